@@ -1,5 +1,7 @@
 import type { Announcement } from '../engine/effect.ts'
 import type { ProductType } from '../domain/instrument.ts'
+import type { LiquidationStep } from '../domain/liquidation.ts'
+import type { LogEvent } from '../domain/log-events.ts'
 import { ACCOUNT, type Restriction } from '../domain/trading-mode.ts'
 import { listTraded } from '../engine/settings.ts'
 import type { EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
@@ -7,7 +9,7 @@ import { decimal, sumDecimals } from '../lib/decimal.ts'
 import { buildRunReport } from '../report/build-report.ts'
 import type { Step } from '../interpreter/ports.ts'
 import { RunCollector } from '../report/run-collector.ts'
-import type { LimiterUse, RunMoney, RunReport } from '../report/run-report.ts'
+import type { LimiterUse, RunMoney, RunReport, TakenStep } from '../report/run-report.ts'
 import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
 import { Backtest, type BacktestOptions } from './backtest.ts'
 import { showDuration, showTime } from '../report/text/figures.ts'
@@ -55,6 +57,24 @@ class FailedDecisions {
   }
 }
 
+/** What `risk.liquidation` did, as it was announced. */
+class TakenSteps {
+  readonly taken: TakenStep[] = []
+
+  hear({ event, fields }: Announcement, at: number): void {
+    const step = event === 'liquidation.near' ? 'warn' : STEP_OF_CODE[String(fields['code'])]
+    if (step === undefined || !STEP_EVENTS.has(event)) return
+    const symbol = String(fields['symbol'] ?? fields['scope'])
+    this.taken.push({ at, symbol, step, reason: String(fields['reason']) })
+  }
+}
+
+const STEP_EVENTS: ReadonlySet<LogEvent> = new Set(['liquidation.near', 'limits.reached'])
+const STEP_OF_CODE: Readonly<Partial<Record<string, LiquidationStep>>> = {
+  liquidationNear: 'reduce',
+  liquidationFlatten: 'flatten',
+}
+
 /** One backtest that is watched and reported: a fill model, from the first price to the last. */
 export class BacktestRun {
   readonly #options: BacktestRunOptions
@@ -64,6 +84,7 @@ export class BacktestRun {
   readonly #orders: OrderLog
   readonly #collector: RunCollector
   readonly #failures = new FailedDecisions()
+  readonly #steps = new TakenSteps()
 
   constructor(options: BacktestRunOptions) {
     const { backtest, coin, toAt, directory, coverage, productType } = options
@@ -95,7 +116,10 @@ export class BacktestRun {
         onPlayed: () => this.#watch.look(),
       },
       createJournal: () => new PassingJournal(),
-      onAnnounced: (announcement) => this.#failures.hear(announcement),
+      onAnnounced: (announcement) => {
+        this.#failures.hear(announcement)
+        this.#steps.hear(announcement, this.now)
+      },
       listener: {
         recorded: (record) => this.#orders.observe(record),
         ...(options.onStep && { stepped: options.onStep }),
@@ -133,6 +157,7 @@ export class BacktestRun {
     const { positions, counts } = this.#core.ledger(UID)
     return buildRunReport(this.#collector, {
       ...{ model, toAt: this.now, isCut: this.now < toAt, liquidations: counts.liquidations },
+      liquidation: { nearest: this.#backtest.nearestDistances, steps: this.#steps.taken },
       tradedSymbols: listTraded(this.#options.backtest.settings),
       money: this.#readMoney(),
       marks: this.#watch.marks(),

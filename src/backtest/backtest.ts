@@ -1,5 +1,6 @@
 import type { StrategyId } from '../domain/ids.ts'
 import { type Book, createBook } from '../engine/book/book.ts'
+import type { NearestDistance } from '../domain/liquidation.ts'
 import type { Equity } from '../domain/loss-limits.ts'
 import type { Announcement } from '../engine/effect.ts'
 import type { StopPolicy } from '../engine/event.ts'
@@ -105,6 +106,11 @@ export class Backtest {
   /** As strategies, limits and the daemon's status have it. */
   get equity(): Equity | undefined {
     return this.#account.engine.equity
+  }
+
+  /** The nearest that a position of each instrument came to its liquidation. */
+  get nearestDistances(): readonly NearestDistance[] {
+    return [...this.#account.engine.nearestDistances.values()]
   }
 
   /** What strategies still wait for, a sentence each. */

@@ -127,6 +127,14 @@ export const METRICS = {
     type: 'gauge',
     help: 'How far a liquidation is, as a share of the mark price, by the nearer side and figure; +Inf where nothing is held, no price liquidates, or it is not known; label: instrument.',
   },
+  intentd_liquidation_moves: {
+    type: 'gauge',
+    help: 'The same in typical moves of an hour, the median of the last 24 hours; +Inf also while fewer than three hours are known; label: instrument.',
+  },
+  intentd_margin_ratio: {
+    type: 'gauge',
+    help: 'Maintenance margin and the fee of closing over what stands behind the position, by our own count, else by the exchange: at 1 it is liquidated; 0 where nothing is held or it is not known; label: instrument.',
+  },
   intentd_position_unattended: {
     type: 'gauge',
     help: 'Of that what no strategy trades, both sides added up; 0 for none; in lots where no configuration ever said how large one is; label: instrument.',

@@ -3,6 +3,8 @@
 
 import { z } from 'zod'
 import { FILL_KINDS } from '../domain/fill.ts'
+import { DISTANCE_TRUSTS } from '../domain/liquidation.ts'
+import { DISPUTED_FIGURES } from '../domain/loss-limits.ts'
 import { TRADING_MODES } from '../domain/trading-mode.ts'
 
 export const instant = z.int().meta({ description: 'Unix ms' })
@@ -52,9 +54,23 @@ export const positionSchema = z.strictObject({
         .number()
         .nullable()
         .meta({ description: 'share of the mark price, by the nearer figure; null: no price liquidates it' }),
-      trust: z.enum(['agreed', 'disputed', 'ours', 'stated', 'none']).meta({
-        description: 'whether our figure and the exchange’s agree, or which one there is',
+      moves: z.number().nullable().meta({
+        description:
+          'the same in typical moves of an hour (the median of those of the last 24 hours); null: fewer than three hours are known',
       }),
+      trust: z.enum(DISTANCE_TRUSTS).meta({
+        description:
+          'whether our figure and the exchange’s agree, or which one there is; alone: they have differed for so long that ours counts alone',
+      }),
+      ratio: z.number().nullable().meta({
+        description:
+          'maintenance margin and the fee of closing over what stands behind the position, by our own count; at 1 it is liquidated; null: not known',
+      }),
+      statedRatio: z
+        .number()
+        .nullable()
+        .meta({ description: 'the same as the exchange states it; null: it does not' }),
+      ratioTrust: z.enum(DISTANCE_TRUSTS).meta({ description: 'as trust, of the ratio' }),
     })
     .nullable()
     .meta({ description: 'how far a liquidation is; null: not measured yet' }),
@@ -151,8 +167,9 @@ const lossSchema = z.strictObject({
 })
 
 const disputeSchema = z.strictObject({
-  figure: z.enum(['unrealised', 'fills']).meta({
-    description: 'unrealised: the profit of a position, fills: the book against a second count of its fills',
+  figure: z.enum(DISPUTED_FIGURES).meta({
+    description:
+      'unrealised: the profit of a position, fills: the book against a second count of its fills, liquidation: where a position would be liquidated',
   }),
   scope: z.string(),
   ours: z.string(),

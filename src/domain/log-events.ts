@@ -195,6 +195,8 @@ export const LOG_EVENTS = {
     'A limit was reached and restricts the scope from now on. Unless the restriction ends by itself, look at what was traded before you release the scope.',
   'liquidation.near':
     'A position is nearer to its liquidation than the first step of risk.liquidation: make it smaller, or put more margin behind it.',
+  'liquidation.judgedAlone':
+    'For ten minutes the exchange has stated another price of a liquidation than our own count: from now on ours alone takes the steps of risk.liquidation. Compare both (`intentd positions`): if money was moved to or from the account, set account.capital and restart; else correct instruments.SYMBOL.maintenance, or ask the exchange.',
   'limits.warned':
     'The equity or profit of a scope has fallen from its peak by the first step of its drawdown limit; look at it.',
   'operator.unreadable':

@@ -68,9 +68,13 @@ export interface PositionStatement extends Holding {
   /** NaN where it does not say it. */
   readonly unrealised: number
   readonly markPrice: number
-  /** Where the exchange would close each side, quote coin, and the margin that each binds; NaN where it does not say it. */
+  /**
+   * Where the exchange would close each side (quote coin), the margin that each binds, and maintenance margin over what
+   * stands behind it; NaN where it does not say it.
+   */
   readonly liquidation: Readonly<Record<HoldSide, number>>
   readonly margin: Readonly<Record<HoldSide, number>>
+  readonly marginRatio: Readonly<Record<HoldSide, number>>
   /** Unix ms, our clock, when it was asked for. */
   readonly requestedAt: number
 }
@@ -160,16 +164,19 @@ export const DEFAULT_FIGURES: FigureSettings = {
   indexBandRatio: 0.05,
 }
 
+export const DISPUTED_FIGURES = ['unrealised', 'fills', 'liquidation'] as const
+export type DisputedFigure = (typeof DISPUTED_FIGURES)[number]
+
 /**
  * Two witnesses of one figure differ, or one of them says nothing (MON1).
  *
  *     (agreed) ──a comparison finds a difference──► open ──a later one finds none──► (agreed)
  *
  * `unrealised` is the profit of an instrument's position, ours against the exchange's; `fills` is what the book says of the
- * account against a second count of its fills.
+ * account against a second count of its fills; `liquidation` is where a position would be liquidated.
  */
 export interface Dispute {
-  readonly figure: 'unrealised' | 'fills'
+  readonly figure: DisputedFigure
   readonly scope: Scope
   /** Both figures, in words. */
   readonly ours: string

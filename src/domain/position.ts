@@ -60,6 +60,9 @@ export interface PositionRow {
   readonly liquidationPrice: number
   /** What it binds of the balance, in the margin coin; NaN or absent where the exchange does not say. */
   readonly margin?: number
+  /** Maintenance margin over what stands behind it, and the rate of its tier; NaN or absent where the exchange does not say. */
+  readonly marginRatio?: number
+  readonly maintenanceRate?: number
   readonly positionMode: PositionMode | undefined
   /** Undefined or absent where the exchange does not say; of a backtest always. */
   readonly marginMode?: MarginMode | undefined

@@ -3,6 +3,7 @@ import type { CandleSeries } from './candles.ts'
 import type { FeedReading } from './feed.ts'
 import type { Money } from './fill-money.ts'
 import type { Instrument } from './instrument.ts'
+import type { LiquidationDistance } from './liquidation.ts'
 import type { Order } from './order.ts'
 import type { OwnTrades, PositionMark } from './own-trades.ts'
 import type { Holding } from './position.ts'
@@ -37,6 +38,8 @@ export interface AccountMoment {
   readonly marks: ReadonlyMap<string, PositionMark>
   /** What the account holds, by symbol. */
   readonly holdings: ReadonlyMap<string, Holding>
+  /** By symbol: how far its positions are from a liquidation; absent where nothing is held or nothing was measured yet. */
+  readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
   /** Minutes after midnight UTC at which funding is paid. */
   readonly fundingMinutes: readonly number[]
 }

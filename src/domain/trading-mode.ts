@@ -53,6 +53,10 @@ export const MODE_REASONS = {
     mode: 'reducing',
     ends: 'two readings of the position say the leverage of the configuration, or an operator has set it at the exchange and releases it',
   },
+  maintenance: {
+    mode: 'reducing',
+    ends: 'two readings of the position say no higher maintenance rate than the configured tiers, or an operator has corrected them and releases it',
+  },
   refused: { mode: 'halted', ends: 'an operator has mended keys or account, and releases it' },
   strategyFailed: { mode: 'halted', ends: 'an operator has looked at the strategy, and releases it' },
   repaired: {

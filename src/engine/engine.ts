@@ -1,6 +1,6 @@
 import { listMissingCandles } from './state/candles.ts'
 import type { Denial } from '../domain/denial.ts'
-import type { LiquidationDistance } from '../domain/liquidation.ts'
+import type { LiquidationDistance, NearestDistance } from '../domain/liquidation.ts'
 import type { Dispute, Equity, UsedLoss } from '../domain/loss-limits.ts'
 import type { Restriction } from '../domain/trading-mode.ts'
 import { unreachable } from '../lib/unreachable.ts'
@@ -128,6 +128,8 @@ export interface Engine {
   readonly equity: Equity | undefined
   /** By symbol: how far its positions are from a liquidation, when that was last measured. */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
+  /** By symbol: the nearest that one of its positions was in this run. */
+  readonly nearestDistances: ReadonlyMap<string, NearestDistance>
   /** Our own unrealised profit of an instrument when its position was last compared; NaN while it is not known. */
   unrealisedOn(symbol: string): number
   /** What a strategy's positions would bring at the last prices, in the margin coin; undefined where that is not known. */
@@ -191,6 +193,7 @@ export function resumeEngine(core: Core): Engine {
     planPeakRelease: (command) => planPeakRelease(core, command),
     losses: core.losses.used,
     distances: core.liquidation.distances,
+    nearestDistances: core.liquidation.nearest,
     get equity() {
       return accountEquityOf(core)
     },

@@ -69,9 +69,9 @@ export interface EngineSettings {
   readonly figures?: FigureSettings
   /** Absent: no loss is limited. */
   readonly losses?: LossSettings
-  /** Whether every order of the product type is ours: then one call may cancel them all. */
   /** Absent: no distance to a liquidation is measured. */
   readonly liquidation?: LiquidationSettings
+  /** Whether every order of the product type is ours: then one call may cancel them all. */
   readonly isExclusive: boolean
   readonly execution: ExecutionSettings
   /** After a fill that is not ours (a liquidation, a delivery, a person's trade): halt the instrument, or adopt the position and go on. */

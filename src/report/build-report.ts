@@ -2,7 +2,15 @@ import { DENIAL_CODES, type DenialCode } from '../domain/denial.ts'
 import type { PriceFacts } from './collect/price-series.ts'
 import { computeRatios, type DayReturn, rollingSharpe, toDayReturns } from './metrics.ts'
 import type { PartSums, RunCollector } from './run-collector.ts'
-import type { FillQuality, LimiterUse, PartReport, RunMoney, Cause, RunReport } from './run-report.ts'
+import type {
+  Cause,
+  FillQuality,
+  LimiterUse,
+  LiquidationReport,
+  PartReport,
+  RunMoney,
+  RunReport,
+} from './run-report.ts'
 
 /** What is known of a run only when it has ended. */
 export interface RunEnd {
@@ -17,6 +25,7 @@ export interface RunEnd {
   /** Mark prices, in quote coin. */
   readonly marks: ReadonlyMap<string, number>
   readonly liquidations: number
+  readonly liquidation: LiquidationReport
   readonly denials: ReadonlyMap<DenialCode, number>
   readonly denialsByStrategy: ReadonlyMap<string, ReadonlyMap<DenialCode, number>>
   readonly rejections: ReadonlyMap<string, { readonly message: string; readonly count: number }>
@@ -41,6 +50,10 @@ export function buildRunReport(collector: RunCollector, end: RunEnd): RunReport 
   const ratios = computeRatios({
     ...{ opening, final: Number(money.final), fromAt, toAt, equity },
     ...{ trips: collector.trips, traded: collector.traded },
+    nearestDistance: Math.min(
+      Number.POSITIVE_INFINITY,
+      ...end.liquidation.nearest.map(({ distance }) => distance),
+    ),
   })
   const { startAt, stepMs } = collector.buckets
   const report: RunReport = {
@@ -74,6 +87,7 @@ export function buildRunReport(collector: RunCollector, end: RunEnd): RunReport 
     },
     liquidations: end.liquidations,
     nearestLiquidationAt: equity.nearestLiquidation.at,
+    liquidation: end.liquidation,
   }
   collector.close()
   return report

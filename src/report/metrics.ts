@@ -33,6 +33,8 @@ export interface MetricsInput {
   readonly trips: Readonly<TripSums>
   /** All fills, price times size, margin coin. */
   readonly traded: number
+  /** See LiquidationReport; Infinity where none was measured. */
+  readonly nearestDistance: number
 }
 
 /** Of a year of a market that never closes. */
@@ -120,7 +122,7 @@ function ratiosOfReturns({ opening, final, fromAt, toAt, equity }: MetricsInput)
   ]
 }
 
-function ratiosOfRisk({ fromAt, toAt, equity }: MetricsInput): readonly Ratio[] {
+function ratiosOfRisk({ fromAt, toAt, equity, nearestDistance }: MetricsInput): readonly Ratio[] {
   const { drawdowns, underWater, heldMs, exposureMean, exposureMax, nearestLiquidation } = equity
   const totalMs = Math.max(1, toAt - fromAt)
   return [
@@ -159,6 +161,11 @@ function ratiosOfRisk({ fromAt, toAt, equity }: MetricsInput): readonly Ratio[] 
       ...{ value: nearestLiquidation.marginUse, unit: 'share' },
       formula:
         'highest of (maintenance margin + closing fee) / equity behind it; at 100 % the exchange liquidates',
+    }),
+    ratio('nearest to liquidation', {
+      ...{ value: nearestDistance, unit: 'share' },
+      formula:
+        'least distance from the mark price to the price that liquidates, at each reading of a position',
     }),
   ]
 }

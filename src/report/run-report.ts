@@ -1,6 +1,7 @@
 import type { Drawdown } from './collect/drawdowns.ts'
 import type { EquityColumns } from './collect/equity-series.ts'
 import type { PriceColumns } from './collect/price-series.ts'
+import type { LiquidationStep, NearestDistance } from '../domain/liquidation.ts'
 import type { DayReturn, Ratio } from './metrics.ts'
 import type { PriceCoverage } from './run-facts.ts'
 
@@ -59,6 +60,24 @@ export interface RunReport {
   readonly openPositions: readonly string[]
   readonly liquidations: number
   readonly nearestLiquidationAt: number
+  /** Absent in reports of earlier releases. */
+  readonly liquidation?: LiquidationReport
+}
+
+/** How near positions came to a liquidation, as the daemon would have seen it, and what it did about that. */
+export interface LiquidationReport {
+  /** Of each instrument that was held and measured. */
+  readonly nearest: readonly NearestDistance[]
+  /** In the order of time. */
+  readonly steps: readonly TakenStep[]
+}
+
+export interface TakenStep {
+  readonly at: number
+  readonly symbol: string
+  readonly step: LiquidationStep
+  /** Both figures, in words. */
+  readonly reason: string
 }
 
 /** final = opening + realised + unrealised - fees + funding + insurance. */

@@ -54,9 +54,14 @@ export function distanceTo(price: number, mark: number): number {
   return Number.isNaN(price) ? Number.POSITIVE_INFINITY : Math.abs(mark - price) / mark
 }
 
-function rateOf({ tiers, takerFeeRate }: MaintenanceRules, value: number): number {
+function rateOf(rules: MaintenanceRules, value: number): number {
+  return tierRateOf(rules, value) + rules.takerFeeRate
+}
+
+/** What a position of a value (quote coin) needs by its tier, without the fee of closing. */
+export function tierRateOf({ tiers }: MaintenanceRules, value: number): number {
   const tier = tiers.find(({ notionalMax }) => value <= notionalMax) ?? tiers.at(-1)
-  return (tier?.rate ?? Number.NaN) + takerFeeRate
+  return tier?.rate ?? Number.NaN
 }
 
 /** Prices between which each position stays in its maintenance tier. */

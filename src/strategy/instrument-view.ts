@@ -25,6 +25,7 @@ import { indicatorValue } from './indicators/indicator-values.ts'
 import type { IndicatorValues, NoIndicators } from './indicators/specs.ts'
 import type { InstrumentRules } from './instrument-rules.ts'
 import { NO_NEEDS, type ResolvedNeeds } from './needs.ts'
+import { buildLiquidation, type LiquidationView } from './views/liquidation-view.ts'
 import { type OpenOrder, toOpenOrder } from './views/open-order.ts'
 import { refuseUnknownMembers, refuseUnknownNames } from './views/unknown-names.ts'
 import { strategyFailure } from './strategy-failure.ts'
@@ -221,6 +222,10 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   }
   get markSource(): 'position' | 'index' {
     return (this.#mark?.markPrice ?? 0) > 0 ? 'position' : 'index'
+  }
+  /** How far what the account holds here is from a liquidation; undefined where it holds nothing, or that is not known yet. */
+  get liquidation(): LiquidationView | undefined {
+    return buildLiquidation(this.#account?.distances.get(this.symbol))
   }
   /** Unix ms, exchange clock: when funding is paid next by its fundingHours, else by the configured calendar; undefined where neither says. */
   get nextFundingAt(): number | undefined {

@@ -1,4 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
+import { renderRunTables } from '../../src/report/page/run-tables.ts'
+import { describeSteps } from '../../src/report/text/figures.ts'
 import { type RunReport } from '../../src/report/run-report.ts'
 import { BacktestProject, MINUTE_MS, START_AT, writeQuotes } from './backtest-project.ts'
 
@@ -7,6 +9,10 @@ afterEach(() => project?.remove())
 
 const MINUTES = 160
 const OPENED_AT = START_AT + 5 * MINUTE_MS
+const at = (minute: number): number => START_AT + minute * MINUTE_MS
+/** What an order costs as a taker, and what a position needs of its value at its liquidation: 0.4 % and the fee of closing. */
+const TAKER = 0.0006
+const NEED = 0.004 + TAKER
 
 /** Long at 100,000 on 10,000; from the tenth minute on the price falls by a tenth of a percent a minute. */
 async function fall(lots: number, liquidation = '') {
@@ -53,4 +59,139 @@ test('an order that opens nearer than that is denied: nothing is traded at 19 ti
 
   expect(fills).toEqual([])
   expect(JSON.stringify(run)).toContain('LIQUIDATION_NEAR')
+})
+
+/** Bought at the ask of 60,000: 2 BTC on 10,000, which is twelve times the balance, at a leverage of 20. */
+const DEMONSTRATED = { size: 2, ask: 60_000.1 }
+
+/** Long 2 BTC on 10,000; from the tenth minute on the price falls by a tenth of a percent a minute. */
+async function demonstrate(liquidation: string) {
+  project = new BacktestProject(['BTCUSDT'], [{ at: OPENED_AT, action: 'openLong', lots: 2000 }])
+  project.edit('main.yaml', '  liquidation: none\n', liquidation)
+  const quotes = Object.fromEntries(
+    Array.from({ length: MINUTES }, (_, minute) => [
+      minute,
+      { bid: tenthsAt(minute), mark: tenthsAt(minute) },
+    ]),
+  )
+  const file = project.write('BTCUSDT.csv', writeQuotes(MINUTES + 5, quotes))
+  return (await project.run([file], 'out')).runs[0] as RunReport
+}
+
+const tenthsAt = (minute: number): number => Math.round(600_000 * 0.999 ** Math.max(0, minute - 10))
+
+/** The first minute at whose price a liquidation at `price` is no farther than a share of it. */
+function minuteOf(price: number, share: number): number {
+  let minute = 10
+  while (1 - price / (tenthsAt(minute) / 10) > share) minute++
+  return minute
+}
+
+test('a position that would begin nearer than reduce is denied: 2 BTC at 60,000 on 10,000 are 7.9 % from the end', async () => {
+  const run = await demonstrate('')
+
+  expect(run.fills.count).toBe(0)
+  expect(run.denials.map(({ code }) => code)).toContain('LIQUIDATION_NEAR')
+  expect(run.liquidation).toEqual({ nearest: [], steps: [] })
+})
+
+test('the same position is warned of, reduced and closed in time, and it is said when and why', async () => {
+  const { size, ask } = DEMONSTRATED
+  const run = await demonstrate('  liquidation: { warn: 0.07, reduce: 0.05, flatten: 0.03 }\n')
+
+  // Until funding is paid after an hour, at the mark of before, and then with what it costs: 0.02 % of the value.
+  const opened = 10_000 - size * ask * TAKER
+  const liquidationOf = (balance: number): number => (size * ask - balance) / (size * (1 - NEED))
+  const before = liquidationOf(opened)
+  const after = liquidationOf(opened - (size * 0.0002 * tenthsAt(59)) / 10)
+  expect([before, after].map((price) => price.toFixed(0))).toEqual(['55290', '55302'])
+  const minutes = [minuteOf(before, 0.07), minuteOf(before, 0.05), minuteOf(after, 0.03)]
+  expect(minutes).toEqual([20, 41, 62])
+
+  const steps = run.liquidation?.steps ?? []
+  expect(steps.map(({ step, symbol }) => `${step} ${symbol}`)).toEqual(
+    ['warn', 'reduce', 'flatten'].map((step) => `${step} BTCUSDT`),
+  )
+  for (const [index, minute] of minutes.entries()) {
+    // Positions are read every five seconds; the last step waits for a second reading.
+    const lateMs = (steps[index]?.at ?? 0) - at(minute)
+    expect(lateMs).toBeGreaterThanOrEqual(0)
+    expect(lateMs).toBeLessThan(20_000)
+  }
+  const said = (price: number, share: string, from: number, limit: string): string =>
+    `the long position at ${price} is ${share} % from ${from.toPrecision(7)} by our own count, limit ${limit} %`
+  expect(steps.map(({ reason }) => reason)).toEqual([
+    said(59_402.7, '6.92', before, '7.00'),
+    said(58_167.6, '4.95', before, '5.00'),
+    said(56_958.3, '2.91', after, '3.00'),
+  ])
+  const closed = 56_958.3
+  const [nearest] = run.liquidation?.nearest ?? []
+  expect(nearest).toMatchObject({ symbol: 'BTCUSDT', holdSide: 'long' })
+  expect(nearest?.distance).toBeCloseTo(1 - after / closed, 5)
+  expect(run.ratios.find(({ name }) => name === 'nearest to liquidation')?.value).toBe(nearest?.distance)
+  expect(Number(run.money.final)).toBeCloseTo(
+    opened - (size * 0.0002 * tenthsAt(59)) / 10 + size * (closed - ask) - size * closed * TAKER,
+    6,
+  )
+  expect(describeSteps(run)[0]).toMatch(/^BTCUSDT 2025-06-02 07:20\S* UTC, step warn: the long/)
+  const page = renderRunTables(run, 0, 'USDT')
+  expect(page).toMatch(/Nearest to a liquidation[^]*BTCUSDT[^]*2\.91 %[^]*2025-06-02 08:02[^]*step flatten/)
+  expect(run.liquidations).toBe(0)
+  expect(run.openPositions).toEqual([])
+})
+
+test('a market that falls, gaps and recovers: it is closed at the price after the gap, and stays so', async () => {
+  project = new BacktestProject(['BTCUSDT'], [{ at: OPENED_AT, action: 'openLong', lots: 800 }])
+  project.edit('main.yaml', '  liquidation: none\n', '')
+  const flat = (price: number) => ({ bid: price * 10, mark: price * 10 })
+  const script = {
+    0: flat(100_000),
+    10: flat(97_000),
+    20: flat(91_000),
+    22: flat(100_000),
+    30: flat(110_000),
+  }
+  const file = project.write('BTCUSDT.csv', writeQuotes(50, script))
+  const run = (await project.run([file], 'out')).runs[0] as RunReport
+
+  const opened = 10_000 - 0.8 * 100_000.1 * TAKER
+  const end = (0.8 * 100_000.1 - opened) / (0.8 * (1 - NEED))
+  // 9.3 % before the gap warns; after it, 3.3 % are below both other steps.
+  expect([1 - end / 97_000, 1 - end / 91_000].map((share) => share.toFixed(3))).toEqual(['0.093', '0.033'])
+  expect(run.liquidation?.steps.map(({ step }) => step)).toEqual(['warn', 'reduce', 'flatten'])
+  expect(Number(run.money.final)).toBeCloseTo(opened + 0.8 * (91_000 - 100_000.1) - 0.8 * 91_000 * TAKER, 6)
+  expect(run.liquidation?.nearest[0]?.distance).toBeCloseTo(1 - end / 91_000, 6)
+})
+
+test('a coin-margined contract is measured in its coin: 2 BTC long on half of one', async () => {
+  project = new BacktestProject(['BTCUSD'], [{ at: OPENED_AT, action: 'openLong', lots: 2000 }])
+  for (const [from, to] of [
+    ['USDT-FUTURES, marginCoin: USDT', 'COIN-FUTURES, marginCoin: BTC'],
+    ['  BTCUSDT: {', '  BTCUSD: {'],
+    ['startingBalance: "10000"', 'startingBalance: "0.5"'],
+    ['BTCUSDT: "100000"', 'BTCUSD: "100000"'],
+    ['  liquidation: none\n', ''],
+  ] as const)
+    project.edit('main.yaml', from, to)
+  const flat = (price: number) => ({ bid: price * 10, mark: price * 10 })
+  const script = { 0: flat(100_000), 10: flat(95_000), 20: flat(87_000), 30: flat(83_000), 35: flat(120_000) }
+  const file = project.write('BTCUSD.csv', writeQuotes(50, script))
+  const run = (await project.run([`BTCUSD=${file}`], 'out')).runs[0] as RunReport
+
+  // A profit is 2 − 2 × entry / price in coins; what is needed 2 × 0.46 %, whatever the price.
+  const opened = 0.5 - 2 * TAKER
+  const end = 100_000.1 / (1 + opened / 2 - NEED)
+  expect([95_000, 87_000, 83_000].map((price) => (1 - end / price).toFixed(3))).toEqual([
+    '0.154',
+    '0.077',
+    '0.032',
+  ])
+  expect(
+    run.liquidation?.steps.map(
+      ({ step, at: when }) => `${step} ${Math.floor((when - START_AT) / MINUTE_MS)}`,
+    ),
+  ).toEqual(['warn 20', 'reduce 20', 'flatten 30'])
+  expect(run.liquidation?.nearest[0]?.distance).toBeCloseTo(1 - end / 83_000, 6)
+  expect(Number(run.money.final)).toBeCloseTo(opened + 2 - (2 * 100_000.1) / 83_000 - 2 * TAKER, 8)
 })

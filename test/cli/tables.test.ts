@@ -179,17 +179,28 @@ test('a position that can be liquidated has the price, and how far it is', () =>
     ...{ symbol: 'BTCUSDT', size: '0.014', markPrice: 60_041.4, entryPrice: 60_036.3 },
     ...{ unrealisedProfit: '-0.01', readAgeMs: 1000, strategies: {} },
     liquidationPrice: 66_123.45,
-    liquidation: { ourPrice: 66_120.3, distance: 0.1013, trust: 'agreed' },
+    liquidation: {
+      ...{ ourPrice: 66_120.3, distance: 0.1013, moves: null, trust: 'agreed' },
+      ...{ ratio: 0.043_41, statedRatio: 0.0434, ratioTrust: 'agreed' },
+    },
   }
   const ours: PositionView = { ...held, liquidationPrice: null }
-  const disputed: PositionView = {
-    ...held,
-    liquidation: { ourPrice: 80_000, distance: 0.1013, trust: 'disputed' },
-  }
+  const shownAs = (liquidation: Partial<NonNullable<PositionView['liquidation']>>): string =>
+    formatPositions([{ ...held, liquidation: held.liquidation && { ...held.liquidation, ...liquidation } }])
 
   expect(formatPositions([held])).toContain('66123.45, 10.1 % ')
+  expect(formatPositions([held])).toContain('\n\nBTCUSDT short: it needs 4.3 % of the margin behind it\n')
   expect(formatPositions([ours])).toContain('66120.3, 10.1 % ')
-  expect(formatPositions([disputed])).toContain('66123.45, 10.1 %?')
+  expect(shownAs({ moves: 12.34 })).toContain(
+    'BTCUSDT short: its liquidation is 12.3 typical moves of an hour away; it needs 4.3 %',
+  )
+  expect(shownAs({ ourPrice: 80_000, trust: 'disputed' })).toContain('66123.45, 10.1 %?')
+  expect(shownAs({ ourPrice: 80_000, trust: 'alone' })).toContain('80000, 10.1 %?')
+  expect(shownAs({ statedRatio: 0.9, ratioTrust: 'disputed' })).toContain(
+    'behind it (by the exchange 90.0 %)\n',
+  )
+  expect(shownAs({ ratio: null, ratioTrust: 'stated' })).toContain('it needs 4.3 % of')
+  expect(formatPositions([{ ...held, liquidationPrice: null, liquidation: null }])).not.toContain('margin')
 })
 
 test('a strategy names the instruments on which more is held than on the others', () => {

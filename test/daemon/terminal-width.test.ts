@@ -153,6 +153,7 @@ const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'prices.back': { url: 'https://api.example.com', afterMs: 65_000 },
   'prices.missing': { url: 'https://api.example.com' },
   'standby.tookOver': { from: `paper on machine-a, pid 4711, ${HERE}/.intentd/paper` },
+  'liquidation.judgedAlone': { holdSide: 'short' },
   'liquidation.near': { holdSide: 'long', trust: 'agreed' },
   'order.displacedLate': { orders: ['quote:BTCUSDT:17'] },
   'call.accepted': { reason: '' },

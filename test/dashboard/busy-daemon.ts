@@ -144,7 +144,11 @@ export class BusyDaemon {
           liquidation: {
             ourPrice: 93,
             distance: 0.03 + 0.06 * (index % 4),
+            moves: index % 3 === 0 ? null : 4 * (index % 4) + 1.5,
             trust: index % 4 === 1 ? 'disputed' : 'agreed',
+            ratio: 0.2 - 0.04 * (index % 4),
+            statedRatio: null,
+            ratioTrust: 'ours',
           },
           readAgeMs: 5,
         },

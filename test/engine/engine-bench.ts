@@ -5,7 +5,7 @@ import { type PositionMode } from '../../src/domain/instrument.ts'
 import { type Intent, type QuoteLevel } from '../../src/domain/intent.ts'
 import { type Holding, type PositionRow } from '../../src/domain/position.ts'
 import { type JournalRecord, type StrategyKey, type UsedKey } from '../../src/domain/record.ts'
-import { TickerTable } from '../../src/domain/ticker-table.ts'
+import { type TickerColumn, TickerTable } from '../../src/domain/ticker-table.ts'
 import { type Book } from '../../src/engine/book/book.ts'
 import { type Effect } from '../../src/engine/effect.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
@@ -138,13 +138,17 @@ export class EngineBench {
   }
 
   /** 10,000.0 to 10,000.1, now, on every instrument; `requestTime`: what the answer says of the exchange's clock. */
-  price(bid = 10_000, requestTime = Math.max(this.now, this.#pricedAt + 0.001)): EngineEvent {
+  price(
+    bid = 10_000,
+    requestTime = Math.max(this.now, this.#pricedAt + 0.001),
+    columns: Partial<Record<TickerColumn, number>> = {},
+  ): EngineEvent {
     this.#pricedAt = requestTime
     this.step({ kind: 'clockSynchronised', offsetMs: 0 })
     const tickers = new TickerTable(this.settings.instruments.size)
     tickers.readAt = this.now
     tickers.requestTime = requestTime
-    const values = { bidPr: bid, askPr: bid + 0.1, lastPr: bid, ts: this.now }
+    const values = { bidPr: bid, askPr: bid + 0.1, lastPr: bid, ts: this.now, ...columns }
     for (const symbol of this.settings.instruments.keys()) {
       const row = tickers.claimRow(symbol)
       for (const [column, value] of Object.entries(values)) {

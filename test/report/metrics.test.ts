@@ -139,7 +139,16 @@ describe('ratios', () => {
     const { series, toAt } = playHours(equities)
     const final = equities.at(-1) ?? 0
     const equity = series.facts()
-    const ratios = computeRatios({ opening: 100, final, fromAt: START_AT, toAt, equity, trips, traded: 500 })
+    const ratios = computeRatios({
+      opening: 100,
+      final,
+      fromAt: START_AT,
+      toAt,
+      equity,
+      trips,
+      traded: 500,
+      nearestDistance: 0.2,
+    })
     return { equities, final, of: (name: string) => ratios.find((ratio) => ratio.name === name) }
   }
 

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { SnapshotView } from '../../src/strategy/snapshot-view.ts'
-import { holdingOf, madeInstrument, madeOrder, madeSnapshot, MOMENT_AT } from '../support/market-moment.ts'
+import {
+  EMPTY_ACCOUNT,
+  holdingOf,
+  madeDistance,
+  madeInstrument,
+  madeOrder,
+  madeSnapshot,
+  MOMENT_AT,
+} from '../support/market-moment.ts'
 
 const BTC = madeInstrument()
 const ETH = madeInstrument({ symbol: 'ETHUSDT', tick: '0.01', lot: '0.01', lotsMin: 2 })
@@ -138,6 +146,27 @@ describe('the view of a snapshot', () => {
 
     expect(market).toMatchObject({ netLots: 3, longLots: 5, shortLots: 2, positionReadAt: 77 })
     expect(market).toMatchObject({ accountNetLots: 8, accountLongLots: 9, accountShortLots: 1 })
+  })
+
+  it('shows how far what the account holds is from a liquidation, of the nearer side, as a copy', () => {
+    const short = madeDistance({ holdSide: 'short', nearest: 0.3, trust: 'ours' })
+    const at = (...distances: Parameters<typeof madeDistance>[0][]) => {
+      const view = new SnapshotView([BTC])
+      const account = { ...EMPTY_ACCOUNT, distances: new Map([['BTCUSDT', distances.map(madeDistance)]]) }
+      view.pointAt({ ...madeSnapshot([{}]), account })
+      return view.instrument('BTCUSDT').liquidation
+    }
+
+    const shown = at(short, {})
+    expect(shown).toEqual({
+      ...{ holdSide: 'long', price: 9000, distance: 0.1, moves: 12.5, ratio: 0.05, trust: 'agreed' },
+    })
+    expect(Object.isFrozen(shown)).toBe(true)
+    // While they differ it is the nearer figure; once ours counts alone, ours.
+    expect(at({ nearest: 0.05, stated: 0.05, statedPrice: 9500, trust: 'disputed' })?.price).toBe(9500)
+    expect(at({ ratio: Number.NaN })?.ratio).toBe(0.049)
+    expect(at({ trust: 'none' })).toBeUndefined()
+    expect(viewOf([{}]).instrument('BTCUSDT').liquidation).toBeUndefined()
   })
 
   it("[STR1] shows copies of the strategy's open orders, in which way they trade", () => {

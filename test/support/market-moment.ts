@@ -1,3 +1,4 @@
+import type { LiquidationDistance } from '../../src/domain/liquidation.ts'
 import { type Instrument } from '../../src/domain/instrument.ts'
 import { toClientOid, toStrategyId } from '../../src/domain/ids.ts'
 import { type Order } from '../../src/domain/order.ts'
@@ -58,7 +59,18 @@ export const EMPTY_ACCOUNT: AccountMoment = {
   capital: undefined,
   equity: undefined,
   ...{ money: new Map(), funding: new Map(), marks: new Map(), holdings: new Map() },
+  distances: new Map(),
   fundingMinutes: [0, 480, 960],
+}
+
+/** A long position whose liquidation both figures know. */
+export function madeDistance(change: Partial<LiquidationDistance> = {}): LiquidationDistance {
+  return {
+    ...{ symbol: 'BTCUSDT', holdSide: 'long', markPrice: 10_000, ourPrice: 9000, statedPrice: 8990 },
+    ...{ ours: 0.1, stated: 0.101, nearest: 0.1, moves: 12.5, trust: 'agreed' },
+    ...{ ratio: 0.05, statedRatio: 0.049, ratioTrust: 'agreed' },
+    ...change,
+  }
 }
 
 /** A snapshot over a small table of its own; a ticker's `ts` is the snapshot's exchange time unless a column says otherwise. */

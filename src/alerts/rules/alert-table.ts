@@ -7,7 +7,9 @@ const [urgent, warning, info] = ['urgent', 'warning', 'info'] as const
 const release = ({ scope }: Facts) => `release ${toArgument(scope)} --reason "..."`
 /** These end by themselves once the settings of the account are right; a release before that would end nothing. */
 const releaseUnlessMeasured = ({ scope, code }: Facts) =>
-  ['positionMode', 'marginMode', 'leverage'].includes(String(code)) ? undefined : release({ scope })
+  ['positionMode', 'marginMode', 'leverage', 'maintenance'].includes(String(code))
+    ? undefined
+    : release({ scope })
 const releaseSymbol = ({ symbol }: Facts) => `release ${toArgument(symbol)} --reason "..."`
 /** `2 of BTCUSDT at 60000, -9452.1` */
 const describeDeed = ({ size, symbol, price, net, profit }: Facts) =>
@@ -371,6 +373,12 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ symbol, holdSide }) =>
       `the ${String(holdSide)} position in ${String(symbol)} is near its liquidation`,
   },
+  'liquidation.judgedAlone': {
+    urgency: urgent,
+    by: ['symbol', 'holdSide'],
+    title: ({ symbol, holdSide }) =>
+      `the ${String(holdSide)} position in ${String(symbol)}: our own liquidation price counts alone`,
+  },
   'limits.warned': {
     urgency: warning,
     by: ['scope'],
@@ -384,7 +392,9 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ figure, scope, ours, theirs }) =>
       figure === 'fills'
         ? 'the book and a count of its fills differ'
-        : `${showFact(scope)}: our profit is ${showFact(ours)}, by the exchange ${showFact(theirs)}`,
+        : figure === 'liquidation'
+          ? `${showFact(scope)} is liquidated at ${showFact(ours)} by our count, by the exchange at ${showFact(theirs)}`
+          : `${showFact(scope)}: our profit is ${showFact(ours)}, by the exchange ${showFact(theirs)}`,
   },
   'operator.unreadable': { urgency: warning, by: [], title: () => 'a command could not be read' },
   'log.linesMissing': SILENT,

@@ -28,7 +28,7 @@ async function showPositions(options: ShowOptions): Promise<number> {
 export function formatPositions(positions: readonly PositionView[]): string {
   if (positions.length === 0) return 'no position\n'
   // A strategy stays in the line of what it holds.
-  return formatTable(
+  const table = formatTable(
     [
       { title: 'position', of: ({ symbol, side }) => `${symbol} ${side}` },
       { title: 'size', of: ({ size }) => size, isNumber: true },
@@ -57,6 +57,8 @@ export function formatPositions(positions: readonly PositionView[]): string {
     ],
     positions,
   ).replaceAll('\u00A0', ' ')
+  const margins = positions.flatMap(describeMargin)
+  return margins.length === 0 ? table : `${table}\n${margins.join('\n')}\n`
 }
 
 const NONE = '-'
@@ -65,11 +67,28 @@ const LIQUIDATION = { title: 'liquidation', of: liquidationOf, isNumber: true }
 
 /** The price, and how far the mark is from it; with a question mark where two figures differ. */
 function liquidationOf({ liquidationPrice, liquidation }: PositionView): string {
-  const at = liquidationPrice ?? liquidation?.ourPrice ?? null
+  const { ourPrice = null, distance = null, trust } = liquidation ?? {}
+  const at = trust === 'alone' ? ourPrice : (liquidationPrice ?? ourPrice)
   if (at === null) return NONE
-  const distance = liquidation?.distance ?? null
   const far = distance === null ? '' : `, ${(distance * 100).toFixed(1)}\u00A0%`
-  return `${price(at)}${far}${liquidation?.trust === 'disputed' ? '?' : ''}`
+  return `${price(at)}${far}${trust === 'disputed' || trust === 'alone' ? '?' : ''}`
+}
+
+/** A line for what a table has no room for. */
+function describeMargin({ symbol, side, liquidation }: PositionView): readonly string[] {
+  if (liquidation === null) return []
+  const { moves, ratio, statedRatio, ratioTrust } = liquidation
+  const needed = ratio ?? statedRatio
+  const other = ratioTrust === 'disputed' ? ` (by the exchange ${percent(statedRatio)})` : ''
+  const parts = [
+    ...(moves === null ? [] : [`its liquidation is ${moves.toFixed(1)} typical moves of an hour away`]),
+    ...(needed === null ? [] : [`it needs ${percent(needed)} of the margin behind it${other}`]),
+  ]
+  return parts.length === 0 ? [] : [`${symbol} ${side}: ${parts.join('; ')}`]
+}
+
+function percent(share: number | null): string {
+  return share === null ? '-' : `${(share * 100).toFixed(1)} %`
 }
 
 /** Seven digits that count. */

@@ -138,6 +138,7 @@ class RecordedRun {
       limiter: [],
       marks: new Map(),
       liquidations: this.#liquidations.size,
+      liquidation: { nearest: [], steps: [] },
       tradedSymbols: listTraded(this.#settings),
       money: {
         ...{ opening, realised: textOf(realised), unrealised: textOf(unrealised), fees: textOf(fees) },

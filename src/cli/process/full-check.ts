@@ -18,6 +18,7 @@ import { listExitWarnings } from '../../daemon/strategies/exit-warnings.ts'
 import { objectToPath } from '../../lib/net/socket-path.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { listShortWindows } from '../../daemon/strategies/short-windows.ts'
+import { warnOfLargePositions } from './opening-distances.ts'
 import { listPositionWarnings } from './position-values.ts'
 import {
   findStartProblems,
@@ -76,6 +77,7 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
     warnings.push(
       ...purity.warnings,
       ...(await listPositionWarnings(loaded, played)),
+      ...(await warnOfLargePositions(loaded, played)),
       ...(await listSlowPrices(loaded, played)),
     )
   }

@@ -158,9 +158,17 @@ function viewDistance(
   side: PositionView['side'],
 ): PositionView['liquidation'] {
   const distance = engine.distances.get(symbol)?.find(({ holdSide }) => holdSide === side)
-  if (distance === undefined || distance.trust === 'none') return null
-  const { ourPrice, nearest, trust } = distance
-  return { ourPrice: orNull(ourPrice), distance: orNull(nearest), trust }
+  if (distance === undefined || (distance.trust === 'none' && distance.ratioTrust === 'none')) return null
+  const { ourPrice, nearest, moves, trust, ratio, statedRatio, ratioTrust } = distance
+  return {
+    ourPrice: orNull(ourPrice),
+    distance: orNull(nearest),
+    moves: orNull(moves),
+    trust,
+    ratio: orNull(ratio),
+    statedRatio: orNull(statedRatio),
+    ratioTrust,
+  }
 }
 
 /** What was paid, by our fills; where they do not explain all of it, what the exchange states. */

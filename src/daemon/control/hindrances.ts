@@ -1,6 +1,7 @@
 import type { Readiness } from '../../control/controlled.ts'
 import type { AccountView } from '../../control/views.ts'
 import { candleKey, formatInterval } from '../../domain/candles.ts'
+import { type DistanceTrust, LIQUIDATION_DISPUTE_MS } from '../../domain/liquidation.ts'
 import type { Dispute } from '../../domain/loss-limits.ts'
 import { type Restriction, strategyScope } from '../../domain/trading-mode.ts'
 import { Failure, headlineOf } from '../../lib/failure.ts'
@@ -80,16 +81,20 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
 /** Positions that are nearer to a liquidation than the first step of `risk.liquidation`. */
 function* listNear({ engine, settings }: ShownAccount): Generator<string> {
   const warn = settings.liquidation?.steps?.warn ?? 0
-  for (const { symbol, holdSide, nearest, trust } of [...engine.distances.values()].flat()) {
+  for (const { symbol, holdSide, nearest, moves, trust } of [...engine.distances.values()].flat()) {
     if (!(nearest <= warn)) continue
-    const by =
-      trust === 'stated'
-        ? ', as the exchange states it'
-        : trust === 'disputed'
-          ? ', by the nearer of two figures'
-          : ''
-    yield `${symbol}: the ${holdSide} position is ${(nearest * 100).toFixed(1)} % from its liquidation${by}`
+    const ofMoves = Number.isNaN(moves) ? '' : ` (${moves.toFixed(1)} typical moves of an hour)`
+    yield `${symbol}: the ${holdSide} position is ${(nearest * 100).toFixed(1)} % from its liquidation${ofMoves}${BY_TRUST[trust]}`
   }
+}
+
+const BY_TRUST: Readonly<Record<DistanceTrust, string>> = {
+  agreed: '',
+  ours: '',
+  none: '',
+  stated: ', as the exchange states it',
+  disputed: ', by the nearer of two figures',
+  alone: ', by our own figure alone',
 }
 
 /** What is too old of the account, since when and why. What a start has yet to prove is said when its reading fails. */
@@ -110,9 +115,13 @@ function* listSilent({ engine, trusted }: ShownAccount): Generator<string> {
     yield `the exchange does not answer ${kind} since ${new Date(since).toISOString().slice(11, 19)} UTC, ${times} calls so far (${reason}): it goes on by itself, and finds out first what happened meanwhile`
 }
 
-function describeDispute({ figure, scope, ours, theirs }: Dispute): string {
+function describeDispute({ figure, scope, ours, theirs, countedFrom }: Dispute): string {
   if (figure === 'fills')
     return `two counts of all fills differ: the book says ${ours}; its fills say ${theirs}`
+  if (figure === 'liquidation') {
+    const aloneAt = new Date(countedFrom + LIQUIDATION_DISPUTE_MS).toISOString().slice(11, 19)
+    return `${scope}: its liquidation is at ${ours} by our own count, at ${theirs} by the exchange; from ${aloneAt} UTC on ours alone takes the steps of risk.liquidation`
+  }
   return `${scope}: the unrealised profit is ${ours} by our own figure, ${theirs} by the exchange; while they differ the worse one counts for what reduces, and no peak rises (risk.disputeToleranceRatio)`
 }
 
@@ -187,7 +196,8 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
       ok: stale.length === 0,
       found: stale.length === 0 ? showAge(oldestReading) : stale.map(describeStale).join('; '),
     }
-    const disputed = [...engine.disputes.values()]
+    // Nothing is held back for a price of a liquidation that differs.
+    const disputed = [...engine.disputes.values()].filter(({ figure }) => figure !== 'liquidation')
     checks[name('figures')] = {
       ok: disputed.length === 0,
       found:

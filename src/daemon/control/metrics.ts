@@ -148,10 +148,23 @@ function addPositions({ positions, unattended, ages }: AccountView, add: Add): v
       .filter(({ symbol }) => symbol === instrument)
       .map(({ side, size }) => (side === 'long' ? Number(size) : -Number(size)))
     add('intentd_position_size', sum(signed), { instrument })
-    const distances = positions
-      .filter(({ symbol }) => symbol === instrument)
-      .map(({ liquidation }) => liquidation?.distance ?? Number.POSITIVE_INFINITY)
-    add('intentd_liquidation_distance', Math.min(Number.POSITIVE_INFINITY, ...distances), { instrument })
+    const measured = positions.flatMap(({ symbol, liquidation }) =>
+      symbol === instrument && liquidation !== null ? [liquidation] : [],
+    )
+    const nearest = (read: (one: (typeof measured)[number]) => number | null): number =>
+      Math.min(Number.POSITIVE_INFINITY, ...measured.map((one) => read(one) ?? Number.POSITIVE_INFINITY))
+    add(
+      'intentd_liquidation_distance',
+      nearest(({ distance }) => distance),
+      { instrument },
+    )
+    add(
+      'intentd_liquidation_moves',
+      nearest(({ moves }) => moves),
+      { instrument },
+    )
+    const ratios = measured.map(({ ratio, statedRatio }) => ratio ?? statedRatio ?? 0)
+    add('intentd_margin_ratio', Math.max(0, ...ratios), { instrument })
   }
   for (const instrument of new Set([...configured, ...unattended.map(({ symbol }) => symbol)])) {
     // In lots where no configuration ever said how large one is, as `3 lots`.

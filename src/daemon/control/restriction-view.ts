@@ -14,6 +14,7 @@ const MEASURED: ReadonlySet<Restriction['code']> = new Set([
   'positionMode',
   'marginMode',
   'leverage',
+  'maintenance',
 ])
 
 /**

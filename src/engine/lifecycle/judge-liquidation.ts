@@ -1,10 +1,16 @@
-import type { LiquidationDistance, LiquidationSteps } from '../../domain/liquidation.ts'
+import {
+  LIQUIDATION_DISPUTE_MS,
+  type LiquidationDistance,
+  type LiquidationSteps,
+} from '../../domain/liquidation.ts'
 import { isFlat } from '../../domain/position.ts'
 import type { ModeReason } from '../../domain/trading-mode.ts'
+import { unreachable } from '../../lib/unreachable.ts'
 import { accountHoldingOf, restrictionOf } from '../book/book.ts'
 import { announce, type Core } from '../state/core.ts'
-import { confirmNear, forgetDistances, measureDistances, noteNear } from '../state/liquidations.ts'
+import { confirmNear, forgetDistances, measureDistances, noteAlone, noteNear } from '../state/liquidations.ts'
 import { askForPositionAgain } from '../state/losses.ts'
+import { ownPriceOf } from '../state/own-figure.ts'
 import { halt } from '../state/trading-mode.ts'
 import { startFlatten } from './flatten.ts'
 
@@ -16,7 +22,8 @@ const BY = 'liquidation steps'
  * `risk.liquidation` says of it:
  *
  *     warn      the nearer one of the two figures
- *     reduce    both figures, or ours where the exchange states none and agrees on the profit (MON1)
+ *     reduce    both figures; or ours, where the exchange's margin ratio says the same, where it states no price and its
+ *               profit is trusted as limits on losses trust it, or where both have differed for ten minutes (MON1)
  *     flatten   the same, in two readings
  *
  * Only the instrument that comes too near is closed: that frees what the others stand on.
@@ -41,6 +48,7 @@ function judge(
   { warn, reduce, flatten }: LiquidationSteps,
 ): void {
   for (const distance of distances) {
+    if (noteAlone(core, distance)) sayAlone(core, distance)
     if (!noteNear(core, distance, warn)) continue
     const { holdSide, trust } = distance
     announce(core, 'warn', 'liquidation.near', { symbol, holdSide, trust, reason: reasonOf(distance, warn) })
@@ -56,22 +64,52 @@ function judge(
 }
 
 /** The distance that both witnesses agree on at least: nothing is restricted for one of them. */
-function farthestOf({ losses }: Core, { symbol, ours, stated, trust }: LiquidationDistance): number {
-  if (trust === 'agreed' || trust === 'disputed') return Math.max(ours, stated)
-  const isProfitAgreed = losses.worths.get(symbol)?.trust === 'agreed'
-  return trust === 'ours' && isProfitAgreed ? ours : Number.POSITIVE_INFINITY
+function farthestOf(core: Core, distance: LiquidationDistance): number {
+  const { symbol, ours, stated, trust, ratioTrust } = distance
+  switch (trust) {
+    case 'agreed':
+      return Math.max(ours, stated)
+    case 'disputed':
+      return ratioTrust === 'agreed' ? ours : Math.max(ours, stated)
+    case 'alone':
+      return ours
+    case 'ours':
+      return ratioTrust === 'agreed' || isProfitTrusted(core, symbol) ? ours : Number.POSITIVE_INFINITY
+    case 'stated':
+    case 'none':
+      return Number.POSITIVE_INFINITY
+    default:
+      return unreachable(trust)
+  }
 }
 
-function reasonOf(
-  { holdSide, markPrice, ours, stated, trust, ...prices }: LiquidationDistance,
-  limit: number,
-) {
-  const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
+/** As limits on losses trust it: both figures agree, or have differed for so long that ours counts, at prices in their band. */
+function isProfitTrusted(core: Core, symbol: string): boolean {
+  const trust = core.losses.worths.get(symbol)?.trust
+  return trust === 'agreed' || (trust === 'alone' && ownPriceOf(core, symbol).isInBand)
+}
+
+function sayAlone(core: Core, distance: LiquidationDistance): void {
+  const { symbol, holdSide } = distance
+  const minutes = LIQUIDATION_DISPUTE_MS / 60_000
+  const reason = `${describe(distance)}; they have differed for ${minutes} minutes, so ours alone takes the steps`
+  announce(core, 'error', 'liquidation.judgedAlone', { symbol, holdSide, reason })
+}
+
+function reasonOf(distance: LiquidationDistance, limit: number): string {
+  const { trust } = distance
+  const differ = trust === 'disputed' ? ' (they differ)' : trust === 'alone' ? ' (ours counts alone)' : ''
+  return `${describe(distance)}${differ}, limit ${percent(limit)}`
+}
+
+function describe({ holdSide, markPrice, ours, stated, trust, ...prices }: LiquidationDistance): string {
   const ofOurs = `${percent(ours)} from ${prices.ourPrice.toPrecision(7)} by our own count`
   const ofStated = `${percent(stated)} from ${prices.statedPrice.toPrecision(7)} as the exchange states it`
   const figures = [...(trust === 'stated' ? [] : [ofOurs]), ...(trust === 'ours' ? [] : [ofStated])]
-  return `the ${holdSide} position at ${markPrice} is ${figures.join(', and ')}${trust === 'disputed' ? ' (they differ)' : ''}, limit ${percent(limit)}`
+  return `the ${holdSide} position at ${markPrice} is ${figures.join(', and ')}`
 }
+
+const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
 
 /** Restricts the instrument for a reason, unless it is restricted for that already. */
 function holdOnce(core: Core, symbol: string, code: ModeReason, reason: string): boolean {

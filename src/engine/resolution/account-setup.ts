@@ -1,13 +1,15 @@
 import type { MarginMode } from '../../domain/instrument.ts'
 import type { PositionReading, PositionRow } from '../../domain/position.ts'
 import type { ModeReason } from '../../domain/trading-mode.ts'
+import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
+import { tierRateOf } from '../../risk/liquidation.ts'
 import { restrictionOf } from '../book/book.ts'
 import { announce, type Core, instrumentOf, type InstrumentState, specOf } from '../state/core.ts'
 import { askForPositionSoon } from '../state/readings.ts'
 import { endHalt, halt } from '../state/trading-mode.ts'
 
-type Setting = Extract<ModeReason, 'positionMode' | 'marginMode' | 'leverage'>
+type Setting = Extract<ModeReason, 'positionMode' | 'marginMode' | 'leverage' | 'maintenance'>
 
 const AGREES = 'agrees'
 /** Whatever else it is: two sides of a position may say different things, in any order. */
@@ -37,6 +39,7 @@ export function checkSetup(core: Core, instrument: InstrumentState, reading: Pos
     // Each order names its margin mode: with the position the wrong one is gone.
     said: rows.length === 0 && !isSilent ? [marginMode] : modes,
   })
+  compareTiers(core, instrument, reading)
   const leverages = saidBy(rows, (row) => row.leverage?.toString())
   const { leverage } = specOf(core, symbol)
   if (leverage === undefined) return noteLeverage(core, instrument, reading, leverages)
@@ -47,6 +50,42 @@ export function checkSetup(core: Core, instrument: InstrumentState, reading: Pos
     said: leverages,
   })
 }
+
+/** Near the end of a tier the exchange may have looked at another price than its row says: a share of the value. */
+const TIER_SLACK = 0.02
+
+/**
+ * Each row says the maintenance rate of its tier. One above that of the configuration would let the steps before a
+ * liquidation come too late; one below it lets them come early, as an operator may want it.
+ */
+function compareTiers(core: Core, instrument: InstrumentState, reading: PositionReading): void {
+  const { symbol, rows } = reading
+  const { steps, rules } = core.settings.liquidation ?? {}
+  const tiers = rules?.get(symbol)
+  if (steps === undefined || tiers === undefined) return
+  const { lot } = specOf(core, symbol)
+  const said = rows.flatMap(({ lots, markPrice, maintenanceRate = Number.NaN }) => {
+    const value = floatOnGrid(lot, lots) * markPrice
+    if (!(value > 0) || !(maintenanceRate > 0)) return []
+    const known = [1 - TIER_SLACK, 1, 1 + TIER_SLACK].map((share) => tierRateOf(tiers, value * share))
+    const isRight = maintenanceRate <= Math.max(...known) + RATE_ROUNDING
+    const wanted = `${tierRateOf(tiers, value)} for a value of ${Math.round(value)}`
+    return [{ wanted, found: isRight ? wanted : String(maintenanceRate) }]
+  })
+  const wrong = said.find(({ wanted, found }) => wanted !== found) ?? said[0]
+  if (wrong === undefined) return
+  const path = `instruments.${symbol}.maintenance`
+  compare(core, instrument, reading, {
+    setting: 'maintenance',
+    path,
+    wanted: wrong.wanted,
+    said: [wrong.found],
+    remedy: `write the tiers of the contract page of the exchange into ${path} and restart`,
+  })
+}
+
+/** A rate is a number of few digits. */
+const RATE_ROUNDING = 1e-9
 
 /** The different values that rows say; two sides of a position may differ. */
 function saidBy<Value extends string>(
@@ -61,13 +100,21 @@ interface Comparison {
   readonly path: string
   readonly wanted: string
   readonly said: readonly string[]
+  /** What an operator does about it. Absent: sets it back at the exchange, or changes the path. */
+  readonly remedy?: string
 }
 
 function compare(
   core: Core,
   instrument: InstrumentState,
   reading: PositionReading,
-  { setting, path, wanted, said }: Comparison,
+  {
+    setting,
+    path,
+    wanted,
+    said,
+    remedy = `set it back at the exchange, or change ${path} and restart`,
+  }: Comparison,
 ): void {
   if (said.length === 0) return
   const { symbol } = instrument
@@ -78,7 +125,7 @@ function compare(
   if (!isSeenTwice(core, instrument, reading, { setting, verdict: isRight ? AGREES : DIFFERS, isNews }))
     return
   if (!isRight) {
-    const reason = `the position says ${setting} ${found}, the configuration ${wanted}: set it back at the exchange, or change ${path} and restart; it ends by itself then`
+    const reason = `the position says ${setting} ${found}, the configuration ${wanted}: ${remedy}; it ends by itself then`
     return halt(core, symbol, setting, reason)
   }
   if (isHeld)

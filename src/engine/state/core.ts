@@ -12,7 +12,7 @@ import type { TickerTable } from '../../domain/ticker-table.ts'
 import type { GrantedEndpoint } from '../event.ts'
 import type { Instrument, MarginMode } from '../../domain/instrument.ts'
 import type { DisputeState, LossState } from '../../domain/loss-limits.ts'
-import type { LiquidationState } from '../../domain/liquidation.ts'
+import type { HourlyCloses, LiquidationState } from '../../domain/liquidation.ts'
 import type { CauseName } from '../../execution/refusal-causes.ts'
 import type { Recorded } from '../../domain/proofs.ts'
 import type { JournalRecord } from '../../domain/record.ts'
@@ -53,6 +53,8 @@ export interface Core {
   readonly losses: LossState
   readonly disputes: DisputeState
   readonly liquidation: LiquidationState
+  /** By symbol: what the distance to a liquidation is held against. Changed by `typical-moves.ts`. */
+  readonly hours: ReadonlyMap<string, HourlyCloses>
   readonly recount: RecountState
   /** By strategy, instrument, kind and cause: what the exchange has refused, and may refuse again. Changed by `refusals.ts`. */
   readonly refusals: ReadonlyMap<string, Refusal>

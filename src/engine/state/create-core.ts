@@ -1,4 +1,5 @@
 import { NO_CLOCK_REFUSALS } from '../../domain/answer.ts'
+import type { LiquidationState } from '../../domain/liquidation.ts'
 import type { LossState } from '../../domain/loss-limits.ts'
 import { toNeededCandles } from './candles.ts'
 import type { Book } from '../book/book.ts'
@@ -58,7 +59,8 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     candles: { needed: toNeededCandles(settings), open: new Map(), wholeFrom: new Map(), due: new Set() },
     losses: createLosses(),
     disputes: { open: new Map(), reduced: new Map() },
-    liquidation: { distances: new Map(), warned: new Set(), awaited: new Map() },
+    liquidation: createLiquidation(),
+    hours: new Map(),
     recount: createRecount(book),
     refusals: new Map(),
     lastMinute: new Map(),
@@ -90,6 +92,16 @@ function createLosses(): LossState {
     warned: new Set(),
     awaited: new Set(),
     askedAt: new Map(),
+  }
+}
+
+function createLiquidation(): LiquidationState {
+  return {
+    distances: new Map(),
+    warned: new Set(),
+    awaited: new Map(),
+    alone: new Set(),
+    nearest: new Map(),
   }
 }
 

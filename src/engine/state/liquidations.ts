@@ -1,4 +1,10 @@
-import type { DistanceTrust, LiquidationDistance, MaintenanceRules } from '../../domain/liquidation.ts'
+import {
+  type DistanceTrust,
+  LIQUIDATION_DISPUTE_MS,
+  type LiquidationDistance,
+  type MaintenanceRules,
+} from '../../domain/liquidation.ts'
+import type { PositionStatement } from '../../domain/loss-limits.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
 import { type Instrument, isInverse, type PositionMode } from '../../domain/instrument.ts'
 import { tradesAs } from '../../domain/order-action.ts'
@@ -14,12 +20,17 @@ import {
 } from '../../risk/liquidation.ts'
 import { accountHoldingOf, pairKey } from '../book/book.ts'
 import { type Core, instrumentOf, specOf } from './core.ts'
+import { disputeOf, noteComparison } from './disputes.ts'
 import { comparableStatement, equityOf, settledOf } from './losses.ts'
 import { marketOf } from './market-state.ts'
-import { ownPriceOf } from './own-figure.ts'
+import { type OwnPrice, ownPriceOf } from './own-figure.ts'
+import { noteHourlyPrice, typicalMoveOf } from './typical-moves.ts'
 
 /** Two distances further apart than this share of the price are no rounding, and no moment between two readings. */
 const DIFFERENCE_MAX = 0.02
+/** Two maintenance ratios differ by this share of the larger one, and by this, at most. */
+const RATIO_TOLERANCE = 0.2
+const RATIO_ROUNDING = 0.001
 
 const SIDES = ['long', 'short'] as const
 
@@ -28,29 +39,58 @@ export function measureDistances(core: Core, symbol: string): readonly Liquidati
   const statement = comparableStatement(core, symbol)
   if (!statement) return []
   const held = accountHoldingOf(core.book, symbol)
-  const { price } = ownPriceOf(core, symbol)
-  const measured = SIDES.filter((side) => lotsOf(held, side) > 0).map((holdSide) => {
-    const ourPrice = findOurPrice(core, symbol, holdSide, price)
-    const stated = statement.liquidation[holdSide]
-    const statedPrice = stated > 0 ? stated : Number.NaN
-    const distances = {
-      ours: ourPrice === undefined ? Number.NaN : distanceTo(ourPrice, price),
-      stated: Number.isNaN(statedPrice) ? Number.NaN : distanceTo(statedPrice, statement.markPrice),
-    }
-    return {
-      symbol,
-      holdSide,
-      markPrice: statement.markPrice,
-      ourPrice: ourPrice ?? Number.NaN,
-      statedPrice,
-      ...distances,
-      nearest: nearestOf(distances),
-      trust: trustOf(distances),
-    }
-  })
+  const price = ownPriceOf(core, symbol)
+  noteHourlyPrice(core, symbol, price.price)
+  const measured: LiquidationDistance[] = []
+  for (const holdSide of SIDES) {
+    if (lotsOf(held, holdSide) === 0) endDispute(core, symbol, holdSide)
+    else measured.push(measureSide(core, { symbol, holdSide, statement, price }))
+  }
   if (measured.length === 0) own(core.liquidation.distances).delete(symbol)
   else own(core.liquidation.distances).set(symbol, measured)
+  for (const distance of measured) noteNearest(core, distance)
   return measured
+}
+
+interface MeasuredSide {
+  readonly symbol: string
+  readonly holdSide: HoldSide
+  readonly statement: PositionStatement
+  readonly price: OwnPrice
+}
+
+function measureSide(core: Core, of: MeasuredSide): LiquidationDistance {
+  const { symbol, holdSide, statement, price } = of
+  const standing = findStanding(core, symbol, holdSide)
+  const ourPrice = standing && price.price > 0 ? pickPrice(standing.legs, price.price) : undefined
+  const stated = statement.liquidation[holdSide]
+  const statedPrice = stated > 0 ? stated : Number.NaN
+  const distances = {
+    ours: ourPrice === undefined ? Number.NaN : distanceTo(ourPrice, price.price),
+    stated: Number.isNaN(statedPrice) ? Number.NaN : distanceTo(statedPrice, statement.markPrice),
+  }
+  const ratios = {
+    ours: standing && price.price > 0 ? ratioAt(standing, price.price) : Number.NaN,
+    stated: statement.marginRatio[holdSide],
+  }
+  const prices = { ourPrice: ourPrice ?? Number.NaN, statedPrice }
+  const apart = Math.abs(prices.ourPrice / price.price - statedPrice / statement.markPrice)
+  const found = trustOf(distances, apart <= DIFFERENCE_MAX)
+  const trust = judgeTrust(core, of, { ...prices, ...distances, trust: found })
+  const nearest = trust === 'alone' ? distances.ours : nearestOf(distances)
+  return {
+    symbol,
+    holdSide,
+    markPrice: statement.markPrice,
+    ...prices,
+    ...distances,
+    nearest,
+    moves: nearest / typicalMoveOf(core, symbol),
+    trust,
+    ratio: ratios.ours,
+    statedRatio: ratios.stated,
+    ratioTrust: trustOf(ratios, isRatioClose(ratios)),
+  }
 }
 
 function nearestOf({ ours, stated }: Pick<LiquidationDistance, 'ours' | 'stated'>): number {
@@ -58,30 +98,139 @@ function nearestOf({ ours, stated }: Pick<LiquidationDistance, 'ours' | 'stated'
   return Number.isNaN(stated) ? ours : Math.min(ours, stated)
 }
 
-function trustOf({ ours, stated }: Pick<LiquidationDistance, 'ours' | 'stated'>): DistanceTrust {
+function noteNearest({ liquidation, now }: Core, { symbol, holdSide, nearest }: LiquidationDistance): void {
+  if (!(nearest < (liquidation.nearest.get(symbol)?.distance ?? Number.POSITIVE_INFINITY))) return
+  own(liquidation.nearest).set(symbol, { symbol, holdSide, distance: nearest, at: now })
+}
+
+interface TwoFigures {
+  readonly ours: number
+  readonly stated: number
+}
+
+/** A price on the other side of the mark is as near as ours, and all the same another one: so it is told by `isClose`. */
+function trustOf({ ours, stated }: TwoFigures, isClose: boolean): DistanceTrust {
   if (Number.isNaN(ours)) return Number.isNaN(stated) ? 'none' : 'stated'
-  // An exchange that states no price says that there is none, or nothing at all.
+  // An exchange that states no figure says that there is none, or nothing at all.
   if (Number.isNaN(stated)) return 'ours'
-  const isClose = ours === stated || Math.abs(ours - stated) <= DIFFERENCE_MAX
   return isClose ? 'agreed' : 'disputed'
+}
+
+/** Exchanges count the fee of closing, or do not; and what they show is rounded. */
+function isRatioClose({ ours, stated }: TwoFigures): boolean {
+  // Where nothing stands behind the position any more, there is no share to compare.
+  if (!Number.isFinite(ours) || !Number.isFinite(stated)) return ours >= 1 && stated >= 1
+  return Math.abs(ours - stated) <= RATIO_ROUNDING + RATIO_TOLERANCE * Math.max(ours, stated)
+}
+
+interface JudgedPrices extends TwoFigures {
+  readonly ourPrice: number
+  readonly statedPrice: number
+  readonly trust: DistanceTrust
+}
+
+/**
+ * Where two figures differ for long, although the position is read and our own prices lie close to their index, ours counts
+ * alone: a field of the exchange that stands still, or that it fills wrongly, must not keep a step away for ever.
+ */
+function judgeTrust(
+  core: Core,
+  { symbol, holdSide, statement, price }: MeasuredSide,
+  { ourPrice, statedPrice, ours, stated, trust }: JudgedPrices,
+): DistanceTrust {
+  const differs = trust === 'disputed'
+  const scope = sideOf(symbol, holdSide)
+  if (!differs && disputeOf(core, 'liquidation', scope) === undefined) return trust
+  const dispute = noteComparison(core, {
+    figure: 'liquidation',
+    scope,
+    ours: inWords(ourPrice, ours),
+    theirs: inWords(statedPrice, stated),
+    differs,
+    isPatient: false,
+    isLarge: false,
+    answeredAt: statement.requestedAt,
+    silenceMsMax: core.settings.limits.accountAgeMaxMs,
+  })
+  const isAlone =
+    differs &&
+    price.isInBand &&
+    dispute !== undefined &&
+    core.now - dispute.countedFrom >= LIQUIDATION_DISPUTE_MS
+  return isAlone ? 'alone' : trust
+}
+
+function inWords(price: number, distance: number): string {
+  return Number.isFinite(price)
+    ? `${price.toPrecision(7)} (${(distance * 100).toFixed(2)} % away)`
+    : 'no price at all'
+}
+
+function sideOf(symbol: string, holdSide: HoldSide): string {
+  return `${symbol} ${holdSide}`
+}
+
+/** What is not held any more has no liquidation to disagree on. */
+function endDispute(core: Core, symbol: string, holdSide: HoldSide): void {
+  const scope = sideOf(symbol, holdSide)
+  const open = disputeOf(core, 'liquidation', scope)
+  if (open === undefined) return
+  const { figure, ours, theirs } = open
+  const { accountAgeMaxMs: silenceMsMax } = core.settings.limits
+  noteComparison(core, {
+    figure,
+    scope,
+    ours,
+    theirs,
+    differs: false,
+    isPatient: false,
+    isLarge: false,
+    silenceMsMax,
+  })
+}
+
+/** Whether our own figure has just begun to count alone: it is said once, until both are agreed on again. */
+export function noteAlone({ liquidation }: Core, { symbol, holdSide, trust }: LiquidationDistance): boolean {
+  const key = pairKey(symbol, holdSide)
+  const isKnown = liquidation.alone.has(key)
+  if (trust !== 'alone') {
+    if (isKnown && trust !== 'disputed') own(liquidation.alone).delete(key)
+    return false
+  }
+  if (!isKnown) own(liquidation.alone).add(key)
+  return !isKnown
 }
 
 function lotsOf({ longLots, shortLots }: Holding, side: HoldSide): number {
   return side === 'long' ? longLots : shortLots
 }
 
-/** Undefined while a part of it is not known; NaN where no price liquidates. */
-function findOurPrice(core: Core, symbol: string, side: HoldSide, price: number): number | undefined {
+/** The positions that are closed with one, what backs them, and what others of the account need beside them. */
+interface Standing {
+  readonly legs: Legs
+  readonly othersNeed: number
+}
+
+/** Undefined while a part of it is not known. */
+function findStanding(core: Core, symbol: string, side: HoldSide): Standing | undefined {
   const isIsolated = core.settings.marginMode === 'isolated'
-  const legs = legsOf(core, symbol, accountHoldingOf(core.book, symbol))
+  const all = legsOf(core, symbol, accountHoldingOf(core.book, symbol))
   const rules = rulesOf(core, symbol)
-  if (legs === undefined || rules === undefined || !(price > 0)) return undefined
-  const closed = isIsolated ? legs.filter(({ holdSide }) => holdSide === side) : legs
-  const behind = isIsolated
-    ? (core.losses.statements.get(symbol)?.margin[side] ?? Number.NaN)
+  if (all === undefined || rules === undefined) return undefined
+  const legs = isIsolated ? all.filter(({ holdSide }) => holdSide === side) : all
+  const isOfBase = isInverse(specOf(core, symbol))
+  const { behind, othersNeed } = isIsolated
+    ? { behind: core.losses.statements.get(symbol)?.margin[side] ?? Number.NaN, othersNeed: 0 }
     : marginBehind(core, symbol)
   if (Number.isNaN(behind)) return undefined
-  return pickPrice({ legs: closed, behind, rules, isInverse: isInverse(specOf(core, symbol)) }, price)
+  return { legs: { legs, behind, rules, isInverse: isOfBase }, othersNeed }
+}
+
+/** What all that is liquidated together needs, over what stands behind it; Infinity where that is nothing. */
+function ratioAt({ legs, othersNeed }: Standing, price: number): number {
+  const need = maintenanceAt(legs, price)
+  const behind = standingAt(legs, price) + need + othersNeed
+  return behind > 0 ? (need + othersNeed) / behind : Number.POSITIVE_INFINITY
 }
 
 /** The nearer one of the two prices; the price itself where what is behind is less than the need already. */
@@ -126,25 +275,27 @@ function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[] | und
  * What backs the crossed positions of an instrument whatever its price does, in the margin coin: our own equity without
  * their own profit, less what all others need at their own prices. NaN while a part of it is not known.
  */
-function marginBehind(core: Core, symbol: string): number {
+function marginBehind(core: Core, symbol: string): Pick<Legs, 'behind'> & Pick<Standing, 'othersNeed'> {
   const equity = equityOf(core)
-  if (equity === undefined) return Number.NaN
+  if (equity === undefined) return NOTHING_KNOWN
   const worth = core.losses.worths.get(symbol)
   const unrealised = worth ? worth.ours - settledOf(core, symbol) : 0
-  let behind = equity - unrealised
+  let othersNeed = 0
   for (const other of core.settings.instruments.keys()) {
     const held = accountHoldingOf(core.book, other)
     if (other === symbol || isFlat(held)) continue
     const legs = legsOf(core, other, held)
     const rules = rulesOf(core, other)
-    if (legs === undefined || rules === undefined) return Number.NaN
-    behind -= maintenanceAt(
+    if (legs === undefined || rules === undefined) return NOTHING_KNOWN
+    othersNeed += maintenanceAt(
       { legs, rules, isInverse: isInverse(specOf(core, other)) },
       ownPriceOf(core, other).price,
     )
   }
-  return behind
+  return { behind: equity - unrealised - othersNeed, othersNeed }
 }
+
+const NOTHING_KNOWN = { behind: Number.NaN, othersNeed: Number.NaN }
 
 /** What the distance after an order depends on beside the order. */
 export interface Opening {
@@ -169,7 +320,7 @@ export function openingOn(core: Core, symbol: string): Opening | undefined {
   if (rules === undefined || legs === undefined) return undefined
   const spec = specOf(core, symbol)
   const leverage = marginMode === 'isolated' ? leverageOf(core, spec) : undefined
-  const behind = marginMode === 'isolated' ? 0 : marginBehind(core, symbol)
+  const behind = marginMode === 'isolated' ? 0 : marginBehind(core, symbol).behind
   if (Number.isNaN(behind) || Number.isNaN(leverage)) return undefined
   const { bid, ask } = marketOf(core, symbol)
   return { spec, mode, held, legs, behind, leverage, rules, bid, ask }
@@ -228,22 +379,32 @@ export function noteNear(
 /** A warning is given again after the distance was so many times that of the step. */
 const REARMED = 1.1
 
-/** Whether another reading than this one has said before that the instrument is nearer than the last step. */
+/**
+ * Whether a reading that has nothing in common with this one has said before that the instrument is nearer than the last
+ * step: another answer about the position, and another answer of the tickers (MON1).
+ */
 export function confirmNear(core: Core, symbol: string, isNear: boolean): boolean {
   const before = core.liquidation.awaited.get(symbol)
-  const at = core.losses.statements.get(symbol)?.requestedAt ?? 0
+  const positionAt = core.losses.statements.get(symbol)?.requestedAt ?? 0
+  const tickersAt = core.market.tickers?.requestTime ?? 0
   if (!isNear) {
     if (before !== undefined) own(core.liquidation.awaited).delete(symbol)
     return false
   }
-  if (before === undefined) own(core.liquidation.awaited).set(symbol, at)
-  return before !== undefined && before !== at
+  if (before === undefined) own(core.liquidation.awaited).set(symbol, { positionAt, tickersAt })
+  return before !== undefined && before.positionAt !== positionAt && before.tickersAt !== tickersAt
 }
 
-/** Nothing is held on it any more. */
-export function forgetDistances({ liquidation }: Core, symbol: string): void {
+/** Nothing is held on it any more. How far its price moves is looked at all the same, for the next position. */
+export function forgetDistances(core: Core, symbol: string): void {
+  const { liquidation } = core
+  noteHourlyPrice(core, symbol, ownPriceOf(core, symbol).price)
   if (!liquidation.distances.has(symbol) && !liquidation.awaited.has(symbol)) return
   own(liquidation.distances).delete(symbol)
   own(liquidation.awaited).delete(symbol)
-  for (const side of SIDES) own(liquidation.warned).delete(pairKey(symbol, side))
+  for (const side of SIDES) {
+    own(liquidation.warned).delete(pairKey(symbol, side))
+    own(liquidation.alone).delete(pairKey(symbol, side))
+    endDispute(core, symbol, side)
+  }
 }

@@ -52,15 +52,18 @@ export function noteStatement(core: Core, { symbol, rows, requestedAt }: Positio
     const row = rows.find(({ holdSide }) => holdSide === side)
     return (row && read(row)) ?? Number.NaN
   }
-  const liquidationOf = ({ liquidationPrice }: PositionRow): number => liquidationPrice
-  const marginOf = ({ margin }: PositionRow): number | undefined => margin
+  const bothOf = (read: (row: PositionRow) => number | undefined): Record<HoldSide, number> => ({
+    long: of('long', read),
+    short: of('short', read),
+  })
   own(core.losses.statements).set(symbol, {
     longLots,
     shortLots,
     unrealised,
     markPrice,
-    liquidation: { long: of('long', liquidationOf), short: of('short', liquidationOf) },
-    margin: { long: of('long', marginOf), short: of('short', marginOf) },
+    liquidation: bothOf(({ liquidationPrice }) => liquidationPrice),
+    margin: bothOf(({ margin }) => margin),
+    marginRatio: bothOf(({ marginRatio }) => marginRatio),
     requestedAt,
   })
   for (const { holdSide, lots, openPriceAvg } of rows) {

@@ -126,6 +126,9 @@ class LazyAccountMoment implements AccountMoment {
   get holdings(): AccountMoment['holdings'] {
     return this.#core.book.account
   }
+  get distances(): AccountMoment['distances'] {
+    return this.#core.liquidation.distances
+  }
   get fundingMinutes(): AccountMoment['fundingMinutes'] {
     return this.#core.settings.fundingMinutes ?? NO_MINUTES
   }

@@ -47,7 +47,9 @@ export type ReadPosition = Pick<
   | 'markPrice'
   | 'totalFee'
 > &
-  Partial<Pick<WirePosition, 'liquidationPrice' | 'marginMode' | 'leverage'>>
+  Partial<
+    Pick<WirePosition, 'liquidationPrice' | 'marginMode' | 'leverage' | 'marginRatio' | 'keepMarginRate'>
+  >
 
 export function toPositionRows(
   instrument: Instrument,
@@ -80,6 +82,8 @@ function toPositionRow(instrument: Instrument, position: ReadPosition): Position
     markPrice: toNumber(position.markPrice),
     liquidationPrice: toNumber(position.liquidationPrice),
     margin: toNumber(position.marginSize),
+    marginRatio: toNumber(position.marginRatio),
+    maintenanceRate: toNumber(position.keepMarginRate),
     positionMode: posMode === 'one_way_mode' || posMode === 'hedge_mode' ? posMode : undefined,
     marginMode: marginMode === 'isolated' || marginMode === 'crossed' ? marginMode : undefined,
     leverage: toLeverage(position.leverage),

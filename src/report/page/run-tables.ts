@@ -1,4 +1,5 @@
 import {
+  describeSteps,
   moneyDecimals,
   showDuration,
   showNumber,
@@ -22,6 +23,7 @@ export function renderRunTables(run: RunReport, index: number, coin: string): st
       'Equity marked to market, days and hours UTC.',
     ),
     renderSection('Worst drawdowns', renderDrawdowns(run)),
+    renderSection('Nearest to a liquidation', renderNearest(run)),
     renderSection('Fills, limits and refusals', renderTrade(run)),
   ].join('')
 }
@@ -174,6 +176,18 @@ function renderDrawdowns({ drawdowns, toAt, money: sums }: RunReport): string {
     { text: showDuration((recoveredAt ?? toAt) - peakAt) },
   ])
   return renderTable(['peak (UTC)', 'depth', 'amount', 'lowest', 'peak reached again', 'length'], rows)
+}
+
+function renderNearest(run: RunReport): string {
+  const { nearest = [] } = run.liquidation ?? {}
+  if (nearest.length === 0) return '<p class="note">Nothing was held, or its distance was not known.</p>'
+  const rows = nearest.map(({ symbol, holdSide, distance, at }) => [
+    ...[symbol, holdSide],
+    ...[{ text: `${showNumber(distance * 100)} %` }, { text: showTime(at) }],
+  ])
+  const steps = describeSteps(run)
+  const list = steps.length === 0 ? '' : `<h3>Steps before it</h3>${renderList(steps)}`
+  return renderTable(['instrument', 'side', 'distance', 'at (UTC)'], rows, [0, 1]) + list
 }
 
 function renderTrade(run: RunReport): string {

@@ -1,4 +1,5 @@
 import type { Ratio } from '../metrics.ts'
+import type { RunReport } from '../run-report.ts'
 import type { PriceCoverage } from '../run-facts.ts'
 
 /** How figures are written for people: the same in the terminal and in the page. */
@@ -55,6 +56,13 @@ export function showBeside(ratios: readonly (Ratio | undefined)[]): readonly str
     const span = daily[index] === true ? ' a day' : ' a year'
     return isMixed && ratio.value !== null ? showRatio(ratio) + span : showRatio(ratio)
   })
+}
+
+/** What the steps of `risk.liquidation` did, a sentence each. */
+export function describeSteps({ liquidation }: Pick<RunReport, 'liquidation'>): readonly string[] {
+  return (liquidation?.steps ?? []).map(
+    ({ at, symbol, step, reason }) => `${symbol} ${showTime(at)} UTC, step ${step}: ${reason}`,
+  )
 }
 
 /** Instruments that are named in a line. */

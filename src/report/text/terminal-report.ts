@@ -2,6 +2,7 @@ import type { BacktestReport, PartReport, RunReport } from '../run-report.ts'
 import { describeDenials, describeRejections } from './denial-hints.ts'
 import {
   describeHold,
+  describeSteps,
   isPerDay,
   listSeeded,
   MADE_UP,
@@ -32,6 +33,7 @@ const SHOWN_RATIOS: ReadonlySet<string> = new Set([
     'turnover a day',
     'mean exposure',
     'highest margin use',
+    'nearest to liquidation',
   ],
 ])
 
@@ -73,13 +75,16 @@ function describeEnds(
 
 /** What a reader of the figures must know: what was liquidated first. */
 function describeNotes({ runs, remarks, looks }: BacktestReport): readonly string[] {
-  const notes = runs.flatMap(({ model, liquidations, denialsByStrategy, rejections, notes: own = [] }) => {
+  const notes = runs.flatMap((run) => {
+    const { model, liquidations, denialsByStrategy, rejections, notes: own = [] } = run
     const which = runs.length > 1 ? `${model}: ` : ''
     const denied = Object.entries(denialsByStrategy).flatMap(([id, denials]) =>
       describeDenials(id, denials, looks),
     )
     const liquidated = liquidations === 0 ? [] : [`${liquidations} liquidations`]
-    return [...liquidated, ...own, ...denied, ...describeRejections(rejections)].map((note) => which + note)
+    return [...liquidated, ...describeSteps(run), ...own, ...denied, ...describeRejections(rejections)].map(
+      (note) => which + note,
+    )
   })
   const lines = [...notes, ...remarks].flatMap((note) => wrap(`note: ${note}`))
   return lines.length === 0 ? [] : ['', ...lines]
@@ -151,8 +156,9 @@ function describeFigures(runs: readonly RunReport[]): readonly string[] {
     ...(runs.some(({ money }) => Number(money.insurance) !== 0)
       ? [row('insurance fund', ({ money }) => withSign(Number(money.insurance), moneyDecimals(money)))]
       : []),
-    ...(runs[0]?.ratios ?? []).flatMap(({ name: ratio }, index) => {
-      const found = runs.map(({ ratios }) => ratios[index])
+    ...(runs[0]?.ratios ?? []).flatMap(({ name: ratio }) => {
+      // Reports of earlier releases have fewer.
+      const found = runs.map(({ ratios }) => ratios.find(({ name }) => name === ratio))
       const texts = showBeside(found)
       const isDaily = found.every((one) => one !== undefined && isPerDay(one))
       const title = isDaily ? `${ratio}, per day` : ratio

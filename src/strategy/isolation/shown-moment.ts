@@ -29,6 +29,7 @@ const NOTHING: AccountMoment = {
   funding: new Map(),
   marks: new Map(),
   holdings: new Map(),
+  distances: new Map(),
   fundingMinutes: [],
 }
 

@@ -161,8 +161,8 @@ class AccountChanges {
   #equity: number | undefined
 
   changed(account: AccountMoment): CrossingAccount | undefined {
-    const { money, funding, marks, holdings, equity } = account
-    const parts: readonly ReadonlyMap<string, unknown>[] = [money, funding, marks, holdings]
+    const { money, funding, marks, holdings, distances, equity } = account
+    const parts: readonly ReadonlyMap<string, unknown>[] = [money, funding, marks, holdings, distances]
     const isSame = parts.every((part, index) => isSameMap(this.#known.get(index), part))
     if (isSame && equity === this.#equity) return undefined
     this.#equity = equity
@@ -174,6 +174,7 @@ class AccountChanges {
       funding: new Map([...funding].map(([symbol, amount]) => [symbol, amount.toString()])),
       marks: new Map(marks),
       holdings: new Map(holdings),
+      distances: new Map(distances),
       fundingMinutes: account.fundingMinutes,
     }
   }

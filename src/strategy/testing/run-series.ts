@@ -246,6 +246,7 @@ class SeriesHost {
         capital: undefined,
         equity: undefined,
         ...{ money: new Map(), funding: new Map(), marks: new Map(), holdings: new Map() },
+        distances: new Map(),
         fundingMinutes: [0, 480, 960],
       },
     }

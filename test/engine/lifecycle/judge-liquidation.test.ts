@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { candleKey, type CandleRow } from '../../../src/domain/candles.ts'
 import { toOrderId } from '../../../src/domain/ids.ts'
-import type { LiquidationSettings } from '../../../src/engine/settings.ts'
+import { type ReadPosition, toPositionRows } from '../../../src/exchange/readers/position-reader.ts'
+import type { EngineSettings, LiquidationSettings, StrategySettings } from '../../../src/engine/settings.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
-import { madeInstrument } from '../../support/market-moment.ts'
+import { madeInstrument, MOMENT_AT } from '../../support/market-moment.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 
 /** 100 lots of 0.001, bought at 10,000, on 200: a fifth of the value, less what is needed. */
@@ -14,11 +16,13 @@ const RATE = 0.004 + 0.0006
 /** 200 + 0.1 × (p − 10,000) = 0.1 × p × 0.0046. */
 const LIQUIDATION = (SIZE * ENTRY - CAPITAL) / (SIZE * (1 - RATE))
 
+const HOUR_MS = 3_600_000
+
 const RULES = new Map([[SYMBOL, { tiers: [{ notionalMax: 1_000_000, rate: 0.004 }], takerFeeRate: 0.0006 }]])
 const STEPS = { warn: 0.15, reduce: 0.08, flatten: 0.04 }
 
-function holding(liquidation: LiquidationSettings): EngineBench {
-  const bench = new EngineBench({ capital: decimal(String(CAPITAL)), liquidation }).start()
+function holding(liquidation: LiquidationSettings, change: Partial<EngineSettings> = {}): EngineBench {
+  const bench = new EngineBench({ capital: decimal(String(CAPITAL)), liquidation, ...change }).start()
   bench.decide({ kind: 'target', symbol: SYMBOL, lots: LOTS })
   const batch = bench.grantBatch()
   bench.accept(batch)
@@ -38,12 +42,17 @@ interface Stated {
   readonly liquidationPrice?: number
   readonly markPrice?: number
   readonly unrealisedProfit?: string
+  readonly marginRatio?: number
 }
 
 /** New prices come, and the position is read at them. */
-function fallTo(bench: EngineBench, price: number, stated: Stated = {}): void {
-  bench.now += 100
+function fallTo(bench: EngineBench, price: number, stated: Stated = {}, afterMs = 100): void {
+  bench.now += afterMs
   bench.price(price)
+  readPosition(bench, price, stated)
+}
+
+function readPosition(bench: EngineBench, price: number, stated: Stated): void {
   const row = {
     holdSide: 'long',
     lots: LOTS,
@@ -122,6 +131,21 @@ describe('[MON1] the distance to a liquidation', () => {
     expect(warnings(bench)).toMatchObject([{ fields: { trust: 'disputed' } }])
   })
 
+  test('closes nothing by one wrong answer of the tickers, however often the position is read by it', () => {
+    const bench = holding({ steps: STEPS, rules: RULES })
+    bench.now += 1000
+    const wrong = priceAt(0.03)
+    bench.price(wrong)
+    for (let reading = 0; reading < 3; reading++) {
+      bench.now += 100
+      readPosition(bench, wrong, {})
+    }
+    expect(codes(bench)).not.toContain('liquidationFlatten')
+
+    fallTo(bench, wrong)
+    expect(codes(bench)).toContain('liquidationFlatten')
+  })
+
   test('is our own whatever profit the exchange states', () => {
     const bench = holding({ steps: STEPS, rules: RULES })
     fallTo(bench, ENTRY, { unrealisedProfit: '-190' })
@@ -152,6 +176,11 @@ describe('[MON1] the distance to a liquidation', () => {
 
     expect(codes(agreed)).toContain('liquidationFlatten')
     expect(codes(disputed)).toEqual([])
+
+    // Once our own profit is judged alone, so is this.
+    for (let reading = 0; reading < 12; reading++)
+      fallTo(disputed, priceAt(0.03), { ...silent, unrealisedProfit: '' }, 1000)
+    expect(codes(disputed)).toContain('liquidationFlatten')
   })
 
   test('is shown, and nothing follows from it, where no steps are set', () => {
@@ -161,6 +190,222 @@ describe('[MON1] the distance to a liquidation', () => {
 
     expect(distanceOf(bench)?.nearest).toBeCloseTo(0.01, 6)
     expect([codes(bench), warnings(bench)]).toEqual([[], []])
+  })
+})
+
+describe('a maintenance ratio', () => {
+  /** 0.46 % of the value, over 200 and the loss. */
+  const ratioAt = (price: number): number => (SIZE * price * RATE) / (CAPITAL + (price - ENTRY) * SIZE)
+
+  test('is counted by ourselves and held against that of the exchange', () => {
+    const bench = holding({ steps: STEPS, rules: RULES })
+    const price = priceAt(0.1)
+    fallTo(bench, price, { marginRatio: ratioAt(price) * 0.9 })
+    expect(distanceOf(bench)?.ratio).toBeCloseTo(ratioAt(price), 9)
+    expect(distanceOf(bench)).toMatchObject({ statedRatio: ratioAt(price) * 0.9, ratioTrust: 'agreed' })
+
+    fallTo(bench, price, { marginRatio: 2 * ratioAt(price) })
+    expect(distanceOf(bench)).toMatchObject({ trust: 'agreed', ratioTrust: 'disputed' })
+    fallTo(bench, price)
+    expect(distanceOf(bench)?.ratioTrust).toBe('ours')
+    expect([codes(bench), warnings(bench).length]).toEqual([[], 1])
+  })
+
+  test('[MON1] is a second witness of our own figure where the price of the exchange is wrong or missing', () => {
+    for (const liquidationPrice of [1000, Number.NaN]) {
+      const bench = holding({ steps: STEPS, rules: RULES })
+      const price = priceAt(0.03)
+      const stated = { liquidationPrice, marginRatio: ratioAt(price), unrealisedProfit: '' }
+      for (let reading = 0; reading < 2; reading++) fallTo(bench, price, stated)
+
+      expect(codes(bench)).toContain('liquidationFlatten')
+    }
+  })
+})
+
+test('[MON1] a ratio of nothing agrees with no ratio', () => {
+  const bench = holding({ steps: STEPS, rules: RULES })
+  // By these prices all of the capital is gone.
+  for (let reading = 0; reading < 3; reading++)
+    fallTo(bench, 5000, { liquidationPrice: 100, marginRatio: 0.01 })
+
+  expect(distanceOf(bench)).toMatchObject({ ratio: Number.POSITIVE_INFINITY, ratioTrust: 'disputed' })
+  expect(codes(bench)).toEqual([])
+})
+
+describe('[MON1] a price of the exchange that is no price of ours', () => {
+  /** Where it is far enough from ours to be another one. */
+  const STUCK = LIQUIDATION * 0.8
+
+  /** Reads the position once a second. */
+  function read(bench: EngineBench, times: number, price: number, stated: Stated): void {
+    for (let reading = 0; reading < times; reading++) fallTo(bench, price, stated, 1000)
+  }
+
+  test('keeps the steps away for ten minutes of readings, which is said, and then ours counts alone', () => {
+    const bench = holding({ steps: STEPS, rules: RULES })
+    const price = priceAt(0.03)
+    read(bench, 600, price, { liquidationPrice: STUCK })
+    expect(codes(bench)).toEqual([])
+    expect(distanceOf(bench)?.trust).toBe('disputed')
+    const said = bench.take('announce')
+    expect(said.filter(({ event }) => event === 'equity.disputed')).toMatchObject([
+      {
+        fields: {
+          ...{ figure: 'liquidation', scope: `${SYMBOL} long` },
+          ...{
+            ours: expect.stringMatching(/^8036\.97\S* \(3\.00 %/),
+            theirs: expect.stringMatching(/^6429/),
+          },
+        },
+      },
+    ])
+
+    read(bench, 2, price, { liquidationPrice: STUCK })
+    expect(distanceOf(bench)).toMatchObject({ trust: 'alone' })
+    expect(distanceOf(bench)?.nearest).toBeCloseTo(0.03, 6)
+    expect(codes(bench)).toContain('liquidationFlatten')
+    expect(bench.take('announce').filter(({ event }) => event === 'liquidation.judgedAlone')).toMatchObject([
+      { level: 'error', fields: { reason: expect.stringMatching(/10 minutes, so ours alone takes/) } },
+    ])
+    expect(bench.grantBatch().clientOids).toHaveLength(1)
+  })
+
+  test('counts only as long as the position is read, and never by prices out of their band', () => {
+    const silent = holding({ steps: STEPS, rules: RULES })
+    const price = priceAt(0.03)
+    read(silent, 500, price, { liquidationPrice: STUCK })
+    // Longer than risk.accountAgeMaxMs: what was said before proves nothing of now.
+    silent.now += silent.settings.limits.accountAgeMaxMs + 1
+    read(silent, 500, price, { liquidationPrice: STUCK })
+    expect(codes(silent)).toEqual([])
+
+    const outOfBand = holding({ steps: STEPS, rules: RULES })
+    for (let reading = 0; reading < 700; reading++) {
+      outOfBand.now += 1000
+      outOfBand.price(price, undefined, { indexPrice: ENTRY * 2 })
+      readPosition(outOfBand, price, { liquidationPrice: STUCK })
+    }
+    expect(codes(outOfBand)).toEqual([])
+  })
+
+  test('sells nothing where only the exchange is near, however long', () => {
+    const bench = holding({ steps: STEPS, rules: RULES })
+    read(bench, 700, ENTRY, { liquidationPrice: ENTRY * 0.99 })
+
+    expect(codes(bench)).toEqual([])
+    expect(distanceOf(bench)).toMatchObject({ trust: 'alone' })
+    expect(distanceOf(bench)?.nearest).toBeCloseTo((ENTRY - LIQUIDATION) / ENTRY, 6)
+    expect(warnings(bench)).toHaveLength(1)
+  })
+
+  test('is no second witness from the other side of the mark', () => {
+    const bench = holding({ steps: STEPS, rules: RULES })
+    for (let reading = 0; reading < 3; reading++)
+      fallTo(bench, priceAt(0.03), { liquidationPrice: priceAt(0.03) * 1.03 })
+
+    expect(distanceOf(bench)?.trust).toBe('disputed')
+  })
+
+  test('ends with the position', () => {
+    const bench = holding({ steps: STEPS, rules: RULES })
+    read(bench, 10, priceAt(0.3), { liquidationPrice: STUCK })
+    expect([...bench.engine.disputes.keys()]).toEqual([`liquidation|${SYMBOL} long`])
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 0 })
+    const batch = bench.grantBatch()
+    bench.accept(batch)
+    const closed = bench.fill({
+      ...{ orderId: toOrderId(`${batch.batchId}001`), lots: LOTS, ticks: 100_000, fee: '0', scope: 'taker' },
+      side: 'sell',
+    })
+    bench.step({
+      kind: 'fillsRead',
+      reading: { fills: [closed], sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now },
+    })
+    expect(bench.engine.disputes.size).toBe(0)
+  })
+})
+
+describe('[MON1] an exchange that lies about where it liquidates', () => {
+  /** A lie, as the wire has it, and after how many readings a near liquidation of our own count closes the position. */
+  const LIES: readonly (readonly [what: string, liquidationPrice: string | null, readings: number])[] = [
+    ['a price that stands still far away', String(LIQUIDATION * 0.8), 602],
+    ['a tenth of it', String(LIQUIDATION / 10), 602],
+    ['ten times as much', String(LIQUIDATION * 10), 602],
+    ['the other side of the mark', String(ENTRY * 1.02), 602],
+    ['one right beside the mark', String(ENTRY * 0.995), 602],
+    ['zero', '0', 2],
+    ['a negative price', '-1', 2],
+    ['null', null, 2],
+    ['no number', 'NaN', 2],
+    ['nothing', '', 2],
+  ]
+
+  /** Once a second a row of the wire is read, through the reader of a daemon. */
+  function readWire(bench: EngineBench, price: number, liquidationPrice: string | null): void {
+    bench.now += 1000
+    bench.price(price)
+    const wire: ReadPosition = {
+      ...{ symbol: SYMBOL, holdSide: 'long', marginSize: '50', total: String(SIZE), posMode: 'one_way_mode' },
+      ...{ openPriceAvg: String(ENTRY), unrealizedPL: String((price - ENTRY) * SIZE), totalFee: '' },
+      ...{ markPrice: String(price), liquidationPrice },
+    }
+    const rows = toPositionRows(madeInstrument(), [wire])
+    if (typeof rows === 'string') throw new Error(rows)
+    const reading = { symbol: SYMBOL, rows, isSilent: false, requestedAt: bench.now }
+    bench.step({ kind: 'positionRead', reading: { ...reading, exchangeTime: bench.now } })
+  }
+
+  test.each(LIES)('%s: nothing is sold for it, and nothing near is overlooked', (_, lie, readings) => {
+    const far = holding({ steps: STEPS, rules: RULES })
+    for (let reading = 0; reading < 700; reading++) readWire(far, ENTRY, lie)
+    expect(codes(far)).toEqual([])
+    expect(distanceOf(far)?.ours).toBeCloseTo((ENTRY - LIQUIDATION) / ENTRY, 6)
+
+    const near = holding({ steps: STEPS, rules: RULES })
+    for (let reading = 1; reading < readings; reading++) readWire(near, priceAt(0.03), lie)
+    expect(codes(near)).not.toContain('liquidationFlatten')
+    expect(warnings(near)).toHaveLength(1)
+    readWire(near, priceAt(0.03), lie)
+    expect(codes(near)).toContain('liquidationFlatten')
+  })
+})
+
+describe('the distance in typical moves of an hour', () => {
+  test('is held against the median of the moves that were seen, of three hours or more', () => {
+    const bench = holding({ rules: RULES })
+    // From 10,000, at which it was opened, 1 %, 0 %, 1 % and 10 %: the median is 1 %.
+    const prices = [10_100, 10_100, 9999, 10_998.9, 10_998.9]
+    const seen = prices.map((price) => {
+      fallTo(bench, price, {}, 3_600_000)
+      return distanceOf(bench)?.moves
+    })
+
+    expect(seen.slice(0, 3)).toEqual([Number.NaN, Number.NaN, Number.NaN])
+    for (const moves of seen.slice(3)) expect(moves).toBeCloseTo((distanceOf(bench)?.nearest ?? 0) / 0.01, 6)
+  })
+})
+
+describe('the distance in moves at a start', () => {
+  test('is known from the candles that strategies keep, but for those that nobody saw', () => {
+    const beforeAt = MOMENT_AT - 6 * HOUR_MS
+    const closes = [10_000, 10_200, 9996, 9996, 10_195.92, 9992]
+    const rows = closes.map((close, hour): CandleRow => [
+      ...([beforeAt + hour * HOUR_MS, close, close, close, close] as const),
+      // The fourth close repeats the third: no move of it counts, nor one to the next.
+      hour === 3 ? 0 : 5,
+    ])
+    const { strategies } = new EngineBench().settings
+    const strategy = {
+      ...(strategies.get(STRATEGY) as StrategySettings),
+      candles: new Map([[HOUR_MS, 30]]),
+      history: new Map([[candleKey(SYMBOL, HOUR_MS), rows]]),
+    }
+    const bench = holding({ rules: RULES }, { strategies: new Map([[STRATEGY, strategy]]) })
+    fallTo(bench, ENTRY)
+
+    // 2 %, 2 % and 2 % are left.
+    expect(distanceOf(bench)?.moves).toBeCloseTo((distanceOf(bench)?.nearest ?? 0) / 0.02, 4)
   })
 })
 

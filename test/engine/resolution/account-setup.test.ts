@@ -58,6 +58,46 @@ describe('settings of the account that were changed by hand', () => {
     )
   })
 
+  test('maintenance tiers: two readings of a higher rate restrict the instrument, and two end that', () => {
+    const rules = new Map([
+      [
+        SYMBOL,
+        {
+          tiers: [
+            { notionalMax: 1000, rate: 0.004 },
+            { notionalMax: Number.POSITIVE_INFINITY, rate: 0.005 },
+          ],
+          takerFeeRate: 0,
+        },
+      ],
+    ])
+    const steps = { warn: 0.15, reduce: 0.08, flatten: 0.04 }
+    const bench = new EngineBench({ liquidation: { rules, steps } }).start()
+    bench.buy(20)
+    bench.effects = []
+    // 0.02 at 40,000 are a value of 800, of the first tier; at 49,500 either tier may be meant.
+    for (let reads = 0; reads < 2; reads++) readOnce(bench, { markPrice: 40_000, maintenanceRate: 0.004 })
+    for (const rate of [0.004, 0.005, 0.005]) readOnce(bench, { markPrice: 49_500, maintenanceRate: rate })
+    for (let reads = 0; reads < 2; reads++) readOnce(bench, { markPrice: 40_000, maintenanceRate: 0.003 })
+    readOnce(bench, { markPrice: 40_000, maintenanceRate: 0.0065 })
+    expect(codes(bench)).toEqual([])
+    readOnce(bench, { markPrice: 40_000, maintenanceRate: 0.0065 })
+
+    expect(bench.engine.restrictions).toMatchObject([
+      {
+        ...{ scope: SYMBOL, code: 'maintenance', mode: 'reducing' },
+        reason:
+          'the position says maintenance 0.0065, the configuration 0.004 for a value of 800: write the tiers of the contract page of the exchange into instruments.BTCUSDT.maintenance and restart; it ends by itself then',
+      },
+    ])
+    readOnce(bench, { markPrice: 40_000, maintenanceRate: Number.NaN })
+    for (let reads = 0; reads < 2; reads++) {
+      expect(codes(bench)).toEqual(['maintenance'])
+      readOnce(bench, { markPrice: 40_000, maintenanceRate: 0.004 })
+    }
+    expect(codes(bench)).toEqual([])
+  })
+
   test('the first reading that differs asks for the next at once', () => {
     const bench = holding()
     readOnce(bench, { marginMode: 'isolated' })

@@ -12,7 +12,14 @@ import { type IsolatedRunner, openIsolatedRunner } from '../../../src/strategy/i
 import { loadStrategy } from '../../../src/strategy/load-strategy.ts'
 import { type ResolvedNeeds, resolveNeeds } from '../../../src/strategy/needs.ts'
 import { createStrategyRunner } from '../../../src/strategy/strategy-runner.ts'
-import { holdingOf, madeInstrument, madeOrder, madeSnapshot, MOMENT_AT } from '../../support/market-moment.ts'
+import {
+  holdingOf,
+  madeDistance,
+  madeInstrument,
+  madeOrder,
+  madeSnapshot,
+  MOMENT_AT,
+} from '../../support/market-moment.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'intentd-isolation-'))
 const opened: IsolatedRunner[] = []
@@ -122,6 +129,9 @@ function* makeSnapshots(count: number): Generator<Snapshot> {
         ]),
         holdings: new Map([['BTCUSDT', holdingOf(held)]]),
         marks: new Map([['BTCUSDT', { markPrice: bid, unrealised: held, margin: 5, readAt: MOMENT_AT }]]),
+        distances: new Map(
+          held === 0 ? [] : [['BTCUSDT', [madeDistance({ ours: held / 100, nearest: held / 100 })]]],
+        ),
       },
     }
   }
@@ -130,7 +140,7 @@ function* makeSnapshots(count: number): Generator<Snapshot> {
 describe('a strategy in a thread of its own', () => {
   test('sees and answers what it would without one', async () => {
     const file = write(`
-      const seen = market.instruments.map((one) => [one.bid, one.ask, one.netLots, one.orders.length, one.ageMs, one.positionReadAt])
+      const seen = market.instruments.map((one) => [one.bid, one.ask, one.netLots, one.orders.length, one.ageMs, one.liquidation ?? null, one.positionReadAt])
       const { equity, unrealisedProfit, free } = market.account
       const btc = market.instrument('BTCUSDT')
       const intents = btc.hasPrices ? [btc.quote([{ side: 'buy', ticks: btc.bidTicks - 10, lots: 1 + (market.sequence % 2) }])] : []

@@ -34,6 +34,7 @@ import {
   watchWorstCase,
 } from './risk-invariants.ts'
 import { watchAnswers, watchDecisions, watchGrants, watchIdentical } from './hearing-invariants.ts'
+import { watchLiquidation } from './liquidation-invariants.ts'
 import { watchDebts, watchDeciding, watchStarting } from './live-invariants.ts'
 import { watchLosses, watchPaces } from './reached-invariants.ts'
 import { watchRefusedReads } from './reading-invariants.ts'
@@ -64,6 +65,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'LEASE', watch: watchLease },
   { id: 'CLOCK', watch: watchClocks },
   { id: 'MON1', watch: watchBelief },
+  { id: 'MON1', watch: watchLiquidation },
   { id: 'ORD1', watch: watchDurableSends },
   { id: 'ORD2', watch: watchIdentity },
   { id: 'ORD2', watch: watchKeys },

@@ -25,6 +25,7 @@ export function planMoney(seed: string): WorldPlan {
     jumps: lastsHours ? drawHours(part('hours')) : [],
     ...(isCrash && { crash: drawCrash(part('crash')) }),
     ...(lastsHours && { lieMsMax: 12 * HOUR_MS }),
+    ...(part('isMeasured').integer(2) === 0 && { liquidation: { rate: pick(part('rate'), [0.3, 0.4]) } }),
     // What is closed for a loss is the subject, and nothing else may stop an order.
     orderNotionalMax: 100_000,
     grossNotionalMax: 5_000_000,

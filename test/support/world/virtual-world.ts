@@ -5,7 +5,11 @@ import { type JournalRecord, keysUsedBy } from '../../../src/domain/record.ts'
 import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
 import { type Instrument } from '../../../src/domain/instrument.ts'
 import { pairKey } from '../../../src/engine/book/book.ts'
-import { type EngineSettings, type StrategySettings } from '../../../src/engine/settings.ts'
+import {
+  type EngineSettings,
+  type LiquidationSettings,
+  type StrategySettings,
+} from '../../../src/engine/settings.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { type EngineCommand, type StopPolicy } from '../../../src/engine/event.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
@@ -566,6 +570,14 @@ function noteFacts(world: World): ProcessWatcher {
   }
 }
 
+/** Steps that a crash takes at once, and that what is usually held does not reach. */
+const STEPS = { warn: 0.3, reduce: 0.2, flatten: 0.12 }
+
+function toLiquidation(symbols: readonly string[], rate: number): LiquidationSettings {
+  const rules = { tiers: [{ notionalMax: Number.POSITIVE_INFINITY, rate }], takerFeeRate: 0 }
+  return { steps: STEPS, rules: new Map(symbols.map((symbol) => [symbol, rules])) }
+}
+
 function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): EngineSettings {
   const instruments = new Map(listed.map((one) => [one.symbol, toInstrument(one)]))
   const limited = limitsOf(plan)
@@ -611,6 +623,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       ...pace.account,
     },
     ...limited.losses,
+    ...(plan.liquidation && { liquidation: toLiquidation(plan.symbols, plan.liquidation.rate) }),
     figures: FIGURES,
     isExclusive: plan.isExclusive,
     feeCoins: FEE_COIN_PRICES,

@@ -103,6 +103,11 @@ export const worldPlanSchema = z.strictObject({
   isTight: z.boolean().default(false),
   /** Whether it is about money alone: a fifth of what is held reaches its limits, and a hundredth does not. */
   isOfMoney: z.boolean().optional(),
+  /**
+   * What positions need at a liquidation by the core's count, as a share of their value: so much that its steps are taken.
+   * The exchange needs less, and liquidates nothing. Absent: nothing is measured.
+   */
+  liquidation: z.strictObject({ rate: z.number() }).optional(),
   /** The longest time for which the exchange misstates a position, ms; absent: seconds. */
   lieMsMax: z.int().positive().optional(),
   /** Prices come to `factor` times what they were, within `overMs`. Mark and index stand still for so long after it began. */

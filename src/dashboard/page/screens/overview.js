@@ -189,8 +189,10 @@ function Figure({ label, value, unit, note, big }) {
 function Distance({ of }) {
   if (of === null || of.distance === null) return '–'
   const tone = of.distance <= 0.08 ? 'bad' : of.distance <= 0.15 ? 'warn' : ''
-  const text = `${percent(of.distance)}${of.trust === 'disputed' ? ' ?' : ''}`
-  return html`${text}
+  const isDisputed = of.trust === 'disputed' || of.trust === 'alone'
+  const text = `${percent(of.distance)}${isDisputed ? ' ?' : ''}`
+  const moves = of.moves === null ? '' : `${number(of.moves, 1)} moves`
+  return html`<small title="in typical moves of an hour">${moves}</small> ${text}
     <meter
       class=${`beside ${tone}`}
       min="0"
@@ -198,6 +200,13 @@ function Distance({ of }) {
       value=${of.distance}
       aria-label=${`${text} to its liquidation`}
     />`
+}
+
+/** What the position needs of what stands behind it: at 100 % it is liquidated. */
+function MarginRatio({ of }) {
+  const ratio = of?.ratio ?? of?.statedRatio ?? null
+  if (ratio === null) return '–'
+  return `${percent(ratio)}${of.ratioTrust === 'disputed' ? ' ?' : ''}`
 }
 
 function Positions({ account, order }) {
@@ -227,6 +236,7 @@ function Positions({ account, order }) {
         ['entry', (row) => fine(row.entryPrice, 4), 'number'],
         ['mark', (row) => fine(row.markPrice, 4), 'number'],
         ['to liquidation', (row) => html`<${Distance} of=${row.liquidation} />`, 'number'],
+        ['margin needed', (row) => html`<${MarginRatio} of=${row.liquidation} />`, 'number'],
       ]}
     />
   <//>`
