@@ -28,7 +28,7 @@ export interface ScenarioOrder {
 }
 
 export interface ScenarioLeg extends Leg {
-  /** What an isolated position has set aside. Absent where all is crossed. */
+  /** What an isolated position has set aside; NaN: not known. Absent where all is crossed. */
   readonly margin?: number
 }
 
@@ -91,6 +91,8 @@ export interface ScenarioOutcome {
   readonly fees: number
   /** What is paid next, at the prices after the move: zero or less. */
   readonly funding: number
+  /** Equity after less equity before. */
+  readonly change: number
   readonly equity: number
   readonly need: number
   /** Equity that nothing needs. */
@@ -128,7 +130,8 @@ function sumUp({ equity: before, isIsolated }: ScenarioAccount, played: readonly
     total((one) => one.funding),
   ]
   const profit = positions.reduce((sum, position) => sum + position.profit, 0)
-  const equity = before + realised - fees + funding + profit - total(({ profitBefore }) => profitBefore)
+  const change = realised - fees + funding + profit - total(({ profitBefore }) => profitBefore)
+  const equity = before + change
   const need = positions.reduce((sum, position) => sum + position.need, 0)
   return {
     positions,
@@ -136,6 +139,7 @@ function sumUp({ equity: before, isIsolated }: ScenarioAccount, played: readonly
     realised,
     fees,
     funding,
+    change,
     equity,
     need,
     free: equity - need,
@@ -206,7 +210,7 @@ function toPosition(
     entryPrice,
     price,
     worth: isInverse ? size : size * price,
-    profit: margin === undefined ? profit : Math.max(profit, -margin),
+    profit: margin === undefined || Number.isNaN(margin) ? profit : Math.max(profit, -margin),
     need,
     isLiquidated: margin !== undefined && margin + profit <= need,
   }
@@ -294,8 +298,8 @@ export interface FirstLiquidation {
 }
 
 /** So many points on the way are looked at, and as many beyond it; between two of them the way is halved. */
-const POINTS = 100
-const HALVINGS = 50
+const POINTS = 40
+const HALVINGS = 40
 /** No price falls to nothing; a rise is followed so far. */
 const FALL_MAX = 0.999
 const RISE_MAX = 10
@@ -312,7 +316,7 @@ export function findFirstLiquidation(
   if (Number.isNaN(now.need) || (Number.isNaN(now.equity) && !account.isIsolated)) return 'unknown'
   if (now.isLiquidated) return { share: 0, moves: scaleMoves(scenario.moves, 0) }
   let [stands, falls] = [0, 0]
-  for (const share of pointsUpTo(end)) {
+  for (const share of [...pointsUpTo(end), ...tierBorders(account, scenario, end)].toSorted(byNumber)) {
     if (look(share).isLiquidated) {
       falls = share
       break
@@ -326,6 +330,27 @@ export function findFirstLiquidation(
     else stands = middle
   }
   return { share: falls, moves: scaleMoves(scenario.moves, falls) }
+}
+
+/** Just before, at and behind each share of the way at which a position as it is now changes its tier: its need jumps there. */
+function tierBorders({ instruments }: ScenarioAccount, { moves }: Scenario, end: number): readonly number[] {
+  return instruments.flatMap(({ symbol, price, legs, rules }) => {
+    const move = moves.get(symbol) ?? 0
+    if (rules === undefined || move === 0) return []
+    const values = legs.map(({ size }) => size * price)
+    const borders = rules.tiers.flatMap(({ notionalMax }) =>
+      values.map((value) => (notionalMax / value - 1) / move),
+    )
+    return borders
+      .flatMap((border) => [border * (1 - HAIR), border, border * (1 + HAIR)])
+      .filter((share) => share > 0 && share <= end)
+  })
+}
+
+const HAIR = 1e-9
+
+function byNumber(one: number, other: number): number {
+  return one - other
 }
 
 function scaleMoves(moves: ReadonlyMap<string, number>, share: number): ReadonlyMap<string, number> {

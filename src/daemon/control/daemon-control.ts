@@ -14,6 +14,7 @@ import type {
 } from '../../control/detail-views.ts'
 import { EventHistory } from '../../control/event-history.ts'
 import type { FillView, OrderView, PositionView, StatusView } from '../../control/views.ts'
+import type { WhatIfQuery, WhatIfView } from '../../control/what-if-view.ts'
 import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
 import type { SharedTickers } from '../../exchange/shared-tickers/shared-tickers.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
@@ -49,6 +50,7 @@ import { viewProfit } from './money-view.ts'
 import { PriceHistory } from './price-history.ts'
 import { ProfitCurve } from './profit-curve.ts'
 import { viewRestriction } from './restriction-view.ts'
+import { viewWhatIf } from './what-if.ts'
 
 export interface DaemonControlOptions {
   readonly name: string
@@ -162,6 +164,10 @@ export class DaemonControl implements Controlled {
 
   curves(): CurvesView {
     return this.#curve.view()
+  }
+
+  whatIf(query: WhatIfQuery): readonly WhatIfView[] {
+    return this.#shown.map((account) => viewWhatIf(account, query))
   }
 
   instrument(symbol: string): InstrumentView | undefined {
