@@ -38,7 +38,7 @@ export interface Controlled {
   candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined
   curves(): CurvesView
   /** Of each account. */
-  whatIf(query: WhatIfQuery): readonly WhatIfView[]
+  whatIf(query: WhatIfQuery): Promise<readonly WhatIfView[]>
   /** Undefined where it is not traded. */
   instrument(symbol: string): InstrumentView | undefined
   denials(): DenialsView

@@ -5,8 +5,6 @@ import { amount, instant } from './views.ts'
 
 /** Moves of the whole market for which there is a row each. */
 export const ROW_MOVES = [0.2, 0.1, 0.05, -0.05, -0.1, -0.2] as const
-/** How far the curve goes, in percent. */
-export const CURVE_PERCENT = 30
 
 const MOVE_MIN = -0.99
 const MOVE_MAX = 10

@@ -151,23 +151,23 @@ function sumUp({ equity: before, isIsolated }: ScenarioAccount, played: readonly
 }
 
 function play(instrument: ScenarioInstrument, account: ScenarioAccount, scenario: Scenario): Played {
-  const after = instrument.price * (1 + (scenario.moves.get(instrument.symbol) ?? 0))
-  const trading = new ScenarioTrading(instrument, account)
-  let filled = 0
-  for (const order of instrument.orders) {
-    if (!isFilled(order, instrument.price, after, scenario.fill)) continue
-    trading.fill(order, scenario.fillsAt === 'now' ? instrument.price : priceOfFill(order, instrument.price))
-    filled += 1
-  }
-  const positions = trading.legs.map((leg) => toPosition(instrument, leg, after))
-  const funding = positions.reduce((sum, position) => sum - fundingOf(instrument, position), 0)
-  const profitBefore = instrument.legs.reduce(
-    (sum, leg) => sum + profitAt(instrument, leg, instrument.price),
-    0,
-  )
-  const { realised, fees } = trading
-  return { positions, filled, realised, fees, funding, profitBefore }
+  const { price, legs, orders } = instrument
+  const after = price * (1 + (scenario.moves.get(instrument.symbol) ?? 0))
+  const filled =
+    scenario.fill === 'none'
+      ? NO_ORDERS
+      : orders.filter((order) => isFilled(order, price, after, scenario.fill))
+  const traded =
+    filled.length === 0 ? { legs, realised: 0, fees: 0 } : trade(instrument, account, { ...scenario, filled })
+  const positions = traded.legs.map((leg) => toPosition(instrument, leg, after))
+  let [funding, profitBefore] = [0, 0]
+  for (const position of positions) funding -= fundingOf(instrument, position)
+  for (const leg of legs) profitBefore += profitAt(instrument, leg, price)
+  const { realised, fees } = traded
+  return { positions, filled: filled.length, realised, fees, funding, profitBefore }
 }
+
+const NO_ORDERS: readonly ScenarioOrder[] = []
 
 /** What a position pays next. What it would receive is not there yet when the move comes, and helps nothing. */
 function fundingOf(
@@ -223,6 +223,17 @@ function profitAt(
 ): number {
   const gain = (holdSide === 'long' ? price - entryPrice : entryPrice - price) * size
   return isInverse ? gain / price : gain
+}
+
+function trade(
+  instrument: ScenarioInstrument,
+  account: ScenarioAccount,
+  { filled, fillsAt }: Pick<Scenario, 'fillsAt'> & { readonly filled: readonly ScenarioOrder[] },
+): Pick<ScenarioTrading, 'legs' | 'realised' | 'fees'> {
+  const trading = new ScenarioTrading(instrument, account)
+  for (const order of filled)
+    trading.fill(order, fillsAt === 'now' ? instrument.price : priceOfFill(order, instrument.price))
+  return trading
 }
 
 /** What is left of a size by the error of its float is nothing. */
@@ -298,8 +309,8 @@ export interface FirstLiquidation {
 }
 
 /** So many points on the way are looked at, and as many beyond it; between two of them the way is halved. */
-const POINTS = 40
-const HALVINGS = 40
+const POINTS = 15
+const HALVINGS = 35
 /** No price falls to nothing; a rise is followed so far. */
 const FALL_MAX = 0.999
 const RISE_MAX = 10
@@ -334,20 +345,23 @@ export function findFirstLiquidation(
 
 /** Just before, at and behind each share of the way at which a position as it is now changes its tier: its need jumps there. */
 function tierBorders({ instruments }: ScenarioAccount, { moves }: Scenario, end: number): readonly number[] {
-  return instruments.flatMap(({ symbol, price, legs, rules }) => {
+  const borders = instruments.flatMap(({ symbol, price, legs, rules }) => {
     const move = moves.get(symbol) ?? 0
     if (rules === undefined || move === 0) return []
     const values = legs.map(({ size }) => size * price)
-    const borders = rules.tiers.flatMap(({ notionalMax }) =>
-      values.map((value) => (notionalMax / value - 1) / move),
-    )
-    return borders
-      .flatMap((border) => [border * (1 - HAIR), border, border * (1 + HAIR)])
+    return rules.tiers
+      .flatMap(({ notionalMax }) => values.map((value) => (notionalMax / value - 1) / move))
       .filter((share) => share > 0 && share <= end)
   })
+  return borders
+    .toSorted(byNumber)
+    .slice(0, BORDERS_MAX)
+    .flatMap((border) => [border * (1 - HAIR), border, border * (1 + HAIR)])
 }
 
 const HAIR = 1e-9
+/** The nearest ones: where so many positions are held, the jump of one decides little. */
+const BORDERS_MAX = 10
 
 function byNumber(one: number, other: number): number {
   return one - other

@@ -97,7 +97,10 @@ function query(change: Partial<WhatIfQuery> = {}): WhatIfQuery {
   return { move: -0.1, moves: new Map(), fill: 'reached', ...change }
 }
 
-test('a journal at rest, by hand: what is held, what the fall costs, and where it ends', () => {
+const look = (account: ShownAccount, asked: WhatIfQuery) =>
+  viewWhatIf(account, asked, () => Promise.resolve())
+
+test('a journal at rest, by hand: what is held, what the fall costs, and where it ends', async () => {
   const scene = {
     capital: '10000',
     rules: RULES,
@@ -107,7 +110,7 @@ test('a journal at rest, by hand: what is held, what the fall costs, and where i
     ],
   }
 
-  const view = viewWhatIf(shown(scene), query())
+  const view = await look(shown(scene), query())
 
   // 45,000: the held coin loses 5,000, half a coin bought at 48,000 loses 1,500, its fee is 24.
   expect(view).toMatchObject({
@@ -133,24 +136,24 @@ test('a journal at rest, by hand: what is held, what the fall costs, and where i
   ])
   expect(view.notCounted).toEqual([`${SYMBOL}: its next funding`])
   const { moves, none, reached, liquidations } = view.curve
-  expect([moves.length, none[30], reached[30], none[20]]).toEqual([61, 10_000, 10_000, 5000])
-  expect(reached[20]).toBe(3476)
+  expect([moves.length, none[15], reached[15], none[10]]).toEqual([31, 10_000, 10_000, 5000])
+  expect(reached[10]).toBe(3476)
   expect(liquidations.none).toEqual([expect.closeTo(40_000 / 0.994 / 50_000 - 1, 9)])
   expect(formatWhatIf(view, true)).toContain('equity 3,476.00 USDT (-6,524.00; fees 24.00')
 })
 
-test('a coin-margined contract is counted in its coin', () => {
+test('a coin-margined contract is counted in its coin', async () => {
   const scene = { capital: '1', rules: RULES, productType: 'COIN-FUTURES' } as const
 
-  const view = viewWhatIf(shown(scene), query({ move: -0.2, fill: 'none' }))
+  const view = await look(shown(scene), query({ move: -0.2, fill: 'none' }))
 
   expect(view.scenario).toMatchObject({ equity: '0.75', need: '0.006', positions: [{ worth: '1' }] })
   expect(formatWhatIf(view, false)).toContain('equity 0.75000000 BTC')
 })
 
-test('what is not known is said, and not counted', () => {
-  const view = viewWhatIf(shown({}), query())
-  const unpriced = viewWhatIf(shown({ price: 0 }), query({ moves: new Map([['ETHUSDT', -0.1]]) }))
+test('what is not known is said, and not counted', async () => {
+  const view = await look(shown({}), query())
+  const unpriced = await look(shown({ price: 0 }), query({ moves: new Map([['ETHUSDT', -0.1]]) }))
 
   expect(view.notCounted).toEqual([
     `${SYMBOL}: its maintenance margin (instruments.${SYMBOL}.maintenance)`,

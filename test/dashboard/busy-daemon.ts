@@ -61,7 +61,7 @@ export class BusyDaemon {
           .slice(0, limit),
       candles: (_, intervalMs) => this.#candles(intervalMs),
       curves: () => this.#curves(),
-      whatIf: () => [whatIfOf(this.#step)],
+      whatIf: () => Promise.resolve([whatIfOf(this.#step)]),
       instrument: (symbol) => ({
         ...{
           symbol,

@@ -63,8 +63,8 @@ function readQuery({ move: texts, fillAll, ...options }: WhatIfOptions): WhatIfQ
 async function showWhatIf(options: WhatIfOptions, query: WhatIfQuery): Promise<number> {
   const moves = [...query.moves].map(([symbol, share]) => `${symbol}:${share}`).join(',')
   const search = new URLSearchParams({ move: String(query.move), moves, fill: query.fill })
-  const found = await readDaemon<readonly WhatIfView[]>(options, `/v1/whatif?${search}`, (account) => [
-    viewWhatIf(account, query),
+  const found = await readDaemon<readonly WhatIfView[]>(options, `/v1/whatif?${search}`, async (account) => [
+    await viewWhatIf(account, query, () => Promise.resolve()),
   ])
   if (found.kind === 'nothing') return found.exitCode
   if (options.json) writeOut(`${JSON.stringify(found.view, undefined, 2)}\n`)

@@ -23,6 +23,7 @@ import { describeUnclosable, isOpen } from '../../engine/lifecycle/flatten.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { headlineOf, messageOf } from '../../lib/failure.ts'
+import type { Timers } from '../../lib/timers.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { describeCaller } from '../../control/access/verified-caller.ts'
 import type { PollGridStats } from '../../market/poll-grid.ts'
@@ -50,7 +51,7 @@ import { viewProfit } from './money-view.ts'
 import { PriceHistory } from './price-history.ts'
 import { ProfitCurve } from './profit-curve.ts'
 import { viewRestriction } from './restriction-view.ts'
-import { viewWhatIf } from './what-if.ts'
+import { type Rest, viewWhatIf } from './what-if.ts'
 
 export interface DaemonControlOptions {
   readonly name: string
@@ -74,6 +75,7 @@ export interface DaemonControlOptions {
   /** For what is read beside it: the journal and the folder of backtests. */
   readonly readings: Pick<Readings, 'ask' | 'stop'>
   readonly clock: Clock
+  readonly timers: Timers
   /** Unix ms; absent: it begins with this run. */
   readonly processStartedAt?: number | undefined
   /** Absent: the journal is a file. */
@@ -166,8 +168,11 @@ export class DaemonControl implements Controlled {
     return this.#curve.view()
   }
 
-  whatIf(query: WhatIfQuery): readonly WhatIfView[] {
-    return this.#shown.map((account) => viewWhatIf(account, query))
+  async whatIf(query: WhatIfQuery): Promise<readonly WhatIfView[]> {
+    const rest: Rest = () => new Promise((resolve) => void this.#options.timers.after(0, resolve))
+    const views: WhatIfView[] = []
+    for (const account of this.#shown) views.push(await viewWhatIf(account, query, rest))
+    return views
   }
 
   instrument(symbol: string): InstrumentView | undefined {

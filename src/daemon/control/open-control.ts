@@ -21,7 +21,6 @@ export interface OpenControlOptions extends Omit<DaemonControlOptions, 'isReadOn
   readonly config: Pick<DaemonConfig, 'control' | 'state'>
   /** Of this state, which is held. */
   readonly directory: string
-  readonly timers: Timers
   readonly logger: DaemonLogger
 }
 

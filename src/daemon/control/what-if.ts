@@ -1,4 +1,4 @@
-import { CURVE_PERCENT, ROW_MOVES, type WhatIfQuery, type WhatIfView } from '../../control/what-if-view.ts'
+import { ROW_MOVES, type WhatIfQuery, type WhatIfView } from '../../control/what-if-view.ts'
 import type { PositionView } from '../../control/views.ts'
 import { isInverse } from '../../domain/instrument.ts'
 import { openLots } from '../../domain/order.ts'
@@ -22,6 +22,10 @@ import { toAmount } from '../reporting/money-figures.ts'
 import { viewPositions } from './account-view.ts'
 import { viewProfit } from './money-view.ts'
 
+/** The curve goes from -30 % to 30 % in steps of 2 %. */
+const CURVE_STEP = 2
+const CURVE_POINTS = 15
+
 type Moves = ReadonlyMap<string, number>
 
 /** An account as scenarios look at it, and what of it is not known, in words. */
@@ -31,22 +35,19 @@ interface Pictured {
   readonly notCounted: readonly string[]
 }
 
-/** What an account would hold, be worth and have left under a scenario. A daemon that runs and a journal at rest give the same. */
-export function viewWhatIf(shown: ShownAccount, query: WhatIfQuery): WhatIfView {
+/** What an account would hold, be worth and have left under a scenario, by a daemon that runs or a journal at rest. */
+export async function viewWhatIf(shown: ShownAccount, query: WhatIfQuery, rest: Rest): Promise<WhatIfView> {
   const { account, prices, notCounted } = picture(shown)
+  const { fill } = query
   const all = (move: number): Moves => new Map(account.instruments.map(({ symbol }) => [symbol, move]))
   const moves = new Map(
     [...all(query.move)].map(([symbol, move]) => [symbol, query.moves.get(symbol) ?? move]),
   )
   const strangers = [...query.moves.keys()].filter((symbol) => !shown.settings.instruments.has(symbol))
-  const view = (scenario: Scenario) => {
-    const first = findFirstLiquidation(account, scenario)
-    return { first, outcome: computeScenario(account, scenario) }
-  }
-  const asked = view({ moves, fill: query.fill })
-  const [down, up] = [-1, 1].map((side) =>
-    findFirstLiquidation(account, { moves: all(side / 10), fill: query.fill }),
-  )
+  const first = findFirstLiquidation(account, { moves, fill })
+  await rest()
+  const curve = await drawCurve(account, all, rest)
+  const [down, up] = await findBoth(account, { all, fill, rest })
   return {
     name: shown.config.name,
     coin: shown.config.account.marginCoin,
@@ -56,25 +57,45 @@ export function viewWhatIf(shown: ShownAccount, query: WhatIfQuery): WhatIfView 
       ...notCounted,
       ...strangers.map((symbol) => `${symbol} is not an instrument of this account`),
     ],
-    scenario: viewScenario(account, { moves, fill: query.fill }, asked),
+    scenario: viewScenario(account, { moves, fill }, first),
     rows: ROW_MOVES.map((move) => ({
       move,
-      ...viewOutcome(computeScenario(account, { moves: all(move), fill: query.fill }), {
+      ...viewOutcome(computeScenario(account, { moves: all(move), fill }), {
         first: move < 0 ? down : up,
-        share: Math.abs(move) * 10,
+        share: Math.abs(move) / MOVE_STEP,
       }),
     })),
-    curve: drawCurve(account, all),
+    curve,
   }
 }
+
+/** Between two parts of the work, which takes long with many instruments, so that prices do not wait for it. */
+export type Rest = () => Promise<void>
+
+/** The move whose way the first liquidations down and up are looked for on. */
+const MOVE_STEP = 0.1
+
+interface BothWays {
+  readonly all: (move: number) => Moves
+  readonly fill: FillRule
+  readonly rest: Rest
+}
+
+/** The first liquidations if all prices fall, and if all rise. */
+async function findBoth(account: ScenarioAccount, { all, fill, rest }: BothWays) {
+  const down = findFirstLiquidation(account, { moves: all(-MOVE_STEP), fill })
+  await rest()
+  const up = findFirstLiquidation(account, { moves: all(MOVE_STEP), fill })
+  await rest()
+  return [down, up] as const
+}
+
+type First = ReturnType<typeof findFirstLiquidation>
 
 /** @param share How far the scenario goes on the way of the first liquidation. */
 function viewOutcome(
   { equity, need, free, used, ...outcome }: ScenarioOutcome,
-  {
-    first = 'none',
-    share,
-  }: { readonly first: ReturnType<typeof findFirstLiquidation> | undefined; readonly share: number },
+  { first, share }: { readonly first: First; readonly share: number },
 ) {
   const isOnTheWay = typeof first === 'object' && first.share <= share
   return {
@@ -87,18 +108,12 @@ function viewOutcome(
   }
 }
 
-function viewScenario(
-  account: ScenarioAccount,
-  { moves, fill }: Scenario,
-  {
-    first,
-    outcome,
-  }: { readonly first: ReturnType<typeof findFirstLiquidation>; readonly outcome: ScenarioOutcome },
-): WhatIfView['scenario'] {
+function viewScenario(account: ScenarioAccount, scenario: Scenario, first: First): WhatIfView['scenario'] {
+  const outcome = computeScenario(account, scenario)
   const { filled, realised, fees, funding, positions } = outcome
   return {
-    moves: Object.fromEntries(moves),
-    fill,
+    moves: Object.fromEntries(scenario.moves),
+    fill: scenario.fill,
     filled,
     realised: toAmount(realised).toString(),
     fees: toAmount(fees).toString(),
@@ -127,23 +142,33 @@ function viewLiquidation({ instruments }: ScenarioAccount, { moves }: FirstLiqui
   return { moves: Object.fromEntries(moves), prices: Object.fromEntries(moved.map(priceOf)) }
 }
 
-function drawCurve(account: ScenarioAccount, all: (move: number) => Moves): WhatIfView['curve'] {
-  const moves = Array.from({ length: 2 * CURVE_PERCENT + 1 }, (_, index) => (index - CURVE_PERCENT) / 100)
-  const equities = (fill: FillRule) =>
-    moves.map((move) => {
+async function drawCurve(
+  account: ScenarioAccount,
+  all: (move: number) => Moves,
+  rest: Rest,
+): Promise<WhatIfView['curve']> {
+  const moves = Array.from(
+    { length: 2 * CURVE_POINTS + 1 },
+    (_, index) => ((index - CURVE_POINTS) * CURVE_STEP) / 100,
+  )
+  const draw = async (fill: FillRule) => {
+    const equities = moves.map((move) => {
       const { equity } = computeScenario(account, { moves: all(move), fill })
       return Number.isNaN(equity) ? null : clean(equity)
     })
-  const liquidations = (fill: FillRule) =>
-    [-1, 1].flatMap((side) => {
-      const first = findFirstLiquidation(account, { moves: all(side / 10), fill })
-      return typeof first === 'object' ? [clean((first.share * side) / 10)] : []
-    })
+    await rest()
+    const both = await findBoth(account, { all, fill, rest })
+    const liquidations = both.flatMap((first, index) =>
+      typeof first === 'object' ? [clean(first.share * MOVE_STEP * (index === 0 ? -1 : 1))] : [],
+    )
+    return { equities, liquidations }
+  }
+  const [none, reached] = [await draw('none'), await draw('reached')]
   return {
     moves,
-    none: equities('none'),
-    reached: equities('reached'),
-    liquidations: { none: liquidations('none'), reached: liquidations('reached') },
+    none: none.equities,
+    reached: reached.equities,
+    liquidations: { none: none.liquidations, reached: reached.liquidations },
   }
 }
 
