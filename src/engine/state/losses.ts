@@ -297,6 +297,11 @@ export function equityAtWorst(core: Core): number | undefined {
   return toEquity(core, worthOf(core, ACCOUNT).worse)
 }
 
+/** What a budget is exceeded by only if even this says so: the better one of two readings of different answers. */
+export function equityConfirmed(core: Core): number | undefined {
+  return toEquity(core, worthOf(core, ACCOUNT).confirmed)
+}
+
 function toEquity({ settings: { capital } }: Core, net: number): number | undefined {
   return Number.isNaN(net) || capital === undefined ? undefined : Number(capital.toString()) + net
 }
