@@ -13,7 +13,8 @@
  *                  in the coin of an inverse contract, whose profit is size - cost / price
  *     fees         taker: of every fill, and of closing all that is held then
  *     funding      the next payment, where the side that is larger then pays it
- *     maintenance  of each side by the tier of its value there; in one-way mode of the larger of both before and after
+ *     maintenance  of each side, by the tier of its largest value on the way, since a fall into a lower tier comes too late
+ *                  for what was liquidated just before it; in one-way mode of the larger of both before and after
  *
  * Example: 0.5 BTC long at 100,000 and a buy of 0.3 BTC, with an equity of 20,000, a move of 12 %, rates of 0.4 and 0.06 %:
  * the loss is 0.8 × 12,000 = 9,600, the fees 0.3 × 100,000 × 0.0006 + 0.8 × 88,000 × 0.0006 = 60.24, the maintenance
@@ -109,7 +110,8 @@ export function needAt(stake: Stake, direction: MoveDirection, move: number): nu
   const valueOf = (size: number, at: number): number => (isInverse ? size : size * at)
   const traded = valueOf(all, filled.price) + valueOf(grown + kept, to)
   const paying = (isDown ? fundingRate : -fundingRate) * (grown - kept)
-  const maintenance = (size: number): number => valueOf(size, to) * tierRateOf(rules, size * to)
+  const maintenance = (size: number): number =>
+    valueOf(size, to) * tierRateOf(rules, size * Math.max(price, to))
   const [ofGrown, ofShrunk] = [maintenance(grown), maintenance(shrinking.size)]
   return (
     rules.takerFeeRate * traded -

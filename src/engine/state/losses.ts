@@ -297,9 +297,9 @@ export function equityAtWorst(core: Core): number | undefined {
   return toEquity(core, worthOf(core, ACCOUNT).worse)
 }
 
-/** What a budget is exceeded by only if even this says so: the better one of two readings of different answers. */
-export function equityConfirmed(core: Core): number | undefined {
-  return toEquity(core, worthOf(core, ACCOUNT).confirmed)
+/** The better one of every figure that counts now: a budget is exceeded only if even this says so. */
+export function equityBelieved(core: Core): number | undefined {
+  return toEquity(core, worthOf(core, ACCOUNT).believed)
 }
 
 function toEquity({ settings: { capital } }: Core, net: number): number | undefined {

@@ -9,7 +9,7 @@ import { findWorstCase, type HeldSide, needsOf, type Stake, sumNeeds } from '../
 import { withOrders, type WorstCaseBasis } from '../../risk/worst-case-orders.ts'
 import { accountHoldingOf } from '../book/book.ts'
 import { type Core, specOf } from './core.ts'
-import { comparableStatement, equityAtWorst, equityConfirmed } from './losses.ts'
+import { comparableStatement, equityAtWorst, equityBelieved } from './losses.ts'
 import { marketOf } from './market-state.ts'
 import { ownPriceOf, unrealisedOfAccount } from './own-figure.ts'
 import { laddersOf, totalsOf } from './totals.ts'
@@ -46,7 +46,7 @@ export interface BelievedWorstCase {
 
 /** Undefined while a part of it is not known. */
 export function believedWorstCase(core: Core): BelievedWorstCase | undefined {
-  const equity = equityConfirmed(core)
+  const equity = equityBelieved(core)
   if (equity === undefined) return undefined
   const needs = stakesOf(core, mildestPrice).map(needsOf)
   const worst = findWorstCase(needs, equity) ?? { scenario: { kind: 'joint' }, need: 0, equity, used: 0 }
