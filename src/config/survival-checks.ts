@@ -17,7 +17,9 @@ export function checkSurvival({ source, settings }: CheckedFile): Problem[] {
   const { move } = risk?.survives ?? {}
   if (risk?.survives === undefined || !source.has(PATH)) return []
   const hasCapital =
-    account?.capital !== undefined || simulator?.startingBalance !== undefined || source.has(['account', 'capital'])
+    account?.capital !== undefined ||
+    simulator?.startingBalance !== undefined ||
+    source.has(['account', 'capital'])
   const known = instruments && Object.keys(instruments)
   const moved = typeof move === 'object' ? Object.keys(move) : known
   return [
@@ -81,13 +83,16 @@ interface LargestInput {
   /** By symbol. */
   readonly rules: ReadonlyMap<
     string,
-    { readonly tiers: readonly { readonly notionalMax: number; readonly rate: number }[]; readonly takerFeeRate: number }
+    {
+      readonly tiers: readonly { readonly notionalMax: number; readonly rate: number }[]
+      readonly takerFeeRate: number
+    }
   >
 }
 
 /**
- * The budget in figures, before funding: capital = value × (move + fee + (1 ∓ move) × (rate + fee)), by the tier in which the
- * value then is. Of inverse contracts both are in the coin, and the price does not matter.
+ * The budget in figures, before funding: capital = value × (move + fee + (1 ∓ move) × (rate + fee)), by the tier of the
+ * largest value on the way. Of inverse contracts all is in the coin, and the first tier is taken, since the price is not known.
  */
 export function listLargest({ productType, capital, move, rules }: LargestInput): readonly LargestHolding[] {
   const inBase = isInverse({ productType })
@@ -99,8 +104,9 @@ export function listLargest({ productType, capital, move, rules }: LargestInput)
       let best = 0
       for (const { notionalMax, rate } of inBase ? tiers.slice(0, 1) : tiers) {
         const value = capital / (loss + fee + spanOf * (rate + fee))
-        best = Math.max(best, Math.min(value, inBase ? value : notionalMax / there))
-        if (value * there <= notionalMax) break
+        const most = inBase ? value : notionalMax / Math.max(1, there)
+        best = Math.max(best, Math.min(value, most))
+        if (value <= most) break
       }
       return best
     }

@@ -16,7 +16,12 @@ export type MoveDirection = 'down' | 'up'
 
 /** An instrument that moves alone, or all at once. */
 export type Scenario =
-  | { readonly kind: 'single'; readonly symbol: string; readonly direction: MoveDirection; readonly move: number }
+  | {
+      readonly kind: 'single'
+      readonly symbol: string
+      readonly direction: MoveDirection
+      readonly move: number
+    }
   | { readonly kind: 'joint' }
 
 /** What the worst scenario takes, in the margin coin. */

@@ -39,7 +39,9 @@ test('by default it is reduced again and again, each time to a tenth beyond 8 % 
 
   expect(opened).toMatchObject({ order_side: 'BUY', last_qty: '0.8' })
   expect(closed.length).toBeGreaterThan(3)
-  expect(closed.every(({ order_side, strategy_id }) => order_side === 'SELL' && strategy_id === 'scripted')).toBe(true)
+  expect(
+    closed.every(({ order_side, strategy_id }) => order_side === 'SELL' && strategy_id === 'scripted'),
+  ).toBe(true)
   // As little as is enough: the first one when a liquidation of all is 8 % away.
   expect(Number(closed[0]?.['last_qty'])).toBeLessThan(0.1)
   expect(1 - LIQUIDATION / Number(closed[0]?.['last_px'])).toBeLessThan(0.08)

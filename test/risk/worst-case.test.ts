@@ -48,7 +48,9 @@ describe('[RSK1] what a move of the market takes', () => {
     const long = stakeOf({ long: { size: 1, entryPrice: 100_000 }, fundingRate: 0.001 })
 
     expect(needAt(long, 'down', 0.1) - needAt({ ...long, fundingRate: 0 }, 'down', 0.1)).toBeCloseTo(100, 9)
-    expect(needAt({ ...long, fundingRate: -0.001 }, 'down', 0.1)).toBe(needAt({ ...long, fundingRate: 0 }, 'down', 0.1))
+    expect(needAt({ ...long, fundingRate: -0.001 }, 'down', 0.1)).toBe(
+      needAt({ ...long, fundingRate: 0 }, 'down', 0.1),
+    )
   })
 
   test('a close of a short takes a hedge away, and frees no margin', () => {
@@ -64,7 +66,11 @@ describe('[RSK1] what a move of the market takes', () => {
   })
 
   test('an inverse contract loses size - cost / price in its coin', () => {
-    const stake = stakeOf({ isInverse: true, long: { size: 2, entryPrice: 80_000 }, buys: { opening: 1, closing: 0 } })
+    const stake = stakeOf({
+      isInverse: true,
+      long: { size: 2, entryPrice: 80_000 },
+      buys: { opening: 1, closing: 0 },
+    })
     const held = 2 - (2 * 80_000) / 100_000 - (2 - (2 * 80_000) / 90_000)
     const filled = 100_000 / 90_000 - 1
 
@@ -73,9 +79,17 @@ describe('[RSK1] what a move of the market takes', () => {
 
   test('several instruments: alone, at once, and what stands still needs its margin', () => {
     const btc = stakeOf({ long: { size: 0.1, entryPrice: 100_000 }, jointMove: 0.05 })
-    const eth = stakeOf({ symbol: 'ETHUSDT', price: 2500, short: { size: 4, entryPrice: 2500 }, jointMove: 0.05 })
+    const eth = stakeOf({
+      symbol: 'ETHUSDT',
+      price: 2500,
+      short: { size: 4, entryPrice: 2500 },
+      jointMove: 0.05,
+    })
     const alone = findWorstCase([needsOf(btc), needsOf(eth)], 10_000)
-    const atOnce = findWorstCase([btc, eth].map((one) => needsOf({ ...one, jointMove: 0.12 })), 10_000)
+    const atOnce = findWorstCase(
+      [btc, eth].map((one) => needsOf({ ...one, jointMove: 0.12 })),
+      10_000,
+    )
 
     // The short gains value on the way up, and so needs more there than a long on its way down.
     expect(alone).toMatchObject({ scenario: { kind: 'single', symbol: 'ETHUSDT', direction: 'up' } })
@@ -85,8 +99,12 @@ describe('[RSK1] what a move of the market takes', () => {
   })
 
   test('what is not known is not survived', () => {
-    expect(findWorstCase([needsOf(stakeOf({ buys: { opening: 1, closing: 0 }, price: Number.NaN }))], 1)?.used).toBeNaN()
-    expect(findWorstCase([needsOf(stakeOf({ long: { size: 1, entryPrice: 1 } }))], Number.NaN)?.used).toBeNaN()
+    expect(
+      findWorstCase([needsOf(stakeOf({ buys: { opening: 1, closing: 0 }, price: Number.NaN }))], 1)?.used,
+    ).toBeNaN()
+    expect(
+      findWorstCase([needsOf(stakeOf({ long: { size: 1, entryPrice: 1 } }))], Number.NaN)?.used,
+    ).toBeNaN()
     expect(findWorstCase([needsOf(stakeOf({ long: { size: 1, entryPrice: 1 } }))], 0)?.used).toBe(Infinity)
   })
 
@@ -143,7 +161,9 @@ function fillSide(stake: Stake, side: 'buys' | 'sells' | undefined, part: number
   const before = legs[into].size
   // Of an inverse contract the cost in coins is what adds up.
   const entryPrice =
-    before + opened === 0 ? Number.NaN : (before * (legs[into].entryPrice || 0) + opened * price) / (before + opened)
+    before + opened === 0
+      ? Number.NaN
+      : (before * (legs[into].entryPrice || 0) + opened * price) / (before + opened)
   legs[other] = { ...legs[other], size: legs[other].size - closed }
   legs[into] = { size: before + opened, entryPrice }
   return { legs, money: realised - rules.takerFeeRate * all * (isInverse ? 1 : price) }
@@ -151,7 +171,12 @@ function fillSide(stake: Stake, side: 'buys' | 'sells' | undefined, part: number
 
 test('[RSK1] an account within its budget is liquidated by none of the stated moves, whatever is filled', () => {
   const random = createRandom('accounts within their budget')
-  const profitOf = ({ isInverse }: Stake, side: 'long' | 'short', { size, entryPrice }: Stake['long'], at: number): number =>
+  const profitOf = (
+    { isInverse }: Stake,
+    side: 'long' | 'short',
+    { size, entryPrice }: Stake['long'],
+    at: number,
+  ): number =>
     size === 0 ? 0 : ((side === 'long' ? 1 : -1) * size * (at - entryPrice)) / (isInverse ? at : 1)
   let [judged, closest] = [0, Number.POSITIVE_INFINITY]
   for (let account = 0; account < 3000; account++) {
@@ -162,7 +187,8 @@ test('[RSK1] an account within its budget is liquidated by none of the stated mo
     const settled =
       equity -
       stakes.reduce(
-        (sum, one) => sum + profitOf(one, 'long', one.long, one.price) + profitOf(one, 'short', one.short, one.price),
+        (sum, one) =>
+          sum + profitOf(one, 'long', one.long, one.price) + profitOf(one, 'short', one.short, one.price),
         0,
       )
     for (let way = 0; way < 6; way++) {
@@ -189,15 +215,20 @@ test('[RSK1] an account within its budget is liquidated by none of the stated mo
           if (other.stake === stake) continue
           for (const side of ['long', 'short'] as const) {
             const leg = other.legs[side]
-            const rate = RULES.takerFeeRate + (RULES.tiers.find(({ notionalMax }) => leg.size * other.to <= notionalMax)?.rate ?? 0)
-            behind += profitOf(other.stake, side, leg, other.to) - rate * leg.size * (stake.isInverse ? 1 : other.to)
+            const rate =
+              RULES.takerFeeRate +
+              (RULES.tiers.find(({ notionalMax }) => leg.size * other.to <= notionalMax)?.rate ?? 0)
+            behind +=
+              profitOf(other.stake, side, leg, other.to) - rate * leg.size * (stake.isInverse ? 1 : other.to)
           }
         }
         const of = { legs: held, behind, rules: RULES, isInverse: stake.isInverse }
         const prices = findLiquidationPrices(of, stake.price)
         const nearest = to < stake.price ? prices.below : prices.above
         const isLiquidated = to < stake.price ? nearest > to * (1 + 1e-9) : nearest < to * (1 - 1e-9)
-        expect({ account, way, symbol: stake.symbol, isLiquidated, to, nearest }).toMatchObject({ isLiquidated: false })
+        expect({ account, way, symbol: stake.symbol, isLiquidated, to, nearest }).toMatchObject({
+          isLiquidated: false,
+        })
         if (Number.isFinite(nearest)) closest = Math.min(closest, Math.abs(nearest - to) / to)
       }
     }
@@ -231,9 +262,12 @@ test('running sums of 20,000 steps of orders that come, change and go say the sa
       closing += rung.closing
       cost += (rung.price ?? from) * (rung.opening + rung.closing)
     }
-    if (filled.opening !== opening || filled.closing !== closing) expect(filled).toEqual({ opening, closing, step })
+    if (filled.opening !== opening || filled.closing !== closing)
+      expect(filled).toEqual({ opening, closing, step })
     const size = opening + closing
-    expect(Math.abs(filled.price * size - cost)).toBeLessThanOrEqual(1e-9 * Math.max(1, cost) + (size > 0 ? 0 : from))
+    expect(Math.abs(filled.price * size - cost)).toBeLessThanOrEqual(
+      1e-9 * Math.max(1, cost) + (size > 0 ? 0 : from),
+    )
   }
 })
 
@@ -245,7 +279,11 @@ describe('what leads back into the budget', () => {
     halfSpread: 0,
     ...change,
   })
-  const usedBy = (stakes: readonly ReducibleStake[], equity: number, closed: ReturnType<typeof planReduction>): number => {
+  const usedBy = (
+    stakes: readonly ReducibleStake[],
+    equity: number,
+    closed: ReturnType<typeof planReduction>,
+  ): number => {
     const left = stakes.map((stake) => {
       const { holdSide = 'long', lots = 0 } = closed.find(({ symbol }) => symbol === stake.symbol) ?? {}
       const held = stake[holdSide]
@@ -261,7 +299,9 @@ describe('what leads back into the budget', () => {
     expect(planReduction(stakes, need / 0.8)).toEqual([])
     const [closed] = planReduction(stakes, need)
     expect(closed).toMatchObject({ symbol: 'BTCUSDT', holdSide: 'long' })
-    expect(usedBy(stakes, need, [closed ?? { symbol: '', holdSide: 'long', lots: 0 }])).toBeLessThanOrEqual(0.8)
+    expect(usedBy(stakes, need, [closed ?? { symbol: '', holdSide: 'long', lots: 0 }])).toBeLessThanOrEqual(
+      0.8,
+    )
     expect(closed?.lots).toBeGreaterThan(199)
     expect(closed?.lots).toBeLessThan(205)
   })
@@ -284,8 +324,15 @@ describe('what leads back into the budget', () => {
     for (let account = 0; account < 500; account++) {
       const { stakes } = makeAccount(random)
       const held = stakes.map((stake) =>
-        reducible({ ...stake, buys: NO_ORDERS, sells: NO_ORDERS, lotSize: 1 / stake.price, isNet: true, isInverse: false,
-          short: stake.long.size > 0 ? { ...stake.short, size: 0 } : stake.short }),
+        reducible({
+          ...stake,
+          buys: NO_ORDERS,
+          sells: NO_ORDERS,
+          lotSize: 1 / stake.price,
+          isNet: true,
+          isInverse: false,
+          short: stake.long.size > 0 ? { ...stake.short, size: 0 } : stake.short,
+        }),
       )
       const worst = findWorstCase(held.map(needsOf), 1)
       if (worst === undefined || worst.need <= 0) continue

@@ -59,7 +59,8 @@ function judge(
   }
   const near = distances.find((one) => farthestOf(core, one) <= reduce)
   if (near) holdOnce(core, symbol, 'liquidationNear', reasonOf(near, reduce))
-  if (confirmNear(core, { symbol, step: 'reduce' }, near !== undefined) && near) reducePart(core, near, reduce)
+  if (confirmNear(core, { symbol, step: 'reduce' }, near !== undefined) && near)
+    reducePart(core, near, reduce)
   else if (near === undefined) endReductions(core, { code: 'liquidationNear', symbols: [symbol] })
   const last = distances.find((one) => farthestOf(core, one) <= flatten)
   if (confirmNear(core, { symbol, step: 'flatten' }, last !== undefined)) {

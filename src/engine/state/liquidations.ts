@@ -173,7 +173,8 @@ export function lotsToClose(
   const inBase = isInverse(spec)
   const isFar = (lots: number): boolean => {
     const size = floatOnGrid(spec.lot, lots)
-    const gained = (holdSide === 'long' ? 1 : -1) * size * (price - closed.entryPrice) - size * price * rules.takerFeeRate
+    const gained =
+      (holdSide === 'long' ? 1 : -1) * size * (price - closed.entryPrice) - size * price * rules.takerFeeRate
     const left = legs.map((leg) => (leg === closed ? { ...leg, size: leg.size - size } : leg))
     const of = { legs: left, behind: behind + (inBase ? gained / price : gained), rules, isInverse: inBase }
     return distanceTo(pickPrice(of, price), price) > share

@@ -36,7 +36,10 @@ const SURVIVES: SurvivalSettings = { moves: MOVES, jointMoves: MOVES, isGap: tru
 function benchOf(change: Partial<EngineSettings> = {}, mode: PositionMode = 'one_way_mode'): EngineBench {
   const settings = { capital: decimal(String(CAPITAL)), liquidation: { rules: RULES }, survives: SURVIVES }
   const { limits } = new EngineBench().settings
-  return new EngineBench({ ...settings, limits: { ...limits, priceCollarRatio: 0.3 }, ...change }, mode).start()
+  return new EngineBench(
+    { ...settings, limits: { ...limits, priceCollarRatio: 0.3 }, ...change },
+    mode,
+  ).start()
 }
 
 /** What leaves is accepted and filled at a price. */
@@ -196,7 +199,11 @@ describe('[MON1] an account beyond its budget', () => {
     fallTo(bench, priceAt(0.78))
     fallTo(bench, priceAt(0.83))
     expect(eventsOf(bench, 'worstCase.near')).toMatchObject([
-      { fields: { reason: expect.stringMatching(/^BTCUSDT down 12 % would take 11\d\.\d\d of 14\d\.\d\d, 82\.0 %$/) } },
+      {
+        fields: {
+          reason: expect.stringMatching(/^BTCUSDT down 12 % would take 11\d\.\d\d of 14\d\.\d\d, 82\.0 %$/),
+        },
+      },
     ])
     expect(bench.engine.worstCase?.used).toBeGreaterThan(0.82)
 
@@ -217,7 +224,11 @@ describe('[MON1] an account beyond its budget', () => {
 
     expect(codes(bench)).toEqual(['worstCase'])
     const said = eventsOf(bench, 'limits.reached', 'position.reducing', 'trading.reducing')
-    expect(said.map(({ event }) => event)).toEqual(['limits.reached', 'trading.reducing', 'position.reducing'])
+    expect(said.map(({ event }) => event)).toEqual([
+      'limits.reached',
+      'trading.reducing',
+      'position.reducing',
+    ])
     // 100 lots take 12.4 % of their value: as many are closed as lead to 80 % of the equity, less their own cost.
     expect(said[2]?.fields).toMatchObject({ symbol: SYMBOL, holdSide: 'long', size: '0.024' })
     // What rests and adds is cancelled first.
@@ -235,7 +246,9 @@ describe('[MON1] an account beyond its budget', () => {
     expect({ purpose, action }).toEqual({ purpose: 'flatten', action: 'closeLong' })
     expect(lots).toBe(24)
     expect(codes(bench)).toEqual([])
-    expect(eventsOf(bench, 'trading.released')).toMatchObject([{ fields: { code: 'worstCase', scope: ACCOUNT } }])
+    expect(eventsOf(bench, 'trading.released')).toMatchObject([
+      { fields: { code: 'worstCase', scope: ACCOUNT } },
+    ])
     fallTo(bench, price)
     fallTo(bench, price)
     expect(codes(bench)).toEqual([])
@@ -245,7 +258,11 @@ describe('[MON1] an account beyond its budget', () => {
 
   test.each<[string, Partial<PositionRow>, number | undefined]>([
     ['price of the tickers', {}, priceAt(1.5)],
-    ['mark price, with its profit', { markPrice: priceAt(1.5), unrealisedProfit: String((priceAt(1.5) - ENTRY) * SIZE) }, undefined],
+    [
+      'mark price, with its profit',
+      { markPrice: priceAt(1.5), unrealisedProfit: String((priceAt(1.5) - ENTRY) * SIZE) },
+      undefined,
+    ],
     ['profit', { unrealisedProfit: '-150' }, undefined],
   ])('is not reduced for one wrong %s, however often it comes', (_, stated, priced) => {
     const bench = holding()
@@ -288,9 +305,15 @@ describe('[MON1] an account beyond its budget', () => {
     const bench = benchOf({ capital: decimal('120') }, 'hedge_mode')
     bench.decide({ kind: 'target', symbol: SYMBOL, lots: 80 })
     fillNext(bench, ENTRY)
-    bench.decide(
-      { kind: 'place', symbol: SYMBOL, key: 'hedge', action: 'openShort', lots: 20, force: 'ioc', ticks: 99_000 } as never,
-    )
+    bench.decide({
+      kind: 'place',
+      symbol: SYMBOL,
+      key: 'hedge',
+      action: 'openShort',
+      lots: 20,
+      force: 'ioc',
+      ticks: 99_000,
+    } as never)
     fillNext(bench, ENTRY)
     expect(bench.book.account.get(SYMBOL)).toEqual({ longLots: 80, shortLots: 20 })
     const price = 9100
