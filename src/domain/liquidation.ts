@@ -31,7 +31,7 @@ export interface LiquidationState {
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
   /** By symbol and side: those that are nearer than the first step. */
   readonly warned: ReadonlySet<string>
-  /** By symbol: the reading (Unix ms, our clock) by which it is nearer than the last step, until another says so too. */
+  /** By symbol and step: the reading (Unix ms, our clock) by which it is nearer, until another says so too. */
   readonly awaited: ReadonlyMap<string, number>
 }
 

@@ -5,6 +5,7 @@ import type { StrategyId } from '../domain/ids.ts'
 import type { Instrument, MarginMode, PositionMode, ProductType } from '../domain/instrument.ts'
 import type { FigureSettings, LossLimits } from '../domain/loss-limits.ts'
 import type { LiquidationSteps, MaintenanceRules } from '../domain/liquidation.ts'
+import type { SurvivalSettings } from '../domain/worst-case.ts'
 import type { Scope } from '../domain/trading-mode.ts'
 import type { Decimal } from '../lib/decimal.ts'
 import type { AccountLimits, StrategyLimits } from '../risk/risk-context.ts'
@@ -72,6 +73,8 @@ export interface EngineSettings {
   /** Whether every order of the product type is ours: then one call may cancel them all. */
   /** Absent: no distance to a liquidation is measured. */
   readonly liquidation?: LiquidationSettings
+  /** Absent: no move of the market must be survived. */
+  readonly survives?: SurvivalSettings
   readonly isExclusive: boolean
   readonly execution: ExecutionSettings
   /** After a fill that is not ours (a liquidation, a delivery, a person's trade): halt the instrument, or adopt the position and go on. */

@@ -54,9 +54,14 @@ export function distanceTo(price: number, mark: number): number {
   return Number.isNaN(price) ? Number.POSITIVE_INFINITY : Math.abs(mark - price) / mark
 }
 
-function rateOf({ tiers, takerFeeRate }: MaintenanceRules, value: number): number {
-  const tier = tiers.find(({ notionalMax }) => value <= notionalMax) ?? tiers.at(-1)
-  return (tier?.rate ?? Number.NaN) + takerFeeRate
+function rateOf(rules: MaintenanceRules, value: number): number {
+  return tierRateOf(rules, value) + rules.takerFeeRate
+}
+
+/** The maintenance margin of a position of so much value, as a share of it. */
+export function tierRateOf({ tiers }: MaintenanceRules, value: number): number {
+  for (const { notionalMax, rate } of tiers) if (value <= notionalMax) return rate
+  return tiers.at(-1)?.rate ?? Number.NaN
 }
 
 /** Prices between which each position stays in its maintenance tier. */

@@ -87,6 +87,7 @@ const ACCOUNT: AccountView = {
     { scope: '*', limit: 'drawdown.warn', used: 0.123, max: 0.2, peak: null, level: null },
   ],
   isLossLimited: false,
+  worstCase: { scenario: `${SYMBOL} down 12.34 %`, need: LARGE, left: LARGE, used: 12_345 },
   limiter: [
     {
       ...{ endpoint: 'anEndpointWithAVeryLongNameThatNobodyHasYet', limit: '1000/s', made: 9e15 },

@@ -120,6 +120,7 @@ export class BusyDaemon {
         restrictions: [],
         kill: null,
         losses: [],
+        worstCase: null,
         isLossLimited: false,
         disputes: [],
         unattended: [],

@@ -103,6 +103,7 @@ export class InterpreterBench {
       silentCalls: () => [],
       losses: new Map(),
       distances: new Map(),
+      worstCase: undefined,
       unrealisedOf: () => undefined,
       unrealisedOn: () => Number.NaN,
       disputes: new Map(),

@@ -230,6 +230,7 @@ function formatAccount(
     line('unrealised', describeUnrealised(account, isLive)),
     account.equity === null ? '' : line('equity', describeEquity(account)),
     isLive && account.losses.length > 0 ? line('losses', describeLosses(account)) : '',
+    account.worstCase === null ? '' : line('worst case', describeWorstCase(account.worstCase)),
     isMoney && !account.isLossLimited
       ? line('', '! nothing limits what the account may lose (risk.losses: none)')
       : '',
@@ -264,6 +265,10 @@ function describeEquity({ equity, peak, drawdown }: AccountView): string {
   if (equity === null || peak === null || drawdown === null) return money(equity)
   const fall = describeFall({ equity: Number(equity), peak: Number(peak), drawdown: Number(drawdown) })
   return `${money(equity)}, ${fall}`
+}
+
+function describeWorstCase({ scenario, need, left, used }: NonNullable<AccountView['worstCase']>): string {
+  return `${scenario} would take ${money(need)}, ${(used * 100).toFixed(1)} % of the equity; ${money(left)} left`
 }
 
 /** The account, or a strategy, may be active, and nothing trade all the same. */

@@ -1,11 +1,14 @@
 import type { StrategyId } from '../../domain/ids.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { Intent } from '../../domain/intent.ts'
-import { canRest, type Order, type OrderState } from '../../domain/order.ts'
+import { canRest, openLots, type Order, type OrderState } from '../../domain/order.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import type { InstrumentMoment } from '../../domain/snapshot.ts'
+import type { MoveDirection } from '../../domain/worst-case.ts'
 import { own } from '../../lib/own.ts'
 import { buildExposure, type Exposure } from '../../risk/exposure.ts'
+import { buildLadder, type RestingLadder } from '../../risk/resting-ladder.ts'
+import { toRung } from '../../risk/worst-case-orders.ts'
 import { accountHoldingOf, type Book, holdingOf, openOrdersOf, pairOf } from '../book/book.ts'
 import { ownMoneyOf } from '../book/own-trades.ts'
 
@@ -22,6 +25,8 @@ export interface InstrumentTotals {
   readonly sellTicks: number
   /** Whether an order that cannot rest was accepted and has not ended. */
   readonly hasTaker: boolean
+  /** The orders by their prices, once they were asked for. */
+  readonly ladders: KeptLadders
   /** What each strategy was shown of the instrument last. */
   readonly shown: ShownMoments
   /** The last intent of each strategy that changed nothing, because what it asks for stood already. */
@@ -30,6 +35,8 @@ export interface InstrumentTotals {
   readonly satisfied: SatisfiedStrategies
 }
 
+/** By direction: `down` has the buys, `up` the sells. */
+type KeptLadders = ReadonlyMap<MoveDirection, RestingLadder>
 type ShownMoments = ReadonlyMap<StrategyId, InstrumentMoment>
 type StandingIntents = ReadonlyMap<StrategyId, Intent>
 type SatisfiedStrategies = ReadonlySet<StrategyId>
@@ -84,6 +91,30 @@ export function momentOf(
   return moment
 }
 
+/** The orders of an instrument, each at its own price. */
+export function laddersOf(
+  owner: TotalsOwner,
+  instrument: Instrument,
+): { readonly buys: RestingLadder; readonly sells: RestingLadder } {
+  const { ladders } = totalsOf(owner, instrument.symbol)
+  const keep = (direction: MoveDirection): RestingLadder => {
+    const known = ladders.get(direction)
+    if (known) return known
+    const side = direction === 'down' ? 'buy' : 'sell'
+    const orders = [...openOrdersOf(owner.book, instrument.symbol)].filter(
+      ({ terms }) => tradesAs(terms.action) === side,
+    )
+    const isNet = owner.book.positionMode === 'one_way_mode'
+    const built = buildLadder(
+      direction,
+      orders.map((order) => toRung(instrument, { ...order.terms, lots: openLots(order) }, isNet)),
+    )
+    own(ladders).set(direction, built)
+    return built
+  }
+  return { buys: keep('down'), sells: keep('up') }
+}
+
 /** Whether a strategy asks once more for the very intent that stood already, and nothing has changed since. */
 export function isKnownToStand({ totals }: TotalsOwner, id: StrategyId, intent: Intent): boolean {
   return totals.get(intent.symbol)?.standing.get(id) === intent
@@ -131,6 +162,7 @@ export function countTotals(book: Book, symbol: string): InstrumentTotals {
     buyTicks,
     sellTicks,
     hasTaker,
+    ladders: new Map(),
     shown: new Map(),
     standing: new Map(),
     satisfied: new Set(),
