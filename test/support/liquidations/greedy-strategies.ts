@@ -18,9 +18,9 @@ interface GreedyState {
 const STEPS = 12
 /** It speaks on every so manieth decision. */
 const EVERY = 3
-const RUNGS = 8
+const RUNGS = 5
 /** From one rung of a ladder to the next, as a share of the price. */
-const RUNG_GAP = 0.004
+const RUNG_GAP = 0.006
 
 export interface GreedyStrategyOptions {
   readonly kind: GreedyKind

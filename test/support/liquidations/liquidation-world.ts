@@ -6,18 +6,18 @@ import { toEngineSettings } from '../../../src/daemon/account/engine-settings.ts
 import { contractsOf, listInstruments } from '../../../src/daemon/embedded/listed-instruments.ts'
 import { toStrategyId } from '../../../src/domain/ids.ts'
 import { type HoldSide } from '../../../src/domain/position.ts'
-import { type Announcement } from '../../../src/engine/effect.ts'
+import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
 import { type EngineSettings } from '../../../src/engine/settings.ts'
 import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
 import { createGreedyStrategy } from './greedy-strategies.ts'
 import { LeapingMarket } from './leaping-market.ts'
 import { type LiquidationPlan, type TradedSymbol } from './liquidation-plan.ts'
 
-/** Twenty minutes to eight: funding is paid in the course of a world. */
-const START_AT = Date.UTC(2025, 5, 2, 7, 55)
+/** Two minutes to eight: funding is paid in the course of a world. */
+const START_AT = Date.UTC(2025, 5, 2, 7, 58)
 const OPENING = 10_000
 const PRICES: Readonly<Record<TradedSymbol, number>> = { BTCUSDT: 60_000, ETHUSDT: 3000, SOLUSDT: 150 }
-const POLLING = { tickersMs: 1000, fillsMs: 1000, positionsMs: 2000, timeMs: 200 }
+const POLLING = { tickersMs: 1000, fillsMs: 1000, positionsMs: 2000, timeMs: 500 }
 const LATENCY_MS = 40
 /** Before a leg prices have stood for a time, so every reading is of these prices. */
 const LOOK_MS = 1
@@ -27,13 +27,11 @@ export interface LiquidationOutcome {
   /** Of the balance at the start, at the end: what the ledger has and the positions are worth. */
   readonly left: number
   readonly fills: number
-  readonly denied: Readonly<Record<string, number>>
-  /** Prices of our own core and of the simulator that were compared, and where they differ. */
+  /** How many prices of our own core were compared with those of the simulator, and where they differ. */
   readonly compared: number
   readonly differences: readonly string[]
-  /** The prices of positions that were liquidated from one look to the next, ours before it and where the mark was. */
+  /** How many liquidations were compared with our price before them. */
   readonly foretold: number
-  readonly events: Readonly<Record<string, number>>
 }
 
 const base = (): DaemonConfig => {
@@ -42,12 +40,17 @@ const base = (): DaemonConfig => {
 }
 let known: DaemonConfig | undefined
 
-/** Plays a world with the protections on, or without any. */
-export function runLiquidationWorld(plan: LiquidationPlan, isProtected: boolean): LiquidationOutcome {
-  const scene = openScene(plan, isProtected)
+/**
+ * Plays a world.
+ * @param survived The move of `risk.survives`; undefined: without any protection.
+ */
+export function runLiquidationWorld(plan: LiquidationPlan, survived: number | undefined): LiquidationOutcome {
+  const scene = openScene(plan, survived)
   const { backtest, core } = scene
   const watch = new PriceWatch(scene)
   for (const { overMs, restMs } of plan.legs) {
+    // Without protection the first one says all.
+    if (survived === undefined && watch.liquidations > 0) break
     let passed = 0
     while (passed < overMs + restMs - LOOK_MS) {
       const step = Math.min(1000, overMs + restMs - LOOK_MS - passed)
@@ -65,9 +68,7 @@ export function runLiquidationWorld(plan: LiquidationPlan, isProtected: boolean)
     liquidations: counts.liquidations,
     left: (Number(coins[0]?.balance) + unrealised) / OPENING,
     fills: counts.fills,
-    denied: scene.denied,
     ...watch.found,
-    events: scene.events,
   }
 }
 
@@ -77,12 +78,10 @@ interface Scene {
   readonly market: LeapingMarket
   readonly plan: LiquidationPlan
   readonly tickOf: ReadonlyMap<string, number>
-  readonly denied: Record<string, number>
-  readonly events: Record<string, number>
 }
 
-function openScene(plan: LiquidationPlan, isProtected: boolean): Scene {
-  const config = configOf(plan, isProtected)
+function openScene(plan: LiquidationPlan, survived: number | undefined): Scene {
+  const config = configOf(plan, survived)
   const settings = settingsOf(plan, config)
   const instruments = listInstruments(contractsOf(config), START_AT).filter(({ symbol }) =>
     settings.instruments.has(symbol),
@@ -114,8 +113,6 @@ function openScene(plan: LiquidationPlan, isProtected: boolean): Scene {
     settings: { marketStateEveryMs: Number.POSITIVE_INFINITY, fillModel: plan.fillModel },
     seed: plan.seed,
   })
-  const events: Record<string, number> = {}
-  const denied: Record<string, number> = {}
   const backtest = new Backtest({
     ...{ startAt: START_AT, core, settings, polling: POLLING, latencyMs: LATENCY_MS },
     createJournal: () => new PassingJournal(),
@@ -127,17 +124,12 @@ function openScene(plan: LiquidationPlan, isProtected: boolean): Scene {
         return [toStrategyId(`greedy-${symbol.toLowerCase()}`), { strategy, params: {} }]
       }),
     ),
-    onAnnounced: ({ event, fields }: Announcement) => {
-      events[event] = (events[event] ?? 0) + 1
-      const code = String(fields['code'])
-      if (event === 'intent.denied') denied[code] = (denied[code] ?? 0) + 1
-    },
   })
   const tickOf = new Map(plan.symbols.map((symbol) => [symbol, Number(config.instruments[symbol]?.tickSize)]))
-  return { backtest, core, market, plan, tickOf, denied, events }
+  return { backtest, core, market, plan, tickOf }
 }
 
-function configOf(plan: LiquidationPlan, isProtected: boolean): DaemonConfig {
+function configOf(plan: LiquidationPlan, survived: number | undefined): DaemonConfig {
   const { account, risk, simulator, instruments, ...rest } = base()
   const traded = Object.entries(instruments).filter(([symbol]) =>
     plan.symbols.includes(symbol as TradedSymbol),
@@ -148,7 +140,10 @@ function configOf(plan: LiquidationPlan, isProtected: boolean): DaemonConfig {
     account: { ...account, positionMode: plan.positionMode },
     instruments: Object.fromEntries(traded),
     simulator: { ...simulator, leverage: plan.leverage },
-    risk: isProtected ? risk : { ...risk, liquidation: 'none' },
+    risk:
+      survived === undefined
+        ? { ...risk, liquidation: 'none' }
+        : { ...risk, survives: { move: survived, gap: true } },
   }
 }
 
@@ -170,7 +165,7 @@ interface SeenPosition {
 }
 
 /** For so many looks nothing but the price has moved where a liquidation is compared with what was foretold. */
-const STILL_LOOKS = 4
+const STILL_LOOKS = 8
 
 /** Compares the prices at which positions would be, and are, liquidated with those of our own core. */
 class PriceWatch {
@@ -186,14 +181,18 @@ class PriceWatch {
     this.#scene = scene
   }
 
+  get liquidations(): number {
+    return this.#counts.liquidations
+  }
+
   get found(): Pick<LiquidationOutcome, 'compared' | 'foretold' | 'differences'> {
     return { compared: this.#compared, foretold: this.#foretold, differences: this.#differences }
   }
 
   /** While prices stand, what the exchange states and what our core has counted are the same to a tick. */
   compare(): void {
-    // What was filled just now our core has not read yet.
-    if (this.#stillFor < STILL_LOOKS) return
+    // What was filled or paid just now our core has not read yet.
+    if (this.#stillFor < STILL_LOOKS || !this.#isFundingKnown()) return
     for (const symbol of this.#scene.plan.symbols) {
       const tick = this.#scene.tickOf.get(symbol) ?? 0
       for (const { holdSide, liquidationPrice } of this.#positionsOf(symbol)) {
@@ -237,6 +236,14 @@ class PriceWatch {
       this.#differ(
         `${symbol} ${before.holdSide}: liquidated between ${low} and ${high}, ours ${before.ourPrice}`,
       )
+  }
+
+  /** What was paid on a position that was closed right after it nobody can read: its counter went with it. */
+  #isFundingKnown(): boolean {
+    const { core, backtest } = this.#scene
+    const [coin] = core.ledger(UID).coins
+    const known = sumDecimals(backtest.book.funding.values())
+    return known.eq(decimal(coin?.funding ?? '0'))
   }
 
   #differ(text: string): void {
