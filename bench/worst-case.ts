@@ -4,7 +4,6 @@
 // `npm run bench:worst-case -- [--rounds 40] [--orders 400]`
 
 import { parseArgs } from 'node:util'
-import { type StrategyId } from '../src/domain/ids.ts'
 import { type OrderIntent } from '../src/domain/intent.ts'
 import { type SurvivalSettings } from '../src/domain/worst-case.ts'
 import { approveOrders } from '../src/engine/orders/approve-orders.ts'
@@ -82,9 +81,17 @@ function createCore(survives: SurvivalSettings | undefined): Core {
 }
 
 const intent: OrderIntent = {
-  ...{ strategyId: STRATEGY as StrategyId, symbol: SYMBOL, purpose: 'quote', key: 'one more' },
-  ...{ action: 'openLong', lots: 2, ticks: 90_000, force: 'gtc' },
-  ...{ takeProfitTicks: undefined, stopLossTicks: undefined, deadlineAt: Number.MAX_SAFE_INTEGER },
+  strategyId: STRATEGY,
+  symbol: SYMBOL,
+  purpose: 'quote',
+  key: 'one more',
+  action: 'openLong',
+  lots: 2,
+  ticks: 90_000,
+  force: 'gtc',
+  takeProfitTicks: undefined,
+  stopLossTicks: undefined,
+  deadlineAt: Number.MAX_SAFE_INTEGER,
 }
 
 /** CPU microseconds of one approval. */
