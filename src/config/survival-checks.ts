@@ -67,7 +67,7 @@ export function checkSurvival({ source, settings }: CheckedFile): Problem[] {
   ]
 }
 
-/** What can be held of an instrument at most if nothing else is held and nothing rests: values in the quote coin. */
+/** The most that can be held of an instrument if nothing else is held and nothing rests: values in the quote coin. */
 export interface LargestHolding {
   readonly symbol: string
   readonly long: number
@@ -80,7 +80,7 @@ interface LargestInput {
   readonly productType: DaemonFile['account']['productType']
   readonly capital: number
   readonly move: (symbol: string) => number
-  /** By symbol. */
+  /** Rules by symbol. */
   readonly rules: ReadonlyMap<
     string,
     {

@@ -230,7 +230,7 @@ export const accountSchema = z.strictObject({
     })
     .nullable()
     .meta({
-      description: 'what `risk.survives` counts; null: not set, nothing is at stake, or not known yet',
+      description: 'what `risk.survives` counts; null: not set, nothing is at risk, or not known yet',
     }),
   isLossLimited: z
     .boolean()

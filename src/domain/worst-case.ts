@@ -24,12 +24,12 @@ export type Scenario =
     }
   | { readonly kind: 'joint' }
 
-/** What the worst scenario takes, in the margin coin. */
+/** The scenario that takes most, in the margin coin. */
 export interface WorstCase {
   readonly scenario: Scenario
   /** The loss with its fees, the next funding, and what is needed there as margin. */
   readonly need: number
-  /** What the account is worth. */
+  /** The equity that it is compared with. */
   readonly equity: number
   /** Need over equity; infinite where that is nothing. */
   readonly used: number
@@ -38,10 +38,12 @@ export interface WorstCase {
 /** From this share of the budget on it is warned, and what was beyond the budget is reduced down to it. */
 export const WORST_CASE_WARN = 0.8
 
-/** What is known of the worst case in this run. Changed by `engine/state/worst-case.ts`. */
+/** The state of the worst case in this run. Changed by `engine/state/worst-case.ts`. */
 export interface WorstCaseState {
   /** When a position was last compared, by the worse figures; undefined: not known, or no move must be survived. */
   readonly last: WorstCase | undefined
+  /** The equity then, in the margin coin: approvals count from there. */
+  readonly equity: number | undefined
   readonly isWarned: boolean
   /** The answers that have said once that the budget is exceeded: others have to say so too. */
   readonly awaited: { readonly positionAt: number; readonly tickersAt: number } | undefined

@@ -130,7 +130,7 @@ export interface Engine {
   readonly equity: Equity | undefined
   /** By symbol: how far its positions are from a liquidation, when that was last measured. */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
-  /** What the worst move of `risk.survives` would take, when a position was last compared; undefined: not known, or none is set. */
+  /** The worst move of `risk.survives`, when a position was last compared; undefined: not known, or none is set. */
   readonly worstCase: WorstCase | undefined
   /** Our own unrealised profit of an instrument when its position was last compared; NaN while it is not known. */
   unrealisedOn(symbol: string): number

@@ -9,53 +9,59 @@ export interface Rung {
   readonly closing: number
 }
 
-/** What a move has filled on one side: sizes in the base coin, and their average price. */
+/** Orders of one side that a move has filled: sizes in the base coin, and their average price. */
 export interface FilledRungs {
   readonly opening: number
   readonly closing: number
   readonly price: number
 }
 
-/** The orders of one side, nearest first, with running sums: what a move fills is found by halving. */
+/**
+ * The orders of one side as columns, in any order, with their sums: mostly a move reaches all of them or none, and to sort
+ * them for the rest costs more than to look at all.
+ */
 export interface RestingLadder {
   readonly direction: MoveDirection
-  readonly prices: Float64Array
-  /** Sums over the rung and all nearer ones. */
-  readonly opening: Float64Array
-  readonly closing: Float64Array
-  readonly cost: Float64Array
-  /** What is filled at once. */
-  readonly atOnce: { readonly opening: number; readonly closing: number }
+  /** NaN: it is filled at once. */
+  readonly prices: number[]
+  readonly opening: number[]
+  readonly closing: number[]
+  /** The first price that a move meets, and the last. */
+  nearest: number
+  farthest: number
+  /** Sums over all of them; what is filled at once is no part of the cost. */
+  readonly sums: { opening: number; closing: number; cost: number; sizeAtOnce: number }
 }
 
 /** @param direction `down` fills buys, `up` fills sells. */
-export function buildLadder(direction: MoveDirection, rungs: readonly Rung[]): RestingLadder {
-  const priced = rungs.flatMap(({ price, ...sizes }) => (price === undefined ? [] : [{ price, ...sizes }]))
-  const sign = direction === 'down' ? -1 : 1
-  priced.sort((one, other) => sign * (one.price - other.price))
-  const sums = { opening: 0, closing: 0, cost: 0 }
-  const ladder = {
-    prices: new Float64Array(priced.length),
-    opening: new Float64Array(priced.length),
-    closing: new Float64Array(priced.length),
-    cost: new Float64Array(priced.length),
+export function createLadder(direction: MoveDirection): RestingLadder {
+  const isDown = direction === 'down'
+  return {
+    direction,
+    prices: [],
+    opening: [],
+    closing: [],
+    nearest: isDown ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY,
+    farthest: isDown ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY,
+    sums: { opening: 0, closing: 0, cost: 0, sizeAtOnce: 0 },
   }
-  for (const [index, { price, opening, closing }] of priced.entries()) {
-    sums.opening += opening
-    sums.closing += closing
-    sums.cost += price * (opening + closing)
-    ladder.prices[index] = price
-    ladder.opening[index] = sums.opening
-    ladder.closing[index] = sums.closing
-    ladder.cost[index] = sums.cost
+}
+
+export function addRung(ladder: RestingLadder, { price = Number.NaN, opening, closing }: Rung): void {
+  const { sums } = ladder
+  ladder.prices.push(price)
+  ladder.opening.push(opening)
+  ladder.closing.push(closing)
+  sums.opening += opening
+  sums.closing += closing
+  if (Number.isNaN(price)) {
+    sums.sizeAtOnce += opening + closing
+    return
   }
-  const atOnce = { opening: 0, closing: 0 }
-  for (const { price, opening, closing } of rungs) {
-    if (price !== undefined) continue
-    atOnce.opening += opening
-    atOnce.closing += closing
-  }
-  return { direction, ...ladder, atOnce }
+  sums.cost += price * (opening + closing)
+  const isDown = ladder.direction === 'down'
+  ladder.nearest = isDown ? Math.max(ladder.nearest, price) : Math.min(ladder.nearest, price)
+  ladder.farthest = isDown ? Math.min(ladder.farthest, price) : Math.max(ladder.farthest, price)
 }
 
 /**
@@ -67,23 +73,42 @@ export function fillLadder(
   { from, to }: { readonly from: number; readonly to: number },
   more: readonly Rung[],
 ): FilledRungs {
-  const { direction, prices, atOnce } = ladder
-  const isReached = (price: number): boolean => (direction === 'down' ? price >= to : price <= to)
-  let [low, high] = [0, prices.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (isReached(prices[middle] ?? Number.NaN)) low = middle + 1
-    else high = middle
-  }
-  let opening = atOnce.opening + (ladder.opening[low - 1] ?? 0)
-  let closing = atOnce.closing + (ladder.closing[low - 1] ?? 0)
-  let cost = (atOnce.opening + atOnce.closing) * from + (ladder.cost[low - 1] ?? 0)
+  const isDown = ladder.direction === 'down'
+  let { opening, closing, cost } = sumReached(ladder, from, to)
   for (const rung of more) {
-    if (rung.price !== undefined && !isReached(rung.price)) continue
+    if (rung.price !== undefined && (isDown ? rung.price < to : rung.price > to)) continue
     opening += rung.opening
     closing += rung.closing
     cost += (rung.price ?? from) * (rung.opening + rung.closing)
   }
   const size = opening + closing
   return { opening, closing, price: size > 0 ? cost / size : from }
+}
+
+interface ReachedSums {
+  opening: number
+  closing: number
+  cost: number
+}
+
+function sumReached(ladder: RestingLadder, from: number, to: number): ReachedSums {
+  const { prices, nearest, farthest, sums } = ladder
+  const isDown = ladder.direction === 'down'
+  const isAllReached = isDown ? farthest >= to : farthest <= to
+  if (isAllReached)
+    return { opening: sums.opening, closing: sums.closing, cost: sums.cost + sums.sizeAtOnce * from }
+  const reached = { opening: 0, closing: 0, cost: 0 }
+  const isNoneReached = isDown ? nearest < to : nearest > to
+  if (isNoneReached && sums.sizeAtOnce === 0) return reached
+  for (let index = 0; index < prices.length; index++) {
+    const price = prices[index] ?? Number.NaN
+    // A price that is not a number is never beyond the move.
+    if (isDown ? price < to : price > to) continue
+    const opening = ladder.opening[index] ?? 0
+    const closing = ladder.closing[index] ?? 0
+    reached.opening += opening
+    reached.closing += closing
+    reached.cost += (Number.isNaN(price) ? from : price) * (opening + closing)
+  }
+  return reached
 }

@@ -87,7 +87,7 @@ export interface RiskContext {
   readonly distanceAfter: (intent: OrderIntent) => number
   /** The distance at which nothing is added (`risk.liquidation.reduce`); undefined: any may be. */
   readonly distanceMin: number | undefined
-  /** What the moves are judged by that the account must survive (`risk.survives`); undefined: none. */
+  /** The basis for the moves that the account must survive (`risk.survives`); undefined: none. */
   readonly worstCase: WorstCaseBasis | undefined
   /** Our highest resting buy and lowest resting sell, in ticks; without one -Infinity and Infinity. */
   readonly resting: { readonly buyTicks: number; readonly sellTicks: number }

@@ -11,17 +11,17 @@ import {
   needsOf,
   type OtherNeeds,
   type RestingSide,
-  type Stake,
-  type StakeNeeds,
+  type InstrumentRisk,
+  type RiskNeeds,
 } from './worst-case.ts'
 
-/** What the worst case after an order depends on beside the order and the exposure of its instrument. */
+/** The worst case after an order follows from this, the order, and the exposure of its instrument. */
 export interface WorstCaseBasis {
   readonly instrument: Instrument
-  /** By the worse figure; NaN: not known. */
+  /** The worse figure; NaN: not known. */
   readonly equity: number
-  /** What is held of the instrument; its orders are those of the exposure. */
-  readonly stake: Stake
+  /** The holding of the instrument; its orders are those of the exposure. */
+  readonly risk: InstrumentRisk
   readonly others: OtherNeeds
   /** Where orders count at their own prices: those that rest, and those that were approved for the same batch. */
   readonly ladders?: { readonly buys: RestingLadder; readonly sells: RestingLadder }
@@ -41,9 +41,9 @@ export function objectToWorstCase(
   intent: SizedOrder,
   exposure: Exposure,
 ): Undescribed<Objection> | undefined {
-  const before = needsOf(withOrders(basis, exposure))
   const after = needsOf(withOrders(basis, exposure, intent))
-  if (isSurvived(basis, before, after)) return undefined
+  if (isWithin(basis, after) || isSurvived(basis, needsOf(withOrders(basis, exposure)), after))
+    return undefined
   const known = { ...exposure }
   return { code: 'WORST_CASE', detail: () => describeDenial(basis, intent, known) }
 }
@@ -51,15 +51,21 @@ export function objectToWorstCase(
 /** Sums of floats that should be equal differ by less than this share. */
 const ROUNDING = 1e-9
 
-function isSurvived({ others, equity }: WorstCaseBasis, before: StakeNeeds, after: StakeNeeds): boolean {
-  const isWithin = (was: number, is: number): boolean => is <= equity || is <= was + Math.abs(was) * ROUNDING
-  const beyond = others.single?.beyond ?? Number.NEGATIVE_INFINITY
+/** Whether no scenario takes more than the equity. */
+function isWithin({ others, equity }: WorstCaseBasis, { down, up, standing, joint }: RiskNeeds): boolean {
+  const alone = Math.max(down, up, standing + (others.single?.beyond ?? Number.NEGATIVE_INFINITY))
+  return others.standing + alone <= equity && others.joint + joint <= equity
+}
+
+/** Whether each scenario takes no more than the equity, or no more than before. */
+function isSurvived({ others, equity }: WorstCaseBasis, before: RiskNeeds, after: RiskNeeds): boolean {
+  const isNoMore = (was: number, is: number): boolean => is <= equity || is <= was + Math.abs(was) * ROUNDING
+  const beyond = others.standing + (others.single?.beyond ?? Number.NEGATIVE_INFINITY)
   return (
-    isWithin(others.standing + before.down, others.standing + after.down) &&
-    isWithin(others.standing + before.up, others.standing + after.up) &&
-    isWithin(others.joint + before.joint, others.joint + after.joint) &&
-    (others.single === undefined ||
-      isWithin(others.standing + before.standing + beyond, others.standing + after.standing + beyond))
+    isNoMore(others.standing + before.down, others.standing + after.down) &&
+    isNoMore(others.standing + before.up, others.standing + after.up) &&
+    isNoMore(others.joint + before.joint, others.joint + after.joint) &&
+    isNoMore(before.standing + beyond, after.standing + beyond)
   )
 }
 
@@ -95,7 +101,7 @@ export function showUsed(used: number): string {
 }
 
 /** The others as the needs of one instrument, so that the worst of all is found the same way. */
-function listAll({ standing, joint, single }: OtherNeeds, own: StakeNeeds): readonly StakeNeeds[] {
+function listAll({ standing, joint, single }: OtherNeeds, own: RiskNeeds): readonly RiskNeeds[] {
   if (single === undefined) return [own]
   const { needs, beyond } = single
   const isDown = needs.down >= needs.up
@@ -103,29 +109,29 @@ function listAll({ standing, joint, single }: OtherNeeds, own: StakeNeeds): read
   return [own, { ...needs, standing, joint, down: isDown ? moved : standing, up: isDown ? standing : moved }]
 }
 
-/** The stake with all orders of the exposure, and one more. */
+/** The risk with all orders of the exposure, and one more. */
 export function withOrders(
-  basis: Pick<WorstCaseBasis, 'instrument' | 'stake' | 'ladders' | 'approved'>,
+  basis: Pick<WorstCaseBasis, 'instrument' | 'risk' | 'ladders' | 'approved'>,
   exposure: Exposure,
   order?: SizedOrder,
-): Stake {
-  const { stake, instrument, ladders, approved } = basis
+): InstrumentRisk {
+  const { risk, instrument, ladders, approved } = basis
   const size = (lots: number): number => floatOnGrid(instrument.lot, lots)
   const buys: RestingSide = {
-    opening: size(stake.isNet ? exposure.buyingLots : exposure.addingLongLots),
-    closing: size(stake.isNet ? 0 : exposure.closingShortLots),
+    opening: size(risk.isNet ? exposure.buyingLots : exposure.addingLongLots),
+    closing: size(risk.isNet ? 0 : exposure.closingShortLots),
     ...(ladders && { ladder: ladders.buys, more: approved.buys }),
   }
   const sells: RestingSide = {
-    opening: size(stake.isNet ? exposure.sellingLots : exposure.addingShortLots),
-    closing: size(stake.isNet ? 0 : exposure.closingLongLots),
+    opening: size(risk.isNet ? exposure.sellingLots : exposure.addingShortLots),
+    closing: size(risk.isNet ? 0 : exposure.closingLongLots),
     ...(ladders && { ladder: ladders.sells, more: approved.sells }),
   }
-  if (order === undefined) return { ...stake, buys, sells }
-  const rung = toRung(instrument, order, stake.isNet)
+  if (order === undefined) return { ...risk, buys, sells }
+  const rung = toRung(instrument, order, risk.isNet)
   return tradesAs(order.action) === 'buy'
-    ? { ...stake, buys: withRung(buys, rung), sells }
-    : { ...stake, buys, sells: withRung(sells, rung) }
+    ? { ...risk, buys: withRung(buys, rung), sells }
+    : { ...risk, buys, sells: withRung(sells, rung) }
 }
 
 function withRung(side: RestingSide, rung: Rung): RestingSide {
@@ -134,7 +140,7 @@ function withRung(side: RestingSide, rung: Rung): RestingSide {
 }
 
 /** @param isNet One-way mode, in which what an order closes follows from all of them. */
-export function toRung(instrument: Instrument, { action, lots, ticks }: SizedOrder, isNet: boolean): Rung {
+function toRung(instrument: Instrument, { action, lots, ticks }: SizedOrder, isNet: boolean): Rung {
   const size = floatOnGrid(instrument.lot, lots)
   const closes = isClosing(action) && !isNet
   return {
@@ -149,5 +155,5 @@ export function countApproved(basis: WorstCaseBasis, order: SizedOrder): void {
   if (!basis.ladders) return
   const { buys, sells } = basis.approved
   const side = tradesAs(order.action) === 'buy' ? buys : sells
-  side.push(toRung(basis.instrument, order, basis.stake.isNet))
+  side.push(toRung(basis.instrument, order, basis.risk.isNet))
 }

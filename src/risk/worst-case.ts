@@ -21,12 +21,11 @@
  * 0.8 × 88,000 × 0.004 = 281.6: 9,941.84 of 20,000 is 49.7 %.
  */
 import type { MaintenanceRules } from '../domain/liquidation.ts'
-import type { HoldSide } from '../domain/position.ts'
 import type { MoveDirection, WorstCase } from '../domain/worst-case.ts'
 import { tierRateOf } from './liquidation.ts'
 import { fillLadder, type FilledRungs, type RestingLadder, type Rung } from './resting-ladder.ts'
 
-/** What is held on one side. */
+/** The holding of one side. */
 export interface HeldSide {
   /** Base coin. */
   readonly size: number
@@ -45,8 +44,8 @@ export interface RestingSide {
   readonly more?: readonly Rung[]
 }
 
-/** What the account has at stake in one instrument. */
-export interface Stake {
+/** The part of the worst case that one instrument has. */
+export interface InstrumentRisk {
   readonly symbol: string
   readonly isInverse: boolean
   /** One-way mode: only one side is held. */
@@ -56,7 +55,7 @@ export interface Stake {
   readonly jointMove: number
   /** Quote coin. */
   readonly price: number
-  /** What longs pay next, as a share of the value; below zero shorts pay. */
+  /** Longs pay this next, as a share of the value; below zero shorts pay. */
   readonly fundingRate: number
   readonly long: HeldSide
   readonly short: HeldSide
@@ -64,8 +63,8 @@ export interface Stake {
   readonly sells: RestingSide
 }
 
-/** What an instrument takes by scenario, in the margin coin. */
-export interface StakeNeeds {
+/** The need of an instrument by scenario, in the margin coin. */
+export interface RiskNeeds {
   readonly symbol: string
   readonly move: number
   /** Another instrument moves. */
@@ -75,87 +74,83 @@ export interface StakeNeeds {
   readonly joint: number
 }
 
-export function needsOf(stake: Stake): StakeNeeds {
-  const { symbol, move, jointMove } = stake
-  const down = needAt(stake, 'down', move)
-  const up = needAt(stake, 'up', move)
+export function needsOf(risk: InstrumentRisk): RiskNeeds {
+  const { symbol, move, jointMove } = risk
+  const down = needAt(risk, 'down', move)
+  const up = needAt(risk, 'up', move)
   const joint =
     jointMove === move
       ? Math.max(down, up)
-      : Math.max(needAt(stake, 'down', jointMove), needAt(stake, 'up', jointMove))
-  const standing = Math.max(needAt(stake, 'down', 0), needAt(stake, 'up', 0))
+      : Math.max(needAt(risk, 'down', jointMove), needAt(risk, 'up', jointMove))
+  const standing = Math.max(needAt(risk, 'down', 0), needAt(risk, 'up', 0))
   return { symbol, move, standing, down, up, joint }
 }
 
-/** What an instrument takes when it moves by a share of its price. */
-export function needAt(stake: Stake, direction: MoveDirection, move: number): number {
-  const { price, isInverse, isNet, rules, fundingRate } = stake
+/** The need of an instrument when it moves by a share of its price. Called for each order, so it makes no objects. */
+export function needAt(risk: InstrumentRisk, direction: MoveDirection, move: number): number {
+  const { price, isInverse, isNet, rules } = risk
   const isDown = direction === 'down'
   const to = price * (isDown ? 1 - move : 1 + move)
-  const [grownSide, shrunkSide]: readonly HoldSide[] = isDown ? SIDES : SIDES_OF_SELLS
-  const [growing, shrinking] = isDown ? [stake.long, stake.short] : [stake.short, stake.long]
-  const filled = fillOf(isDown ? stake.buys : stake.sells, { from: price, to })
+  // Longs grow on the way down, since buys are filled, and shorts on the way up.
+  const growing = isDown ? risk.long : risk.short
+  const shrinking = isDown ? risk.short : risk.long
+  const filled = fillOf(isDown ? risk.buys : risk.sells, price, to)
   const all = filled.opening + filled.closing
   const closed = Math.min(isNet ? all : filled.closing, shrinking.size)
   const opened = isNet ? all - closed : filled.opening
   const grown = growing.size + opened
   const kept = shrinking.size - closed
-  const gain = (side: HoldSide | undefined, held: HeldSide, at: { from: number; to: number }): number =>
-    gainBetween({ ...held, isLong: side === 'long', isInverse }, at)
-  const gained =
-    gain(grownSide, growing, { from: price, to }) +
-    gain(shrunkSide, { ...shrinking, size: kept }, { from: price, to }) +
-    gain(shrunkSide, { ...shrinking, size: closed }, { from: price, to: filled.price }) +
-    gain(grownSide, { size: opened, entryPrice: filled.price }, { from: filled.price, to })
-  const valueOf = (size: number, at: number): number => (isInverse ? size : size * at)
-  const traded = valueOf(all, filled.price) + valueOf(grown + kept, to)
-  const paying = (isDown ? fundingRate : -fundingRate) * (grown - kept)
-  const maintenance = (size: number): number =>
-    valueOf(size, to) * tierRateOf(rules, size * Math.max(price, to))
-  const [ofGrown, ofShrunk] = [maintenance(grown), maintenance(shrinking.size)]
-  return (
-    rules.takerFeeRate * traded -
-    gained +
-    Math.max(0, valueOf(paying, Math.max(price, to))) +
-    (isNet ? Math.max(ofGrown, ofShrunk) : ofGrown + ofShrunk)
-  )
+  const lost =
+    riseOf(growing, growing.size, isInverse, to, price) +
+    riseOf(shrinking, kept, isInverse, price, to) +
+    riseOf(shrinking, closed, isInverse, price, filled.price) +
+    (opened === 0 ? 0 : opened * riseOfOne(filled.price, isInverse, to, filled.price))
+  const valueAtFill = isInverse ? 1 : filled.price
+  const valueThere = isInverse ? 1 : to
+  const highest = Math.max(price, to)
+  const fees = rules.takerFeeRate * (all * valueAtFill + (grown + kept) * valueThere)
+  const paying = (isDown ? risk.fundingRate : -risk.fundingRate) * (grown - kept)
+  const funding = Math.max(0, paying * (isInverse ? 1 : highest))
+  const ofGrown = grown * valueThere * tierRateOf(rules, grown * highest)
+  const ofShrunk = shrinking.size * valueThere * tierRateOf(rules, shrinking.size * highest)
+  const maintenance = isNet ? Math.max(ofGrown, ofShrunk) : ofGrown + ofShrunk
+  return (isDown ? lost : -lost) + fees + funding + maintenance
 }
 
-const SIDES = ['long', 'short'] as const
-const SIDES_OF_SELLS = ['short', 'long'] as const
-
-interface Gaining extends HeldSide {
-  readonly isLong: boolean
-  readonly isInverse: boolean
-}
-
-function gainBetween(
-  { size, entryPrice, isLong, isInverse }: Gaining,
-  { from, to }: { readonly from: number; readonly to: number },
+/** A long of that size is worth so much more at another price, in the margin coin. */
+function riseOf(
+  { entryPrice }: HeldSide,
+  size: number,
+  isInverse: boolean,
+  from: number,
+  to: number,
 ): number {
-  if (size === 0) return 0
-  const gained = isInverse ? size * entryPrice * (1 / from - 1 / to) : size * (to - from)
-  return isLong ? gained : -gained
+  return size === 0 ? 0 : size * riseOfOne(entryPrice, isInverse, from, to)
+}
+
+function riseOfOne(entryPrice: number, isInverse: boolean, from: number, to: number): number {
+  return isInverse ? entryPrice * (1 / from - 1 / to) : to - from
 }
 
 function fillOf(
   { opening, closing, ladder, more = NO_RUNGS }: RestingSide,
-  way: { readonly from: number; readonly to: number },
+  from: number,
+  to: number,
 ): FilledRungs {
-  return ladder ? fillLadder(ladder, way, more) : { opening, closing, price: way.from }
+  return ladder ? fillLadder(ladder, { from, to }, more) : { opening, closing, price: from }
 }
 
 const NO_RUNGS: readonly Rung[] = []
 
-/** What the other instruments take, for scenarios of one of them. */
+/** The needs of the other instruments, for scenarios of one of them. */
 export interface OtherNeeds {
   readonly standing: number
   readonly joint: number
   /** The one of them that takes most beyond its standing still when it moves alone; undefined: there is none. */
-  readonly single: { readonly needs: StakeNeeds; readonly beyond: number } | undefined
+  readonly single: { readonly needs: RiskNeeds; readonly beyond: number } | undefined
 }
 
-export function sumNeeds(all: Iterable<StakeNeeds>): OtherNeeds {
+export function sumNeeds(all: Iterable<RiskNeeds>): OtherNeeds {
   let [standing, joint] = [0, 0]
   let single: OtherNeeds['single']
   for (const needs of all) {
@@ -167,13 +162,13 @@ export function sumNeeds(all: Iterable<StakeNeeds>): OtherNeeds {
   return { standing, joint, single }
 }
 
-/** The scenario that takes most; undefined where nothing is at stake. NaN where a part is not known. */
-export function findWorstCase(all: Iterable<StakeNeeds>, equity: number): WorstCase | undefined {
+/** The scenario that takes most; undefined where nothing is at risk. NaN where a part is not known. */
+export function findWorstCase(all: Iterable<RiskNeeds>, equity: number): WorstCase | undefined {
   const { standing, joint, single } = sumNeeds(all)
   if (single === undefined) return undefined
   const { needs, beyond } = single
   const alone = standing + beyond
-  // What moves with all others is named only where that takes more.
+  // The joint scenario is named only where it takes more.
   if (joint > alone) return { scenario: { kind: 'joint' }, need: joint, ...usedOf(joint, equity) }
   const direction = needs.down >= needs.up ? 'down' : 'up'
   const scenario = { kind: 'single', symbol: needs.symbol, direction, move: needs.move } as const

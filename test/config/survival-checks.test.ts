@@ -4,7 +4,7 @@ import { loadConfig } from '../../src/config/load-config.ts'
 import { listLargest } from '../../src/config/survival-checks.ts'
 import { ConfigError, formatProblem } from '../../src/config/yaml/problem.ts'
 import { toEngineSettings } from '../../src/daemon/account/engine-settings.ts'
-import { findWorstCase, needsOf, type Stake } from '../../src/risk/worst-case.ts'
+import { findWorstCase, needsOf, type InstrumentRisk } from '../../src/risk/worst-case.ts'
 
 const load = (...overrides: readonly string[]) =>
   loadConfig({ file: 'config/paper.yaml', cwd: join(import.meta.dirname, '../..'), overrides })
@@ -89,12 +89,12 @@ test.each(['USDT-FUTURES', 'COIN-FUTURES'] as const)(
         const usedBy = (share: number): number => {
           const none = { opening: 0, closing: 0 }
           const flat = { size: 0, entryPrice: Number.NaN }
-          const stake: Stake = {
+          const risk: InstrumentRisk = {
             ...{ symbol: 'X', isInverse, isNet: true, rules, move: 0.12, jointMove: 0.12 },
             ...{ price: 100, fundingRate: 0, long: flat, short: flat, buys: none, sells: none },
             [side]: { opening: (value * share) / (isInverse ? 1 : 100), closing: 0 },
           }
-          return findWorstCase([needsOf(stake)], capital)?.used ?? 0
+          return findWorstCase([needsOf(risk)], capital)?.used ?? 0
         }
         expect(usedBy(1)).toBeLessThanOrEqual(1 + 1e-9)
         expect(usedBy(1.0001)).toBeGreaterThan(1)

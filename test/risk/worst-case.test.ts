@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { createRandom } from '../../src/lib/random.ts'
 import { findLiquidationPrices, type Leg } from '../../src/risk/liquidation.ts'
-import { planReduction, type ReducibleStake } from '../../src/risk/reduction.ts'
-import { buildLadder, fillLadder, type Rung } from '../../src/risk/resting-ladder.ts'
-import { findWorstCase, needAt, needsOf, type Stake } from '../../src/risk/worst-case.ts'
+import { planReduction, type ReducibleRisk } from '../../src/risk/reduction.ts'
+import {
+  addRung,
+  createLadder,
+  fillLadder,
+  type RestingLadder,
+  type Rung,
+} from '../../src/risk/resting-ladder.ts'
+import { findWorstCase, needAt, needsOf, type InstrumentRisk } from '../../src/risk/worst-case.ts'
 
 const RULES = {
   tiers: [
@@ -13,10 +19,16 @@ const RULES = {
   ],
   takerFeeRate: 0.0006,
 }
+function buildLadder(direction: 'down' | 'up', rungs: readonly Rung[]): RestingLadder {
+  const ladder = createLadder(direction)
+  for (const rung of rungs) addRung(ladder, rung)
+  return ladder
+}
+
 const NOTHING = { size: 0, entryPrice: Number.NaN }
 const NO_ORDERS = { opening: 0, closing: 0 }
 
-function stakeOf(change: Partial<Stake>): Stake {
+function riskOf(change: Partial<InstrumentRisk>): InstrumentRisk {
   return {
     symbol: 'BTCUSDT',
     isInverse: false,
@@ -36,16 +48,16 @@ function stakeOf(change: Partial<Stake>): Stake {
 
 describe('[RSK1] what a move of the market takes', () => {
   test('the example by hand: loss, fees and maintenance of 0.5 BTC and a buy of 0.3', () => {
-    const stake = stakeOf({ long: { size: 0.5, entryPrice: 90_000 }, buys: { opening: 0.3, closing: 0 } })
+    const risk = riskOf({ long: { size: 0.5, entryPrice: 90_000 }, buys: { opening: 0.3, closing: 0 } })
 
-    expect(needAt(stake, 'down', 0.12)).toBeCloseTo(9600 + 60.24 + 281.6, 9)
-    expect(findWorstCase([needsOf(stake)], 20_000)?.used).toBeCloseTo(0.497_092, 9)
+    expect(needAt(risk, 'down', 0.12)).toBeCloseTo(9600 + 60.24 + 281.6, 9)
+    expect(findWorstCase([needsOf(risk)], 20_000)?.used).toBeCloseTo(0.497_092, 9)
     // On the way up the position gains, and the buy is not filled.
-    expect(needAt(stake, 'up', 0.12)).toBeCloseTo(-6000 + 56_000 * 0.0046, 9)
+    expect(needAt(risk, 'up', 0.12)).toBeCloseTo(-6000 + 56_000 * 0.0046, 9)
   })
 
   test('the next funding counts where the side that is larger pays it', () => {
-    const long = stakeOf({ long: { size: 1, entryPrice: 100_000 }, fundingRate: 0.001 })
+    const long = riskOf({ long: { size: 1, entryPrice: 100_000 }, fundingRate: 0.001 })
 
     expect(needAt(long, 'down', 0.1) - needAt({ ...long, fundingRate: 0 }, 'down', 0.1)).toBeCloseTo(100, 9)
     expect(needAt({ ...long, fundingRate: -0.001 }, 'down', 0.1)).toBe(
@@ -54,7 +66,7 @@ describe('[RSK1] what a move of the market takes', () => {
   })
 
   test('a close of a short takes a hedge away, and frees no margin', () => {
-    const hedged = stakeOf({
+    const hedged = riskOf({
       isNet: false,
       long: { size: 1, entryPrice: 100_000 },
       short: { size: 1, entryPrice: 100_000 },
@@ -66,7 +78,7 @@ describe('[RSK1] what a move of the market takes', () => {
   })
 
   test('an inverse contract loses size - cost / price in its coin', () => {
-    const stake = stakeOf({
+    const risk = riskOf({
       isInverse: true,
       long: { size: 2, entryPrice: 80_000 },
       buys: { opening: 1, closing: 0 },
@@ -74,12 +86,12 @@ describe('[RSK1] what a move of the market takes', () => {
     const held = 2 - (2 * 80_000) / 100_000 - (2 - (2 * 80_000) / 90_000)
     const filled = 100_000 / 90_000 - 1
 
-    expect(needAt(stake, 'down', 0.1)).toBeCloseTo(held + filled + 0.0006 + 3 * 0.0046, 12)
+    expect(needAt(risk, 'down', 0.1)).toBeCloseTo(held + filled + 0.0006 + 3 * 0.0046, 12)
   })
 
   test('several instruments: alone, at once, and what stands still needs its margin', () => {
-    const btc = stakeOf({ long: { size: 0.1, entryPrice: 100_000 }, jointMove: 0.05 })
-    const eth = stakeOf({
+    const btc = riskOf({ long: { size: 0.1, entryPrice: 100_000 }, jointMove: 0.05 })
+    const eth = riskOf({
       symbol: 'ETHUSDT',
       price: 2500,
       short: { size: 4, entryPrice: 2500 },
@@ -100,21 +112,19 @@ describe('[RSK1] what a move of the market takes', () => {
 
   test('what is not known is not survived', () => {
     expect(
-      findWorstCase([needsOf(stakeOf({ buys: { opening: 1, closing: 0 }, price: Number.NaN }))], 1)?.used,
+      findWorstCase([needsOf(riskOf({ buys: { opening: 1, closing: 0 }, price: Number.NaN }))], 1)?.used,
     ).toBeNaN()
-    expect(
-      findWorstCase([needsOf(stakeOf({ long: { size: 1, entryPrice: 1 } }))], Number.NaN)?.used,
-    ).toBeNaN()
-    expect(findWorstCase([needsOf(stakeOf({ long: { size: 1, entryPrice: 1 } }))], 0)?.used).toBe(Infinity)
+    expect(findWorstCase([needsOf(riskOf({ long: { size: 1, entryPrice: 1 } }))], Number.NaN)?.used).toBeNaN()
+    expect(findWorstCase([needsOf(riskOf({ long: { size: 1, entryPrice: 1 } }))], 0)?.used).toBe(Infinity)
   })
 
   test('orders at their own prices are filled only as far as the move reaches', () => {
     const rungs = [99_000, 95_000, 80_000].map((price) => ({ price, opening: 1, closing: 0 }))
-    const stake = stakeOf({ buys: { opening: 3, closing: 0, ladder: buildLadder('down', rungs) } })
+    const risk = riskOf({ buys: { opening: 3, closing: 0, ladder: buildLadder('down', rungs) } })
     const fees = (99_000 + 95_000 + 2 * 90_000) * 0.0006 + 2 * 90_000 * 0.004
 
-    expect(needAt(stake, 'down', 0.1)).toBeCloseTo(9000 + 5000 + fees, 6)
-    expect(needAt({ ...stake, buys: { opening: 3, closing: 0 } }, 'down', 0.1)).toBeGreaterThan(30_000)
+    expect(needAt(risk, 'down', 0.1)).toBeCloseTo(9000 + 5000 + fees, 6)
+    expect(needAt({ ...risk, buys: { opening: 3, closing: 0 } }, 'down', 0.1)).toBeGreaterThan(30_000)
   })
 })
 
@@ -123,7 +133,7 @@ function makeAccount(random: ReturnType<typeof createRandom>) {
   const unit = (): number => random.integer(1_000_000) / 1_000_000
   const isInverse = random.integer(4) === 0
   const isNet = random.integer(2) === 0
-  const stakes = Array.from({ length: 1 + random.integer(4) }, (_, index): Stake => {
+  const risks = Array.from({ length: 1 + random.integer(4) }, (_, index): InstrumentRisk => {
     const price = 10 ** (1 + 4 * unit())
     const size = (): number => (random.integer(3) === 0 ? 0 : (unit() * 200_000) / price)
     const entryPrice = price * (0.7 + 0.6 * unit())
@@ -143,15 +153,15 @@ function makeAccount(random: ReturnType<typeof createRandom>) {
       sells: { opening: size(), closing: isNet ? 0 : unit() * long },
     }
   })
-  return { stakes, worst: findWorstCase(stakes.map(needsOf), 1), unit }
+  return { risks, worst: findWorstCase(risks.map(needsOf), 1), unit }
 }
 
 /** What is held once a side of the orders is filled at the price now, and what that has cost and realised. */
-function fillSide(stake: Stake, side: 'buys' | 'sells' | undefined, part: number) {
-  const { isNet, isInverse, price, rules } = stake
-  const legs = { long: { ...stake.long }, short: { ...stake.short } }
+function fillSide(risk: InstrumentRisk, side: 'buys' | 'sells' | undefined, part: number) {
+  const { isNet, isInverse, price, rules } = risk
+  const legs = { long: { ...risk.long }, short: { ...risk.short } }
   const [into, other] = side === 'buys' ? (['long', 'short'] as const) : (['short', 'long'] as const)
-  const orders = side === undefined ? NO_ORDERS : stake[side]
+  const orders = side === undefined ? NO_ORDERS : risk[side]
   const all = (orders.opening + orders.closing) * part
   const closed = Math.min(isNet ? all : orders.closing * part, legs[other].size)
   const opened = isNet ? all - closed : orders.opening * part
@@ -172,39 +182,39 @@ function fillSide(stake: Stake, side: 'buys' | 'sells' | undefined, part: number
 test('[RSK1] an account within its budget is liquidated by none of the stated moves, whatever is filled', () => {
   const random = createRandom('accounts within their budget')
   const profitOf = (
-    { isInverse }: Stake,
+    { isInverse }: InstrumentRisk,
     side: 'long' | 'short',
-    { size, entryPrice }: Stake['long'],
+    { size, entryPrice }: InstrumentRisk['long'],
     at: number,
   ): number =>
     size === 0 ? 0 : ((side === 'long' ? 1 : -1) * size * (at - entryPrice)) / (isInverse ? at : 1)
   let [judged, closest] = [0, Number.POSITIVE_INFINITY]
   for (let account = 0; account < 3000; account++) {
-    const { stakes, worst, unit } = makeAccount(random)
+    const { risks, worst, unit } = makeAccount(random)
     if (worst === undefined || worst.need <= 0) continue
     judged += 1
     const equity = worst.need
     const settled =
       equity -
-      stakes.reduce(
+      risks.reduce(
         (sum, one) =>
           sum + profitOf(one, 'long', one.long, one.price) + profitOf(one, 'short', one.short, one.price),
         0,
       )
     for (let way = 0; way < 6; way++) {
-      const mover = way < 3 ? random.integer(stakes.length) : undefined
+      const mover = way < 3 ? random.integer(risks.length) : undefined
       const part = [0, 1, unit()][way % 3] ?? 1
-      const moved = stakes.map((stake, index) => {
+      const moved = risks.map((risk, index) => {
         const direction = random.integer(2) === 0 ? 'down' : 'up'
-        const share = mover === undefined ? stake.jointMove : mover === index ? stake.move : 0
-        const { legs, money } = fillSide(stake, direction === 'down' ? 'buys' : 'sells', part)
-        const to = stake.price * (direction === 'down' ? 1 - share : 1 + share)
+        const share = mover === undefined ? risk.jointMove : mover === index ? risk.move : 0
+        const { legs, money } = fillSide(risk, direction === 'down' ? 'buys' : 'sells', part)
+        const to = risk.price * (direction === 'down' ? 1 - share : 1 + share)
         const net = legs.long.size - legs.short.size
-        const value = stake.isInverse ? 1 : Math.max(stake.price, to)
-        return { stake, legs, to, money: money - Math.max(0, stake.fundingRate * net) * value }
+        const value = risk.isInverse ? 1 : Math.max(risk.price, to)
+        return { risk, legs, to, money: money - Math.max(0, risk.fundingRate * net) * value }
       })
       // One after the other is at the price to which it moves, while all others are there already.
-      for (const { stake, legs, to } of moved) {
+      for (const { risk, legs, to } of moved) {
         const held = (['long', 'short'] as const).flatMap((holdSide): Leg[] =>
           legs[holdSide].size > 0 ? [{ holdSide, ...legs[holdSide] }] : [],
         )
@@ -212,21 +222,21 @@ test('[RSK1] an account within its budget is liquidated by none of the stated mo
         let behind = settled
         for (const other of moved) {
           behind += other.money
-          if (other.stake === stake) continue
+          if (other.risk === risk) continue
           for (const side of ['long', 'short'] as const) {
             const leg = other.legs[side]
             const rate =
               RULES.takerFeeRate +
               (RULES.tiers.find(({ notionalMax }) => leg.size * other.to <= notionalMax)?.rate ?? 0)
             behind +=
-              profitOf(other.stake, side, leg, other.to) - rate * leg.size * (stake.isInverse ? 1 : other.to)
+              profitOf(other.risk, side, leg, other.to) - rate * leg.size * (risk.isInverse ? 1 : other.to)
           }
         }
-        const of = { legs: held, behind, rules: RULES, isInverse: stake.isInverse }
-        const prices = findLiquidationPrices(of, stake.price)
-        const nearest = to < stake.price ? prices.below : prices.above
-        const isLiquidated = to < stake.price ? nearest > to * (1 + 1e-9) : nearest < to * (1 - 1e-9)
-        expect({ account, way, symbol: stake.symbol, isLiquidated, to, nearest }).toMatchObject({
+        const of = { legs: held, behind, rules: RULES, isInverse: risk.isInverse }
+        const prices = findLiquidationPrices(of, risk.price)
+        const nearest = to < risk.price ? prices.below : prices.above
+        const isLiquidated = to < risk.price ? nearest > to * (1 + 1e-9) : nearest < to * (1 - 1e-9)
+        expect({ account, way, symbol: risk.symbol, isLiquidated, to, nearest }).toMatchObject({
           isLiquidated: false,
         })
         if (Number.isFinite(nearest)) closest = Math.min(closest, Math.abs(nearest - to) / to)
@@ -272,34 +282,34 @@ test('running sums of 20,000 steps of orders that come, change and go say the sa
 })
 
 describe('what leads back into the budget', () => {
-  const reducible = (change: Partial<ReducibleStake>): ReducibleStake => ({
-    ...stakeOf({}),
+  const reducible = (change: Partial<ReducibleRisk>): ReducibleRisk => ({
+    ...riskOf({}),
     lotSize: 0.001,
     lotsMin: 1,
     halfSpread: 0,
     ...change,
   })
   const usedBy = (
-    stakes: readonly ReducibleStake[],
+    risks: readonly ReducibleRisk[],
     equity: number,
     closed: ReturnType<typeof planReduction>,
   ): number => {
-    const left = stakes.map((stake) => {
-      const { holdSide = 'long', lots = 0 } = closed.find(({ symbol }) => symbol === stake.symbol) ?? {}
-      const held = stake[holdSide]
-      return { ...stake, [holdSide]: { ...held, size: held.size - lots * stake.lotSize } }
+    const left = risks.map((risk) => {
+      const { holdSide = 'long', lots = 0 } = closed.find(({ symbol }) => symbol === risk.symbol) ?? {}
+      const held = risk[holdSide]
+      return { ...risk, [holdSide]: { ...held, size: held.size - lots * risk.lotSize } }
     })
     return findWorstCase(left.map(needsOf), equity)?.used ?? 0
   }
 
   test('nothing is closed within it, and as little as is enough beyond it', () => {
-    const stakes = [reducible({ long: { size: 1, entryPrice: 100_000 } })]
+    const risks = [reducible({ long: { size: 1, entryPrice: 100_000 } })]
     const need = 12_000 + 88_000 * 0.0046
 
-    expect(planReduction(stakes, need / 0.8)).toEqual([])
-    const [closed] = planReduction(stakes, need)
+    expect(planReduction(risks, need / 0.8)).toEqual([])
+    const [closed] = planReduction(risks, need)
     expect(closed).toMatchObject({ symbol: 'BTCUSDT', holdSide: 'long' })
-    expect(usedBy(stakes, need, [closed ?? { symbol: '', holdSide: 'long', lots: 0 }])).toBeLessThanOrEqual(
+    expect(usedBy(risks, need, [closed ?? { symbol: '', holdSide: 'long', lots: 0 }])).toBeLessThanOrEqual(
       0.8,
     )
     expect(closed?.lots).toBeGreaterThan(199)
@@ -307,31 +317,31 @@ describe('what leads back into the budget', () => {
   })
 
   test('it begins where a lot frees most for its cost, and leaves what does not help', () => {
-    const stakes = [
+    const risks = [
       reducible({ long: { size: 1, entryPrice: 100_000 }, halfSpread: 0.001 }),
       reducible({ symbol: 'ETHUSDT', price: 2500, short: { size: 40, entryPrice: 2500 } }),
     ]
     const equity = 24_000
 
-    const closed = planReduction(stakes, equity)
+    const closed = planReduction(risks, equity)
     expect(closed.map(({ symbol }) => symbol)).toEqual(['ETHUSDT'])
-    expect(usedBy(stakes, equity, closed)).toBeLessThanOrEqual(0.8)
+    expect(usedBy(risks, equity, closed)).toBeLessThanOrEqual(0.8)
   })
 
   test('seeded accounts beyond their budget are led back into it wherever one side of the orders can do that', () => {
     const random = createRandom('accounts beyond their budget')
     let helped = 0
     for (let account = 0; account < 500; account++) {
-      const { stakes } = makeAccount(random)
-      const held = stakes.map((stake) =>
+      const { risks } = makeAccount(random)
+      const held = risks.map((risk) =>
         reducible({
-          ...stake,
+          ...risk,
           buys: NO_ORDERS,
           sells: NO_ORDERS,
-          lotSize: 1 / stake.price,
+          lotSize: 1 / risk.price,
           isNet: true,
           isInverse: false,
-          short: stake.long.size > 0 ? { ...stake.short, size: 0 } : stake.short,
+          short: risk.long.size > 0 ? { ...risk.short, size: 0 } : risk.short,
         }),
       )
       const worst = findWorstCase(held.map(needsOf), 1)

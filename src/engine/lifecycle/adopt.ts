@@ -102,7 +102,10 @@ export function adoptForFlatten(core: Core): void {
     for (const [strategyId, holding] of shareOut(core, symbol)) {
       assign(core, { symbol, strategyId, holding, reason: order.reason, by: order.by })
     }
-    if (reductions.get(symbol)?.adopts === true) forgetReduction(core, symbol)
+    if (reductions.get(symbol)?.adopts !== true) continue
+    // What the strategies want was decided on while they did not hold this, and only a part of it is to be closed.
+    forgetReduction(core, symbol)
+    holdAllWishes(core)
   }
 }
 

@@ -188,7 +188,7 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
   for (const order of staleTargetOrders(input)) plan.stale.add(order)
 }
 
-/** What the strategy holds; while a part of one side is closed, that side alone. */
+/** The holding of the strategy; while a part of one side is closed, that side alone. */
 function heldInPart(core: Core, symbol: string, id: StrategyId): Holding {
   const holding = holdingOf(core.book, id, symbol)
   const reduction = isFlatteningAll(core, symbol, id) ? undefined : reductionOf(core, symbol, id)

@@ -54,7 +54,7 @@ export interface Core {
   readonly disputes: DisputeState
   readonly liquidation: LiquidationState
   readonly worstCase: WorstCaseState
-  /** By symbol: what the daemon itself closes a part of. Changed by `reductions.ts`. */
+  /** The positions, by symbol, of which the daemon itself closes a part. Changed by `reductions.ts`. */
   readonly reductions: ReadonlyMap<string, Reduction>
   readonly recount: RecountState
   /** By strategy, instrument, kind and cause: what the exchange has refused, and may refuse again. Changed by `refusals.ts`. */

@@ -54,7 +54,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     losses: createLosses(),
     disputes: { open: new Map(), reduced: new Map() },
     liquidation: { distances: new Map(), warned: new Set(), awaited: new Map() },
-    worstCase: { last: undefined, isWarned: false, awaited: undefined },
+    worstCase: { last: undefined, equity: undefined, isWarned: false, awaited: undefined },
     reductions: new Map(),
     recount: createRecount(book),
     refusals: new Map(),

@@ -5,7 +5,7 @@ import type { Reduction } from '../../domain/worst-case.ts'
 import { own } from '../../lib/own.ts'
 import { closableHolding } from '../book/allocation.ts'
 import { type Book, holdingOf } from '../book/book.ts'
-import { type ChangeState, noteChanged } from './changes.ts'
+import { noteChanged } from './changes.ts'
 import type { Core } from './core.ts'
 
 interface ReductionsOwner {
@@ -13,7 +13,7 @@ interface ReductionsOwner {
   readonly reductions: ReadonlyMap<string, Reduction>
 }
 
-/** What a strategy keeps of an instrument on the side of which a part is closed; undefined: nothing is to be closed of it. */
+/** The lots that a strategy keeps on the side of which a part is closed; undefined: nothing is to be closed of it. */
 export interface StrategyReduction {
   readonly holdSide: HoldSide
   readonly keptLots: number
@@ -59,17 +59,17 @@ export function reduceTo(
 
 /** Nothing is to be closed any more: of one instrument, or of all that a reason had reduced. */
 export function endReductions(
-  { reductions, changes }: { readonly reductions: Core['reductions']; readonly changes: ChangeState },
+  core: Core,
   ended: { readonly code: ModeReason; readonly symbols?: readonly string[] },
 ): void {
-  for (const [symbol, { code }] of reductions) {
+  for (const [symbol, { code }] of core.reductions) {
     if (code !== ended.code || ended.symbols?.includes(symbol) === false) continue
-    own(reductions).delete(symbol)
-    noteChanged(changes, symbol)
+    own(core.reductions).delete(symbol)
+    noteChanged(core.changes, symbol)
   }
 }
 
-/** Who holds what has changed: the next reading says anew what is to be closed. */
-export function forgetReduction({ reductions }: Pick<Core, 'reductions'>, symbol: string): void {
-  own(reductions).delete(symbol)
+/** Another strategy holds what was to be closed now: the next reading says anew what that is. */
+export function forgetReduction(core: Core, symbol: string): void {
+  own(core.reductions).delete(symbol)
 }

@@ -2,13 +2,13 @@ import type { StrategyId } from '../../domain/ids.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { Intent } from '../../domain/intent.ts'
 import { canRest, openLots, type Order, type OrderState } from '../../domain/order.ts'
-import { tradesAs } from '../../domain/order-action.ts'
+import { isClosing, tradesAs } from '../../domain/order-action.ts'
 import type { InstrumentMoment } from '../../domain/snapshot.ts'
 import type { MoveDirection } from '../../domain/worst-case.ts'
+import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import { buildExposure, type Exposure } from '../../risk/exposure.ts'
-import { buildLadder, type RestingLadder } from '../../risk/resting-ladder.ts'
-import { toRung } from '../../risk/worst-case-orders.ts'
+import { addRung, createLadder, type RestingLadder } from '../../risk/resting-ladder.ts'
 import { accountHoldingOf, type Book, holdingOf, openOrdersOf, pairOf } from '../book/book.ts'
 import { ownMoneyOf } from '../book/own-trades.ts'
 
@@ -35,7 +35,7 @@ export interface InstrumentTotals {
   readonly satisfied: SatisfiedStrategies
 }
 
-/** By direction: `down` has the buys, `up` the sells. */
+/** `down` has the buys, `up` the sells. */
 type KeptLadders = ReadonlyMap<MoveDirection, RestingLadder>
 type ShownMoments = ReadonlyMap<StrategyId, InstrumentMoment>
 type StandingIntents = ReadonlyMap<StrategyId, Intent>
@@ -97,22 +97,23 @@ export function laddersOf(
   instrument: Instrument,
 ): { readonly buys: RestingLadder; readonly sells: RestingLadder } {
   const { ladders } = totalsOf(owner, instrument.symbol)
-  const keep = (direction: MoveDirection): RestingLadder => {
-    const known = ladders.get(direction)
-    if (known) return known
-    const side = direction === 'down' ? 'buy' : 'sell'
-    const orders = [...openOrdersOf(owner.book, instrument.symbol)].filter(
-      ({ terms }) => tradesAs(terms.action) === side,
-    )
-    const isNet = owner.book.positionMode === 'one_way_mode'
-    const built = buildLadder(
-      direction,
-      orders.map((order) => toRung(instrument, { ...order.terms, lots: openLots(order) }, isNet)),
-    )
-    own(ladders).set(direction, built)
-    return built
+  const known = { buys: ladders.get('down'), sells: ladders.get('up') }
+  if (known.buys && known.sells) return { buys: known.buys, sells: known.sells }
+  const isNet = owner.book.positionMode === 'one_way_mode'
+  const [buys, sells] = [createLadder('down'), createLadder('up')]
+  for (const order of openOrdersOf(owner.book, instrument.symbol)) {
+    const { action, ticks } = order.terms
+    const side = tradesAs(action) === 'buy' ? buys : sells
+    const size = floatOnGrid(instrument.lot, openLots(order))
+    const closes = isClosing(action) && !isNet
+    addRung(side, {
+      price: ticks === undefined ? undefined : floatOnGrid(instrument.tick, ticks),
+      opening: closes ? 0 : size,
+      closing: closes ? size : 0,
+    })
   }
-  return { buys: keep('down'), sells: keep('up') }
+  own(ladders).set('down', buys).set('up', sells)
+  return { buys, sells }
 }
 
 /** Whether a strategy asks once more for the very intent that stood already, and nothing has changed since. */

@@ -4,8 +4,14 @@ import type { WorstCase, WorstCaseState } from '../../domain/worst-case.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import type { Exposure } from '../../risk/exposure.ts'
-import type { ReducibleStake } from '../../risk/reduction.ts'
-import { findWorstCase, type HeldSide, needsOf, type Stake, sumNeeds } from '../../risk/worst-case.ts'
+import type { ReducibleRisk } from '../../risk/reduction.ts'
+import {
+  findWorstCase,
+  type HeldSide,
+  needsOf,
+  type InstrumentRisk,
+  sumNeeds,
+} from '../../risk/worst-case.ts'
 import { withOrders, type WorstCaseBasis } from '../../risk/worst-case-orders.ts'
 import { accountHoldingOf } from '../book/book.ts'
 import { type Core, specOf } from './core.ts'
@@ -14,24 +20,25 @@ import { marketOf } from './market-state.ts'
 import { ownPriceOf, unrealisedOfAccount } from './own-figure.ts'
 import { laddersOf, totalsOf } from './totals.ts'
 
-/** What the approval of orders on an instrument is judged by; undefined where no move must be survived. */
+/** The basis on which orders on an instrument are approved; undefined where no move must be survived. */
 export function worstCaseBasisOf(core: Core, symbol: string): WorstCaseBasis | undefined {
   const { survives } = core.settings
   if (survives === undefined) return undefined
   const others = [...core.settings.instruments.values()].filter(
-    (instrument) => instrument.symbol !== symbol && isAtStake(core, instrument),
+    (instrument) => instrument.symbol !== symbol && isAtRisk(core, instrument),
   )
   return {
     ...basisOf(core, specOf(core, symbol), dearestPrice(core, symbol)),
-    others: sumNeeds(others.map((other) => needsOf(stakeOf(core, other, dearestPrice(core, other.symbol))))),
+    others: sumNeeds(others.map((other) => needsOf(riskOf(core, other, dearestPrice(core, other.symbol))))),
     equity: equityNow(core),
   }
 }
 
-/** What the account stakes by the worse figures: noted, and shown. */
+/** Measures the worst case by the worse figures. It is noted, and shown. */
 export function measureWorstCase(core: Core): WorstCase | undefined {
-  const stakes = stakesOf(core, dearestPrice)
-  const measured = findWorstCase(stakes.map(needsOf), equityNow(core))
+  own(core.worstCase).equity = equityAtWorst(core)
+  const risks = risksOf(core, dearestPrice)
+  const measured = findWorstCase(risks.map(needsOf), equityNow(core))
   own(core.worstCase).last = measured === undefined || Number.isNaN(measured.used) ? undefined : measured
   return core.worstCase.last
 }
@@ -40,45 +47,45 @@ export function measureWorstCase(core: Core): WorstCase | undefined {
 export interface BelievedWorstCase {
   readonly worst: WorstCase
   readonly equity: number
-  /** What is held, without what rests. */
-  readonly held: readonly ReducibleStake[]
+  /** All that is held, without what rests. */
+  readonly held: readonly ReducibleRisk[]
 }
 
 /** Undefined while a part of it is not known. */
 export function believedWorstCase(core: Core): BelievedWorstCase | undefined {
   const equity = equityBelieved(core)
   if (equity === undefined) return undefined
-  const needs = stakesOf(core, mildestPrice).map(needsOf)
+  const needs = risksOf(core, mildestPrice).map(needsOf)
   const worst = findWorstCase(needs, equity) ?? { scenario: { kind: 'joint' }, need: 0, equity, used: 0 }
   if (Number.isNaN(worst.used)) return undefined
   const held = [...core.settings.instruments.values()]
     .filter(({ symbol }) => !isFlat(accountHoldingOf(core.book, symbol)))
-    .map((instrument): ReducibleStake => {
-      const { stake } = basisOf(core, instrument, mildestPrice(core, instrument.symbol))
+    .map((instrument): ReducibleRisk => {
+      const { risk } = basisOf(core, instrument, mildestPrice(core, instrument.symbol))
       const { bid, ask } = marketOf(core, instrument.symbol)
       return {
-        ...stake,
+        ...risk,
         lotSize: floatOnGrid(instrument.lot, 1),
         lotsMin: instrument.lotsMin,
-        halfSpread: Math.max(0, (ask - bid) / 2 / stake.price),
+        halfSpread: Math.max(0, (ask - bid) / 2 / risk.price),
       }
     })
   return { worst, equity, held }
 }
 
-function stakesOf(core: Core, priceOf: (core: Core, symbol: string) => number): readonly Stake[] {
+function risksOf(core: Core, priceOf: (core: Core, symbol: string) => number): readonly InstrumentRisk[] {
   return [...core.settings.instruments.values()]
-    .filter((instrument) => isAtStake(core, instrument))
-    .map((instrument) => stakeOf(core, instrument, priceOf(core, instrument.symbol)))
+    .filter((instrument) => isAtRisk(core, instrument))
+    .map((instrument) => riskOf(core, instrument, priceOf(core, instrument.symbol)))
 }
 
 /** Whether anything is held or may be filled there. */
-function isAtStake(core: Core, { symbol }: Instrument): boolean {
+function isAtRisk(core: Core, { symbol }: Instrument): boolean {
   const { buyingLots, sellingLots } = totalsOf(core, symbol).exposure
   return buyingLots + sellingLots > 0 || !isFlat(accountHoldingOf(core.book, symbol))
 }
 
-function stakeOf(core: Core, instrument: Instrument, price: number): Stake {
+function riskOf(core: Core, instrument: Instrument, price: number): InstrumentRisk {
   const exposure: Exposure = totalsOf(core, instrument.symbol).exposure
   return withOrders(basisOf(core, instrument, price), exposure)
 }
@@ -89,7 +96,7 @@ function basisOf(
   core: Core,
   instrument: Instrument,
   price: number,
-): Pick<WorstCaseBasis, 'instrument' | 'stake' | 'ladders' | 'approved'> {
+): Pick<WorstCaseBasis, 'instrument' | 'risk' | 'ladders' | 'approved'> {
   const { symbol } = instrument
   const { survives, liquidation } = core.settings
   const move = survives?.moves.get(symbol) ?? Number.NaN
@@ -101,7 +108,7 @@ function basisOf(
     entryPrice: explained < lots ? Number.NaN : floatOnGrid(tick, ticks),
   })
   const rate = core.market.tickers?.read(symbol, 'fundingRate') ?? Number.NaN
-  const stake: Stake = {
+  const risk: InstrumentRisk = {
     symbol,
     isInverse: isInverse(instrument),
     isNet: core.settings.positionMode === 'one_way_mode',
@@ -117,13 +124,13 @@ function basisOf(
     sells: NOTHING,
   }
   const ladders = survives?.isGap === false ? laddersOf(core, instrument) : undefined
-  return { instrument, stake, approved: { buys: [], sells: [] }, ...(ladders && { ladders }) }
+  return { instrument, risk, approved: { buys: [], sells: [] }, ...(ladders && { ladders }) }
 }
 
 const UNKNOWN_RULES = { tiers: [], takerFeeRate: Number.NaN }
 
 /**
- * The price at which the most is at stake, of an inverse contract the lowest one: one wrong price lets no more be held.
+ * The price at which the most is at risk, of an inverse contract the lowest one: one wrong price lets no more be held.
  * NaN: not known, or too old.
  */
 function dearestPrice(core: Core, symbol: string): number {
@@ -132,7 +139,7 @@ function dearestPrice(core: Core, symbol: string): number {
   return isInverse(specOf(core, symbol)) ? Math.min(bid, last || bid) : Math.max(ask, last || ask)
 }
 
-/** Our own price or the mark price of the exchange, by which less is at stake: nothing is closed for one of them alone. */
+/** Our own price or the mark price of the exchange, by which less is at risk: nothing is closed for one of them alone. */
 function mildestPrice(core: Core, symbol: string): number {
   const { price } = ownPriceOf(core, symbol)
   const mark = core.losses.statements.get(symbol)?.markPrice ?? Number.NaN
@@ -140,9 +147,9 @@ function mildestPrice(core: Core, symbol: string): number {
   return isInverse(specOf(core, symbol)) ? Math.max(price, mark) : Math.min(price, mark)
 }
 
-/** By the worse figure of the last comparison, less what has been lost at the prices since then; NaN: not known. */
+/** The worse figure of the last comparison, less what has been lost at the prices since then; NaN: not known. */
 function equityNow(core: Core): number {
-  let equity = equityAtWorst(core) ?? Number.NaN
+  let equity = core.worstCase.equity ?? equityAtWorst(core) ?? Number.NaN
   for (const symbol of core.settings.instruments.keys()) {
     if (isFlat(accountHoldingOf(core.book, symbol)) || !comparableStatement(core, symbol)) continue
     const then = core.market.marks.get(symbol)?.unrealised ?? Number.NaN

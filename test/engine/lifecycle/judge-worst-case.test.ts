@@ -355,6 +355,28 @@ describe('[MON1] an account beyond its budget', () => {
       [second, 14],
     ])
   })
+
+  test('what no strategy holds is taken over where they do not hold enough, and no more of it is closed', () => {
+    const bench = holding({ foreignFills: 'adopt' }, 10)
+    const byHand = bench.fill({
+      orderId: toOrderId('777'),
+      lots: LOTS - 10,
+      ticks: ENTRY * 10,
+      fee: '0',
+      source: 'WEB' as never,
+    })
+    const reading = { fills: [byHand], sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now }
+    bench.step({ kind: 'fillsRead', reading })
+    const price = Math.round(priceAt(1.05))
+    for (let turn = 0; turn < 6; turn++) {
+      fallTo(bench, price)
+      if (bench.effects.some((effect) => effect.kind === 'askGrant')) fillNext(bench, price)
+    }
+
+    expect(codes(bench)).toEqual([])
+    expect(bench.recordsOf('assigned')).toHaveLength(1)
+    expect(bench.book.account.get(SYMBOL)?.longLots).toBe(LOTS - 24)
+  })
 })
 
 function fail(): never {
