@@ -2,7 +2,6 @@ import type { StrategyId } from '../domain/ids.ts'
 import { type Book, createBook } from '../engine/book/book.ts'
 import type { Equity } from '../domain/loss-limits.ts'
 import type { Announcement } from '../engine/effect.ts'
-import type { Engine } from '../engine/engine.ts'
 import type { StopPolicy } from '../engine/event.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import type { EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
@@ -106,11 +105,6 @@ export class Backtest {
   /** As strategies, limits and the daemon's status have it. */
   get equity(): Equity | undefined {
     return this.#account.engine.equity
-  }
-
-  /** By symbol: how far its positions are from a liquidation, when that was last measured. */
-  get distances(): Engine['distances'] {
-    return this.#account.engine.distances
   }
 
   /** What strategies still wait for, a sentence each. */

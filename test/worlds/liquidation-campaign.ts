@@ -1,7 +1,6 @@
 // Many worlds in which liquidations are looked for, on several threads; each thread runs this file too.
 
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
-import { LIQUIDATIONS } from '../support/liquidations/liquidation-plan.ts'
 import {
   addTallies,
   type LiquidationTally,
@@ -47,6 +46,5 @@ export async function runLiquidations(campaign: LiquidationCampaign): Promise<Li
 
 if (!isMainThread && parentPort !== null) {
   const { from, until, every } = workerData as Share
-  for (let world = from; world < until; world += every)
-    parentPort.postMessage(tallyWorld(`${LIQUIDATIONS}${world}`))
+  for (let world = from; world < until; world += every) parentPort.postMessage(tallyWorld(world))
 }

@@ -7,7 +7,7 @@ const WORLDS = 40
 /** Ten times what it takes: not a promise about speed, but an end. */
 const PATIENCE_MS = 600_000
 
-const seeds = Array.from({ length: WORLDS }, (_, index) => `${LIQUIDATIONS}${index + 1}`)
+const numbers = Array.from({ length: WORLDS }, (_, index) => index + 1)
 
 test(
   `in ${WORLDS} worlds no move within the budget liquidates, and each price of a liquidation is known to a tick`,
@@ -15,20 +15,21 @@ test(
     timeout: PATIENCE_MS,
   },
   () => {
-    const tally = seeds.map(tallyWorld).reduce(addTallies, NO_WORLDS)
+    const tally = numbers.map(tallyWorld).reduce(addTallies, NO_WORLDS)
 
     expect(tally.failures).toEqual([])
     expect(tally).toMatchObject({ worlds: WORLDS, liquidatedOn: 0 })
     expect(tally.liquidatedOff).toBeGreaterThanOrEqual(WORLDS / 10)
     expect(tally.compared).toBeGreaterThan(5 * WORLDS)
     expect(tally.foretold).toBeGreaterThan(0)
+    expect(tally.silent.worlds).toBe(WORLDS / 10)
   },
 )
 
 test('a budget of a fifth of the moves that come saves not all of them', { timeout: PATIENCE_MS }, () => {
-  const liquidated = seeds
+  const liquidated = numbers
     .slice(0, 16)
-    .map(planLiquidation)
+    .map((number) => planLiquidation(`${LIQUIDATIONS}${number}`))
     .filter((plan) => runLiquidationWorld(plan, plan.move / 5).liquidations > 0)
 
   expect(liquidated.length).toBeGreaterThan(0)

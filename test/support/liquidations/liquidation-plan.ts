@@ -35,8 +35,8 @@ export interface LiquidationPlan {
   readonly depth: number
   /** Of one period, paid twice in the world. */
   readonly fundingRate: number
-  /** Unix ms, from the beginning: for so long no call arrives. Absent: each does. */
-  readonly outage?: { readonly fromMs: number; readonly forMs: number }
+  /** From so many ms after the beginning no call arrives, or there is no process, for so long. Absent: never. */
+  readonly silence?: { readonly kind: 'outage' | 'kill'; readonly fromMs: number; readonly forMs: number }
 }
 
 /** Strategies build up for so long before the first move, ms. */
@@ -71,6 +71,15 @@ export function planLiquidation(seed: string): LiquidationPlan {
     depth: pick(part('depth'), [0.01, 0.05, 1]),
     fundingRate: pick(part('fundingRate'), [0.0001, 0.001, -0.001]),
   }
+}
+
+/** The same world, in which nobody can act for longer than one move takes. */
+export function withSilence(plan: LiquidationPlan): LiquidationPlan {
+  const random = createRandom(`${plan.seed}/silence`)
+  const fromMs = CALM_MS + random.integer(120_000)
+  const kind = pick(random, ['outage', 'kill'] as const)
+  const silence = { kind, fromMs, forMs: 60_000 + random.integer(60_000) }
+  return { ...plan, silence }
 }
 
 /** Runs of moves to one side, each by the largest share or by a part of it; prices go together or each for itself. */
