@@ -33,7 +33,7 @@ export function addWhatIfCommand(program: Command, { setExit }: VerbFrame): void
     .action(async (options: WhatIfOptions) => {
       const query = readQuery(options)
       if (typeof query === 'string') command.error(`error: option '--move <share>': ${query}`)
-      setExit(await showEachAccount(options, (own) => showWhatIf(own, query as WhatIfQuery)))
+      else setExit(await showEachAccount(options, (own) => showWhatIf(own, query)))
     })
 }
 
@@ -44,9 +44,9 @@ function readQuery({ move: texts, fillAll, ...options }: WhatIfOptions): WhatIfQ
   const moves = new Map<string, number>()
   let all = texts.length === 0 ? MOVE_USUAL : 0
   for (const text of texts) {
-    const [, symbol, percent = ''] = SHARE.exec(text) ?? []
-    const share = Number(percent) / 100
-    if (percent === '' || share < -0.99 || share > 10)
+    const [, symbol, digits = ''] = SHARE.exec(text) ?? []
+    const share = Number(digits) / 100
+    if (digits === '' || share < -0.99 || share > 10)
       return `'${text}': write a move such as -10% or BTCUSDT=-20%, from -99% to 1000%`
     if (symbol === undefined) all = share
     else moves.set(symbol, share)
@@ -63,9 +63,11 @@ function readQuery({ move: texts, fillAll, ...options }: WhatIfOptions): WhatIfQ
 async function showWhatIf(options: WhatIfOptions, query: WhatIfQuery): Promise<number> {
   const moves = [...query.moves].map(([symbol, share]) => `${symbol}:${share}`).join(',')
   const search = new URLSearchParams({ move: String(query.move), moves, fill: query.fill })
-  const found = await readDaemon<readonly WhatIfView[]>(options, `/v1/whatif?${search}`, async (account) => [
-    await viewWhatIf(account, query, () => Promise.resolve()),
-  ])
+  const found = await readDaemon<readonly WhatIfView[]>(
+    options,
+    `/v1/whatif?${search.toString()}`,
+    async (account) => [await viewWhatIf(account, query, () => Promise.resolve())],
+  )
   if (found.kind === 'nothing') return found.exitCode
   if (options.json) writeOut(`${JSON.stringify(found.view, undefined, 2)}\n`)
   else writeOut(found.view.map((view) => formatWhatIf(view, options.move.length === 0)).join('\n'))

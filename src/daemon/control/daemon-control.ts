@@ -169,7 +169,7 @@ export class DaemonControl implements Controlled {
   }
 
   async whatIf(query: WhatIfQuery): Promise<readonly WhatIfView[]> {
-    const rest: Rest = () => new Promise((resolve) => void this.#options.timers.after(0, resolve))
+    const rest: Rest = () => new Promise((goOn) => void this.#options.timers.after(0, goOn))
     const views: WhatIfView[] = []
     for (const account of this.#shown) views.push(await viewWhatIf(account, query, rest))
     return views

@@ -134,12 +134,12 @@ function viewScenario(account: ScenarioAccount, scenario: Scenario, first: First
 }
 
 function viewLiquidation({ instruments }: ScenarioAccount, { moves }: FirstLiquidation) {
-  const priceOf = ({ symbol, price }: ScenarioInstrument): [string, number] => [
+  const priceThere = ({ symbol, price }: ScenarioInstrument): [string, number] => [
     symbol,
     clean(price * (1 + (moves.get(symbol) ?? 0))),
   ]
   const moved = instruments.filter(({ symbol }) => (moves.get(symbol) ?? 0) !== 0)
-  return { moves: Object.fromEntries(moves), prices: Object.fromEntries(moved.map(priceOf)) }
+  return { moves: Object.fromEntries(moves), prices: Object.fromEntries(moved.map(priceThere)) }
 }
 
 async function drawCurve(
