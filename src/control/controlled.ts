@@ -37,7 +37,7 @@ export interface Controlled {
   /** The oldest first; undefined where the instrument is not traded, or no such candles are kept. */
   candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined
   curves(): CurvesView
-  /** Of each account. */
+  /** Counts each account anew. */
   whatIf(query: WhatIfQuery): Promise<readonly WhatIfView[]>
   /** Undefined where it is not traded. */
   instrument(symbol: string): InstrumentView | undefined

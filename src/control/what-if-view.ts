@@ -1,4 +1,4 @@
-// What an account would hold, be worth and have left if the market moved. Shares: -0.1 is a fall of a tenth.
+// The answer to how an account would stand if the market moved. Moves are shares: -0.1 is a fall of a tenth.
 
 import { z } from 'zod'
 import { amount, instant } from './views.ts'

@@ -5,7 +5,7 @@ import type { HoldSide } from '../domain/position.ts'
 import { type Leg, maintenanceAt } from './liquidation.ts'
 
 /*
- * What an account would hold, be worth and have left if the market moved. Every figure is counted anew for each
+ * How an account would stand if the market moved: what it would hold, be worth and have left. Every figure is counted anew for each
  * scenario, from what is held and what rests now; nothing is kept. Amounts are in the margin coin, prices in the quote
  * coin, sizes in the base coin.
  */
@@ -28,11 +28,11 @@ export interface ScenarioOrder {
 }
 
 export interface ScenarioLeg extends Leg {
-  /** What an isolated position has set aside; NaN: not known. Absent where all is crossed. */
+  /** An isolated position has set this aside; NaN: not known. Absent where all is crossed. */
   readonly margin?: number
 }
 
-/** What is held of an instrument, what rests on it, and its price now. */
+/** An instrument with its price now, and what is held and rests there. */
 export interface ScenarioInstrument {
   readonly symbol: string
   readonly isInverse: boolean
@@ -42,9 +42,9 @@ export interface ScenarioInstrument {
   /** Undefined: not known, so neither is what the account needs. */
   readonly rules: MaintenanceRules | undefined
   readonly takerFeeRate: number
-  /** What longs pay shorts next, as a share of the value; NaN: not known, and not counted. */
+  /** Longs pay shorts this share of the value next; NaN: not known, and not counted. */
   readonly fundingRate: number
-  /** What an isolated order sets aside is its value divided by this. */
+  /** An isolated order sets aside its value divided by this. */
   readonly leverage: number
 }
 
@@ -58,7 +58,7 @@ export interface ScenarioAccount {
 }
 
 export interface Scenario {
-  /** By symbol: by which share of itself the price moves, -0.1 for a fall of a tenth. Absent: not at all. */
+  /** The share of itself by which each price moves, by symbol: -0.1 is a fall of a tenth. Absent: it stands. */
   readonly moves: ReadonlyMap<string, number>
   readonly fill: FillRule
   /** Whether orders are filled at their own price, or at the price now, which is worse for them. Absent: their own. */
@@ -78,7 +78,7 @@ export interface ScenarioPosition {
   readonly profit: number
   /** Maintenance margin and the fee of closing. */
   readonly need: number
-  /** Of an isolated one, where its margin does not cover its loss and its need. */
+  /** The margin of an isolated one does not cover its loss and its need. */
   readonly isLiquidated: boolean
 }
 
@@ -86,10 +86,10 @@ export interface ScenarioOutcome {
   readonly positions: readonly ScenarioPosition[]
   /** How many resting orders were filled. */
   readonly filled: number
-  /** By the fills that closed. */
+  /** Profit of the fills that closed. */
   readonly realised: number
   readonly fees: number
-  /** What is paid next, at the prices after the move: zero or less. */
+  /** The next payment, at the prices after the move: zero or less. */
   readonly funding: number
   /** Equity after less equity before. */
   readonly change: number
@@ -111,7 +111,7 @@ export function computeScenario(account: ScenarioAccount, scenario: Scenario): S
   )
 }
 
-/** What one instrument comes to. */
+/** The part of one instrument. */
 interface Played {
   readonly positions: readonly ScenarioPosition[]
   readonly filled: number
@@ -169,7 +169,7 @@ function play(instrument: ScenarioInstrument, account: ScenarioAccount, scenario
 
 const NO_ORDERS: readonly ScenarioOrder[] = []
 
-/** What a position pays next. What it would receive is not there yet when the move comes, and helps nothing. */
+/** A position's next payment. If it would receive one, that is not there yet when the move comes, and helps nothing. */
 function fundingOf(
   { fundingRate }: Pick<ScenarioInstrument, 'fundingRate'>,
   { holdSide, worth }: ScenarioPosition,
@@ -186,7 +186,9 @@ export function sortByReach(orders: readonly ScenarioOrder[], now: number): read
 
 function isFilled({ action, price }: ScenarioOrder, now: number, after: number, rule: FillRule): boolean {
   if (rule !== 'reached' || price === undefined) return rule !== 'none'
-  return tradesAs(action) === 'buy' ? price >= Math.min(now, after) : price <= Math.max(now, after)
+  // At the price now it rests, since the market has to come to it.
+  if (tradesAs(action) === 'buy') return price > now || (after < now && price >= after)
+  return price < now || (after > now && price <= after)
 }
 
 /** Its own price; what the market offers already is traded at the market's. */
@@ -236,7 +238,7 @@ function trade(
   return trading
 }
 
-/** What is left of a size by the error of its float is nothing. */
+/** A size below this is the error of a float. */
 const SIZE_MIN = 1e-12
 
 /** The positions of an instrument while orders are filled. */

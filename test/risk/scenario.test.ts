@@ -91,6 +91,14 @@ describe('resting orders', () => {
     expect(outcome.equity).toBeCloseTo(10_000 - 5000 - 1500 - 24, 9)
   })
 
+  test('one at the price now is not reached by a move away from it, nor by none', () => {
+    const orders = [buy(50_000), sell(50_000)]
+    const filledBy = (move: number): number =>
+      computeScenario(account([{ ...resting, orders }]), fall(move, 'reached')).filled
+
+    expect([filledBy(-0.01), filledBy(0), filledBy(0.01)]).toEqual([1, 0, 1])
+  })
+
   test('filled at the price now the same order loses the whole fall', () => {
     const outcome = computeScenario(account([resting]), { ...fall(-0.1, 'reached'), fillsAt: 'now' })
 

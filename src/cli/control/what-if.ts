@@ -12,7 +12,7 @@ import { showEachAccount } from './each-account.ts'
 import { readDaemon, type ShowOptions } from './find-daemon.ts'
 import { COLUMNS, formatTable } from './table.ts'
 
-/** What is shown in detail where no move is given. */
+/** This move is shown in detail where none is given. */
 const MOVE_USUAL = -0.1
 
 interface WhatIfOptions extends ShowOptions {

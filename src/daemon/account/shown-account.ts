@@ -36,7 +36,7 @@ export interface ShownAccount {
   readonly fatal: unknown
   /** The newest; undefined before the first. */
   readonly tickers: TickerTable | undefined
-  /** By symbol: the last prices that a journal at rest knows. */
+  /** The last prices that a journal at rest knows, by symbol. */
   readonly storedPrices?: ReadonlyMap<string, StoredPrice>
   /** By symbol: what the newest tickers lack and earlier ones had. */
   readonly vanished?: ReadonlyMap<string, VanishedPrice>

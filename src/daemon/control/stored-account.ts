@@ -70,7 +70,7 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
 
 const RECENT_MS = 30 * 86_400_000
 
-/** By symbol, of what is held: the price of its last fill, or of the last candle if that closed later. */
+/** The price of the last fill of each instrument that is held, or of its last candle if that closed later; by symbol. */
 function findStoredPrices(
   book: Book,
   journal: Pick<StoredReplica, 'bookings'>,

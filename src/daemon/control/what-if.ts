@@ -35,7 +35,7 @@ interface Pictured {
   readonly notCounted: readonly string[]
 }
 
-/** What an account would hold, be worth and have left under a scenario, by a daemon that runs or a journal at rest. */
+/** Counts what an account would hold, be worth and have left; a daemon that runs and a journal at rest give the same. */
 export async function viewWhatIf(shown: ShownAccount, query: WhatIfQuery, rest: Rest): Promise<WhatIfView> {
   const { account, prices, notCounted } = picture(shown)
   const { fill } = query
@@ -282,7 +282,7 @@ function equityAt(shown: ShownAccount, instruments: readonly ScenarioInstrument[
   const profits = instruments.reduce((sum, instrument) => {
     const { positions } = computeScenario(asAlone(shown, instrument), { moves: new Map(), fill: 'none' })
     const profit = positions.reduce((whole, position) => whole + position.profit, 0)
-    // What the equity counts already, at the prices of when the position was compared.
+    // The equity counts it already, at the prices of when the position was compared.
     const counted = engine.unrealisedOn(instrument.symbol)
     if (state === 'atRest' || instrument.legs.length === 0) return sum + profit
     return Number.isNaN(counted) ? sum : sum + profit - counted

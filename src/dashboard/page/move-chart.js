@@ -1,4 +1,4 @@
-// What the account would be worth against the move of the market. Its axis is no time, so it is drawn by hand.
+// The chart of the equity against the move of the market. Its axis is no time, so it is drawn by hand.
 
 import { money, percent } from './format.js'
 import { html } from './parts.js'

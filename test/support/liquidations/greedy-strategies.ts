@@ -25,7 +25,7 @@ const RUNG_GAP = 0.006
 export interface GreedyStrategyOptions {
   readonly kind: GreedyKind
   readonly positionMode: 'one_way_mode' | 'hedge_mode'
-  /** What it wants to hold in the end, in lots. */
+  /** It wants to hold so much in the end, in lots. */
   readonly lotsMax: number
 }
 

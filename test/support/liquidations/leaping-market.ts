@@ -82,7 +82,7 @@ export class LeapingMarket implements Market {
     return { identity: this.identity }
   }
 
-  /** Of the last step, Unix ms. */
+  /** The mark price of the last step before an instant (Unix ms). */
   markAt(symbol: string, at: number): number {
     const index = this.#options.instruments.findIndex((one) => one.symbol === symbol)
     const { startAt } = this.#options

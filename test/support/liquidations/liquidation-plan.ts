@@ -27,13 +27,13 @@ export interface LiquidationPlan {
   readonly leverage: number
   /** The largest move between two moments at which a reducing order could be filled. */
   readonly move: number
-  /** By symbol: how much of what the leverage allows the strategy wants in the end. */
+  /** How much of what the leverage allows the strategy wants in the end, by symbol. */
   readonly greed: Readonly<Record<string, { readonly kind: GreedyKind; readonly share: number }>>
   readonly legs: readonly MarketLeg[]
   readonly fillModel: 'pessimistic' | 'default' | 'optimistic'
-  /** What is displayed at each level, as a share of what the leverage allows. */
+  /** The share of what the leverage allows that is displayed at each level. */
   readonly depth: number
-  /** Of one period, paid twice in the world. */
+  /** The rate of a payment. */
   readonly fundingRate: number
   /** From so many ms after the beginning no call arrives, or there is no process, for so long. Absent: never. */
   readonly silence?: { readonly kind: 'outage' | 'kill'; readonly fromMs: number; readonly forMs: number }

@@ -53,7 +53,7 @@ export class LiquidationScene {
     return this.#now
   }
 
-  /** Of the last process. */
+  /** That of the last process. */
   get engine(): Engine {
     return this.#run.engine
   }

@@ -1,7 +1,7 @@
 import { type LiquidationPlan, LIQUIDATIONS, planLiquidation, withSilence } from './liquidation-plan.ts'
 import { type LiquidationOutcome, runLiquidationWorld } from './liquidation-world.ts'
 
-/** What worlds came to, each played with the protections on and without. */
+/** The results of worlds, each played with the protections on and without. */
 export interface LiquidationTally {
   readonly worlds: number
   /** Worlds in which a position was liquidated. */
@@ -12,7 +12,7 @@ export interface LiquidationTally {
   readonly foretold: number
   /** Worlds that were played with the protections and a silence besides, counted apart. */
   readonly silent: SilentTally
-  /** What is wrong, with the seed that shows it. */
+  /** Everything that is wrong, with the seed that shows it. */
   readonly failures: readonly string[]
 }
 

@@ -9,7 +9,7 @@ const STEP_MS = 1000
 
 export interface LiquidationOutcome extends ComparedPrices {
   readonly liquidations: number
-  /** Of the balance at the start, at the end: what the ledger has and the positions are worth. */
+  /** The ledger's balance and unrealised profit at the end, as a share of the balance at the start. */
   readonly left: number
 }
 

@@ -45,7 +45,7 @@ export class PriceWatch {
 
   /** While prices stand, what the exchange states and what our core has counted are the same to a tick. */
   compare(): void {
-    // What was filled or paid just now our core has not read yet.
+    // Our core has not read yet what was filled or paid just now.
     if (this.#stillFor < STILL_LOOKS || !this.#isFundingKnown()) return
     for (const symbol of this.#scene.plan.symbols) {
       const tick = this.#scene.tickOf(symbol)
@@ -76,7 +76,7 @@ export class PriceWatch {
     this.#counts = { liquidations, fills }
     const ours = engine.distances.get(symbol) ?? []
     const [one] = ours
-    // What rests may be filled on the way, and then the price is another.
+    // An order that rests may be filled on the way, and then the price is another.
     const isAlone = others.length === 0 && ours.length === 1 && resting === 0
     this.#before = one && isAlone ? { ...one, mark } : undefined
   }
@@ -92,7 +92,7 @@ export class PriceWatch {
       )
   }
 
-  /** What was paid on a position that was closed right after it nobody can read: its counter went with it. */
+  /** A payment on a position that was closed right after it can never be read: its counter went with it. */
   #isFundingKnown(): boolean {
     const { core, engine } = this.#scene
     const [coin] = core.ledger(UID).coins

@@ -289,7 +289,7 @@ function Health({ account, isLost }) {
   <//>`
 }
 
-/** What the account would be worth if the market moved. */
+/** The equity if the market moved. */
 function WhatIf({ live, account }) {
   const found = usePolled(() => read('/v1/whatif'), [live.head.startedAt], WHAT_IF_EVERY_MS)
   const view = found.value?.find(({ name }) => name === account.name)
