@@ -164,6 +164,17 @@ describe('[RSK1] an order after which the account would not survive a stated mov
     expect(bench.engine.denied.get('WORST_CASE')).toBe(1)
   })
 
+  test('counts what was approved for the same batch, also at its own price', () => {
+    for (const isGap of [true, false]) {
+      const bench = holding({ survives: { ...SURVIVES, isGap } })
+      fallTo(bench, ENTRY)
+      bench.quote({ side: 'buy', ticks: 99_900, lots: 40 }, { side: 'buy', ticks: 99_800, lots: 40 })
+
+      expect(bench.grantBatch().clientOids).toHaveLength(1)
+      expect(bench.engine.denied.get('WORST_CASE')).toBe(1)
+    }
+  })
+
   test('passes where it lowers the worst case, however far that is beyond the budget', () => {
     const bench = holding()
     fallTo(bench, priceAt(1.5))
@@ -270,6 +281,16 @@ describe('[MON1] an account beyond its budget', () => {
 
     expect(codes(bench)).toEqual([])
     expect(bench.effects.some(({ kind }) => kind === 'askGrant')).toBe(false)
+  })
+
+  test('a short is not reduced for one wrong price of the tickers either', () => {
+    const bench = benchOf()
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: -LOTS })
+    fillNext(bench, ENTRY)
+    for (let reading = 0; reading < 5; reading++) fallTo(bench, ENTRY, {}, ENTRY * 1.7)
+
+    expect(bench.book.account.get(SYMBOL)?.shortLots).toBe(LOTS)
+    expect(codes(bench)).toEqual([])
   })
 
   test('lets nothing more be held while a wrong figure makes it look worse', () => {
