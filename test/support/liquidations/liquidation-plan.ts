@@ -42,10 +42,10 @@ export interface LiquidationPlan {
 /** Strategies build up for so long before the first move, ms. */
 const CALM_MS = 35_000
 /** After a move prices stand for so long, ms: enough for two readings of a position, an order and its fill. */
-const REST_MS = [30_000, 40_000] as const
+const REST_MS = [10_000, 35_000] as const
 /** Over so long a move as large as that of a gap leaves time to act on the way, ms. */
 const SLIDE_MS = 60_000
-const LEGS = 6
+const LEGS = 8
 
 export function planLiquidation(seed: string): LiquidationPlan {
   const part = (name: string): Random => createRandom(`${seed}/${name}`)

@@ -1,6 +1,6 @@
 import { UID } from '../../../src/backtest/direct-exchange.ts'
 import { type HoldSide } from '../../../src/domain/position.ts'
-import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
+import { sumDecimals, ZERO } from '../../../src/lib/decimal.ts'
 import { type LiquidationScene, START_AT } from './liquidation-scene.ts'
 
 export interface ComparedPrices {
@@ -46,7 +46,7 @@ export class PriceWatch {
   /** While prices stand, what the exchange states and what our core has counted are the same to a tick. */
   compare(): void {
     // Our core has not read yet what was filled or paid just now.
-    if (this.#stillFor < STILL_LOOKS || !this.#isFundingKnown()) return
+    if (this.#stillFor < STILL_LOOKS) return
     for (const symbol of this.#scene.plan.symbols) {
       const tick = this.#scene.tickOf(symbol)
       for (const { holdSide, liquidationPrice } of this.#positionsOf(symbol)) {
@@ -62,17 +62,20 @@ export class PriceWatch {
   /** Where one position alone is held, nothing but its price liquidates it: the mark has just passed ours. */
   look(): void {
     const { core, plan, engine, market, now } = this.#scene
-    const { liquidations, fills, resting } = core.carryOut(now, ({ accounts }) => {
+    const { liquidations, fills, resting, funding } = core.carryOut(now, ({ accounts }) => {
       const account = accounts.get(UID)
       if (account === undefined) throw new Error('the account is gone')
-      return { ...account.counts, resting: account.openOrders.size }
+      const { counts, openOrders, coins } = account
+      return { ...counts, resting: openOrders.size, funding: coins.get('USDT')?.funding ?? ZERO }
     })
     const [symbol = '', ...others] = plan.symbols
     const tick = this.#scene.tickOf(symbol)
     const mark = market.markAt(symbol, now) * tick
     if (liquidations > this.#counts.liquidations && this.#stillFor >= STILL_LOOKS)
       this.#judge(symbol, { mark, tick })
-    this.#stillFor = fills === this.#counts.fills ? this.#stillFor + 1 : 0
+    // A payment on a position that was closed right after it can never be read: its counter went with it.
+    const isKnown = sumDecimals(engine.book.funding.values()).eq(funding)
+    this.#stillFor = isKnown && fills === this.#counts.fills ? this.#stillFor + 1 : 0
     this.#counts = { liquidations, fills }
     const ours = engine.distances.get(symbol) ?? []
     const [one] = ours
@@ -90,14 +93,6 @@ export class PriceWatch {
       this.#differ(
         `${symbol} ${before.holdSide}: liquidated between ${low} and ${high}, ours ${before.ourPrice}`,
       )
-  }
-
-  /** A payment on a position that was closed right after it can never be read: its counter went with it. */
-  #isFundingKnown(): boolean {
-    const { core, engine } = this.#scene
-    const [coin] = core.ledger(UID).coins
-    const known = sumDecimals(engine.book.funding.values())
-    return known.eq(decimal(coin?.funding ?? '0'))
   }
 
   #differ(text: string): void {
