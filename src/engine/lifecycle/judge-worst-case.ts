@@ -59,7 +59,7 @@ export function judgeWorstCase(core: Core, symbols: readonly string[]): void {
 function warn(core: Core, worst: WorstCase | undefined): void {
   const used = worst?.used ?? 0
   if (!noteNearBudget(core, used >= WORST_CASE_WARN, used < WORST_CASE_WARN * REARMED) || !worst) return
-  announce(core, 'warn', 'worstCase.near', { reason: reasonOf(core, worst) })
+  announce(core, 'warn', 'worstCase.near', { reason: reasonOf(core, worst, WORST_CASE_WARN) })
 }
 
 /** While the account is held for its worst case: says what of each instrument is closed, and ends that at the share of the warning. */
@@ -67,7 +67,7 @@ function reduce(core: Core, { worst, equity, held }: BelievedWorstCase): void {
   if (worst.used <= WORST_CASE_WARN) {
     endReductions(core, { code: 'worstCase' })
     confirmBeyond(core, '', false)
-    return endHalt(core, ACCOUNT, 'worstCase', reasonOf(core, worst))
+    return endHalt(core, ACCOUNT, 'worstCase', reasonOf(core, worst, WORST_CASE_WARN))
   }
   const planned = planReduction(held, equity)
   const kept = new Set(planned.map(({ symbol }) => symbol))
@@ -82,6 +82,6 @@ function reduce(core: Core, { worst, equity, held }: BelievedWorstCase): void {
   if (planned.length > 0) expirePlaces(core)
 }
 
-function reasonOf(core: Core, { scenario, used, need, equity }: WorstCase): string {
-  return `${describeScenario(scenario)} would take ${showAmount(core, need)} of ${showAmount(core, equity)}, ${showUsed(used)}`
+function reasonOf(core: Core, { scenario, used, need, equity }: WorstCase, limit = 1): string {
+  return `${describeScenario(scenario)} would take ${showAmount(core, need)} of ${showAmount(core, equity)}: ${showUsed(used)}, limit ${limit * 100} %`
 }

@@ -130,13 +130,16 @@ function basisOf(
 const UNKNOWN_RULES = { tiers: [], takerFeeRate: Number.NaN }
 
 /**
- * The price at which the most is at risk, of an inverse contract the lowest one: one wrong price lets no more be held.
- * NaN: not known, or too old.
+ * The price at which the most is at risk, of the tickers or as the last reading of the position marks it; of an inverse
+ * contract that is the lowest one. So one wrong price lets no more be held. NaN: not known, or too old.
  */
 function dearestPrice(core: Core, symbol: string): number {
   const { bid, ask, last, ageMs } = marketOf(core, symbol)
   if (ageMs > core.settings.limits.dataAgeMaxMs) return Number.NaN
-  return isInverse(specOf(core, symbol)) ? Math.min(bid, last || bid) : Math.max(ask, last || ask)
+  const mark = core.losses.statements.get(symbol)?.markPrice ?? Number.NaN
+  return isInverse(specOf(core, symbol))
+    ? Math.min(bid, last || bid, mark || bid)
+    : Math.max(ask, last || ask, mark || ask)
 }
 
 /** Our own price or the mark price of the exchange, by which less is at risk: nothing is closed for one of them alone. */

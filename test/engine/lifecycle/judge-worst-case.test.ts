@@ -212,7 +212,9 @@ describe('[MON1] an account beyond its budget', () => {
     expect(eventsOf(bench, 'worstCase.near')).toMatchObject([
       {
         fields: {
-          reason: expect.stringMatching(/^BTCUSDT down 12 % would take 11\d\.\d\d of 14\d\.\d\d, 82\.0 %$/),
+          reason: expect.stringMatching(
+            /^BTCUSDT down 12 % would take 11\d\.\d\d of 14\d\.\d\d: 82\.0 %, limit 80 %$/,
+          ),
         },
       },
     ])
