@@ -3,7 +3,13 @@ import type { VerbFrame } from './process/verb-frame.ts'
 import type { DaemonConfig } from '../config/load-config.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems, sortProblems } from '../config/yaml/problem.ts'
 import { checkFully } from './process/full-check.ts'
-import { findKnownPrices, listFlips, listIdleLimits, listPositionValues } from './process/position-values.ts'
+import {
+  findKnownPrices,
+  listBudget,
+  listFlips,
+  listIdleLimits,
+  listPositionValues,
+} from './process/position-values.ts'
 import { addMarketOptions, listCheckWords, type MarketOptions, withPlayed } from './process/market-options.ts'
 import { listMadeUp, listPriceless } from '../daemon/embedded/made-up-prices.ts'
 import { filesOf } from '../daemon/embedded/simulated-exchange.ts'
@@ -67,9 +73,15 @@ async function check(options: CheckOptions): Promise<number> {
     const idle = listIdleLimits(config)
     if (idle.length > 0)
       writeOut(`${of}limits of strategies that one of the account is below: ${idle.join(', ')}\n`)
-    const values = listPositionValues(account, await findKnownPrices(account, played))
+    const prices = await findKnownPrices(account, played)
+    const values = listPositionValues(account, prices)
     if (values.length > 0)
       writeOut(`${of}largest positions: ${values.map(({ words }) => words).join('; ')}\n`)
+    const budget = listBudget(config, prices)
+    if (budget.length > 0)
+      writeOut(
+        `${of}risk.survives lets be held at most, with nothing else held or resting: ${budget.join('; ')}\n`,
+      )
     const flips = listFlips(config)
     if (flips.length > 0)
       writeOut(`${of}orders from the largest long to the largest short (orderSizeMax): ${flips.join(', ')}\n`)

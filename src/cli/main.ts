@@ -22,6 +22,7 @@ export const VERBS: readonly Verbs[] = [
   { names: ['compare'], load: async () => (await import('./backtest/compare.ts')).addCompareCommand },
   { names: ['status'], load: async () => (await import('./control/status.ts')).addStatusCommand },
   { names: ['positions'], load: async () => (await import('./control/positions.ts')).addPositionsCommand },
+  { names: ['whatif'], load: async () => (await import('./control/what-if.ts')).addWhatIfCommand },
   { names: ['orders'], load: async () => (await import('./control/orders.ts')).addOrdersCommand },
   { names: ['fills'], load: async () => (await import('./control/fills.ts')).addFillsCommand },
   { names: ['profit'], load: async () => (await import('./control/profit.ts')).addProfitCommand },

@@ -44,6 +44,8 @@ const LEFT_OUT: ReadonlySet<string> = new Set(['file', 'moduleFile', 'strategies
 
 /** The larger of these the stricter; all other limits are stricter when they are smaller. */
 const LOOSE_WHEN_SMALLER: ReadonlySet<string> = new Set(['freeBytesMin', 'coolDownMs'])
+/** A larger move must be survived; a step is reached farther from the liquidation. */
+const STRICTER_WHEN_LARGER = /(?:^|\.)risk\.(?:survives|liquidation)\./
 
 export function compareConfigs(was: DaemonConfig, is: DaemonConfig): ConfigChanges {
   const [before, after] = [enabledOf(was), enabledOf(is)]
@@ -102,6 +104,8 @@ function judge(path: string, was: string | undefined, is: string | undefined): S
     if (was === undefined && is !== undefined) return 'tighter'
     return is === undefined ? 'looser' : undefined
   }
-  const isLooser = after > before !== LOOSE_WHEN_SMALLER.has(path.split('.').at(-1) ?? '')
+  const isStricterWhenLarger =
+    LOOSE_WHEN_SMALLER.has(path.split('.').at(-1) ?? '') || STRICTER_WHEN_LARGER.test(path)
+  const isLooser = after > before !== isStricterWhenLarger
   return isLooser ? 'looser' : 'tighter'
 }

@@ -7,6 +7,7 @@ import { isLoopback } from './loopback.ts'
 import { explainPattern, isTimeZone } from './schema/calendar-pattern.ts'
 import { CONFIG_VERSION, type DaemonFile, FROM_ENVIRONMENT, PROXY_LOGIN } from './schema/daemon-schema.ts'
 import { isAbove, isMultipleOf } from './schema/decimal-text.ts'
+import { checkSurvival } from './survival-checks.ts'
 import type { Problem } from './yaml/problem.ts'
 import type { Salvaged } from './yaml/salvage.ts'
 import type { SimulatorMarket } from './schema/simulator-schema.ts'
@@ -34,6 +35,7 @@ export const checkDaemon = (daemon: Daemon, pricing: Pricing = {}): Problem[] =>
   ...checkCalendar(daemon),
   ...checkRisk(daemon),
   ...checkLosses(daemon),
+  ...checkSurvival(daemon),
   ...checkExecution(daemon),
   ...checkRecord(daemon),
   ...checkDryRun(daemon),

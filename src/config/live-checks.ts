@@ -79,6 +79,14 @@ function listOfAccount({ config, documents }: LoadedConfig): Problem[] {
           ),
         ]
       : []),
+    ...(risk.survives === undefined
+      ? [
+          source.problemOfKey(
+            ['risk'],
+            'survives is not set: say which move of the market the account must survive with everything filled that rests, such as survives: { move: 0.12 }',
+          ),
+        ]
+      : []),
     ...unlimited.flatMap(
       ({ id }) =>
         documents.strategies

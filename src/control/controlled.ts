@@ -12,6 +12,7 @@ import type {
   StoryView,
 } from './detail-views.ts'
 import type { EventHistory } from './event-history.ts'
+import type { WhatIfQuery, WhatIfView } from './what-if-view.ts'
 import type { FillView, OrderView, PositionView, StatusView } from './views.ts'
 
 /** Whether the daemon does what it is for. */
@@ -36,6 +37,8 @@ export interface Controlled {
   /** The oldest first; undefined where the instrument is not traded, or no such candles are kept. */
   candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined
   curves(): CurvesView
+  /** Counts each account anew. */
+  whatIf(query: WhatIfQuery): Promise<readonly WhatIfView[]>
   /** Undefined where it is not traded. */
   instrument(symbol: string): InstrumentView | undefined
   denials(): DenialsView

@@ -169,6 +169,10 @@ export const METRICS = {
   intentd_equity: { type: 'gauge', help: 'Capital and everything that was made; NaN where unknown.' },
   intentd_equity_peak: { type: 'gauge', help: 'The highest equity so far; NaN where unknown.' },
   intentd_drawdown: { type: 'gauge', help: 'Equity below its peak, margin coin; NaN where unknown.' },
+  intentd_worst_case_used: {
+    type: 'gauge',
+    help: 'What the worst move of risk.survives would take with all that rests filled, as a share of the equity; NaN where it is not set or not known, and where nothing is at risk.',
+  },
   intentd_disputes: { type: 'gauge', help: 'Figures whose two witnesses differ now.' },
   intentd_dispute_age_seconds: {
     type: 'gauge',

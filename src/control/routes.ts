@@ -20,6 +20,7 @@ import {
   profitSchema,
   statusSchema,
 } from './views.ts'
+import { whatIfQuerySchema, whatIfSchema } from './what-if-view.ts'
 
 const FILLS_SHOWN_MAX = 500
 const JOURNAL_ROWS_SHOWN_MAX = 500
@@ -129,6 +130,13 @@ export const READ_ROUTES: readonly ReadRoute[] = [
     query: nothing,
     response: curvesSchema,
     read: (daemon) => daemon.curves(),
+  }),
+  route({
+    path: '/v1/whatif',
+    summary: 'What would be held, worth and left if the market moved; a row for usual moves, and a curve.',
+    query: whatIfQuerySchema,
+    response: z.array(whatIfSchema),
+    read: (daemon, query) => daemon.whatIf(query),
   }),
   route({
     path: '/v1/instrument',

@@ -237,6 +237,19 @@ export const accountSchema = z.strictObject({
   }),
   drawdown: amount.nullable().meta({ description: 'equity below its peak' }),
   losses: z.array(lossSchema),
+  worstCase: z
+    .strictObject({
+      scenario: z.string().meta({ description: 'the move that takes most, in words' }),
+      need: amount.meta({
+        description: 'loss, fees, funding and margin after it, with all that rests filled',
+      }),
+      left: amount.meta({ description: 'equity less that; below zero: it would not be survived' }),
+      used: z.number().meta({ description: 'need as a share of the equity, by the worse figure' }),
+    })
+    .nullable()
+    .meta({
+      description: 'what `risk.survives` counts; null: not set, nothing is at risk, or not known yet',
+    }),
   isLossLimited: z
     .boolean()
     .meta({ description: 'whether `risk.losses` restricts what the account may lose' }),

@@ -34,6 +34,7 @@ const OWN = [
   'confirm.js',
   'parts.js',
   'charts.js',
+  'move-chart.js',
   'screens/overview.js',
   'screens/instrument.js',
   'screens/strategies.js',

@@ -26,6 +26,8 @@ export const DENIAL_CODES = {
   LEVERAGE_LIMIT: 'the account could hold more than risk.leverageMax times its equity, or that is not known',
   LIQUIDATION_NEAR:
     'its position would open nearer to a liquidation than risk.liquidation.reduce: take less, put more margin behind it, or lower the leverage',
+  WORST_CASE:
+    'the account would not survive a move of risk.survives with this order and all that rests filled: take less, cancel what rests, or put more capital behind it',
   SELF_TRADE: 'it would trade with a resting order of ours, which risk.selfTrade forbids',
   ORDER_PACE: 'as many orders have left within a minute as risk.pace.ordersPerMinute allows',
   IDENTICAL_PACE:

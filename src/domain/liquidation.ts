@@ -38,7 +38,7 @@ export interface LiquidationState {
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
   /** By symbol and side: those that are nearer than the first step. */
   readonly warned: ReadonlySet<string>
-  /** By symbol: the reading by which it is nearer than the last step, until another says so too. */
+  /** By symbol and step: the reading by which it is nearer, until another says so too. */
   readonly awaited: ReadonlyMap<string, AwaitedReading>
   /** By symbol and side: those of which it was said that our own figure counts alone. */
   readonly alone: ReadonlySet<string>

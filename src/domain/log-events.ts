@@ -197,6 +197,10 @@ export const LOG_EVENTS = {
     'A position is nearer to its liquidation than the first step of risk.liquidation: make it smaller, or put more margin behind it.',
   'liquidation.judgedAlone':
     'For ten minutes the exchange has stated another price of a liquidation than our own count: from now on ours alone takes the steps of risk.liquidation. Compare both (`intentd positions`): if money was moved to or from the account, set account.capital and restart; else correct instruments.SYMBOL.maintenance, or ask the exchange.',
+  'worstCase.near':
+    'A move of risk.survives would take 80 % of the equity or more, with all that rests filled: hold less, cancel what rests, or put more capital behind it.',
+  'position.reducing':
+    'The daemon closes a part of a position, because a limit of the account says so; look at `reason`, and whether positions are too large for the capital.',
   'limits.warned':
     'The equity or profit of a scope has fallen from its peak by the first step of its drawdown limit; look at it.',
   'operator.unreadable':

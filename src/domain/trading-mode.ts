@@ -84,6 +84,10 @@ export const MODE_REASONS = {
     mode: 'halted',
     ends: 'an operator has looked at the margin, and releases it',
   },
+  worstCase: {
+    mode: 'reducing',
+    ends: 'a worst case of risk.survives takes 80 % of the equity or less again, or an operator releases it',
+  },
   losingStreak: { mode: 'halted', ends: 'an operator has looked at the strategy, and releases it' },
   rejections: { mode: 'halted', ends: 'an operator has looked why orders are rejected, and releases it' },
   recount: {

@@ -1,6 +1,7 @@
 import { listMissingCandles } from './state/candles.ts'
 import type { Denial } from '../domain/denial.ts'
 import type { LiquidationDistance, NearestDistance } from '../domain/liquidation.ts'
+import type { WorstCase } from '../domain/worst-case.ts'
 import type { Dispute, Equity, UsedLoss } from '../domain/loss-limits.ts'
 import type { Restriction } from '../domain/trading-mode.ts'
 import { unreachable } from '../lib/unreachable.ts'
@@ -69,6 +70,7 @@ import { allRestrictions, isKilling, isTrading, type ReleaseCommand } from './st
 import { forgetSatisfied } from './state/totals.ts'
 import { type AdoptCommand, adoptForFlatten, adoptUnclaimed, objectToAdoption } from './lifecycle/adopt.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
+import { judgeWorstCase } from './lifecycle/judge-worst-case.ts'
 import { judgeLiquidation } from './lifecycle/judge-liquidation.ts'
 import { judgeLosses } from './lifecycle/judge-losses.ts'
 import { type PeakRelease, planPeakRelease, releaseDrawdown } from './lifecycle/release-drawdown.ts'
@@ -130,6 +132,8 @@ export interface Engine {
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
   /** By symbol: the nearest that one of its positions was in this run. */
   readonly nearestDistances: ReadonlyMap<string, NearestDistance>
+  /** The worst move of `risk.survives`, when a position was last compared; undefined: not known, or none is set. */
+  readonly worstCase: WorstCase | undefined
   /** Our own unrealised profit of an instrument when its position was last compared; NaN while it is not known. */
   unrealisedOn(symbol: string): number
   /** What a strategy's positions would bring at the last prices, in the margin coin; undefined where that is not known. */
@@ -194,6 +198,9 @@ export function resumeEngine(core: Core): Engine {
     losses: core.losses.used,
     distances: core.liquidation.distances,
     nearestDistances: core.liquidation.nearest,
+    get worstCase() {
+      return core.worstCase.last
+    },
     get equity() {
       return accountEquityOf(core)
     },
@@ -220,6 +227,7 @@ function handleStep(core: Core, event: EngineEvent, now: number): readonly Effec
   const compared = judgeDisputes(core, event)
   judgeLosses(core, event, compared)
   judgeLiquidation(core, compared)
+  judgeWorstCase(core, compared)
   judgePace(core, event)
   if (event.kind === 'timePassed') forgetRefusals(core)
   searchNames(core)

@@ -5,6 +5,7 @@ import type { StrategyId } from '../domain/ids.ts'
 import type { Instrument, MarginMode, PositionMode, ProductType } from '../domain/instrument.ts'
 import type { FigureSettings, LossLimits } from '../domain/loss-limits.ts'
 import type { LiquidationSteps, MaintenanceRules } from '../domain/liquidation.ts'
+import type { SurvivalSettings } from '../domain/worst-case.ts'
 import type { Scope } from '../domain/trading-mode.ts'
 import type { Decimal } from '../lib/decimal.ts'
 import type { AccountLimits, StrategyLimits } from '../risk/risk-context.ts'
@@ -71,6 +72,8 @@ export interface EngineSettings {
   readonly losses?: LossSettings
   /** Absent: no distance to a liquidation is measured. */
   readonly liquidation?: LiquidationSettings
+  /** Absent: no move of the market must be survived. */
+  readonly survives?: SurvivalSettings
   /** Whether every order of the product type is ours: then one call may cancel them all. */
   readonly isExclusive: boolean
   readonly execution: ExecutionSettings

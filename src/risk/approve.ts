@@ -5,6 +5,7 @@ import type { TradingState } from '../domain/trading-mode.ts'
 import { RISK_CHECKS, type RiskObjection } from './checks.ts'
 import { addToExposure, takeFromExposure } from './exposure.ts'
 import type { RiskContext } from './risk-context.ts'
+import { countApproved } from './worst-case-orders.ts'
 
 export type Verdict =
   | { readonly approved: true; readonly intent: Approved<OrderIntent> }
@@ -21,6 +22,7 @@ export function approve(intent: OrderIntent, context: RiskContext): Verdict {
   }
   addToExposure(context.ownExposure, intent.action, intent.lots)
   addToExposure(context.accountExposure, intent.action, intent.lots)
+  if (context.worstCase) countApproved(context.worstCase, intent)
   return { approved: true, intent: intent as Approved<OrderIntent> }
 }
 
@@ -31,10 +33,12 @@ export function approve(intent: OrderIntent, context: RiskContext): Verdict {
 export function approveAgain(intent: OrderIntent, context: RiskContext): Verdict {
   takeFromExposure(context.ownExposure, intent.action, intent.lots)
   takeFromExposure(context.accountExposure, intent.action, intent.lots)
+  if (context.worstCase) countApproved(context.worstCase, { ...intent, lots: -intent.lots })
   const verdict = approve(intent, context)
   if (!verdict.approved) {
     addToExposure(context.ownExposure, intent.action, intent.lots)
     addToExposure(context.accountExposure, intent.action, intent.lots)
+    if (context.worstCase) countApproved(context.worstCase, intent)
   }
   return verdict
 }

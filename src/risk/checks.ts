@@ -8,6 +8,7 @@ import { objectToPrices, objectToSize } from './bounds.ts'
 import { addToExposure, type Exposure, leftToClose, notionalAt, worstLots, worstOnSide } from './exposure.ts'
 import { objectToLeverage, objectToPace, objectToSelfTrade } from './pace-checks.ts'
 import type { RiskContext } from './risk-context.ts'
+import { isKnown, objectToWorstCase } from './worst-case-orders.ts'
 
 export type RiskObjection = Objection | Undescribed<Objection>
 
@@ -33,6 +34,7 @@ export const RISK_CHECKS: readonly RiskCheck[] = [
   checkGrossNotional,
   checkLiquidation,
   checkOpenOrders,
+  checkWorstCase,
   checkPace,
 ]
 
@@ -310,6 +312,18 @@ function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObject
     code: 'LIQUIDATION_NEAR',
     detail: () => `a liquidation would be ${percent(distance)} away, limit ${percent(distanceMin)}`,
   }
+}
+
+/**
+ * RSK1: the account must survive the stated moves of the market with everything filled that rests. While a part of that is
+ * not known, only what reduces in the account leaves; a flatten always does.
+ */
+function checkWorstCase(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
+  const { worstCase, accountExposure } = context
+  if (worstCase === undefined || intent.purpose === 'flatten') return undefined
+  const objection = objectToWorstCase(worstCase, intent, accountExposure)
+  if (objection === undefined || isKnown(worstCase)) return objection
+  return reducesRisk(intent, context) && opensInAccount(intent, context) === 0 ? undefined : objection
 }
 
 /** Never denies an order that reduces risk. */

@@ -58,10 +58,10 @@ function rateOf(rules: MaintenanceRules, value: number): number {
   return tierRateOf(rules, value) + rules.takerFeeRate
 }
 
-/** What a position of a value (quote coin) needs by its tier, without the fee of closing. */
+/** The maintenance margin of a position of so much value, as a share of it. */
 export function tierRateOf({ tiers }: MaintenanceRules, value: number): number {
-  const tier = tiers.find(({ notionalMax }) => value <= notionalMax) ?? tiers.at(-1)
-  return tier?.rate ?? Number.NaN
+  for (const { notionalMax, rate } of tiers) if (value <= notionalMax) return rate
+  return tiers.at(-1)?.rate ?? Number.NaN
 }
 
 /** Prices between which each position stays in its maintenance tier. */

@@ -6,6 +6,7 @@ import type { OrderIntent } from '../domain/intent.ts'
 import type { TradingState } from '../domain/trading-mode.ts'
 import type { DeliveryState } from '../domain/ticker-table.ts'
 import type { Exposure } from './exposure.ts'
+import type { WorstCaseBasis } from './worst-case-orders.ts'
 
 /** The operator's limits for the account, each as its setting says; decimals as floats. */
 export type AccountLimits = Readonly<Record<RequiredLimit, number>> & {
@@ -22,6 +23,7 @@ type RequiredLimit = Exclude<
   | 'foreignFills'
   | 'losses'
   | 'liquidation'
+  | 'survives'
   | 'instruments'
   | 'leverageMax'
   | 'selfTrade'
@@ -85,6 +87,8 @@ export interface RiskContext {
   readonly distanceAfter: (intent: OrderIntent) => number
   /** The distance at which nothing is added (`risk.liquidation.reduce`); undefined: any may be. */
   readonly distanceMin: number | undefined
+  /** The basis for the moves that the account must survive (`risk.survives`); undefined: none. */
+  readonly worstCase: WorstCaseBasis | undefined
   /** Our highest resting buy and lowest resting sell, in ticks; without one -Infinity and Infinity. */
   readonly resting: { readonly buyTicks: number; readonly sellTicks: number }
   /** How many orders have left within a minute, including those that are approved for the same batch. */

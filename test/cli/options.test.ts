@@ -94,6 +94,12 @@ test.each([
     ['fleet', 'postgresql://db.example/intentd?password=s3cret'],
     /^(?![^]*s3cret)[^]*unknown command .*password=\[hidden\]/,
   ],
+  [['whatif', '--move', '-0.1'], /'-0.1': write a move such as -10% or BTCUSDT=-20%, from -99% to 1000%/],
+  [['whatif', '--move', '-100%'], /from -99% to 1000%/],
+  [
+    ['whatif', '--move', 'BTCUST=-10%'],
+    /BTCUST is not an instrument of this configuration; did you mean BTCUSDT\?/,
+  ],
 ])('%j is not understood: exit 64, one word of advice, and nothing done', async (args, advice) => {
   const { code, out, error } = await runHere(args)
 

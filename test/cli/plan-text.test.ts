@@ -48,6 +48,8 @@ test('[CFG2] a plan says which strategies start, and which limits are tighter or
       'risk.leverageMax=5',
       'risk.losses.daily=1000',
       'risk.losses.coolDownMs=60000',
+      'risk.survives.move=0.1',
+      'risk.liquidation.reduce=0.05',
     ],
   )
 
@@ -56,7 +58,10 @@ test('[CFG2] a plan says which strategies start, and which limits are tighter or
     '~ risk.openOrdersMax: 100 -> 200 (looser)',
     expect.stringMatching(/^~ risk\.losses\.daily: .* \(tighter\)$/),
     expect.stringMatching(/^~ risk\.losses\.coolDownMs: \d+ -> 60000 \(looser\)$/),
+    '~ risk.liquidation.reduce: 0.08 -> 0.05 (looser)',
     '~ risk.leverageMax is set: 5 (tighter)',
+    '~ risk.survives.move is set: 0.1 (tighter)',
+    '~ risk.survives.gap is set: true (tighter)',
   ])
 })
 
@@ -145,6 +150,7 @@ test('[CFG2] a tighter limit that is exceeded already is named, with what it wil
   const next = load(
     'risk.losses.daily=30',
     'risk.losses.drawdown={"warn":0.01,"reducing":0.02,"flatten":0.05}',
+    'risk.survives={"move":0.2}',
   )
   const [grid] = next.strategies
   const position = {
@@ -165,7 +171,14 @@ test('[CFG2] a tighter limit that is exceeded already is named, with what it wil
     { scope: '*', limit: 'daily', used: 34, max: 200, peak: null, level: null },
     { scope: '*', limit: 'drawdown.flatten', used: 0.03, max: 0.1, peak: null, level: null },
   ]
-  const account = { coin: 'USDT', losses, positions: [position], peak: null, drawdown: null }
+  const account = {
+    coin: 'USDT',
+    losses,
+    positions: [position],
+    peak: null,
+    drawdown: null,
+    equity: '100000',
+  }
 
   expect([...listExceeded(next, { account, orders: [] })]).toEqual([
     'the account: daily 30 is reached already, with 34: only orders that reduce leave at once, until it is released',
@@ -178,6 +191,7 @@ test('[CFG2] a tighter limit that is exceeded already is named, with what it wil
       /^grid-btc: positionMax \S+ is exceeded already on BTCUSDT, with 9: orders that add/,
     ),
     expect.stringMatching(/^grid-btc: positionNotionalMax \S+ is exceeded already on BTCUSDT, with 540000: /),
+    'the account: risk.survives is exceeded already, since 108000 would be lost of 100000 at least: orders that add are denied, and it is REDUCED at once until 80 %',
   ])
   const before = {
     ...account,

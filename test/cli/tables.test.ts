@@ -5,6 +5,7 @@ import { formatOrders } from '../../src/cli/control/orders.ts'
 import { formatPositions } from '../../src/cli/control/positions.ts'
 import { describeSource, formatProfit } from '../../src/cli/control/profit.ts'
 import { formatStatus } from '../../src/cli/control/status.ts'
+import { formatWhatIf } from '../../src/cli/control/what-if.ts'
 import { formatTable } from '../../src/cli/control/table.ts'
 import {
   type AccountView,
@@ -12,6 +13,7 @@ import {
   type PositionView,
   type ProfitView,
 } from '../../src/control/views.ts'
+import { type WhatIfView } from '../../src/control/what-if-view.ts'
 import { viewRestriction } from '../../src/daemon/control/restriction-view.ts'
 import type { Restriction } from '../../src/domain/trading-mode.ts'
 import { type BookedFill } from '../../src/journal/booking.ts'
@@ -86,6 +88,7 @@ const ACCOUNT: AccountView = {
     { scope: '*', limit: 'drawdown.warn', used: 0.123, max: 0.2, peak: null, level: null },
   ],
   isLossLimited: false,
+  worstCase: { scenario: `${SYMBOL} down 12.34 %`, need: LARGE, left: LARGE, used: 12_345 },
   limiter: [
     {
       ...{ endpoint: 'anEndpointWithAVeryLongNameThatNobodyHasYet', limit: '1000/s', made: 9e15 },
@@ -115,10 +118,30 @@ const ROW = {
   uncounted: describeUncounted(PROFIT.uncounted),
 }
 
+const OUTCOME = { equity: LARGE, change: LARGE, need: LARGE, free: LARGE, used: 123.4, isLiquidated: true }
+const WHAT_IF: WhatIfView = {
+  ...{ name: ID, coin: 'BTC', equity: LARGE, prices: { [SYMBOL]: { price: 1, at: AT } } },
+  notCounted: [`${SYMBOL}: its maintenance margin (instruments.${SYMBOL}.maintenance)`],
+  rows: [{ move: -0.2, ...OUTCOME }],
+  scenario: {
+    ...{ moves: { [SYMBOL]: -0.2, OTHER: 0.1 }, fill: 'all', filled: 1000, ...OUTCOME },
+    ...{ realised: LARGE, fees: LARGE, funding: LARGE },
+    liquidation: { moves: { [SYMBOL]: -0.1, OTHER: 0.05 }, prices: { [SYMBOL]: 0.000_012_345_678 } },
+    positions: [
+      {
+        ...{ symbol: SYMBOL, side: 'short', size: 123_456_789.123, entryPrice: 123_456.789 },
+        ...{ price: 0.000_012_345_678, worth: LARGE, profit: LARGE, need: LARGE },
+      },
+    ],
+  },
+  curve: { moves: [], none: [], reached: [], liquidations: { none: [], reached: [] } },
+}
+
 test.each([
   ['status', formatStatus(STATUS, true)],
   ['status without a daemon', formatStatus(STATUS, false)],
   ['positions', formatPositions([POSITION])],
+  ['whatif', formatWhatIf(WHAT_IF, true)],
   ['orders', formatOrders([ORDER, { ...ORDER, price: null }])],
   ['fills', formatFills([FILL], {})],
   ['profit', formatProfit([ROW, { ...ROW, name: 'other', funding: '' }], { by: 'strategy' })],

@@ -25,6 +25,7 @@ test('each limit that is off is named once, with how many scopes lack it', () =>
   const perInstrument = `${instruments} instrument${instruments === 1 ? '' : 's'}`
 
   expect(listUnlimited(limited)).toEqual([
+    'survives',
     'selfTrade',
     'unknownOrdersMax',
     'positionNotionalMax (2 strategies)',
@@ -39,6 +40,7 @@ test('each limit that is off is named once, with how many scopes lack it', () =>
   // The line of a start says no more than this.
   expect(countUnlimited(limited)).toEqual({
     account: [
+      'survives',
       'selfTrade',
       'unknownOrdersMax',
       'pace.identicalPerMinute',

@@ -56,7 +56,12 @@ test('what protects real money and is not set is warned of, where it would stand
     instruments: Object.fromEntries(
       Object.entries(instruments).map(([symbol, one]) => [symbol, { ...one, maintenance: [{ rate: 0.01 }] }]),
     ),
-    risk: { ...risk, leverageMax: 2, losses: { coolDownMs: 1, daily: '50' } },
+    risk: {
+      ...risk,
+      leverageMax: 2,
+      survives: { move: 0.12, gap: true },
+      losses: { coolDownMs: 1, daily: '50' },
+    },
     strategies: strategies.map((one) => ({ ...one, risk: { ...one.risk, positionNotionalMax: '100' } })),
   })
   const placesOf = (accounts: readonly LoadedConfig[]) =>
@@ -70,6 +75,7 @@ test('what protects real money and is not set is warned of, where it would stand
     'config/main.yaml:11 instruments.BTCUSDT maintenance',
     'config/main.yaml:12 instruments.ETHUSDT maintenance',
     'config/main.yaml:15 risk leverageMax',
+    'config/main.yaml:15 risk survives',
     'config/strategies/grid.yaml:7 risk positionNotionalMax',
     'config/strategies/trend.yaml:4 risk positionNotionalMax',
     'config/main.yaml:1 alerts no',

@@ -94,6 +94,7 @@ class Bench {
         readiness: () => ({ isReady: false, checks: { clock: { ok: false, found: 'not synchronised' } } }),
         candles: () => undefined,
         curves: () => ({ peak: null, at: [], net: [], equity: [], strategies: {} }),
+        whatIf: () => Promise.resolve([]),
         instrument: () => undefined,
         fleet: () => undefined,
         tryReload: () => undefined,

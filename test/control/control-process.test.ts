@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type StatusView } from '../../src/control/views.ts'
+import { type WhatIfView } from '../../src/control/what-if-view.ts'
 import { type IntentdProcess } from '../daemon/intentd-process.ts'
 import { type Project, Projects } from '../daemon/project.ts'
 
@@ -76,6 +77,13 @@ describe.concurrent('a running daemon', () => {
     for (const line of (await ask(project, 'status')).out.split('\n'))
       expect(line.length).toBeLessThanOrEqual(80)
 
+    const whatIf = JSON.parse(
+      (await ask(project, 'whatif', '--move', 'BTCUSDT=-20%', '--fill-all', '--json')).out,
+    ) as WhatIfView[]
+    expect(whatIf[0]?.scenario).toMatchObject({ moves: { BTCUSDT: -0.2, ETHUSDT: 0 }, fill: 'all' })
+    expect(whatIf[0]?.scenario.filled).toBeGreaterThan(5)
+    expect(Number(whatIf[0]?.equity)).toBeCloseTo(Number(view.accounts[0]?.equity), -2)
+
     const orders = JSON.parse((await ask(project, 'orders', '--symbol', 'BTCUSDT', '--json')).out) as {
       symbol: string
     }[]
@@ -95,6 +103,9 @@ describe.concurrent('a running daemon', () => {
       realised: run.summary.account.realisedProfit,
       fees: run.summary.account.fees,
     })
+    const storedWhatIf = await ask(project, 'whatif')
+    expect(storedWhatIf.said).toContain('no daemon runs')
+    expect(storedWhatIf.out).toMatch(/at prices of 20[^]*\n-20.0 %[^]*if every price moves by -10.0 %/)
     const profit = JSON.parse((await ask(project, 'profit', '--by', 'coin', '--json')).out) as object[]
     expect(profit).toMatchObject([
       { name: 'USDT', realised: run.summary.account.realisedProfit, fees: run.summary.account.fees },

@@ -155,6 +155,12 @@ const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'standby.tookOver': { from: `paper on machine-a, pid 4711, ${HERE}/.intentd/paper` },
   'liquidation.judgedAlone': { holdSide: 'short' },
   'liquidation.near': { holdSide: 'long', trust: 'agreed' },
+  'worstCase.near': { reason: 'BTCUSDT down 12 % would take 8012.41 of 10000.00, 80.1 %' },
+  'position.reducing': {
+    holdSide: 'long',
+    size: '0.024',
+    reason: 'BTCUSDT down 12 % would take 8012.41 of 10000.00, 80.1 %',
+  },
   'order.displacedLate': { orders: ['quote:BTCUSDT:17'] },
   'call.accepted': { reason: '' },
 }

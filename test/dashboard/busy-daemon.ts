@@ -2,6 +2,7 @@ import { type Controlled } from '../../src/control/controlled.ts'
 import { CANDLE_INTERVALS_MS } from '../../src/control/detail-views.ts'
 import { type JournalRowView, type StoryView } from '../../src/control/detail-views.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
+import { type WhatIfView } from '../../src/control/what-if-view.ts'
 import { type AccountView, type FillView, type OrderView, type ProfitView } from '../../src/control/views.ts'
 import { type ReadingData } from '../../src/daemon/explain/reading-data.ts'
 import { type Readings } from '../../src/daemon/explain/readings.ts'
@@ -60,6 +61,7 @@ export class BusyDaemon {
           .slice(0, limit),
       candles: (_, intervalMs) => this.#candles(intervalMs),
       curves: () => this.#curves(),
+      whatIf: () => Promise.resolve([whatIfOf(this.#step)]),
       instrument: (symbol) => ({
         ...{
           symbol,
@@ -118,6 +120,7 @@ export class BusyDaemon {
         restrictions: [],
         kill: null,
         losses: [],
+        worstCase: null,
         isLossLimited: false,
         disputes: [],
         unattended: [],
@@ -221,5 +224,26 @@ export class BusyDaemon {
     const values = at.map((_, index) => 100_000 + (index % 40) + this.#step / 100)
     const strategies = Object.fromEntries(this.#strategies.map((id) => [id, values]))
     return { peak: 100_000, at, net: values, equity: values, strategies }
+  }
+}
+
+/** Ladders below and above a long position: falls cost more with them, rises bring less. */
+function whatIfOf(step: number): WhatIfView {
+  const moves = Array.from({ length: 61 }, (_, index) => (index - 30) / 100)
+  const equity = (move: number) => 100_000 + step / 100 + 420_000 * move
+  const outcome = { equity: '58000', change: '-42000', need: '1700', free: '56300', used: 0.03 }
+  return {
+    ...{ name: 'busy', coin: 'USDT', equity: String(100_000 + step / 100), prices: {}, notCounted: [] },
+    scenario: {
+      ...{ moves: {}, fill: 'reached', filled: 0, realised: '0', fees: '0', funding: '0' },
+      ...{ ...outcome, isLiquidated: false, liquidation: null, positions: [] },
+    },
+    rows: [{ move: -0.1, ...outcome, isLiquidated: false }],
+    curve: {
+      moves,
+      none: moves.map(equity),
+      reached: moves.map((move) => equity(move) - 900_000 * move * move),
+      liquidations: { none: [-0.235], reached: [-0.174] },
+    },
   }
 }

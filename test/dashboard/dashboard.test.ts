@@ -174,6 +174,17 @@ describe.skipIf(browserMissing !== undefined)(
       rmSync(folder, { recursive: true })
     })
 
+    test('draws what the account would be worth against the move of the market', async () => {
+      await show('overview')
+      const chart = page.locator('.moves')
+      await chart.waitFor()
+      expect(await chart.getAttribute('aria-label')).toMatch(
+        /^Equity in USDT against the move of every price\. −20 %: [\d,]+, with the orders filled [\d,]+;/,
+      )
+      expect(await chart.locator('polyline').count()).toBe(2)
+      expect(complaints).toEqual([])
+    })
+
     test('draws prices, orders and fills, and says what an instrument waits for', async () => {
       await show('instrument/ETHUSDT')
       await page.locator('.chart canvas').first().waitFor()

@@ -135,6 +135,7 @@ export const CASES: readonly RuleCase[] = [
     'losingStreak',
     'liquidationNear',
     'liquidationFlatten',
+    'worstCase',
   ].map((code) => ({
     fires: ['IntentdLossLimitReached'],
     series: of('intentd_restrictions', `code="${code}"`, always(1)),
@@ -145,6 +146,9 @@ export const CASES: readonly RuleCase[] = [
     series: of('intentd_liquidation_distance', 'instrument="BTCUSDT"', always(0.14)),
   },
   { fires: [], series: of('intentd_liquidation_distance', 'instrument="BTCUSDT"', always(0.16)) },
+  { fires: ['IntentdWorstCaseNear'], series: of('intentd_worst_case_used', '', always(0.85)) },
+  { fires: [], series: of('intentd_worst_case_used', '', always(0.75)) },
+  { fires: [], series: of('intentd_worst_case_used', '', always('NaN')) },
   { fires: [], series: of('intentd_liquidation_distance', 'instrument="BTCUSDT"', always('Inf')) },
   {
     fires: ['IntentdDrawdownWarned'],

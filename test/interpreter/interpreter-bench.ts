@@ -104,6 +104,7 @@ export class InterpreterBench {
       losses: new Map(),
       distances: new Map(),
       nearestDistances: new Map(),
+      worstCase: undefined,
       unrealisedOf: () => undefined,
       unrealisedOn: () => Number.NaN,
       disputes: new Map(),

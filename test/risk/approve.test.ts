@@ -73,6 +73,7 @@ function context(
     otherOpenOrders: 0,
     equity: undefined,
     distanceMin: undefined,
+    worstCase: undefined,
     distanceAfter: () => Number.NaN,
     resting: { buyTicks: Number.NEGATIVE_INFINITY, sellTicks: Number.POSITIVE_INFINITY },
     pace: { strategy: () => 0, account: () => 0 },

@@ -5,6 +5,7 @@ import { Failure } from '../../src/lib/failure.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { drawTimeline } from '../support/world/timeline.ts'
 import { COPIES } from '../support/copies/copies-plan.ts'
+import { LIQUIDATIONS } from '../support/liquidations/liquidation-plan.ts'
 import { MONEY } from '../support/money/money-plan.ts'
 import { MONTHS } from '../support/months/months-plan.ts'
 import { TAKEOVERS } from '../support/takeovers/takeovers-plan.ts'
@@ -13,6 +14,7 @@ import { planOfSeed } from '../support/world/plan-of-seed.ts'
 import { type WorldPlan } from '../support/world/world-plan.ts'
 import { type Elapsed, renderFailure, renderProgress, renderSummary } from './campaign-report.ts'
 import { runCampaign } from './campaign.ts'
+import { runLiquidations } from './liquidation-campaign.ts'
 import { keepWorld, loadKeptWorld } from './kept-world.ts'
 import { runMutants } from './mutant-campaign.ts'
 import { type CampaignSummary, type WorldFailure } from './campaign-summary.ts'
@@ -26,6 +28,7 @@ const USAGE = `npm run fuzz -- [options]
   --money        worlds that lie about money, with seeds of their own: money-1, money-2, …
   --copies       worlds in which an older copy of the journal is put back: copies-1, copies-2, …
   --wire         worlds whose calls go through the daemon's own client, with seeds of their own: wire-1, wire-2, …
+  --liquidations worlds that gap and slide, played with risk.survives and without any protection: liquidations-1, …
   --takeovers    worlds in which machines take the account over, with seeds of their own: takeovers-1, …
   --workers K    on K threads; 1 unless told
   --trace        with --seed or --script: one world, its timeline of client against exchange
@@ -44,6 +47,7 @@ const { values, positionals } = parseArgs({
     money: { type: 'boolean', default: false },
     copies: { type: 'boolean', default: false },
     wire: { type: 'boolean', default: false },
+    liquidations: { type: 'boolean', default: false },
     takeovers: { type: 'boolean', default: false },
     workers: { type: 'string', default: '1' },
     trace: { type: 'boolean', default: false },
@@ -80,6 +84,10 @@ async function main(): Promise<number> {
     say(USAGE)
     return 0
   }
+  if (values.liquidations) {
+    const worlds = parseCount('--worlds', values.worlds ?? '200', 100_000_000)
+    return lookForLiquidations(worlds, workers)
+  }
   if (values.script !== undefined) return traceOne(loadKeptWorld(values.script).plan)
   if (values.trace) return traceOne(planOfSeed(seed))
   if (values.mutants) {
@@ -91,6 +99,22 @@ async function main(): Promise<number> {
       : 1
   }
   return runMany({ worlds: parseCount('--worlds', values.worlds ?? '200', 100_000_000), seed, workers })
+}
+
+async function lookForLiquidations(worlds: number, workers: number): Promise<number> {
+  const first = parseCount('--seed', (values.seed ?? '1').replace(LIQUIDATIONS, ''), 1_000_000_000)
+  let saidAt = process.hrtime.bigint()
+  const { failures, ...counts } = await runLiquidations({
+    ...{ worlds, first, workers, signal: stopped.signal },
+    onProgress(tally) {
+      if (Number(process.hrtime.bigint() - saidAt) / 1e6 < PROGRESS_MS) return
+      saidAt = process.hrtime.bigint()
+      process.stderr.write(`${tally.worlds} worlds, ${tally.failures.length} failures\n`)
+    },
+  })
+  say(JSON.stringify(counts))
+  sayAll(failures)
+  return failures.length > 0 || counts.worlds < worlds ? 1 : 0
 }
 
 function kindGiven(): string {

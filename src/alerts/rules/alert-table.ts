@@ -379,6 +379,17 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ symbol, holdSide }) =>
       `the ${String(holdSide)} position in ${String(symbol)}: our own liquidation price counts alone`,
   },
+  'worstCase.near': {
+    urgency: urgent,
+    by: [],
+    title: ({ reason }) => `the worst case is near the whole budget: ${showFact(reason)}`,
+  },
+  'position.reducing': {
+    urgency: urgent,
+    by: ['symbol', 'holdSide'],
+    title: ({ symbol, holdSide, size, reason }) =>
+      `${showFact(size)} of the ${String(holdSide)} position in ${String(symbol)} are closed: ${showFact(reason)}`,
+  },
   'limits.warned': {
     urgency: warning,
     by: ['scope'],

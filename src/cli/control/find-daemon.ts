@@ -45,7 +45,7 @@ export type Found<View> =
 export async function readDaemon<View>(
   options: ShowOptions,
   path: string,
-  stored: (account: ShownAccount, off: AccountOff | undefined) => View,
+  stored: (account: ShownAccount, off: AccountOff | undefined) => View | Promise<View>,
 ): Promise<Found<View>> {
   const config = loadOperated(options)
   const socket = findSocket(config)
@@ -165,7 +165,7 @@ function listAccounts(mainFile: string): readonly DaemonConfig[] {
 
 async function readStored<View>(
   config: DaemonConfig,
-  stored: (account: ShownAccount, off: AccountOff | undefined) => View,
+  stored: (account: ShownAccount, off: AccountOff | undefined) => View | Promise<View>,
   { off, secrets }: { readonly off: AccountOff | undefined; readonly secrets: SecretsRequest },
 ): Promise<Found<View>> {
   if (off !== undefined) print(`the daemon runs, and this account trades nothing: ${describeOff(off.reason)}`)
@@ -182,7 +182,7 @@ async function readStored<View>(
   const account = readStoredAccount(config, file, systemClock)
   const whose = off === undefined ? 'no daemon runs: this' : 'this'
   printOnce(`${whose} is what the journal of the last run says (${dirname(file)})`)
-  return { kind: 'found', view: stored(account, off), isLive: false }
+  return { kind: 'found', view: await stored(account, off), isLive: false }
 }
 
 /** Of a journal that is not on the server any more, but in the file here; undefined where it is on the server. */

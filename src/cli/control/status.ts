@@ -231,6 +231,7 @@ function formatAccount(
     line('unrealised', describeUnrealised(account, isLive)),
     account.equity === null ? '' : line('equity', describeEquity(account)),
     isLive && account.losses.length > 0 ? line('losses', describeLosses(account)) : '',
+    account.worstCase === null ? '' : line('worst case', describeWorstCase(account.worstCase, account.coin)),
     isMoney && !account.isLossLimited
       ? line('', '! nothing limits what the account may lose (risk.losses: none)')
       : '',
@@ -265,6 +266,13 @@ function describeEquity({ equity, peak, drawdown, coin }: AccountView): string {
   if (equity === null || peak === null || drawdown === null) return money(equity, coin)
   const known = { equity: Number(equity), peak: Number(peak), drawdown: Number(drawdown) }
   return `${money(equity, coin)}, ${describeFall(known, coin)}`
+}
+
+function describeWorstCase(
+  { scenario, need, left, used }: NonNullable<AccountView['worstCase']>,
+  coin: string,
+): string {
+  return `${scenario} would take ${money(need, coin)}, ${(used * 100).toFixed(1)} % of the equity; ${money(left, coin)} left`
 }
 
 /** The account, or a strategy, may be active, and nothing trade all the same. */

@@ -1,7 +1,9 @@
 /** What `positionMax` comes to in money: a size in the base coin is easily taken for an amount. */
 import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import type { PlayedPrices } from '../../config/market-files.ts'
+import { listLargest } from '../../config/survival-checks.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
+import { toLiquidationSettings, toSurvivalSettings } from '../../daemon/account/liquidation-settings.ts'
 import type { BookedFill } from '../../journal/booking.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -93,6 +95,33 @@ export async function listPositionWarnings(
     const message = `${own.map(({ words }) => words).join('; ')}: positionNotionalMax ${risk.positionNotionalMax} is reached first; positionMax is a size in the base coin`
     return loaded.documents.strategies.get(id)?.problem(['risk', 'positionMax'], message) ?? []
   })
+}
+
+/**
+ * `BTCUSDT 80,610 USDT long or 71,003 short, about 0.806 or 0.71 at 100,000`: what `risk.survives` lets be held of each
+ * instrument that a strategy trades, if nothing else is held and nothing rests. Empty where it is not set.
+ */
+export function listBudget(config: DaemonConfig, prices: ReadonlyMap<string, number>): readonly string[] {
+  const { account, simulator, strategies } = config
+  const survives = toSurvivalSettings(config)
+  const capital = Number(account.capital ?? simulator?.startingBalance)
+  if (survives === undefined || Number.isNaN(capital)) return []
+  const { rules } = toLiquidationSettings(config)
+  const traded = new Set(strategies.flatMap(({ enabled, instruments }) => (enabled ? instruments : [])))
+  const move = (symbol: string): number =>
+    Math.max(survives.moves.get(symbol) ?? Number.NaN, survives.jointMoves.get(symbol) ?? Number.NaN)
+  return listLargest({ productType: account.productType, capital, move, rules }).flatMap(
+    ({ symbol, long, short, isInverse }) => {
+      if (!traded.has(symbol)) return []
+      const price = prices.get(symbol)
+      const coin = isInverse ? 'of the base coin' : account.marginCoin
+      const sizes =
+        price === undefined || isInverse
+          ? ''
+          : `, about ${show(long / price)} or ${show(short / price)} at ${show(price)}`
+      return [`${symbol} ${show(long)} ${coin} long or ${show(short)} short${sizes}`]
+    },
+  )
 }
 
 /** For people: limits by value that a limit of the account is always below, so that they limit nothing. */

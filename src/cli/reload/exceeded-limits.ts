@@ -4,11 +4,12 @@ import { toLossSettings } from '../../daemon/account/loss-settings.ts'
 import { DRAWDOWN_STEPS } from '../../domain/loss-limits.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { showCoin } from '../../domain/coin-amount.ts'
+import { tradesAs } from '../../domain/order-action.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 
 /** What is held, rests and was lost now, as the daemon shows it. */
 export interface Used {
-  readonly account: Pick<AccountView, 'coin' | 'losses' | 'positions' | 'peak' | 'drawdown'>
+  readonly account: Pick<AccountView, 'coin' | 'losses' | 'positions' | 'peak' | 'drawdown' | 'equity'>
   readonly orders: readonly OrderView[]
 }
 
@@ -24,6 +25,7 @@ const DOES = {
 export function* listExceeded(next: DaemonConfig, used: Used): Generator<string> {
   yield* listLosses(next, used)
   yield* listSizes(next, used)
+  yield* listWorstCases(next, used)
 }
 
 function* listLosses(next: DaemonConfig, { account }: Used): Generator<string> {
@@ -81,6 +83,34 @@ function* listSizes(
         yield `${id}: positionNotionalMax ${own.positionNotionalMax} is exceeded already on ${symbol}, with ${showAmount(worth, quoteCoin)}: ${DENIED}`
     }
   }
+}
+
+/**
+ * The moves of `risk.survives` as far as what is shown says: the loss of all positions with all that rests on their side, if
+ * all instruments move at once. Fees and margins come to it.
+ */
+function* listWorstCases(
+  { risk: { survives }, account: { productType } }: DaemonConfig,
+  { account: { coin, positions, equity }, orders }: Used,
+): Generator<string> {
+  if (survives === undefined || equity === null || productType.endsWith('COIN-FUTURES')) return
+  const { move, joint } = survives
+  let loss = 0
+  for (const { symbol, markPrice } of positions) {
+    const share = joint ?? (typeof move === 'number' ? move : (move[symbol] ?? 0))
+    const net = positions
+      .filter((one) => one.symbol === symbol)
+      .reduce((sum, { side, size }) => sum + (side === 'short' ? -1 : 1) * Number(size), 0)
+    const resting = (action: 'buy' | 'sell'): number =>
+      orders
+        .filter((order) => order.symbol === symbol && tradesAs(order.action) === action)
+        .reduce((sum, { size, filled }) => sum + Number(size) - Number(filled), 0)
+    // Both sides of an instrument are rows, and count once.
+    const rows = positions.filter((one) => one.symbol === symbol).length
+    loss += (share * (markPrice ?? Number.NaN) * Math.max(net + resting('buy'), resting('sell') - net)) / rows
+  }
+  if (!(loss > Number(equity))) return
+  yield `the account: risk.survives is exceeded already, since ${showAmount(loss, coin)} would be lost of ${showAmount(Number(equity), coin)} at least: orders that add are denied, and it is REDUCED at once until 80 %`
 }
 
 const DENIED = 'orders that add are denied; what is held stays'

@@ -8,6 +8,7 @@ import { journalSchema } from './journal-schema.ts'
 import { accountLossesSchema, accountPaceSchema, instrumentRisksSchema } from './loss-schema.ts'
 import { sharedLimitsSchema } from './shared-limits-schema.ts'
 import { embeddedSimulatorSchema } from './simulator-schema.ts'
+import { survivalSchema } from './survival-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
 /** `user:password` of a proxy that `exchange.proxy` names; with `_FILE` behind it, the file that holds it. */
@@ -188,6 +189,7 @@ const riskSchema = z
     }),
     losses: accountLossesSchema.prefault({}),
     liquidation: liquidationSchema.prefault({}),
+    survives: survivalSchema,
     instruments: instrumentRisksSchema
       .default({})
       .meta({ description: 'Limits of single instruments, by symbol.' }),

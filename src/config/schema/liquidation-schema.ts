@@ -2,6 +2,9 @@
 import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
 
+/** The usual fee of taking, as a share of the value. */
+export const TAKER_FEE_RATE = '0.0006'
+
 const STEPS = ['warn', 'reduce', 'flatten'] as const
 
 const step = (preset: number, what: string) =>
@@ -19,7 +22,7 @@ const stepsSchema = z
     flatten: step(0.04, 'the instrument is closed and halted'),
     takerFeeRate: signedDecimal(
       'Fee of closing, as a share of the value, which a position needs at its liquidation too. With environment simulator that of the simulator counts.',
-    ).default('0.0006'),
+    ).default(TAKER_FEE_RATE),
   })
   .check((context) => {
     for (const [index, name] of STEPS.entries()) {

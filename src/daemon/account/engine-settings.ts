@@ -6,7 +6,7 @@ import type { Instrument } from '../../domain/instrument.ts'
 import type { EngineSettings, ShowSettings, StrategySettings } from '../../engine/settings.ts'
 import { accountAgeMaxOf } from '../strategies/read-pace.ts'
 import type { StrategyLimits } from '../../risk/risk-context.ts'
-import { toLiquidationSettings } from './liquidation-settings.ts'
+import { toLiquidationSettings, toSurvivalSettings } from './liquidation-settings.ts'
 import { toLossSettings } from './loss-settings.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { sha256 } from '../../lib/digest.ts'
@@ -51,6 +51,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
   const { foreignFills, losses: _losses, instruments: _instruments, pace, ...rest } = config.risk
   const {
     liquidation: _liquidation,
+    survives: _survives,
     leverageMax,
     selfTrade,
     unknownOrdersMax,
@@ -60,6 +61,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
   const { disputeToleranceRatio, disputeToleranceMin, disputeMsMax, indexBandRatio, ...limits } = others
   const { accounts = 1, accountAgeMaxMs = accountAgeMaxOf(config, { accounts }) } = run
   const losses = toLossSettings(config)
+  const survives = toSurvivalSettings(config)
   const capital = run.capital ?? account.capital ?? config.simulator?.startingBalance
   return {
     salt: run.salt,
@@ -96,6 +98,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     },
     ...(losses && { losses }),
     liquidation: toLiquidationSettings(config),
+    ...(survives && { survives }),
     isExclusive: account.exclusive,
     execution: {
       ...execution,

@@ -1,6 +1,8 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { MaintenanceRules, MaintenanceTier } from '../../domain/liquidation.ts'
+import type { SurvivalSettings } from '../../domain/worst-case.ts'
 import type { LiquidationSettings } from '../../engine/settings.ts'
+import { TAKER_FEE_RATE } from '../../config/schema/liquidation-schema.ts'
 import { contractsOf, listInstruments } from '../embedded/listed-instruments.ts'
 
 /** What the operator says of liquidations; the contracts of the simulator are known without a word. */
@@ -10,6 +12,20 @@ export function toLiquidationSettings(config: DaemonConfig): LiquidationSettings
   if (liquidation === 'none') return { rules }
   const { warn, reduce, flatten } = liquidation
   return { steps: { warn, reduce, flatten }, rules }
+}
+
+/** The moves that the account must survive; undefined where none is set. */
+export function toSurvivalSettings({ risk, instruments }: DaemonConfig): SurvivalSettings | undefined {
+  if (risk.survives === undefined) return undefined
+  const { move, joint, gap } = risk.survives
+  const moves = new Map(
+    Object.keys(instruments).map((symbol) => [
+      symbol,
+      typeof move === 'number' ? move : (move[symbol] ?? Number.NaN),
+    ]),
+  )
+  const jointMoves = joint === undefined ? moves : new Map([...moves.keys()].map((symbol) => [symbol, joint]))
+  return { moves, jointMoves, isGap: gap }
 }
 
 function configuredRules(config: DaemonConfig): readonly (readonly [string, MaintenanceRules])[] {
@@ -38,5 +54,5 @@ function simulatedRules(config: DaemonConfig): readonly (readonly [string, Maint
 
 function takerFeeRateOf({ simulator, risk: { liquidation } }: DaemonConfig): number {
   if (simulator !== undefined) return Number(simulator.takerFeeRate)
-  return liquidation === 'none' ? 0 : Number(liquidation.takerFeeRate)
+  return Number(liquidation === 'none' ? TAKER_FEE_RATE : liquidation.takerFeeRate)
 }

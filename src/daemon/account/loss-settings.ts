@@ -40,7 +40,7 @@ export function listUnlimited(config: DaemonConfig): readonly string[] {
 
 /** By the name of a limit: each scope that lacks it. */
 function findUnlimited(config: DaemonConfig): Readonly<Record<string, readonly ScopeKind[]>> {
-  const { leverageMax, selfTrade, unknownOrdersMax, pace } = config.risk
+  const { leverageMax, selfTrade, unknownOrdersMax, pace, survives } = config.risk
   const paces = config.strategies.filter(({ enabled }) => enabled).map(({ risk }) => risk.pace)
   const losses = listScopes(config).map(([scope, limits]) => [kindOf(scope), toLimits(limits)] as const)
   const lacking = (name: keyof LossLimits): readonly ScopeKind[] =>
@@ -50,6 +50,7 @@ function findUnlimited(config: DaemonConfig): Readonly<Record<string, readonly S
   const account = (isOff: boolean): readonly ScopeKind[] => (isOff ? ['account'] : [])
   return {
     leverageMax: account(leverageMax === undefined),
+    survives: account(survives === undefined),
     selfTrade: account(selfTrade === 'allow'),
     unknownOrdersMax: account(unknownOrdersMax === undefined),
     positionNotionalMax: config.strategies

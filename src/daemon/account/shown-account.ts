@@ -12,6 +12,12 @@ import type { RecentActivity } from '../reporting/recent-activity.ts'
 import type { RunStatistics } from '../reporting/run-statistics.ts'
 import type { JournalPace } from '../state/journal-pace.ts'
 
+/** A price of an earlier run, and of when it is, Unix ms. */
+export interface StoredPrice {
+  readonly price: number
+  readonly at: number
+}
+
 /** An account that could not be opened, and why. */
 export interface AccountOff {
   readonly config: Pick<DaemonConfig, 'name' | 'file'>
@@ -30,6 +36,8 @@ export interface ShownAccount {
   readonly fatal: unknown
   /** The newest; undefined before the first. */
   readonly tickers: TickerTable | undefined
+  /** The last prices that a journal at rest knows, by symbol. */
+  readonly storedPrices?: ReadonlyMap<string, StoredPrice>
   /** By symbol: what the newest tickers lack and earlier ones had. */
   readonly vanished?: ReadonlyMap<string, VanishedPrice>
   /** These failed when they were read last, as `read.failed` names it. */

@@ -17,7 +17,7 @@ import { listUnattended } from '../reporting/unattended.ts'
 import type { RecentFill } from '../reporting/recent-activity.ts'
 import { agesOf, findHindrances, isClockSynchronised } from './hindrances.ts'
 import { listResolutions, listUnexplained } from './instrument-view.ts'
-import { viewDisputes, viewEquity, viewLosses } from './losses-view.ts'
+import { viewDisputes, viewEquity, viewLosses, viewWorstCase } from './losses-view.ts'
 import { viewProfit } from './money-view.ts'
 import { viewRestriction } from './restriction-view.ts'
 
@@ -66,6 +66,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
     profit,
     ...viewEquity(account, profit),
     losses: viewLosses(account),
+    worstCase: viewWorstCase(account),
     isLossLimited: isLossLimited(config.risk.losses),
     disputes: viewDisputes(account),
     limiter: account.limiter

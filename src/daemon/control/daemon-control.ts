@@ -14,6 +14,7 @@ import type {
 } from '../../control/detail-views.ts'
 import { EventHistory } from '../../control/event-history.ts'
 import type { FillView, OrderView, PositionView, StatusView } from '../../control/views.ts'
+import type { WhatIfQuery, WhatIfView } from '../../control/what-if-view.ts'
 import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
 import type { SharedTickers } from '../../exchange/shared-tickers/shared-tickers.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
@@ -50,6 +51,7 @@ import { viewProfit } from './money-view.ts'
 import { PriceHistory } from './price-history.ts'
 import { ProfitCurve } from './profit-curve.ts'
 import { viewRestriction } from './restriction-view.ts'
+import { type Rest, viewWhatIf } from './what-if.ts'
 
 export interface DaemonControlOptions {
   readonly name: string
@@ -169,6 +171,13 @@ export class DaemonControl implements Controlled {
 
   curves(): CurvesView {
     return this.#curve.view()
+  }
+
+  async whatIf(query: WhatIfQuery): Promise<readonly WhatIfView[]> {
+    const rest: Rest = () => new Promise((goOn) => void this.#options.timers.after(0, goOn))
+    const views: WhatIfView[] = []
+    for (const account of this.#shown) views.push(await viewWhatIf(account, query, rest))
+    return views
   }
 
   instrument(symbol: string): InstrumentView | undefined {

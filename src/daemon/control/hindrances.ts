@@ -4,6 +4,9 @@ import { candleKey, formatInterval } from '../../domain/candles.ts'
 import { type DistanceTrust, LIQUIDATION_DISPUTE_MS } from '../../domain/liquidation.ts'
 import type { Dispute } from '../../domain/loss-limits.ts'
 import { type Restriction, strategyScope } from '../../domain/trading-mode.ts'
+import { WORST_CASE_WARN } from '../../domain/worst-case.ts'
+import { describeScenario } from '../../risk/worst-case.ts'
+import { showUsed } from '../../risk/worst-case-orders.ts'
 import { Failure, headlineOf } from '../../lib/failure.ts'
 import { isPoisoned } from '../account/breakdown.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
@@ -73,6 +76,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   }
   for (const dispute of engine.disputes.values()) yield describeDispute(dispute)
   yield* listNear(account)
+  yield* listWorstCase(account)
   for (const [id, reason] of paused)
     yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
   yield* listWarmUps(account)
@@ -95,6 +99,15 @@ const BY_TRUST: Readonly<Record<DistanceTrust, string>> = {
   stated: ', as the exchange states it',
   disputed: ', by the nearer of two figures',
   alone: ', by our own figure alone',
+}
+
+/** The worst move of `risk.survives`, once it would take so much that it is warned of. */
+function* listWorstCase({ engine }: ShownAccount): Generator<string> {
+  const { worstCase } = engine
+  if (worstCase === undefined || worstCase.used < WORST_CASE_WARN) return
+  const { scenario, used } = worstCase
+  const more = used > 1 ? 'nothing that adds to it leaves' : 'little more of it can be held'
+  yield `${describeScenario(scenario)} would take ${showUsed(used)} of the equity with all that rests filled: ${more}`
 }
 
 /** What is too old of the account, since when and why. What a start has yet to prove is said when its reading fails. */

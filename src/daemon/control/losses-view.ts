@@ -3,6 +3,7 @@ import { DRAWDOWN_STEPS, type DrawdownStep, type UsedLoss } from '../../domain/l
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { levelOfStep } from '../../engine/lifecycle/release-drawdown.ts'
 import { decimal } from '../../lib/decimal.ts'
+import { describeScenario } from '../../risk/worst-case.ts'
 import type { ShownAccount } from '../account/shown-account.ts'
 import { roundAmount, toAmount } from '../reporting/money-figures.ts'
 
@@ -44,6 +45,17 @@ export function viewLosses({ settings, engine, book }: ShownAccount): AccountVie
       ...(streak === undefined ? [] : [{ scope, limit: 'streak', used: inRow, max: streak, ...NO_PEAK }]),
     ]
   })
+}
+
+export function viewWorstCase({ engine }: Pick<ShownAccount, 'engine'>): AccountView['worstCase'] {
+  if (engine.worstCase === undefined) return null
+  const { scenario, need, equity, used } = engine.worstCase
+  return {
+    scenario: describeScenario(scenario),
+    need: toAmount(need).toString(),
+    left: toAmount(equity - need).toString(),
+    used: Math.min(used, Number.MAX_SAFE_INTEGER),
+  }
 }
 
 const NO_PEAK = { peak: null, level: null }

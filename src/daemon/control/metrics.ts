@@ -179,7 +179,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-function addMoney({ coin, profit, equity, peak, drawdown }: AccountView, add: Add): void {
+function addMoney({ coin, profit, equity, peak, drawdown, worstCase }: AccountView, add: Add): void {
   for (const [strategy, made] of Object.entries(profit.strategies)) {
     add('intentd_profit_net', Number(made.net), { strategy })
     add('intentd_profit_realised', Number(made.realised), { strategy })
@@ -196,6 +196,7 @@ function addMoney({ coin, profit, equity, peak, drawdown }: AccountView, add: Ad
   add('intentd_equity', toNumber(equity))
   add('intentd_equity_peak', toNumber(peak))
   add('intentd_drawdown', toNumber(drawdown))
+  add('intentd_worst_case_used', toNumber(worstCase && worstCase.used))
 }
 
 /** An unknown figure is no number: it is neither nothing, nor absent. */

@@ -4,7 +4,6 @@ import { AnsweredRequests } from '../../control/answered-requests.ts'
 import type { Controlled } from '../../control/controlled.ts'
 import { ControlServer } from '../../control/control-server.ts'
 import { openTokens, type TokenFiles } from '../../control/access/token-file.ts'
-import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../reporting/logger.ts'
 import { CONTROL_SOCKET } from '../state/state-place.ts'
 import { createAnswerFile } from './answer-file.ts'
@@ -21,7 +20,6 @@ export interface OpenControlOptions extends Omit<DaemonControlOptions, 'isReadOn
   readonly config: Pick<DaemonConfig, 'control' | 'state'>
   /** Of this state, which is held. */
   readonly directory: string
-  readonly timers: Timers
   readonly logger: DaemonLogger
 }
 

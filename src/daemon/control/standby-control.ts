@@ -79,6 +79,7 @@ export class StandbyControl implements Controlled {
   fills = (): [] => []
   candles = (): undefined => undefined
   curves = (): CurvesView => ({ peak: null, at: [], net: [], equity: [], strategies: {} })
+  whatIf = (): Promise<[]> => Promise.resolve([])
   instrument = (): undefined => undefined
   denials = (): DenialsView => ({})
   explain = (): Promise<[]> => Promise.resolve([])

@@ -1,5 +1,8 @@
 import { dirname } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
+import { toRows } from '../../domain/candles.ts'
+import { isFlat } from '../../domain/position.ts'
+import { type Book, splitPair } from '../../engine/book/book.ts'
 import { rebuildBook } from '../../engine/book/book-rows.ts'
 import { createEngine } from '../../engine/engine.ts'
 import { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
@@ -9,7 +12,7 @@ import { openStoredReplica, type StoredReplica } from '../../journal/stored-repl
 import type { Clock } from '../../lib/clock.ts'
 import { Percentiles } from '../../lib/percentiles.ts'
 import { toEngineSettings } from '../account/engine-settings.ts'
-import type { ShownAccount } from '../account/shown-account.ts'
+import type { ShownAccount, StoredPrice } from '../account/shown-account.ts'
 import { RecentActivity } from '../reporting/recent-activity.ts'
 import { RunStatistics } from '../reporting/run-statistics.ts'
 import { keepGrids } from '../state/known-grids.ts'
@@ -45,6 +48,7 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
         fatal: undefined,
         tickers: undefined,
         positions: new Map(),
+        storedPrices: findStoredPrices(book, journal, clock.now()),
         paused: new Map(),
         limiter: [],
         statistics: new RunStatistics(),
@@ -62,6 +66,33 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
   } finally {
     lock.release()
   }
+}
+
+const RECENT_MS = 30 * 86_400_000
+
+/** The price of the last fill of each instrument that is held, or of its last candle if that closed later; by symbol. */
+function findStoredPrices(
+  book: Book,
+  journal: Pick<StoredReplica, 'bookings'>,
+  now: number,
+): ReadonlyMap<string, StoredPrice> {
+  const prices = new Map<string, StoredPrice>()
+  const note = (symbol: string, price: number, at: number): void => {
+    if (price > 0 && at > (prices.get(symbol)?.at ?? 0)) prices.set(symbol, { price, at })
+  }
+  const held = [...book.account].filter(([, holding]) => !isFlat(holding))
+  if (held.length === 0) return prices
+  for (const [key, series] of book.candles) {
+    const [openAt = 0, , , , close = 0] = toRows(series).at(-1) ?? []
+    note(splitPair(key)[0], close, openAt + series.intervalMs)
+  }
+  // Years of fills are read only where the last month has none of an instrument that is held.
+  for (const since of [now - RECENT_MS, 0]) {
+    for (const row of journal.bookings('fill', { since }))
+      if (row.kind === 'fill') note(row.symbol, Number(row.price), row.at)
+    if (held.every(([symbol]) => prices.has(symbol))) break
+  }
+  return prices
 }
 
 /** Of a journal on PostgreSQL what this machine holds. */

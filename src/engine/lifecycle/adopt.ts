@@ -10,6 +10,7 @@ import type { EngineCommand } from '../event.ts'
 import type { EngineSettings } from '../settings.ts'
 import { announce, type Core, record } from '../state/core.ts'
 import { holdAllWishes } from '../state/decision-state.ts'
+import { forgetReduction } from '../state/reductions.ts'
 
 export type AdoptCommand = Extract<EngineCommand, { kind: 'adopt' }>
 
@@ -91,22 +92,31 @@ export function adoptUnclaimed(core: Core, command: AdoptCommand): void {
  * Runs after every event, before anything is planned.
  */
 export function adoptForFlatten(core: Core): void {
-  const { book, run, instruments } = core
+  const { book, run, instruments, reductions } = core
   if (run.phase !== 'running' || killOf(book) !== undefined) return
-  if (run.flatBeforeStop === undefined && book.restrictions.size === 0) return
+  if (run.flatBeforeStop === undefined && book.restrictions.size === 0 && reductions.size === 0) return
   for (const { symbol, phase, position } of instruments.values()) {
     const order = flattenOf(core, symbol)
     if (order === undefined || phase !== 'idle' || !position.isConfirmed) continue
     if (!hasClosableRest(core, symbol) || hasUnownedFills(book, symbol)) continue
     for (const [strategyId, holding] of shareOut(core, symbol)) {
-      assign(core, { symbol, strategyId, holding, ...order })
+      assign(core, { symbol, strategyId, holding, reason: order.reason, by: order.by })
     }
+    if (reductions.get(symbol)?.adopts !== true) continue
+    // What the strategies want was decided on while they did not hold this, and only a part of it is to be closed.
+    forgetReduction(core, symbol)
+    holdAllWishes(core)
   }
 }
 
-function flattenOf({ book, run }: Core, symbol: string): Pick<AssignedRecord, 'reason' | 'by'> | undefined {
+function flattenOf(
+  { book, run, reductions }: Core,
+  symbol: string,
+): Pick<AssignedRecord, 'reason' | 'by'> | undefined {
   if (run.flatBeforeStop !== undefined) return { reason: 'a stop closes everything', by: 'intentd' }
-  return restrictionOf(book, ACCOUNT, 'flatten') ?? restrictionOf(book, symbol, 'flatten')
+  const flatten = restrictionOf(book, ACCOUNT, 'flatten') ?? restrictionOf(book, symbol, 'flatten')
+  const reduction = reductions.get(symbol)
+  return flatten ?? (reduction?.adopts === true ? { reason: reduction.reason, by: 'intentd' } : undefined)
 }
 
 /** Whether a flatten of the scope closes something that no strategy holds: enough for an order, or against strategies. */

@@ -5,13 +5,24 @@ import {
 } from '../../domain/liquidation.ts'
 import { isFlat } from '../../domain/position.ts'
 import type { ModeReason } from '../../domain/trading-mode.ts'
+import { formatOnGrid } from '../../lib/grid.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { accountHoldingOf, restrictionOf } from '../book/book.ts'
-import { announce, type Core } from '../state/core.ts'
-import { confirmNear, forgetDistances, measureDistances, noteAlone, noteNear } from '../state/liquidations.ts'
+import { announce, type Core, specOf } from '../state/core.ts'
+import {
+  confirmNear,
+  forgetDistances,
+  lotsToClose,
+  measureDistances,
+  noteAlone,
+  noteNear,
+  REARMED,
+} from '../state/liquidations.ts'
 import { askForPositionAgain } from '../state/losses.ts'
 import { ownPriceOf } from '../state/own-figure.ts'
+import { endReductions, reduceTo } from '../state/reductions.ts'
 import { halt } from '../state/trading-mode.ts'
+import { expirePlaces } from '../strategies/take-decision.ts'
 import { startFlatten } from './flatten.ts'
 
 /** The author of a flatten before a liquidation. */
@@ -23,8 +34,9 @@ const BY = 'liquidation steps'
  *
  *     warn      the nearer one of the two figures
  *     reduce    both figures; or ours, where the exchange's margin ratio says the same, where it states no price and its
- *               profit is trusted as limits on losses trust it, or where both have differed for ten minutes (MON1)
- *     flatten   the same, in two readings
+ *               profit is trusted as limits on losses trust it, or where both have differed for ten minutes (MON1); what
+ *               leads beyond the step again is closed when two readings say so
+ *     flatten   the same, in two readings: everything
  *
  * Only the instrument that comes too near is closed: that frees what the others stand on.
  */
@@ -34,6 +46,7 @@ export function judgeLiquidation(core: Core, symbols: readonly string[]): void {
   for (const symbol of symbols) {
     if (isFlat(accountHoldingOf(core.book, symbol))) {
       forgetDistances(core, symbol)
+      endReductions(core, { code: 'liquidationNear', symbols: [symbol] })
       continue
     }
     const distances = measureDistances(core, symbol)
@@ -55,12 +68,27 @@ function judge(
   }
   const near = distances.find((one) => farthestOf(core, one) <= reduce)
   if (near) holdOnce(core, symbol, 'liquidationNear', reasonOf(near, reduce))
+  if (confirmNear(core, { symbol, step: 'reduce' }, near !== undefined) && near)
+    reducePart(core, near, reduce)
+  else if (near === undefined) endReductions(core, { code: 'liquidationNear', symbols: [symbol] })
   const last = distances.find((one) => farthestOf(core, one) <= flatten)
-  if (confirmNear(core, symbol, last !== undefined)) {
+  if (confirmNear(core, { symbol, step: 'flatten' }, last !== undefined)) {
     const reason = reasonOf(last ?? (distances[0] as LiquidationDistance), flatten)
     if (holdOnce(core, symbol, 'liquidationFlatten', reason))
       startFlatten(core, { scope: symbol, reason, by: BY })
   } else if (last) askForPositionAgain(core, symbol)
+}
+
+/** Closes as much of the position as leads beyond the step again. */
+function reducePart(core: Core, near: LiquidationDistance, step: number): void {
+  const { symbol, holdSide } = near
+  const lots = lotsToClose(core, symbol, { holdSide, share: step * REARMED })
+  if (lots === 0) return
+  const reason = reasonOf(near, step)
+  if (!reduceTo(core, { symbol, holdSide, lots, code: 'liquidationNear', reason })) return
+  const size = formatOnGrid(specOf(core, symbol).lot, lots)
+  announce(core, 'error', 'position.reducing', { symbol, holdSide, size, reason })
+  expirePlaces(core)
 }
 
 /** The distance that both witnesses agree on at least: nothing is restricted for one of them. */

@@ -10,6 +10,7 @@ import { reducesRisk } from '../../risk/checks.ts'
 import { cutToHeld } from '../../risk/cut-to-held.ts'
 import { buildExposure, type Exposure, notionalAt, worstLots } from '../../risk/exposure.ts'
 import type { RiskContext } from '../../risk/risk-context.ts'
+import type { WorstCaseBasis } from '../../risk/worst-case-orders.ts'
 import { backedHolding } from '../book/allocation.ts'
 import { holdingOf } from '../book/book.ts'
 import { unownedOf } from '../resolution/unowned-fills.ts'
@@ -21,6 +22,7 @@ import { countSent } from '../state/open-calls.ts'
 import { accountAgeMs } from '../state/readings.ts'
 import { ordersOf, totalsOf } from '../state/totals.ts'
 import { tradingStateOf } from '../state/trading-mode.ts'
+import { worstCaseBasisOf } from '../state/worst-case.ts'
 
 /** What the risk checks made of the candidates of an instrument. */
 export interface ApprovedOrders {
@@ -107,6 +109,7 @@ function createRiskContexts(
   let counted: OtherInstruments | undefined
   const others = (): OtherInstruments => (counted ??= countOthers(core, symbol))
   let opened: { readonly opening: Opening | undefined } | undefined
+  let basis: { readonly worstCase: WorstCaseBasis | undefined } | undefined
   const openings = (): Opening | undefined => (opened ??= { opening: openingOn(core, symbol) }).opening
   const contexts = new Map<StrategyId, RiskContext>()
   return (id) => {
@@ -141,6 +144,9 @@ function createRiskContexts(
       // Getters, because only the last checks need these and they take time to work out.
       get equity() {
         return equityAtWorst(core)
+      },
+      get worstCase() {
+        return (basis ??= { worstCase: worstCaseBasisOf(core, symbol) }).worstCase
       },
       get otherNotional() {
         return others().notional

@@ -18,7 +18,8 @@ import { freshUntil, marketOf } from '../state/market-state.ts'
 import { canEnd, isRestricted, restrictedOrders } from '../resolution/restricted-orders.ts'
 import { hasUnownedFills } from '../resolution/unowned-fills.ts'
 import { noteSatisfied, ordersOf, totalsOf } from '../state/totals.ts'
-import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
+import { reductionOf } from '../state/reductions.ts'
+import { isFlattening, isFlatteningAll, isKilling, isTrading } from '../state/trading-mode.ts'
 
 /** What should happen on an instrument. */
 export interface InstrumentPlan {
@@ -163,7 +164,7 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
   // then, so no more is closed than the account holds.
   const isInQuestion = mustFlatten && own.some(({ state }) => state === 'quarantined')
   const accountHolding = accountHoldingOf(core.book, symbol)
-  const holding = holdingOf(core.book, id, symbol)
+  const holding = heldInPart(core, symbol, id)
   const input: TargetPlanInput = {
     strategyId: id,
     instrument: specOf(core, symbol),
@@ -185,6 +186,14 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
   }
   addCandidates(core, planTarget(input), plan)
   for (const order of staleTargetOrders(input)) plan.stale.add(order)
+}
+
+/** The holding of the strategy; while a part of one side is closed, that side alone. */
+function heldInPart(core: Core, symbol: string, id: StrategyId): Holding {
+  const holding = holdingOf(core.book, id, symbol)
+  const reduction = isFlatteningAll(core, symbol, id) ? undefined : reductionOf(core, symbol, id)
+  if (reduction === undefined) return holding
+  return reduction.holdSide === 'long' ? { ...holding, shortLots: 0 } : { ...holding, longLots: 0 }
 }
 
 /** Orders to place, but for those like the ones that the exchange has just refused or not answered: they wait. */
@@ -227,9 +236,16 @@ function orderLotsMax(core: Core, id: StrategyId, symbol: string): number {
   return Math.min(bySize, stepBelow(lot, core.settings.limits.orderNotionalMax / dearest))
 }
 
-/** Zero during a flatten, else the standing target; undefined where there is none, and while the account does not trade. */
+/**
+ * Zero during a flatten, what is kept while a part is closed, else the standing target; undefined where there is none, and
+ * while the account does not trade.
+ */
 function targetOf(core: Core, id: StrategyId, symbol: string): number | undefined {
-  if (killOf(core.book) === undefined && isFlattening(core, symbol, id)) return 0
+  if (killOf(core.book) === undefined && isFlattening(core, symbol, id)) {
+    const reduction = isFlatteningAll(core, symbol, id) ? undefined : reductionOf(core, symbol, id)
+    if (reduction === undefined) return 0
+    return reduction.holdSide === 'long' ? reduction.keptLots : -reduction.keptLots
+  }
   return isTrading(core) ? core.book.targets.get(pairOf(id, symbol)) : undefined
 }
 

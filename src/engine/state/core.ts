@@ -13,6 +13,7 @@ import type { GrantedEndpoint } from '../event.ts'
 import type { Instrument, MarginMode } from '../../domain/instrument.ts'
 import type { DisputeState, LossState } from '../../domain/loss-limits.ts'
 import type { HourlyCloses, LiquidationState } from '../../domain/liquidation.ts'
+import type { Reduction, WorstCaseState } from '../../domain/worst-case.ts'
 import type { CauseName } from '../../execution/refusal-causes.ts'
 import type { Recorded } from '../../domain/proofs.ts'
 import type { JournalRecord } from '../../domain/record.ts'
@@ -55,6 +56,9 @@ export interface Core {
   readonly liquidation: LiquidationState
   /** By symbol: what the distance to a liquidation is held against. Changed by `typical-moves.ts`. */
   readonly hours: ReadonlyMap<string, HourlyCloses>
+  readonly worstCase: WorstCaseState
+  /** The positions, by symbol, of which the daemon itself closes a part. Changed by `reductions.ts`. */
+  readonly reductions: ReadonlyMap<string, Reduction>
   readonly recount: RecountState
   /** By strategy, instrument, kind and cause: what the exchange has refused, and may refuse again. Changed by `refusals.ts`. */
   readonly refusals: ReadonlyMap<string, Refusal>

@@ -61,6 +61,8 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     disputes: { open: new Map(), reduced: new Map() },
     liquidation: createLiquidation(),
     hours: new Map(),
+    worstCase: { last: undefined, equity: undefined, isWarned: false, awaited: undefined },
+    reductions: new Map(),
     recount: createRecount(book),
     refusals: new Map(),
     lastMinute: new Map(),

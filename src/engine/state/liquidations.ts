@@ -1,7 +1,9 @@
 import {
   type DistanceTrust,
   LIQUIDATION_DISPUTE_MS,
+  LIQUIDATION_STEPS,
   type LiquidationDistance,
+  type LiquidationStep,
   type MaintenanceRules,
 } from '../../domain/liquidation.ts'
 import type { PositionStatement } from '../../domain/loss-limits.ts'
@@ -297,6 +299,42 @@ function marginBehind(core: Core, symbol: string): Pick<Legs, 'behind'> & Pick<S
 
 const NOTHING_KNOWN = { behind: Number.NaN, othersNeed: Number.NaN }
 
+/**
+ * How many lots of a crossed position have to be closed at the price now so that its liquidation is farther than a share of
+ * it; all of them where no fewer are enough. Zero while a part of that is not known, and of an isolated position, which
+ * gives up as much margin as it gets smaller.
+ */
+export function lotsToClose(
+  core: Core,
+  symbol: string,
+  { holdSide, share }: { readonly holdSide: HoldSide; readonly share: number },
+): number {
+  const held = accountHoldingOf(core.book, symbol)
+  const legs = legsOf(core, symbol, held)
+  const rules = rulesOf(core, symbol)
+  const { price } = ownPriceOf(core, symbol)
+  const { behind } = marginBehind(core, symbol)
+  const closed = legs?.find((leg) => leg.holdSide === holdSide)
+  if (core.settings.marginMode === 'isolated' || Number.isNaN(behind) || !rules || !legs || !closed) return 0
+  const spec = specOf(core, symbol)
+  const inBase = isInverse(spec)
+  const isFar = (lots: number): boolean => {
+    const size = floatOnGrid(spec.lot, lots)
+    const gained =
+      (holdSide === 'long' ? 1 : -1) * size * (price - closed.entryPrice) - size * price * rules.takerFeeRate
+    const left = legs.map((leg) => (leg === closed ? { ...leg, size: leg.size - size } : leg))
+    const of = { legs: left, behind: behind + (inBase ? gained / price : gained), rules, isInverse: inBase }
+    return distanceTo(pickPrice(of, price), price) > share
+  }
+  let [tooFew, enough] = [0, lotsOf(held, holdSide)]
+  while (enough - tooFew > 1) {
+    const lots = Math.floor((tooFew + enough) / 2)
+    if (isFar(lots)) enough = lots
+    else tooFew = lots
+  }
+  return enough
+}
+
 /** What the distance after an order depends on beside the order. */
 export interface Opening {
   readonly spec: Instrument
@@ -376,22 +414,30 @@ export function noteNear(
   return true
 }
 
-/** A warning is given again after the distance was so many times that of the step. */
-const REARMED = 1.1
+/**
+ * A warning is given again after the distance was so many times that of the step. A position that was reduced has as much
+ * again, so that the next small move does not reduce it anew.
+ */
+export const REARMED = 1.1
 
 /**
- * Whether a reading that has nothing in common with this one has said before that the instrument is nearer than the last
- * step: another answer about the position, and another answer of the tickers (MON1).
+ * Whether a reading that has nothing in common with this one has said before that the instrument is nearer than a step:
+ * another answer about the position, and another answer of the tickers (MON1).
  */
-export function confirmNear(core: Core, symbol: string, isNear: boolean): boolean {
-  const before = core.liquidation.awaited.get(symbol)
+export function confirmNear(
+  core: Core,
+  { symbol, step }: { readonly symbol: string; readonly step: LiquidationStep },
+  isNear: boolean,
+): boolean {
+  const key = pairKey(symbol, step)
+  const before = core.liquidation.awaited.get(key)
   const positionAt = core.losses.statements.get(symbol)?.requestedAt ?? 0
   const tickersAt = core.market.tickers?.requestTime ?? 0
   if (!isNear) {
-    if (before !== undefined) own(core.liquidation.awaited).delete(symbol)
+    if (before !== undefined) own(core.liquidation.awaited).delete(key)
     return false
   }
-  if (before === undefined) own(core.liquidation.awaited).set(symbol, { positionAt, tickersAt })
+  if (before === undefined) own(core.liquidation.awaited).set(key, { positionAt, tickersAt })
   return before !== undefined && before.positionAt !== positionAt && before.tickersAt !== tickersAt
 }
 
@@ -399,9 +445,9 @@ export function confirmNear(core: Core, symbol: string, isNear: boolean): boolea
 export function forgetDistances(core: Core, symbol: string): void {
   const { liquidation } = core
   noteHourlyPrice(core, symbol, ownPriceOf(core, symbol).price)
-  if (!liquidation.distances.has(symbol) && !liquidation.awaited.has(symbol)) return
+  if (!liquidation.distances.has(symbol) && liquidation.awaited.size === 0) return
   own(liquidation.distances).delete(symbol)
-  own(liquidation.awaited).delete(symbol)
+  for (const step of LIQUIDATION_STEPS) own(liquidation.awaited).delete(pairKey(symbol, step))
   for (const side of SIDES) {
     own(liquidation.warned).delete(pairKey(symbol, side))
     own(liquidation.alone).delete(pairKey(symbol, side))

@@ -300,6 +300,11 @@ export function equityAtWorst(core: Core): number | undefined {
   return toEquity(core, worthOf(core, ACCOUNT).worse)
 }
 
+/** The better one of every figure that counts now: a budget is exceeded only if even this says so. */
+export function equityBelieved(core: Core): number | undefined {
+  return toEquity(core, worthOf(core, ACCOUNT).believed)
+}
+
 function toEquity({ settings: { capital } }: Core, net: number): number | undefined {
   return Number.isNaN(net) || capital === undefined ? undefined : Number(capital.toString()) + net
 }

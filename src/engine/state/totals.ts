@@ -1,11 +1,14 @@
 import type { StrategyId } from '../../domain/ids.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { Intent } from '../../domain/intent.ts'
-import { canRest, type Order, type OrderState } from '../../domain/order.ts'
-import { tradesAs } from '../../domain/order-action.ts'
+import { canRest, openLots, type Order, type OrderState } from '../../domain/order.ts'
+import { isClosing, tradesAs } from '../../domain/order-action.ts'
 import type { InstrumentMoment } from '../../domain/snapshot.ts'
+import type { MoveDirection } from '../../domain/worst-case.ts'
+import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import { buildExposure, type Exposure } from '../../risk/exposure.ts'
+import { addRung, createLadder, type RestingLadder } from '../../risk/resting-ladder.ts'
 import { accountHoldingOf, type Book, holdingOf, openOrdersOf, pairOf } from '../book/book.ts'
 import { ownMoneyOf } from '../book/own-trades.ts'
 
@@ -22,6 +25,8 @@ export interface InstrumentTotals {
   readonly sellTicks: number
   /** Whether an order that cannot rest was accepted and has not ended. */
   readonly hasTaker: boolean
+  /** The orders by their prices, once they were asked for. */
+  readonly ladders: KeptLadders
   /** What each strategy was shown of the instrument last. */
   readonly shown: ShownMoments
   /** The last intent of each strategy that changed nothing, because what it asks for stood already. */
@@ -30,6 +35,8 @@ export interface InstrumentTotals {
   readonly satisfied: SatisfiedStrategies
 }
 
+/** `down` has the buys, `up` the sells. */
+type KeptLadders = ReadonlyMap<MoveDirection, RestingLadder>
 type ShownMoments = ReadonlyMap<StrategyId, InstrumentMoment>
 type StandingIntents = ReadonlyMap<StrategyId, Intent>
 type SatisfiedStrategies = ReadonlySet<StrategyId>
@@ -84,6 +91,31 @@ export function momentOf(
   return moment
 }
 
+/** The orders of an instrument, each at its own price. */
+export function laddersOf(
+  owner: TotalsOwner,
+  instrument: Instrument,
+): { readonly buys: RestingLadder; readonly sells: RestingLadder } {
+  const { ladders } = totalsOf(owner, instrument.symbol)
+  const known = { buys: ladders.get('down'), sells: ladders.get('up') }
+  if (known.buys && known.sells) return { buys: known.buys, sells: known.sells }
+  const isNet = owner.book.positionMode === 'one_way_mode'
+  const [buys, sells] = [createLadder('down'), createLadder('up')]
+  for (const order of openOrdersOf(owner.book, instrument.symbol)) {
+    const { action, ticks } = order.terms
+    const side = tradesAs(action) === 'buy' ? buys : sells
+    const size = floatOnGrid(instrument.lot, openLots(order))
+    const closes = isClosing(action) && !isNet
+    addRung(side, {
+      price: ticks === undefined ? undefined : floatOnGrid(instrument.tick, ticks),
+      opening: closes ? 0 : size,
+      closing: closes ? size : 0,
+    })
+  }
+  own(ladders).set('down', buys).set('up', sells)
+  return { buys, sells }
+}
+
 /** Whether a strategy asks once more for the very intent that stood already, and nothing has changed since. */
 export function isKnownToStand({ totals }: TotalsOwner, id: StrategyId, intent: Intent): boolean {
   return totals.get(intent.symbol)?.standing.get(id) === intent
@@ -131,6 +163,7 @@ export function countTotals(book: Book, symbol: string): InstrumentTotals {
     buyTicks,
     sellTicks,
     hasTaker,
+    ladders: new Map(),
     shown: new Map(),
     standing: new Map(),
     satisfied: new Set(),

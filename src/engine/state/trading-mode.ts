@@ -16,6 +16,7 @@ import { clockUnsynchronised } from './clock-state.ts'
 import { announce, type Core, record } from './core.ts'
 import { holdAllWishes } from './decision-state.ts'
 import { endRefusalsIn } from './refusals.ts'
+import { reductionOf } from './reductions.ts'
 import { noteFlatten } from './run-state.ts'
 
 /** What the log tells an operator to do about a halt. */
@@ -161,8 +162,18 @@ export function isKilling({ run, book }: Core): boolean {
   return run.phase === 'running' && killOf(book) !== undefined
 }
 
-/** Whether a flatten closes what the strategy holds on the instrument: by a command, or before a stop. */
-export function isFlattening({ run, book }: Core, symbol: string, strategyId: StrategyId | string): boolean {
+/** Whether what the strategy holds on the instrument is being closed, wholly or in part: until then it places nothing. */
+export function isFlattening(core: Core, symbol: string, strategyId: StrategyId | string): boolean {
+  if (core.run.phase === 'stopping') return false
+  return isFlatteningAll(core, symbol, strategyId) || reductionOf(core, symbol, strategyId) !== undefined
+}
+
+/** Whether a flatten closes all that the strategy holds on the instrument: by a command, or before a stop. */
+export function isFlatteningAll(
+  { run, book }: Core,
+  symbol: string,
+  strategyId: StrategyId | string,
+): boolean {
   if (run.phase === 'stopping') return false
   if (run.flatBeforeStop !== undefined) return true
   if (book.restrictions.size === 0) return false

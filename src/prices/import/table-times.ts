@@ -16,7 +16,7 @@ const ASTRAY_SHARE_MAX = 0.1
  */
 export function intervalOf(
   { intervalMs, source, columns }: PriceTable,
-  given?: number | undefined,
+  given?: number,
 ): number | undefined {
   const stated = intervalMs ?? intervalInName(source)
   if (given !== undefined && stated !== undefined && stated !== given)

@@ -46,6 +46,7 @@ function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): strin
       positions: [],
       losses: [],
       isLossLimited: false,
+      worstCase: null,
       disputes: [],
       unattended: [],
       limiter: [],

@@ -93,12 +93,14 @@ function recount(world: World, { book, totals, recount: counted }: Core): void {
   const difference = findDifference(counted, book)
   if (difference !== undefined)
     violate(world, 'RSK2', `the book says ${difference.ours}, its fills ${difference.theirs}`)
-  for (const [symbol, { orders, shown, standing, satisfied: _satisfied, ...kept }] of totals) {
+  for (const [symbol, known] of totals) {
+    const { orders, shown, standing, satisfied: _satisfied, ladders: _ladders, ...kept } = known
     const {
       orders: countedOrders,
       shown: _,
       standing: __,
       satisfied: ___,
+      ladders: ____,
       ...anew
     } = countTotals(book, symbol)
     for (const [id, intent] of standing) {

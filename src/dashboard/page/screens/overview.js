@@ -2,8 +2,11 @@ import { age, exact, fine, money, number, percent, signed, time, uncounted } fro
 import { CurveChart, drawdownsOf } from '../charts.js'
 import { ACTIONS, Badge, Card, Fields, Gain, html, Mode, scopeName, Table, Use, usePolled } from '../parts.js'
 import { read } from '../api.js'
+import { MoveChart } from '../move-chart.js'
 
 const CURVE_EVERY_MS = 5000
+/** It takes the daemon some milliseconds to count. */
+const WHAT_IF_EVERY_MS = 20_000
 const ALERTS_SHOWN = 8
 
 export function Overview({ live, account, order }) {
@@ -14,6 +17,7 @@ export function Overview({ live, account, order }) {
       <${Positions} account=${account} order=${order} />
       <${Health} account=${account} isLost=${live.link === 'lost'} />
     </div>
+    <${WhatIf} live=${live} account=${account} />
     <div class="two">
       <${Losses} account=${account} />
       <${Alerts} live=${live} account=${account} />
@@ -293,6 +297,21 @@ function Health({ account, isLost }) {
         </tbody>
       </table>
     </div>
+  <//>`
+}
+
+/** The equity if the market moved. */
+function WhatIf({ live, account }) {
+  const found = usePolled(() => read('/v1/whatif'), [live.head.startedAt], WHAT_IF_EVERY_MS)
+  const view = found.value?.find(({ name }) => name === account.name)
+  if (!view) return undefined
+  const isIdle =
+    view.notCounted.length === 0 &&
+    view.scenario.positions.length === 0 &&
+    view.curve.reached.every((value) => value === view.curve.none[0])
+  return html`<${Card} title="If the market moves" aside=${html`<code>intentd whatif</code>`}>
+    ${isIdle ? html`<p class="empty">Nothing is held and nothing rests: no move changes the equity.</p>` : html`<${MoveChart} curve=${view.curve} coin=${view.coin} />`}
+    ${view.notCounted.length > 0 && html`<p class="soft legend">Not counted: ${view.notCounted.join('; ')}.</p>`}
   <//>`
 }
 

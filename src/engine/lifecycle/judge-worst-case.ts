@@ -1,0 +1,87 @@
+import { ACCOUNT } from '../../domain/trading-mode.ts'
+import { WORST_CASE_WARN, type WorstCase } from '../../domain/worst-case.ts'
+import { formatOnGrid } from '../../lib/grid.ts'
+import { planReduction } from '../../risk/reduction.ts'
+import { describeScenario } from '../../risk/worst-case.ts'
+import { showUsed } from '../../risk/worst-case-orders.ts'
+import { restrictionOf } from '../book/book.ts'
+import { announce, type Core, specOf } from '../state/core.ts'
+import { askForPositionAgain } from '../state/losses.ts'
+import { showAmount } from '../state/own-figure.ts'
+import { endReductions, reduceTo } from '../state/reductions.ts'
+import { endHalt, halt } from '../state/trading-mode.ts'
+import {
+  type BelievedWorstCase,
+  believedWorstCase,
+  confirmBeyond,
+  measureWorstCase,
+  noteNearBudget,
+} from '../state/worst-case.ts'
+import { expirePlaces } from '../strategies/take-decision.ts'
+
+/** A warning is given again after so much less than its share of the budget was used. */
+const REARMED = 0.9
+
+/**
+ * Compares what the moves of `risk.survives` would take with what the account is worth, whenever the profit of an
+ * instrument was compared:
+ *
+ *     80 %    by the worse figures: a warning
+ *     100 %   what both witnesses say, in two readings (MON1): the account is held in `reducing`, so that what rests and
+ *             adds is cancelled, and as much is closed as leads back to 80 %
+ *     80 %    what both say: the account is released
+ *
+ * Orders are denied beyond 100 % by the worse figures, in `risk/checks.ts`.
+ */
+export function judgeWorstCase(core: Core, symbols: readonly string[]): void {
+  const [symbol] = symbols
+  if (core.settings.survives === undefined || symbol === undefined) return
+  warn(core, measureWorstCase(core))
+  const held = restrictionOf(core.book, ACCOUNT, 'worstCase')
+  const believed = believedWorstCase(core)
+  if (believed === undefined) {
+    if (held === undefined) endReductions(core, { code: 'worstCase' })
+    return
+  }
+  if (held !== undefined) return reduce(core, believed)
+  endReductions(core, { code: 'worstCase' })
+  const isBeyond = believed.worst.used > 1
+  if (!confirmBeyond(core, symbol, isBeyond)) {
+    if (isBeyond) askForPositionAgain(core, symbol)
+    return
+  }
+  const reason = reasonOf(core, believed.worst)
+  announce(core, 'error', 'limits.reached', { scope: ACCOUNT, code: 'worstCase', reason })
+  halt(core, ACCOUNT, 'worstCase', reason)
+  reduce(core, believed)
+}
+
+function warn(core: Core, worst: WorstCase | undefined): void {
+  const used = worst?.used ?? 0
+  if (!noteNearBudget(core, used >= WORST_CASE_WARN, used < WORST_CASE_WARN * REARMED) || !worst) return
+  announce(core, 'warn', 'worstCase.near', { reason: reasonOf(core, worst, WORST_CASE_WARN) })
+}
+
+/** While the account is held for its worst case: says what of each instrument is closed, and ends that at the share of the warning. */
+function reduce(core: Core, { worst, equity, held }: BelievedWorstCase): void {
+  if (worst.used <= WORST_CASE_WARN) {
+    endReductions(core, { code: 'worstCase' })
+    confirmBeyond(core, '', false)
+    return endHalt(core, ACCOUNT, 'worstCase', reasonOf(core, worst, WORST_CASE_WARN))
+  }
+  const planned = planReduction(held, equity)
+  const kept = new Set(planned.map(({ symbol }) => symbol))
+  const over = [...core.reductions.keys()].filter((symbol) => !kept.has(symbol))
+  endReductions(core, { code: 'worstCase', symbols: over })
+  for (const { symbol, holdSide, lots } of planned) {
+    const reason = reasonOf(core, worst)
+    if (!reduceTo(core, { symbol, holdSide, lots, code: 'worstCase', reason })) continue
+    const size = formatOnGrid(specOf(core, symbol).lot, lots)
+    announce(core, 'error', 'position.reducing', { symbol, holdSide, size, reason })
+  }
+  if (planned.length > 0) expirePlaces(core)
+}
+
+function reasonOf(core: Core, { scenario, used, need, equity }: WorstCase, limit = 1): string {
+  return `${describeScenario(scenario)} would take ${showAmount(core, need)} of ${showAmount(core, equity)}: ${showUsed(used)}, limit ${limit * 100} %`
+}

@@ -1,0 +1,192 @@
+import { type Instrument, isInverse } from '../../domain/instrument.ts'
+import { isFlat } from '../../domain/position.ts'
+import type { WorstCase, WorstCaseState } from '../../domain/worst-case.ts'
+import { floatOnGrid } from '../../lib/grid.ts'
+import { own } from '../../lib/own.ts'
+import type { Exposure } from '../../risk/exposure.ts'
+import type { ReducibleRisk } from '../../risk/reduction.ts'
+import {
+  findWorstCase,
+  type HeldSide,
+  needsOf,
+  type InstrumentRisk,
+  sumNeeds,
+} from '../../risk/worst-case.ts'
+import { withOrders, type WorstCaseBasis } from '../../risk/worst-case-orders.ts'
+import { accountHoldingOf } from '../book/book.ts'
+import { type Core, specOf } from './core.ts'
+import { comparableStatement, equityAtWorst, equityBelieved } from './losses.ts'
+import { marketOf } from './market-state.ts'
+import { ownPriceOf, unrealisedOfAccount } from './own-figure.ts'
+import { laddersOf, totalsOf } from './totals.ts'
+
+/** The basis on which orders on an instrument are approved; undefined where no move must be survived. */
+export function worstCaseBasisOf(core: Core, symbol: string): WorstCaseBasis | undefined {
+  const { survives } = core.settings
+  if (survives === undefined) return undefined
+  const others = [...core.settings.instruments.values()].filter(
+    (instrument) => instrument.symbol !== symbol && isAtRisk(core, instrument),
+  )
+  return {
+    ...basisOf(core, specOf(core, symbol), dearestPrice(core, symbol)),
+    others: sumNeeds(others.map((other) => needsOf(riskOf(core, other, dearestPrice(core, other.symbol))))),
+    equity: equityNow(core),
+  }
+}
+
+/** Measures the worst case by the worse figures. It is noted, and shown. */
+export function measureWorstCase(core: Core): WorstCase | undefined {
+  own(core.worstCase).equity = equityAtWorst(core)
+  const risks = risksOf(core, dearestPrice)
+  const measured = findWorstCase(risks.map(needsOf), equityNow(core))
+  own(core.worstCase).last = measured === undefined || Number.isNaN(measured.used) ? undefined : measured
+  return core.worstCase.last
+}
+
+/** The worst case that both witnesses agree on at least (MON1), with all that rests, and what of it can be closed. */
+export interface BelievedWorstCase {
+  readonly worst: WorstCase
+  readonly equity: number
+  /** All that is held, without what rests. */
+  readonly held: readonly ReducibleRisk[]
+}
+
+/** Undefined while a part of it is not known. */
+export function believedWorstCase(core: Core): BelievedWorstCase | undefined {
+  const equity = equityBelieved(core)
+  if (equity === undefined) return undefined
+  const needs = risksOf(core, mildestPrice).map(needsOf)
+  const worst = findWorstCase(needs, equity) ?? { scenario: { kind: 'joint' }, need: 0, equity, used: 0 }
+  if (Number.isNaN(worst.used)) return undefined
+  const held = [...core.settings.instruments.values()]
+    .filter(({ symbol }) => !isFlat(accountHoldingOf(core.book, symbol)))
+    .map((instrument): ReducibleRisk => {
+      const { risk } = basisOf(core, instrument, mildestPrice(core, instrument.symbol))
+      const { bid, ask } = marketOf(core, instrument.symbol)
+      return {
+        ...risk,
+        lotSize: floatOnGrid(instrument.lot, 1),
+        lotsMin: instrument.lotsMin,
+        halfSpread: Math.max(0, (ask - bid) / 2 / risk.price),
+      }
+    })
+  return { worst, equity, held }
+}
+
+function risksOf(core: Core, priceOf: (core: Core, symbol: string) => number): readonly InstrumentRisk[] {
+  return [...core.settings.instruments.values()]
+    .filter((instrument) => isAtRisk(core, instrument))
+    .map((instrument) => riskOf(core, instrument, priceOf(core, instrument.symbol)))
+}
+
+/** Whether anything is held or may be filled there. */
+function isAtRisk(core: Core, { symbol }: Instrument): boolean {
+  const { buyingLots, sellingLots } = totalsOf(core, symbol).exposure
+  return buyingLots + sellingLots > 0 || !isFlat(accountHoldingOf(core.book, symbol))
+}
+
+function riskOf(core: Core, instrument: Instrument, price: number): InstrumentRisk {
+  const exposure: Exposure = totalsOf(core, instrument.symbol).exposure
+  return withOrders(basisOf(core, instrument, price), exposure)
+}
+
+const NOTHING = { opening: 0, closing: 0 }
+
+function basisOf(
+  core: Core,
+  instrument: Instrument,
+  price: number,
+): Pick<WorstCaseBasis, 'instrument' | 'risk' | 'ladders' | 'approved'> {
+  const { symbol } = instrument
+  const { survives, liquidation } = core.settings
+  const move = survives?.moves.get(symbol) ?? Number.NaN
+  const { longLots, shortLots } = accountHoldingOf(core.book, symbol)
+  const entry = core.book.entries.get(symbol)
+  const { tick, lot } = instrument
+  const sideOf = (lots: number, explained = 0, ticks = Number.NaN): HeldSide => ({
+    size: floatOnGrid(lot, lots),
+    entryPrice: explained < lots ? Number.NaN : floatOnGrid(tick, ticks),
+  })
+  const rate = core.market.tickers?.read(symbol, 'fundingRate') ?? Number.NaN
+  const risk: InstrumentRisk = {
+    symbol,
+    isInverse: isInverse(instrument),
+    isNet: core.settings.positionMode === 'one_way_mode',
+    rules: liquidation?.rules.get(symbol) ?? UNKNOWN_RULES,
+    move,
+    jointMove: survives?.jointMoves.get(symbol) ?? move,
+    price,
+    // Tickers without a rate are of contracts that pay none, as far as is known.
+    fundingRate: Number.isNaN(rate) ? 0 : rate,
+    long: sideOf(longLots, entry?.longLots, entry?.longTicks),
+    short: sideOf(shortLots, entry?.shortLots, entry?.shortTicks),
+    buys: NOTHING,
+    sells: NOTHING,
+  }
+  const ladders = survives?.isGap === false ? laddersOf(core, instrument) : undefined
+  return { instrument, risk, approved: { buys: [], sells: [] }, ...(ladders && { ladders }) }
+}
+
+const UNKNOWN_RULES = { tiers: [], takerFeeRate: Number.NaN }
+
+/**
+ * The price at which the most is at risk, of the tickers or as the last reading of the position marks it; of an inverse
+ * contract that is the lowest one. So one wrong price lets no more be held. NaN: not known, or too old.
+ */
+function dearestPrice(core: Core, symbol: string): number {
+  const { bid, ask, last, ageMs } = marketOf(core, symbol)
+  if (ageMs > core.settings.limits.dataAgeMaxMs) return Number.NaN
+  const mark = core.losses.statements.get(symbol)?.markPrice ?? Number.NaN
+  return isInverse(specOf(core, symbol))
+    ? Math.min(bid, last || bid, mark || bid)
+    : Math.max(ask, last || ask, mark || ask)
+}
+
+/** Our own price or the mark price of the exchange, by which less is at risk: nothing is closed for one of them alone. */
+function mildestPrice(core: Core, symbol: string): number {
+  const { price } = ownPriceOf(core, symbol)
+  const mark = core.losses.statements.get(symbol)?.markPrice ?? Number.NaN
+  if (!(mark > 0)) return price
+  return isInverse(specOf(core, symbol)) ? Math.max(price, mark) : Math.min(price, mark)
+}
+
+/** The worse figure of the last comparison, less what has been lost at the prices since then; NaN: not known. */
+function equityNow(core: Core): number {
+  let equity = core.worstCase.equity ?? equityAtWorst(core) ?? Number.NaN
+  for (const symbol of core.settings.instruments.keys()) {
+    if (isFlat(accountHoldingOf(core.book, symbol)) || !comparableStatement(core, symbol)) continue
+    const then = core.market.marks.get(symbol)?.unrealised ?? Number.NaN
+    const now = unrealisedOfAccount(core, symbol, ownPriceOf(core, symbol).price)
+    equity += Math.min(0, now - then)
+  }
+  return equity
+}
+
+/** Whether the budget has just been used so far that it is warned; it is said again after it was clearly less. */
+export function noteNearBudget({ worstCase }: Core, isNear: boolean, isFar: boolean): boolean {
+  const isNews = isNear && !worstCase.isWarned
+  if (isNews) own(worstCase).isWarned = true
+  else if (isFar) own(worstCase).isWarned = false
+  return isNews
+}
+
+/** Whether other answers than these have said before that the budget is exceeded. */
+export function confirmBeyond(
+  { worstCase, losses, market }: Core,
+  symbol: string,
+  isBeyond: boolean,
+): boolean {
+  if (!isBeyond) {
+    own(worstCase).awaited = undefined
+    return false
+  }
+  const answers: WorstCaseState['awaited'] = {
+    positionAt: losses.statements.get(symbol)?.requestedAt ?? 0,
+    tickersAt: market.tickers?.requestTime ?? 0,
+  }
+  const before = worstCase.awaited
+  if (before === undefined) own(worstCase).awaited = answers
+  return (
+    before !== undefined && before.positionAt !== answers.positionAt && before.tickersAt !== answers.tickersAt
+  )
+}

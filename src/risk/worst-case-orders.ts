@@ -1,0 +1,161 @@
+import { showCoin } from '../domain/coin-amount.ts'
+import type { Undescribed, Objection } from '../domain/denial.ts'
+import type { Instrument } from '../domain/instrument.ts'
+import type { OrderIntent } from '../domain/intent.ts'
+import { isClosing, tradesAs } from '../domain/order-action.ts'
+import { floatOnGrid } from '../lib/grid.ts'
+import type { Exposure } from './exposure.ts'
+import type { RestingLadder, Rung } from './resting-ladder.ts'
+import {
+  describeScenario,
+  findWorstCase,
+  needsOf,
+  type OtherNeeds,
+  type RestingSide,
+  type InstrumentRisk,
+  type RiskNeeds,
+} from './worst-case.ts'
+
+/** The worst case after an order follows from this, the order, and the exposure of its instrument. */
+export interface WorstCaseBasis {
+  readonly instrument: Instrument
+  /** The worse figure; NaN: not known. */
+  readonly equity: number
+  /** The holding of the instrument; its orders are those of the exposure. */
+  readonly risk: InstrumentRisk
+  readonly others: OtherNeeds
+  /** Where orders count at their own prices: those that rest, and those that were approved for the same batch. */
+  readonly ladders?: { readonly buys: RestingLadder; readonly sells: RestingLadder }
+  readonly approved: { readonly buys: Rung[]; readonly sells: Rung[] }
+}
+
+interface SizedOrder extends Pick<OrderIntent, 'action' | 'lots'> {
+  readonly ticks?: number | undefined
+}
+
+/**
+ * Denies an order after which the account would not survive a scenario that the order makes worse. What lowers the need of
+ * every scenario that is beyond the budget passes, however far beyond it is.
+ */
+export function objectToWorstCase(
+  basis: WorstCaseBasis,
+  intent: SizedOrder,
+  exposure: Exposure,
+): Undescribed<Objection> | undefined {
+  const after = needsOf(withOrders(basis, exposure, intent))
+  if (isWithin(basis, after) || isSurvived(basis, needsOf(withOrders(basis, exposure)), after))
+    return undefined
+  const known = { ...exposure }
+  return { code: 'WORST_CASE', detail: () => describeDenial(basis, intent, known) }
+}
+
+/** Sums of floats that should be equal differ by less than this share. */
+const ROUNDING = 1e-9
+
+/** Whether no scenario takes more than the equity. */
+function isWithin({ others, equity }: WorstCaseBasis, { down, up, standing, joint }: RiskNeeds): boolean {
+  const alone = Math.max(down, up, standing + (others.single?.beyond ?? Number.NEGATIVE_INFINITY))
+  return others.standing + alone <= equity && others.joint + joint <= equity
+}
+
+/** Whether each scenario takes no more than the equity, or no more than before. */
+function isSurvived({ others, equity }: WorstCaseBasis, before: RiskNeeds, after: RiskNeeds): boolean {
+  const isNoMore = (was: number, is: number): boolean => is <= equity || is <= was + Math.abs(was) * ROUNDING
+  const beyond = others.standing + (others.single?.beyond ?? Number.NEGATIVE_INFINITY)
+  return (
+    isNoMore(others.standing + before.down, others.standing + after.down) &&
+    isNoMore(others.standing + before.up, others.standing + after.up) &&
+    isNoMore(others.joint + before.joint, others.joint + after.joint) &&
+    isNoMore(before.standing + beyond, after.standing + beyond)
+  )
+}
+
+/** Whether equity and the needs of the other instruments are known. */
+export function isKnown({ equity, others }: WorstCaseBasis): boolean {
+  return !Number.isNaN(equity) && !Number.isNaN(others.standing)
+}
+
+/** Both unknown figures and the two scenarios are said: what fits is found by halving. */
+function describeDenial(basis: WorstCaseBasis, intent: SizedOrder, exposure: Exposure): string {
+  const { instrument, equity, others } = basis
+  const before = needsOf(withOrders(basis, exposure))
+  const after = needsOf(withOrders(basis, exposure, intent))
+  const worst = findWorstCase(listAll(others, after), equity)
+  const now = findWorstCase(listAll(others, before), equity)
+  if (worst === undefined || now === undefined || Number.isNaN(worst.used))
+    return Number.isNaN(equity)
+      ? 'what the account is worth is not known yet'
+      : 'a price of what is held or rests is not known'
+  let [fits, tooMuch] = [0, intent.lots]
+  while (tooMuch - fits > 1) {
+    const lots = Math.floor((fits + tooMuch) / 2)
+    if (isSurvived(basis, before, needsOf(withOrders(basis, exposure, { ...intent, lots })))) fits = lots
+    else tooMuch = lots
+  }
+  const size = fits < instrument.lotsMin ? 'nothing' : String(floatOnGrid(instrument.lot, fits))
+  const left = Math.max(0, equity - now.need)
+  const inCoin = (amount: number): string => showCoin(amount, instrument.marginCoin)
+  return `${describeScenario(worst.scenario)} would take ${showUsed(worst.used)} of ${inCoin(equity)}, with all that rests filled; ${inCoin(left)} are left without it, ${size} would fit`
+}
+
+export function showUsed(used: number): string {
+  return Number.isFinite(used) ? `${(used * 100).toFixed(1)} %` : 'more than all'
+}
+
+/** The others as the needs of one instrument, so that the worst of all is found the same way. */
+function listAll({ standing, joint, single }: OtherNeeds, own: RiskNeeds): readonly RiskNeeds[] {
+  if (single === undefined) return [own]
+  const { needs, beyond } = single
+  const isDown = needs.down >= needs.up
+  const moved = standing + beyond
+  return [own, { ...needs, standing, joint, down: isDown ? moved : standing, up: isDown ? standing : moved }]
+}
+
+/** The risk with all orders of the exposure, and one more. */
+export function withOrders(
+  basis: Pick<WorstCaseBasis, 'instrument' | 'risk' | 'ladders' | 'approved'>,
+  exposure: Exposure,
+  order?: SizedOrder,
+): InstrumentRisk {
+  const { risk, instrument, ladders, approved } = basis
+  const size = (lots: number): number => floatOnGrid(instrument.lot, lots)
+  const buys: RestingSide = {
+    opening: size(risk.isNet ? exposure.buyingLots : exposure.addingLongLots),
+    closing: size(risk.isNet ? 0 : exposure.closingShortLots),
+    ...(ladders && { ladder: ladders.buys, more: approved.buys }),
+  }
+  const sells: RestingSide = {
+    opening: size(risk.isNet ? exposure.sellingLots : exposure.addingShortLots),
+    closing: size(risk.isNet ? 0 : exposure.closingLongLots),
+    ...(ladders && { ladder: ladders.sells, more: approved.sells }),
+  }
+  if (order === undefined) return { ...risk, buys, sells }
+  const rung = toRung(instrument, order, risk.isNet)
+  return tradesAs(order.action) === 'buy'
+    ? { ...risk, buys: withRung(buys, rung), sells }
+    : { ...risk, buys, sells: withRung(sells, rung) }
+}
+
+function withRung(side: RestingSide, rung: Rung): RestingSide {
+  if (side.ladder) return { ...side, more: [...(side.more ?? []), rung] }
+  return { opening: side.opening + rung.opening, closing: side.closing + rung.closing }
+}
+
+/** @param isNet One-way mode, in which what an order closes follows from all of them. */
+function toRung(instrument: Instrument, { action, lots, ticks }: SizedOrder, isNet: boolean): Rung {
+  const size = floatOnGrid(instrument.lot, lots)
+  const closes = isClosing(action) && !isNet
+  return {
+    price: ticks === undefined ? undefined : floatOnGrid(instrument.tick, ticks),
+    opening: closes ? 0 : size,
+    closing: closes ? size : 0,
+  }
+}
+
+/** Counts an order that was approved, or takes out a copy of it (lots below zero), where orders count at their own prices. */
+export function countApproved(basis: WorstCaseBasis, order: SizedOrder): void {
+  if (!basis.ladders) return
+  const { buys, sells } = basis.approved
+  const side = tradesAs(order.action) === 'buy' ? buys : sells
+  side.push(toRung(basis.instrument, order, basis.risk.isNet))
+}

@@ -1,0 +1,102 @@
+import {
+  defineStrategy,
+  type InstrumentView,
+  type Intent,
+  type SnapshotView,
+  type Strategy,
+  z,
+} from '../../../src/strategy/contract.ts'
+import { type GreedyKind } from './liquidation-plan.ts'
+
+interface GreedyState {
+  readonly decisions: number
+  /** The price of some decisions ago. */
+  readonly before: number
+}
+
+/** A step of it, as a share of all that it wants. */
+const STEPS = 12
+/** It speaks on every so manieth decision. */
+const EVERY = 3
+const RUNGS = 5
+/** From one rung of a ladder to the next, as a share of the price. */
+const RUNG_GAP = 0.006
+
+export interface GreedyStrategyOptions {
+  readonly kind: GreedyKind
+  readonly positionMode: 'one_way_mode' | 'hedge_mode'
+  /** It wants to hold so much in the end, in lots. */
+  readonly lotsMax: number
+}
+
+/** A strategy that wants more, whatever the market does. */
+export function createGreedyStrategy({ kind, positionMode, lotsMax }: GreedyStrategyOptions): Strategy {
+  const step = Math.max(1, Math.round(lotsMax / STEPS))
+  const say = (view: InstrumentView, state: GreedyState): Intent[] => {
+    if (kind === 'ladder') return [buysBelow(view, step, lotsMax)]
+    if (kind === 'trend') return [view.target(addWithTrend(view, state, { step, lotsMax }))]
+    return positionMode === 'hedge_mode'
+      ? addToBoth(view, state, { step, lotsMax })
+      : [quoteBoth(view, step, lotsMax)]
+  }
+  return defineStrategy({
+    name: kind,
+    params: z.strictObject({}),
+    initialState: (): GreedyState => ({ decisions: 0, before: 0 }),
+    decide(snapshot: SnapshotView, { state }) {
+      const [view] = snapshot.instruments
+      const { decisions } = state
+      const speaks = decisions % EVERY === 0 && view?.hasPrices === true
+      const before = decisions % (EVERY * 5) === 0 ? (view?.bid ?? 0) : state.before
+      return { intents: speaks ? say(view, state) : [], state: { decisions: decisions + 1, before } }
+    },
+  })
+}
+
+interface Appetite {
+  readonly step: number
+  readonly lotsMax: number
+}
+
+/** Buys at ever lower prices, and one at the market. */
+function buysBelow(view: InstrumentView, step: number, lotsMax: number): Intent {
+  const left = lotsMax - view.longLots
+  const rungs = Math.min(RUNGS, Math.ceil(left / step))
+  return view.quote(
+    Array.from({ length: Math.max(0, rungs) }, (_, rung) => ({
+      side: 'buy' as const,
+      ticks: Math.max(1, view.ticksBelow(view.bid * (1 - RUNG_GAP * rung))),
+      lots: step,
+    })),
+  )
+}
+
+function addWithTrend(view: InstrumentView, { before }: GreedyState, { step, lotsMax }: Appetite): number {
+  const side = view.bid >= before ? 1 : -1
+  const wanted = view.netLots + side * step
+  return Math.max(-lotsMax, Math.min(lotsMax, wanted))
+}
+
+function addToBoth(view: InstrumentView, { decisions }: GreedyState, { step, lotsMax }: Appetite): Intent[] {
+  const side = decisions % (2 * EVERY) === 0 ? 'long' : 'short'
+  const held = side === 'long' ? view.longLots : view.shortLots
+  // One side more than the other, so that a fall or a rise is felt.
+  const wanted = side === 'long' ? lotsMax : lotsMax / 3
+  if (held + step > wanted) return []
+  const action = side === 'long' ? 'openLong' : 'openShort'
+  return [view.place({ key: `add ${decisions}`, action, lots: step })]
+}
+
+/** Quotes that let the position grow to either side. */
+function quoteBoth(view: InstrumentView, step: number, lotsMax: number): Intent {
+  const levels = Array.from({ length: RUNGS }, (_, rung) => {
+    const away = RUNG_GAP * rung
+    return [
+      { side: 'buy' as const, ticks: view.ticksBelow(view.bid * (1 - away)), lots: step },
+      { side: 'sell' as const, ticks: view.ticksAbove(view.ask * (1 + away)), lots: step },
+    ]
+  }).flat()
+  return view.quote(
+    levels.filter(({ side }) => (side === 'buy' ? view.netLots < lotsMax : view.netLots > -lotsMax)),
+  )
+}

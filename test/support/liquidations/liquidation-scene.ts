@@ -1,0 +1,166 @@
+import { UID } from '../../../src/backtest/direct-exchange.ts'
+import { MemoryJournal } from '../../../src/backtest/memory-journal.ts'
+import { type DaemonConfig, loadConfig } from '../../../src/config/load-config.ts'
+import { toEngineSettings } from '../../../src/daemon/account/engine-settings.ts'
+import { contractsOf, listInstruments } from '../../../src/daemon/embedded/listed-instruments.ts'
+import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
+import { type Engine } from '../../../src/engine/engine.ts'
+import { type EngineSettings } from '../../../src/engine/settings.ts'
+import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
+import { AccountRun, type AccountRunOptions } from './account-run.ts'
+import { createGreedyStrategy } from './greedy-strategies.ts'
+import { LeapingMarket } from './leaping-market.ts'
+import { type LiquidationPlan, type TradedSymbol } from './liquidation-plan.ts'
+
+/** Two minutes to eight: funding is paid in the course of a world. Unix ms. */
+export const START_AT = Date.UTC(2025, 5, 2, 7, 58)
+export const OPENING = 10_000
+const PRICES: Readonly<Record<TradedSymbol, number>> = { BTCUSDT: 60_000, ETHUSDT: 3000, SOLUSDT: 150 }
+
+const base = (): DaemonConfig => {
+  known ??= loadConfig({ file: 'world.yaml', cwd: import.meta.dirname }).config
+  return known
+}
+let known: DaemonConfig | undefined
+
+interface SceneParts extends Pick<AccountRunOptions, 'core' | 'settings' | 'strategies'> {
+  readonly plan: LiquidationPlan
+  readonly market: LeapingMarket
+}
+
+/** An account at the simulated exchange, with what its plan says of calls that are lost and processes that are killed. */
+export class LiquidationScene {
+  readonly plan: LiquidationPlan
+  readonly core: ExchangeCore
+  readonly market: LeapingMarket
+  readonly #parts: SceneParts
+  readonly #journal: MemoryJournal
+  #run: AccountRun
+  #now = START_AT
+  #isKilled = false
+
+  constructor(parts: SceneParts) {
+    this.plan = parts.plan
+    this.core = parts.core
+    this.market = parts.market
+    this.#parts = parts
+    this.#journal = new MemoryJournal(parts.settings.salt)
+    this.#run = this.#begin(false)
+  }
+
+  /** Unix ms. */
+  get now(): number {
+    return this.#now
+  }
+
+  /** That of the last process. */
+  get engine(): Engine {
+    return this.#run.engine
+  }
+
+  tickOf(symbol: string): number {
+    return Number(base().instruments[symbol]?.tickSize)
+  }
+
+  /** Lets so much time pass, at most a second. */
+  pass(forMs: number): void {
+    const isAway = this.#isSilent('kill', this.#now)
+    if (this.#isKilled && !isAway) this.#run = this.#begin(true)
+    this.#isKilled = isAway
+    this.#now += forMs
+    if (isAway) while (!this.core.advance(this.#now));
+    else this.#run.run(forMs)
+  }
+
+  #begin(hasPreviousRun: boolean): AccountRun {
+    const { core, settings, strategies } = this.#parts
+    return new AccountRun({
+      ...{ core, settings, strategies, hasPreviousRun },
+      ...{ startAt: this.#now, journal: this.#journal },
+      isCutOff: (at) => this.#isSilent('outage', at),
+    })
+  }
+
+  #isSilent(kind: 'outage' | 'kill', at: number): boolean {
+    const { silence } = this.plan
+    const from = START_AT + (silence?.fromMs ?? 0)
+    return silence?.kind === kind && at >= from && at < from + silence.forMs
+  }
+}
+
+/** @param survived The move of `risk.survives`; undefined: without any protection. */
+export function openScene(plan: LiquidationPlan, survived: number | undefined): LiquidationScene {
+  const config = configOf(plan, survived)
+  const settings = settingsOf(plan, config)
+  const instruments = listInstruments(contractsOf(config), START_AT).filter(({ symbol }) =>
+    settings.instruments.has(symbol),
+  )
+  const lotsOf = (symbol: TradedSymbol): number => {
+    const lotSize = Number(config.instruments[symbol]?.lotSize)
+    return (OPENING * plan.leverage) / PRICES[symbol] / lotSize
+  }
+  const market = new LeapingMarket({
+    startAt: START_AT,
+    legs: plan.legs,
+    fundingRate: plan.fundingRate,
+    instruments: plan.symbols.map((symbol) => ({
+      symbol,
+      startTicks: Math.round(PRICES[symbol] / Number(config.instruments[symbol]?.tickSize)),
+      lots: Math.max(1, Math.round(lotsOf(symbol) * plan.depth)),
+    })),
+  })
+  const core = createExchangeCore({
+    instruments,
+    accounts: [
+      {
+        ...{ uid: UID, label: 'world', key: 'key', secret: 'secret', passphrase: 'passphrase' },
+        ...{ role: 'ordinary', balances: { USDT: String(OPENING) } },
+        ...{ positionMode: plan.positionMode, leverage: plan.leverage },
+      },
+    ],
+    market: () => market,
+    settings: { marketStateEveryMs: Number.POSITIVE_INFINITY, fillModel: plan.fillModel },
+    seed: plan.seed,
+  })
+  const strategies = new Map(
+    plan.symbols.map((symbol) => {
+      const { kind, share } = plan.greed[symbol] ?? { kind: 'ladder', share: 0 }
+      const lotsMax = Math.max(2, Math.floor(lotsOf(symbol) * share))
+      const strategy = createGreedyStrategy({ kind, positionMode: plan.positionMode, lotsMax })
+      return [strategyOf(symbol), { strategy, params: {} }]
+    }),
+  )
+  return new LiquidationScene({ plan, core, market, settings, strategies })
+}
+
+function strategyOf(symbol: string): StrategyId {
+  return toStrategyId(`greedy-${symbol.toLowerCase()}`)
+}
+
+function configOf(plan: LiquidationPlan, survived: number | undefined): DaemonConfig {
+  const { account, risk, simulator, instruments, ...rest } = base()
+  const traded = Object.entries(instruments).filter(([symbol]) =>
+    plan.symbols.includes(symbol as TradedSymbol),
+  )
+  if (simulator === undefined) throw new Error('the worlds are simulated')
+  return {
+    ...rest,
+    account: { ...account, positionMode: plan.positionMode },
+    instruments: Object.fromEntries(traded),
+    simulator: { ...simulator, leverage: plan.leverage },
+    risk:
+      survived === undefined
+        ? { ...risk, liquidation: 'none' }
+        : { ...risk, survives: { move: survived, gap: true } },
+  }
+}
+
+function settingsOf(plan: LiquidationPlan, config: DaemonConfig): EngineSettings {
+  const settings = toEngineSettings(config, { salt: 'salt', version: '0', embedded: true, shown: new Map() })
+  const limits = { positionMax: 1e9, orderSizeMax: 1e9, openOrdersMax: 50 }
+  const strategies = plan.symbols.map((symbol) => {
+    const id = strategyOf(symbol)
+    return [id, { id, symbols: [symbol], feeds: new Map(), limits: new Map([[symbol, limits]]) }] as const
+  })
+  return { ...settings, strategies: new Map(strategies) }
+}

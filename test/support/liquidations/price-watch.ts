@@ -1,0 +1,115 @@
+import { UID } from '../../../src/backtest/direct-exchange.ts'
+import { type HoldSide } from '../../../src/domain/position.ts'
+import { sumDecimals, ZERO } from '../../../src/lib/decimal.ts'
+import { type LiquidationScene, START_AT } from './liquidation-scene.ts'
+
+export interface ComparedPrices {
+  /** How many prices of our own core were compared with those of the simulator, and where they differ. */
+  readonly compared: number
+  readonly differences: readonly string[]
+  /** How many liquidations were compared with our price before them. */
+  readonly foretold: number
+}
+
+interface SeenPosition {
+  readonly holdSide: HoldSide
+  /** At which it would be liquidated by our own count; NaN: not known, or at none. */
+  readonly ourPrice: number
+  readonly mark: number
+}
+
+/** For so many looks nothing but the price has moved where a liquidation is compared with what was foretold. */
+const STILL_LOOKS = 8
+
+/** Compares the prices at which positions would be, and are, liquidated with those of our own core. */
+export class PriceWatch {
+  readonly #scene: LiquidationScene
+  readonly #differences: string[] = []
+  #compared = 0
+  #foretold = 0
+  #counts = { liquidations: 0, fills: 0 }
+  #stillFor = 0
+  #before: SeenPosition | undefined
+
+  constructor(scene: LiquidationScene) {
+    this.#scene = scene
+  }
+
+  get liquidations(): number {
+    return this.#counts.liquidations
+  }
+
+  get found(): ComparedPrices {
+    return { compared: this.#compared, foretold: this.#foretold, differences: this.#differences }
+  }
+
+  /** While prices stand, what the exchange states and what our core has counted are the same to a tick. */
+  compare(): void {
+    // Our core has not read yet what was filled or paid just now.
+    if (this.#stillFor < STILL_LOOKS) return
+    for (const symbol of this.#scene.plan.symbols) {
+      const tick = this.#scene.tickOf(symbol)
+      for (const { holdSide, liquidationPrice } of this.#positionsOf(symbol)) {
+        const ours = this.#ourPrice(symbol, holdSide)
+        const stated = Number(liquidationPrice)
+        const isSame = stated > 0 ? Math.abs(ours - stated) <= tick : Number.isNaN(ours)
+        this.#compared += 1
+        if (!isSame) this.#differ(`${symbol} ${holdSide}: ours ${ours}, the exchange states ${stated}`)
+      }
+    }
+  }
+
+  /** Where one position alone is held, nothing but its price liquidates it: the mark has just passed ours. */
+  look(): void {
+    const { core, plan, engine, market, now } = this.#scene
+    const { liquidations, fills, resting, funding } = core.carryOut(now, ({ accounts }) => {
+      const account = accounts.get(UID)
+      if (account === undefined) throw new Error('the account is gone')
+      const { counts, openOrders, coins } = account
+      return { ...counts, resting: openOrders.size, funding: coins.get('USDT')?.funding ?? ZERO }
+    })
+    const [symbol = '', ...others] = plan.symbols
+    const tick = this.#scene.tickOf(symbol)
+    const mark = market.markAt(symbol, now) * tick
+    if (liquidations > this.#counts.liquidations && this.#stillFor >= STILL_LOOKS)
+      this.#judge(symbol, { mark, tick })
+    // A payment on a position that was closed right after it can never be read: its counter went with it.
+    const isKnown = sumDecimals(engine.book.funding.values()).eq(funding)
+    this.#stillFor = isKnown && fills === this.#counts.fills ? this.#stillFor + 1 : 0
+    this.#counts = { liquidations, fills }
+    const ours = engine.distances.get(symbol) ?? []
+    const [one] = ours
+    // An order that rests may be filled on the way, and then the price is another.
+    const isAlone = others.length === 0 && ours.length === 1 && resting === 0
+    this.#before = one && isAlone ? { ...one, mark } : undefined
+  }
+
+  #judge(symbol: string, { mark, tick }: { readonly mark: number; readonly tick: number }): void {
+    const before = this.#before
+    if (before === undefined) return
+    const [low, high] = [Math.min(mark, before.mark) - tick, Math.max(mark, before.mark) + tick]
+    this.#foretold += 1
+    if (!(before.ourPrice >= low && before.ourPrice <= high))
+      this.#differ(
+        `${symbol} ${before.holdSide}: liquidated between ${low} and ${high}, ours ${before.ourPrice}`,
+      )
+  }
+
+  #differ(text: string): void {
+    const { now, plan } = this.#scene
+    this.#differences.push(`${plan.seed} after ${(now - START_AT) / 1000} s, ${text}`)
+  }
+
+  #ourPrice(symbol: string, holdSide: HoldSide): number {
+    const ours = this.#scene.engine.distances.get(symbol) ?? []
+    return ours.find((one) => one.holdSide === holdSide)?.ourPrice ?? Number.NaN
+  }
+
+  #positionsOf(symbol: string) {
+    const { core, now } = this.#scene
+    const request = { symbol, productType: 'USDT-FUTURES', marginCoin: 'USDT' } as const
+    const reply = core.answer('singlePosition', { uid: UID }, request, now)
+    if (!reply.ok) throw new Error(`no position of ${symbol}`)
+    return reply.data
+  }
+}
