@@ -1395,22 +1395,10 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'for (const item of items.slice(0, 1)) {\n    const order = findOrder(core, item)',
   },
   {
-    name: 'liquidation-not-judged',
-    what: 'how far a liquidation is, is not judged by a reading that changes nothing else',
-    find: '  judgeLiquidation(core, compared)\n',
-    replace: '  if (core.effects.length > 0) judgeLiquidation(core, compared)\n',
-  },
-  {
     name: 'liquidation-of-one-answer',
     what: 'two readings that rest on one answer of the tickers close a position before its liquidation',
     find: 'before.positionAt !== positionAt && before.tickersAt !== tickersAt',
     replace: 'before.positionAt !== positionAt',
-  },
-  {
-    name: 'liquidation-without-profit',
-    what: 'a position is closed before its liquidation although the exchange states another profit',
-    find: "return trust === 'agreed' || (trust === 'alone' && ownPriceOf(core, symbol).isInBand)",
-    replace: "return trust !== 'flat'",
   },
   {
     name: 'taken-in-another-order',
