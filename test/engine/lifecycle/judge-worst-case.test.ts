@@ -386,7 +386,7 @@ describe('[MON1] an account beyond its budget', () => {
       lots: LOTS - 10,
       ticks: ENTRY * 10,
       fee: '0',
-      source: 'WEB' as never,
+      source: 'WEB',
     })
     const reading = { fills: [byHand], sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now }
     bench.step({ kind: 'fillsRead', reading })
