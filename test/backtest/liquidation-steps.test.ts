@@ -98,50 +98,51 @@ test('a position that would begin nearer than reduce is denied: 2 BTC at 60,000 
   expect(run.liquidation).toEqual({ nearest: [], steps: [] })
 })
 
-test('the same position is warned of, reduced and closed in time, and it is said when and why', async () => {
+test('the same position is warned of, then reduced as often as it comes too near, and it is said when and why', async () => {
   const { size, ask } = DEMONSTRATED
   const run = await demonstrate('  liquidation: { warn: 0.07, reduce: 0.05, flatten: 0.03 }\n')
+  const sold = project?.rows('out', 'fills.csv').slice(1) ?? []
 
-  // Until funding is paid after an hour, at the mark of before, and then with what it costs: 0.02 % of the value.
   const opened = 10_000 - size * ask * TAKER
-  const liquidationOf = (balance: number): number => (size * ask - balance) / (size * (1 - NEED))
-  const before = liquidationOf(opened)
-  const after = liquidationOf(opened - (size * 0.0002 * tenthsAt(59)) / 10)
-  expect([before, after].map((price) => price.toFixed(0))).toEqual(['55290', '55302'])
-  const minutes = [minuteOf(before, 0.07), minuteOf(before, 0.05), minuteOf(after, 0.03)]
-  expect(minutes).toEqual([20, 41, 62])
+  const liquidationOf = (held: number, balance: number): number =>
+    (held * ask - balance) / (held * (1 - NEED))
+  const before = liquidationOf(size, opened)
+  expect(before.toFixed(0)).toBe('55290')
+  const minutes = [minuteOf(before, 0.07), minuteOf(before, 0.05)]
+  expect(minutes).toEqual([20, 41])
 
   const steps = run.liquidation?.steps ?? []
-  expect(steps.map(({ step, symbol }) => `${step} ${symbol}`)).toEqual(
-    ['warn', 'reduce', 'flatten'].map((step) => `${step} BTCUSDT`),
-  )
+  expect(steps.map(({ step, symbol }) => `${step} ${symbol}`)).toEqual(['warn BTCUSDT', 'reduce BTCUSDT'])
   for (const [index, minute] of minutes.entries()) {
-    // Positions are read every five seconds; the last step waits for a second reading.
+    // Positions are read every five seconds.
     const lateMs = (steps[index]?.at ?? 0) - at(minute)
     expect(lateMs).toBeGreaterThanOrEqual(0)
     expect(lateMs).toBeLessThan(20_000)
   }
-  const said = (price: number, share: string, from: number, limit: string): string =>
-    `the long position at ${price} is ${share} % from ${from.toPrecision(7)} by our own count, limit ${limit} %`
+  const said = (price: number, share: string, limit: string): string =>
+    `the long position at ${price} is ${share} % from ${before.toPrecision(7)} by our own count, limit ${limit} %`
   expect(steps.map(({ reason }) => reason)).toEqual([
-    said(59_402.7, '6.92', before, '7.00'),
-    said(58_167.6, '4.95', before, '5.00'),
-    said(56_958.3, '2.91', after, '3.00'),
+    said(59_402.7, '6.92', '7.00'),
+    said(58_167.6, '4.95', '5.00'),
   ])
-  const closed = 56_958.3
+
+  // The first time, as few lots as lead to 5.5 %.
+  const price = 58_167.6
+  const distanceAfter = (lots: number): number => {
+    const closed = lots / 1000
+    const balance = opened + closed * (price - ask) - closed * price * TAKER
+    return 1 - liquidationOf(size - closed, balance) / price
+  }
+  const lots = Math.round(Number(sold[0]?.['last_qty']) * 1000)
+  expect(distanceAfter(lots)).toBeGreaterThan(0.055)
+  expect(distanceAfter(lots - 1)).toBeLessThanOrEqual(0.055)
+  expect(sold.length).toBeGreaterThan(5)
   const [nearest] = run.liquidation?.nearest ?? []
-  expect(nearest).toMatchObject({ symbol: 'BTCUSDT', holdSide: 'long' })
-  expect(nearest?.distance).toBeCloseTo(1 - after / closed, 5)
+  expect(nearest?.distance).toBeGreaterThan(0.048)
   expect(run.ratios.find(({ name }) => name === 'nearest to liquidation')?.value).toBe(nearest?.distance)
-  expect(Number(run.money.final)).toBeCloseTo(
-    opened - (size * 0.0002 * tenthsAt(59)) / 10 + size * (closed - ask) - size * closed * TAKER,
-    6,
-  )
   expect(describeSteps(run)[0]).toMatch(/^BTCUSDT 2025-06-02 07:20\S* UTC, step warn: the long/)
-  const page = renderRunTables(run, 0, 'USDT')
-  expect(page).toMatch(/Nearest to a liquidation[^]*BTCUSDT[^]*2\.91 %[^]*2025-06-02 08:02[^]*step flatten/)
+  expect(renderRunTables(run, 0, 'USDT')).toMatch(/Nearest to a liquidation[^]*BTCUSDT[^]*step reduce/)
   expect(run.liquidations).toBe(0)
-  expect(run.openPositions).toEqual([])
 })
 
 test('a market that falls, gaps and recovers: it is closed at the price after the gap, and stays so', async () => {
@@ -178,23 +179,30 @@ test('a coin-margined contract is measured in its coin: 2 BTC long on half of on
   ] as const)
     project.edit('main.yaml', from, to)
   const flat = (price: number) => ({ bid: price * 10, mark: price * 10 })
-  const script = { 0: flat(100_000), 10: flat(95_000), 20: flat(87_000), 30: flat(83_000), 35: flat(120_000) }
+  const script = { 0: flat(100_000), 10: flat(95_000), 20: flat(87_000), 30: flat(82_000), 35: flat(120_000) }
   const file = project.write('BTCUSD.csv', writeQuotes(50, script))
   const run = (await project.run([`BTCUSD=${file}`], 'out')).runs[0] as RunReport
 
-  // A profit is 2 − 2 × entry / price in coins; what is needed 2 × 0.46 %, whatever the price.
-  const opened = 0.5 - 2 * TAKER
-  const end = 100_000.1 / (1 + opened / 2 - NEED)
-  expect([95_000, 87_000, 83_000].map((price) => (1 - end / price).toFixed(3))).toEqual([
-    '0.154',
-    '0.077',
-    '0.032',
-  ])
+  // A profit is size − size × entry / price in coins; what is needed is 0.46 % of the size, whatever the price.
+  const entry = 100_000.1
+  const balanceAfter = (sold: number): number => 0.5 - 2 * TAKER + sold * (1 - entry / 87_000) - sold * TAKER
+  const endAfter = (sold: number): number =>
+    ((2 - sold) * entry) / ((2 - sold) * (1 - NEED) + balanceAfter(sold))
+  expect([95_000, 87_000].map((price) => (1 - endAfter(0) / price).toFixed(3))).toEqual(['0.154', '0.077'])
+  const lots = Array.from({ length: 2000 }, (_, one) => one).find(
+    (one) => 1 - endAfter(one / 1000) / 87_000 > 0.088,
+  )
+  const sold = (lots ?? 0) / 1000
+  expect((1 - endAfter(sold) / 82_000).toFixed(3)).toBe('0.032')
   expect(
     run.liquidation?.steps.map(
       ({ step, at: when }) => `${step} ${Math.floor((when - START_AT) / MINUTE_MS)}`,
     ),
   ).toEqual(['warn 20', 'reduce 20', 'flatten 30'])
-  expect(run.liquidation?.nearest[0]?.distance).toBeCloseTo(1 - end / 83_000, 6)
-  expect(Number(run.money.final)).toBeCloseTo(opened + 2 - (2 * 100_000.1) / 83_000 - 2 * TAKER, 8)
+  expect(run.liquidation?.nearest[0]?.distance).toBeCloseTo(1 - endAfter(sold) / 82_000, 6)
+  const left = 2 - sold
+  expect(Number(run.money.final)).toBeCloseTo(
+    balanceAfter(sold) + left * (1 - entry / 82_000) - left * TAKER,
+    8,
+  )
 })

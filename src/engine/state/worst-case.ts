@@ -20,6 +20,10 @@ import { marketOf } from './market-state.ts'
 import { ownPriceOf, unrealisedOfAccount } from './own-figure.ts'
 import { laddersOf, totalsOf } from './totals.ts'
 
+export function createWorstCase(): WorstCaseState {
+  return { last: undefined, equity: undefined, isWarned: false, awaited: undefined }
+}
+
 /** The basis on which orders on an instrument are approved; undefined where no move must be survived. */
 export function worstCaseBasisOf(core: Core, symbol: string): WorstCaseBasis | undefined {
   const { survives } = core.settings
