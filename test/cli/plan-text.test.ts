@@ -193,6 +193,16 @@ test('[CFG2] a tighter limit that is exceeded already is named, with what it wil
     expect.stringMatching(/^grid-btc: positionNotionalMax \S+ is exceeded already on BTCUSDT, with 540000: /),
     'the account: risk.survives is exceeded already, since 108000 would be lost of 100000 at least: orders that add are denied, and it is REDUCED at once until 80 %',
   ])
+  // After a release the last step goes on from the real peak, the others from a new one.
+  const released = [
+    { scope: '*', limit: 'drawdown.warn', used: 0.001, max: 0.05, peak: null, level: null },
+    { scope: '*', limit: 'drawdown.flatten', used: 0.06, max: 0.1, peak: null, level: null },
+  ]
+  expect([
+    ...listExceeded(next, { account: { ...account, losses: released, positions: [] }, orders: [] }),
+  ]).toEqual([
+    'the account: drawdown.flatten 5.00 % is reached already, with 6.00 %: everything in it is CLOSED at once',
+  ])
   const before = {
     ...account,
     losses: losses.map((one) => ({ ...one, max: one.limit === 'daily' ? 30 : 0.02 })),

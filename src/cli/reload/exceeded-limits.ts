@@ -45,14 +45,18 @@ function* listLosses(next: DaemonConfig, { account }: Used): Generator<string> {
   }
 }
 
-/** What is used of a limit; one that is not limited yet is known by another step of the same scope, or by the equity. */
+/**
+ * What is used of a limit; one that is not limited yet is known by another step of the same scope, or by the equity. The
+ * last step of a drawdown counts from another peak than the others after a release.
+ */
 function lostIn(
   { losses, peak, drawdown }: Used['account'],
   scope: string,
   limit: string,
 ): number | undefined {
   const alike = (name: string): string => name.replace(/\..*/, '')
-  const known = losses.find((one) => one.scope === scope && alike(one.limit) === alike(limit))
+  const rows = losses.filter((one) => one.scope === scope && alike(one.limit) === alike(limit))
+  const known = rows.find((one) => one.limit === limit) ?? rows[0]
   if (known) return known.used ?? undefined
   const isShare = scope === ACCOUNT && alike(limit) === 'drawdown'
   return isShare && Number(peak) > 0 ? Number(drawdown) / Number(peak) : undefined

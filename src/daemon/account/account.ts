@@ -201,7 +201,11 @@ export class Account implements MarketListener {
     this.#dispatch({ kind: 'commanded', command })
     if (this.#fatal !== undefined) return undefined
     const lifted = before.filter(([key]) => !restrictions.has(key)).map(([, restriction]) => restriction)
-    const judged = judgeScope(command, { book: this.#engine.book, settings: this.#options.settings })
+    const judged = judgeScope(command, {
+      book: this.#engine.book,
+      settings: this.#options.settings,
+      now: this.#options.trusted.clock.now(),
+    })
     if (lifted.length > 0) this.#sayUnattended(({ symbol }) => judged.unclaimed?.[symbol] !== undefined)
     return {
       ...{ held: [...restrictions.values()], lifted },

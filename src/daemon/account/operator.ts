@@ -92,10 +92,13 @@ type Scoped = Pick<
   'isScopeUnknown' | 'unclosable' | 'unclaimed' | 'coolsDownUntil' | 'beyondLimit'
 >
 
-/** Whether a command named a scope that is configured, and what a flatten or a release of it leaves to nobody. */
+/**
+ * Whether a command named a scope that is configured, and what a flatten or a release of it leaves to nobody.
+ * `now`: Unix ms, our clock.
+ */
 export function judgeScope(
   command: EngineCommand,
-  { settings, book }: Parameters<typeof describeUnclosable>[0],
+  { settings, book, now }: Parameters<typeof describeUnclosable>[0] & { readonly now: number },
 ): Scoped {
   if (command.kind === 'release') {
     const coolsDownUntil = coolDownEnd({ settings, book }, command.scope)
@@ -104,7 +107,7 @@ export function judgeScope(
       isScopeUnknown: false,
       unclosable: {},
       unclaimed,
-      ...(coolsDownUntil !== undefined && { coolsDownUntil }),
+      ...(coolsDownUntil !== undefined && coolsDownUntil > now && { coolsDownUntil }),
     }
   }
   if (command.kind === 'adopt') {

@@ -36,13 +36,20 @@ const POSITION_SKEW_MS = 500
 const ANSWER_SKEW_MS = 2000
 /** A reading that is older than this is not compared, in ms. */
 const RECENT_MS = 60_000
+/**
+ * A difference must have lasted so long, in ms, before it is believed: an answer that is empty, or of another account, for
+ * some seconds would write off what strategies hold. Meanwhile nothing that adds risk leaves, since the position counts
+ * as not read.
+ */
+const MISMATCH_MS_MIN = 10_000
 /** More fills of an instrument in a minute than the exchange could make. */
 const RECENT_FILLS_MAX = 5000
 
 /**
  * Compares the exchange's position with the book's. A reading is about one moment of the exchange's clock. It waits until
  * the fills up to that moment are known, and is compared with the book as it was then. Only a difference that is seen
- * twice is believed, and the exchange's position adopted.
+ * twice and has lasted is believed, and the exchange's position adopted; at a start and a
+ * stop nothing is traded, so twice is enough.
  */
 export function takePosition(core: Core, reading: PositionReading): void {
   const instrument = instrumentOf(core, reading.symbol)
@@ -165,7 +172,10 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
     askForPositionSoon(core, instrument.symbol)
     return
   }
-  if (reading.requestedAt >= seen.requestedAt) adopt(core, instrument, difference, reading.requestedAt)
+  if (reading.requestedAt < seen.requestedAt) return
+  const isTraded = core.run.phase === 'running' && instrument.start.stage === 'proved'
+  if (isTraded && reading.requestedAt < seen.requestedAt + MISMATCH_MS_MIN) return
+  adopt(core, instrument, difference, reading.requestedAt)
 }
 
 /**

@@ -83,9 +83,11 @@ describe('what no strategy holds, handed to one by an operator', () => {
       'other holds long 0.01 of BTCUSDT with it, beyond its risk.positionMax of 0.006: it can only reduce that until it is within'
     expect(assigned(account)).toMatchObject([{ beyondLimit: words }])
     const command = { kind: 'adopt', symbol: SYMBOL, strategyId: OTHER, ...BY_ANNA } as const
-    expect(judgeScope(command, { book: bench.book, settings: bench.settings })).toMatchObject({
-      beyondLimit: words,
-    })
+    expect(judgeScope(command, { book: bench.book, settings: bench.settings, now: bench.now })).toMatchObject(
+      {
+        beyondLimit: words,
+      },
+    )
     bench.price()
     bench.decideAs(OTHER, { kind: 'target', symbol: SYMBOL, lots: 11 })
     expect(account.sent()).toEqual([])

@@ -359,6 +359,9 @@ describe('[RSK2] a drawdown', () => {
     const asked = { kind: 'release', scope: '*', reason: 'too early', by: 'a test' } as const
     const { coolsDownUntil } = judgeScope(asked, bench)
     expect(coolsDownUntil).toBe(bench.now + HOUR)
+    expect(
+      judgeScope(asked, { book: bench.book, settings: bench.settings, now: bench.now + HOUR }),
+    ).not.toHaveProperty('coolsDownUntil')
     const answer = { held: [], lifted: [], killFiles: [], stillHeld: {}, isScopeUnknown: false }
     expect(describeRefusedRelease('*', [{ ...answer, unclosable: {}, coolsDownUntil }])).toBe(
       `not done: * cools down until ${new Date(bench.now + HOUR).toISOString()} (risk.losses.coolDownMs); release it then`,

@@ -73,7 +73,7 @@ describe('[RSK2] a second count of the fills', () => {
   test('is not put right by adopting what the exchange holds', () => {
     const bench = bought()
     own(bench.book.account).set(SYMBOL, { ...LONG, longLots: 11 })
-    for (let readings = 0; readings < 3; readings++) {
+    for (let readings = 0; readings < 8; readings++) {
       bench.now += 1000
       bench.step({ kind: 'pollDue', what: 'positions' })
       bench.read({ holding: LONG })

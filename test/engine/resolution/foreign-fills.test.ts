@@ -189,7 +189,7 @@ describe('[ORD5] a position that shrank without a fill', () => {
   test.each(MODES)('in %s is adopted, and taken from who believed to hold it', (mode) => {
     const { bench } = holding(mode, 'halt')
     const account = { holding: { longLots: 6, shortLots: 0 } }
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 14; round++) {
       bench.step({ kind: 'pollDue', what: 'positions' })
       bench.read(account)
       bench.pass(1_100, account)

@@ -15,13 +15,12 @@ function poll(bench: EngineBench, account: Parameters<EngineBench['read']>[0] = 
 }
 
 describe('[ORD5] the position of the exchange', () => {
-  test('that differs twice by as much is adopted, and its instrument halted', () => {
+  test('that differs by as much for ten seconds is adopted, and its instrument halted', () => {
     const bench = new EngineBench().start()
 
-    poll(bench, { holding: HELD })
+    for (let polls = 0; polls < 8; polls++) poll(bench, { holding: HELD })
     expect(bench.recordsOf('adopt')).toEqual([])
-    poll(bench, { holding: HELD })
-    poll(bench, { holding: HELD })
+    for (let polls = 0; polls < 5; polls++) poll(bench, { holding: HELD })
 
     expect(bench.recordsOf('adopt')).toMatchObject([{ holding: HELD, was: { longLots: 0, shortLots: 0 } }])
     expect(bench.halts.get(SYMBOL)).toMatch(/position/)
@@ -32,6 +31,28 @@ describe('[ORD5] the position of the exchange', () => {
     ])
   })
 
+  test('that is empty, or another, for some seconds takes nothing from a strategy, and nothing that adds leaves', () => {
+    const bench = new EngineBench({
+      limits: { ...new EngineBench().settings.limits, accountAgeMaxMs: 3000 },
+    }).start()
+    bench.quote(BID)
+    bench.accept(bench.grantBatch())
+    const held = { longLots: 4, shortLots: 0 }
+    poll(bench, { holding: held, fills: [bench.fill({})] })
+    for (const wrong of [
+      { longLots: 0, shortLots: 0 },
+      { longLots: 0, shortLots: 10 },
+    ]) {
+      for (let polls = 0; polls < 4; polls++) poll(bench, { holding: wrong })
+      const [stale] = bench.engine.staleReadings(bench.now)
+      expect(stale).toMatchObject({ what: `position ${SYMBOL}`, reason: 'it is not what the fills explain' })
+      for (let polls = 0; polls < 3; polls++) poll(bench, { holding: held })
+    }
+
+    expect([bench.recordsOf('adopt'), bench.recordsOf('restricted')]).toEqual([[], []])
+    expect(bench.engine.staleReadings(bench.now)).toEqual([])
+  })
+
   test.each([
     ['says nothing', { isSilent: true, exchangeTime: 0 }],
     ['has a time that cannot be true', { isSilent: false, exchangeTime: 600_000 }],
@@ -39,7 +60,7 @@ describe('[ORD5] the position of the exchange', () => {
     'that %s is a read that failed: it proves nothing and holds nothing up',
     (_, { isSilent, exchangeTime }) => {
       const bench = new EngineBench().start({ holding: HELD })
-      for (let times = 0; times < 2; times++) poll(bench, { holding: HELD })
+      for (let times = 0; times < 14; times++) poll(bench, { holding: HELD })
       for (let times = 0; times < 3; times++) {
         const requestedAt = bench.now
         const reading = {
@@ -54,7 +75,7 @@ describe('[ORD5] the position of the exchange', () => {
       }
       expect(bench.recordsOf('adopt')).toHaveLength(1)
 
-      for (let times = 0; times < 3; times++) poll(bench, { holding: { longLots: 9, shortLots: 0 } })
+      for (let times = 0; times < 14; times++) poll(bench, { holding: { longLots: 9, shortLots: 0 } })
       expect(bench.recordsOf('adopt').at(-1)).toMatchObject({ holding: { longLots: 9 }, was: HELD })
     },
   )
