@@ -119,6 +119,26 @@ describe('a ladder', () => {
     ])
   })
 
+  test.each([
+    ['closeShort', 'buy', { longLots: 0, shortLots: 12 }],
+    ['closeLong', 'sell', { longLots: 12, shortLots: 0 }],
+  ] as const)(
+    'counts of a partly filled %s what is still open: the rest of what is held has an exit',
+    (action, side, holding) => {
+      // Of 10 lots 7 are filled, so of 12 that are held 9 are without an exit.
+      const [near, far] = side === 'buy' ? [999, 998] : [1002, 1003]
+      const order = { ...resting({ id: 'kept', ticks: near, lots: 10, action }), filledLots: 7 }
+      const { missing } = quote({
+        positionMode: 'hedge_mode',
+        holding,
+        orders: [order],
+        levels: [level(side, near, 10), level(side, far, 9)],
+      })
+
+      expect(missing.map(({ intent }) => intent)).toMatchObject([{ action, ticks: far, lots: 9 }])
+    },
+  )
+
   test('in hedge mode closes what is held on the other side before it opens, level by level', () => {
     const plan = quote({
       positionMode: 'hedge_mode',

@@ -108,6 +108,87 @@ describe('[MON1] the distance to a liquidation', () => {
     })
   })
 
+  test('looks at both sides of a hedge: the short is near, the long beside it has no liquidation', () => {
+    const liquidation = { steps: STEPS, rules: RULES }
+    const bench = new EngineBench({ capital: decimal(String(CAPITAL)), liquidation }, 'hedge_mode').start()
+    bench.decide(
+      {
+        kind: 'place',
+        symbol: SYMBOL,
+        key: 'long',
+        action: 'openLong',
+        lots: 20,
+        ticks: 100_010,
+        force: 'ioc',
+      },
+      {
+        kind: 'place',
+        symbol: SYMBOL,
+        key: 'short',
+        action: 'openShort',
+        lots: 100,
+        ticks: 99_990,
+        force: 'ioc',
+      },
+    )
+    const batch = bench.grantBatch()
+    bench.accept(batch)
+    const fills = [
+      bench.fill({ orderId: toOrderId(`${batch.batchId}001`), lots: 20, ticks: 100_000, fee: '0' }),
+      bench.fill({
+        orderId: toOrderId(`${batch.batchId}002`),
+        lots: 100,
+        ticks: 100_000,
+        fee: '0',
+        side: 'sell',
+      }),
+    ]
+    const answer = { fills, sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now }
+    bench.step({ kind: 'fillsRead', reading: answer })
+    // 200 + 0.08 × (10,000 − p) = 0.12 × p × 0.0046.
+    const end = (CAPITAL + 0.08 * ENTRY) / (0.08 + 0.12 * RATE)
+    const riseTo = (price: number): void => {
+      bench.now += 100
+      bench.price(price)
+      const row = {
+        openPriceAvg: ENTRY,
+        fundingFee: '',
+        markPrice: price,
+        positionMode: 'hedge_mode',
+      } as const
+      const rows = [
+        {
+          ...row,
+          holdSide: 'long',
+          lots: 20,
+          liquidationPrice: 0,
+          unrealisedProfit: String((price - ENTRY) * 0.02),
+        },
+        {
+          ...row,
+          holdSide: 'short',
+          lots: 100,
+          liquidationPrice: end,
+          unrealisedProfit: String((ENTRY - price) * 0.1),
+        },
+      ] as const
+      const reading = {
+        symbol: SYMBOL,
+        rows,
+        isSilent: false,
+        requestedAt: bench.now,
+        exchangeTime: bench.now,
+      }
+      bench.step({ kind: 'positionRead', reading })
+    }
+
+    riseTo(end * (1 - 0.07))
+    expect(codes(bench)).toEqual(['liquidationNear'])
+    riseTo(end * (1 - 0.035))
+    riseTo(end * (1 - 0.035))
+    expect(codes(bench)).toContain('liquidationFlatten')
+  })
+
   test('warns anew after it was clearly farther', () => {
     const bench = holding({ steps: STEPS, rules: RULES })
     fallTo(bench, priceAt(0.149))
