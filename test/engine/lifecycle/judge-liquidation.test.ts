@@ -108,9 +108,14 @@ describe('[MON1] the distance to a liquidation', () => {
     })
   })
 
-  test('looks at both sides of a hedge: the short is near, the long beside it has no liquidation', () => {
-    const liquidation = { steps: STEPS, rules: RULES }
-    const bench = new EngineBench({ capital: decimal(String(CAPITAL)), liquidation }, 'hedge_mode').start()
+  test('looks at both sides of isolated margin: the short is near, the long beside it far', () => {
+    const settings = {
+      instruments: new Map([[SYMBOL, { ...madeInstrument(), leverage: 5 }]]),
+      marginMode: 'isolated',
+      capital: decimal('10000'),
+      liquidation: { steps: STEPS, rules: RULES },
+    } as const
+    const bench = new EngineBench(settings, 'hedge_mode').start()
     bench.decide(
       {
         kind: 'place',
@@ -126,27 +131,22 @@ describe('[MON1] the distance to a liquidation', () => {
         symbol: SYMBOL,
         key: 'short',
         action: 'openShort',
-        lots: 100,
+        lots: LOTS,
         ticks: 99_990,
         force: 'ioc',
       },
     )
     const batch = bench.grantBatch()
     bench.accept(batch)
+    const fill = { ticks: 100_000, fee: '0' } as const
     const fills = [
-      bench.fill({ orderId: toOrderId(`${batch.batchId}001`), lots: 20, ticks: 100_000, fee: '0' }),
-      bench.fill({
-        orderId: toOrderId(`${batch.batchId}002`),
-        lots: 100,
-        ticks: 100_000,
-        fee: '0',
-        side: 'sell',
-      }),
+      bench.fill({ ...fill, orderId: toOrderId(`${batch.batchId}001`), lots: 20 }),
+      bench.fill({ ...fill, orderId: toOrderId(`${batch.batchId}002`), lots: LOTS, side: 'sell' }),
     ]
     const answer = { fills, sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now }
     bench.step({ kind: 'fillsRead', reading: answer })
-    // 200 + 0.08 × (10,000 − p) = 0.12 × p × 0.0046.
-    const end = (CAPITAL + 0.08 * ENTRY) / (0.08 + 0.12 * RATE)
+    // 100 + 0.1 × (10,000 − p) = 0.1 × p × 0.0046.
+    const end = (100 + SIZE * ENTRY) / (SIZE * (1 + RATE))
     const riseTo = (price: number): void => {
       bench.now += 100
       bench.price(price)
@@ -154,32 +154,16 @@ describe('[MON1] the distance to a liquidation', () => {
         openPriceAvg: ENTRY,
         fundingFee: '',
         markPrice: price,
+        margin: 100,
         positionMode: 'hedge_mode',
       } as const
+      const [long, short] = [String((price - ENTRY) * 0.02), String((ENTRY - price) * SIZE)]
       const rows = [
-        {
-          ...row,
-          holdSide: 'long',
-          lots: 20,
-          liquidationPrice: 0,
-          unrealisedProfit: String((price - ENTRY) * 0.02),
-        },
-        {
-          ...row,
-          holdSide: 'short',
-          lots: 100,
-          liquidationPrice: end,
-          unrealisedProfit: String((ENTRY - price) * 0.1),
-        },
+        { ...row, holdSide: 'long', lots: 20, liquidationPrice: 5023, unrealisedProfit: long },
+        { ...row, holdSide: 'short', lots: LOTS, liquidationPrice: end, unrealisedProfit: short },
       ] as const
-      const reading = {
-        symbol: SYMBOL,
-        rows,
-        isSilent: false,
-        requestedAt: bench.now,
-        exchangeTime: bench.now,
-      }
-      bench.step({ kind: 'positionRead', reading })
+      const reading = { symbol: SYMBOL, rows, isSilent: false, requestedAt: bench.now }
+      bench.step({ kind: 'positionRead', reading: { ...reading, exchangeTime: bench.now } })
     }
 
     riseTo(end * (1 - 0.07))
