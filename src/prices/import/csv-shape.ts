@@ -1,5 +1,6 @@
 /** Which columns of a CSV are what, by its header, or by its first line where it has none. */
 import { type Separator, separatorOf, splitCells } from '../csv-columns.ts'
+import { INSTRUMENT_COLUMNS, plainTitle } from '../instrument-name.ts'
 import type { Field } from '../recording.ts'
 
 export type ShapeKind = 'candles' | 'quotes' | 'trades' | 'funding'
@@ -68,10 +69,7 @@ const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   fundingRate: ['realfundingrate', 'realizedrate', 'realizedfundingrate', 'lastfundingrate', 'fundingrate'],
   price: ['price', 'px'],
   size: ['baseqty', 'size', 'sz', 'qty', 'quantity', 'amount', 'volume'],
-  instrument: [
-    ...['symbol', 'instrumentname', 'instid', 'instrument', 'pair', 'currencypair', 'productid'],
-    ...['contract', 'contracts', 'coin', 'ticker', 'rawsymbol', 'sym', 's'],
-  ],
+  instrument: INSTRUMENT_COLUMNS,
   exchange: ['exchange'],
   id: ['tradeid', 'aggtradeid', 'trdmatchid', 'execid', 'tid', 'id', 'a'],
   confirm: ['confirm', 'confirmed', 'isclosed', 'isfinal'],
@@ -125,7 +123,7 @@ export function findShape(firstLine: string, nextLine = ''): CsvShape | ShapeGap
 type Shape = Omit<CsvShape, 'separator'>
 
 function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]): Shape | ShapeGap {
-  const header = titles.map((cell) => cell.toLowerCase().replaceAll(/[ _<>()-]/g, ''))
+  const header = titles.map(plainTitle)
   const places = findPlaces(header, nextCells)
   const gaps: ShapeGap[] = []
   for (const { kind, required, optional } of KINDS) {

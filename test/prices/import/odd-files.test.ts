@@ -175,6 +175,44 @@ describe('two instruments are never one', () => {
     expect(readdirSync(folder)).not.toContain('out')
   })
 
+  it.each([
+    'market',
+    'Asset',
+    'base',
+    'Base_Asset',
+    'coin',
+    'ticker',
+    'product',
+    'contract',
+    'currency_pair',
+    'symbol',
+  ])('refused: other instruments in a column %s than in the name', async (title) => {
+    const rows = (...names: string[]) =>
+      `ts_ms,${title},open,high,low,close,volume\n${minutes(4, (row) => `${AT + row * 60_000},${names[row % names.length]},10,12,9,11,5`)}`
+    const refuse = (text: string) =>
+      expect(importFiles({ 'BTCUSDT-1m.csv': text })).rejects.toThrow(/IMPORT_SYMBOLS_DIFFER/)
+
+    await refuse(rows('SOL-USDT', 'AVAX-USDT'))
+    await refuse(rows('SOL', 'AVAX'))
+    await refuse(rows('SOL'))
+    expect(readdirSync(folder)).not.toContain('out')
+    await expect(loadRecording(join(folder, 'BTCUSDT-1m.csv'))).rejects.toThrow(/RECORDING_SYMBOLS_DIFFER/)
+    expect((await importPrice({ 'BTCUSDT-1m.csv': rows('BTC') })).symbol).toBe('BTCUSDT')
+  })
+
+  it('a column market may also say the kind of market, and the exchange', async () => {
+    const text = (one: string, other = one) =>
+      `ts_ms,market,open,high,low,close,volume\n${minutes(4, (row) => `${AT + row * 60_000},${row % 2 === 0 ? one : other},10,12,9,11,5`)}`
+
+    expect((await importPrice({ 'BTCUSDT-1m.csv': text('spot') })).symbol).toBe('BTCUSDT')
+    await expect(importFiles({ 'ETHUSDT-1m.csv': text('spot', 'futures') })).rejects.toThrow(
+      /IMPORT_MARKETS_DIFFER/,
+    )
+    await expect(importFiles({ 'ETHUSDT-1m.csv': text('binance', 'bybit') })).rejects.toThrow(
+      /IMPORT_EXCHANGES_DIFFER/,
+    )
+  })
+
   it('names of one quote coin and another, and of a contract and the perpetual, are files each', async () => {
     await importFiles({
       'ETH-USDT-1h.csv': HEADER + candles(3, { stepMs: 3_600_000 }),
