@@ -28,6 +28,8 @@ export interface CsvShape {
   readonly twins: ReadonlyMap<string, ShapeField>
   /** Whether the header says that the times are those of the closes. */
   readonly isByClose: boolean
+  /** Whether a column says which side took, so that no sign has to. */
+  readonly hasSide: boolean
 }
 
 /** A header that lacks something. */
@@ -76,6 +78,12 @@ const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   periodHours: ['fundingintervalhours'],
   nextFunding: ['nextfundingtime', 'nextfundingratetimestamp', 'nextupdate'],
 }
+
+/** They say which side a trade was taken by. */
+const SIDES = [
+  ...['side', 'takerside', 'trdside', 'tradeside', 'direction', 'type', 'tradetype', 'issell', 'isbuy', 'bs'],
+  ...['isbuyermaker', 'isbuyerthemaker', 'buyermaker', 'aggressorside', 'makerside'],
+]
 
 /** All names of these mean the same; those of others are of one meaning more or less. */
 const PRICES_OF_ONE_MEANING: readonly ShapeField[] = ['open', 'high', 'low', 'close', 'price']
@@ -158,6 +166,7 @@ function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]):
       twins: new Map(twins),
       titles: new Map(fields.map((field) => [field, titles[places.get(field) as number] as string])),
       isByClose: CLOSE_TIMES.includes(header[places.get('at') as number] ?? ''),
+      hasSide: SIDES.some((name) => header.includes(name)),
     }
   }
   // The kind of which most is there.
@@ -244,6 +253,7 @@ function shapeOfRow(cells: readonly string[]): Shape | ShapeGap {
   const common = {
     hasHeader: false,
     isByClose: false,
+    hasSide: true,
     titles: new Map<ShapeField, string>(),
     twins: new Map<string, ShapeField>(),
   }

@@ -176,10 +176,12 @@ interface ReadFile extends Pick<PriceTable, 'source' | 'whereOf'> {
 }
 
 function toTables(
-  shape: Pick<CsvShape, 'kind' | 'isByClose' | 'titles'> & Partial<Pick<CsvShape, 'hasHeader'>>,
-  columns: ShapeColumns,
+  shape: Pick<CsvShape, 'kind' | 'isByClose' | 'titles'> & Partial<Pick<CsvShape, 'hasHeader' | 'hasSide'>>,
+  read: ShapeColumns,
   file: ReadFile,
 ): readonly PriceTable[] {
+  const isSigned = shape.kind === 'trades' && shape.hasSide === false && hasBothSigns(read.get('size'))
+  const columns = isSigned ? withoutSigns(read) : read
   const at = columns.get('at')
   if (!at || at.length === 0) throw empty(file.source, 'the file has no rows')
   const clock = columns.get('clock')
@@ -191,8 +193,22 @@ function toTables(
     const own = isAll ? columns : pickRows(columns, rows)
     const table = toTable(shape, own, { source: file.source, whereOf: isAll ? file.whereOf : whereOf })
     const isByPlace = shape.kind === 'candles' && shape.hasHeader === false
-    return { ...table, ...named, ...(isByPlace && { isByPlace }) }
+    const sold = `sizes below zero of ${shape.titles.get('size')} are sells of that size`
+    const remarks = isSigned ? [...(table.remarks ?? []), sold] : table.remarks
+    return { ...table, ...named, ...(remarks && { remarks }), ...(isByPlace && { isByPlace }) }
   })
+}
+
+/** Where no column says the side of a trade, its sign does: Bitfinex writes sells as negative amounts. */
+function hasBothSigns(sizes: Float64Array | undefined): boolean {
+  return sizes?.some((size) => size < 0) === true && sizes.some((size) => size > 0)
+}
+
+function withoutSigns(columns: ShapeColumns): ShapeColumns {
+  const sizes: readonly ShapeField[] = ['size', 'quoteVolume', 'coinVolume']
+  return new Map(
+    [...columns].map(([field, numbers]) => [field, sizes.includes(field) ? numbers.map(Math.abs) : numbers]),
+  )
 }
 
 /** Rows by the instrument and the exchange that they name. */

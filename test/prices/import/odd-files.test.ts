@@ -709,6 +709,25 @@ describe('trades', () => {
     expect([columnOf(one, 'volume'), one.findings.duplicates.count]).toEqual([[2], 2])
   })
 
+  it('with signed sizes, as Bitfinex writes them, are sells where no column says the side', async () => {
+    const rows = [5, -3, -2, 4].map((size, row) => `${9 - row},${AT + row * 1000},${size},100\n`)
+    const one = await importPrice({ 'BTCUSD-trades.csv': `ID,MTS,AMOUNT,PRICE\n${rows.join('')}` })
+
+    expect([columnOf(one, 'volume'), one.findings.impossible.count]).toEqual([[14], 0])
+    expect(one.remarks).toEqual(['sizes below zero of AMOUNT are sells of that size'])
+  })
+
+  it.each([
+    ['time,side,price,size', (row: number) => `${row % 2 === 0 ? 'buy,100,1' : 'sell,100,-1'}`],
+    ['time,price,size', () => '100,-1'],
+  ])('a third and more of sizes below zero are refused: %s', async (header, cells) => {
+    const text = `${header}\n${minutes(30, (row) => `${AT + row * 1000},${cells(row)}`)}`
+
+    await expect(importFiles({ 'BTCUSDT-trades.csv': text })).rejects.toThrow(
+      /IMPORT_TRADES_IMPOSSIBLE[^]*first +BTCUSDT-trades.csv:[23]/,
+    )
+  })
+
   it('of a size below zero are dropped', async () => {
     const one = await importPrice({ 'BTCUSDT-trades.csv': TRADES + trade(1, 1, { size: -3 }) + trade(2, 2) })
 
