@@ -5,13 +5,13 @@ import type { Field } from '../recording.ts'
 
 export type ShapeKind = 'candles' | 'quotes' | 'trades' | 'funding'
 /**
- * These are read of a row: fields of prices; of a trade its price, size and id; the time of day beside a date; the names
- * of the instrument and of the exchange; sizes in other units, by which the one in the base coin is found; whether a
+ * These are read of a row: fields of prices; of a trade its price, size and id; the time of day beside a date, and the
+ * time zone of both; the names of the instrument and of the exchange; sizes in other units, by which the one in the base coin is found; whether a
  * candle has ended; and the period of a payment of funding.
  */
 export type ShapeField =
   | Field
-  | ('price' | 'size' | 'clock' | 'instrument' | 'exchange')
+  | ('price' | 'size' | 'clock' | 'zone' | 'instrument' | 'exchange')
   | ('quoteVolume' | 'coinVolume' | 'tickVolume')
   | ('id' | 'confirm' | 'periodHours' | 'nextFunding')
 
@@ -51,6 +51,17 @@ const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
     ...['settletime', 'datetime', 'gmttime', 'date', ...CLOSE_TIMES],
   ],
   clock: [],
+  zone: [
+    'timezone',
+    'tz',
+    'zone',
+    'utcoffset',
+    'gmtoffset',
+    'tzoffset',
+    'timezoneoffset',
+    'timezonename',
+    'tzname',
+  ],
   open: ['open', 'openprice', 'o'],
   high: ['high', 'highprice', 'h'],
   low: ['low', 'lowprice', 'l'],
@@ -87,7 +98,7 @@ const SIDES = [
 
 /** All names of these mean the same; those of others are of one meaning more or less. */
 const PRICES_OF_ONE_MEANING: readonly ShapeField[] = ['open', 'high', 'low', 'close', 'price']
-const WITHOUT_TWINS: readonly ShapeField[] = ['instrument', 'exchange', 'id', 'clock', 'nextFunding']
+const WITHOUT_TWINS: readonly ShapeField[] = ['instrument', 'exchange', 'id', 'clock', 'zone', 'nextFunding']
 
 const WITH_ZONE = /\d(?:Z| ?(?:UTC|GMT)?[+-]\d\d:?\d\d)$/
 
@@ -144,7 +155,7 @@ function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]):
     }
     const paidAt = PAYMENT_TIMES.find((name) => header.includes(name))
     if (kind === 'funding' && paidAt !== undefined) places.set('at', header.indexOf(paidAt))
-    const fields = [...required, ...optional, 'clock', 'instrument', 'exchange'].filter((field) =>
+    const fields = [...required, ...optional, 'clock', 'zone', 'instrument', 'exchange'].filter((field) =>
       places.has(field as ShapeField),
     ) as ShapeField[]
     const twinOf = (place: number) => fields.find((field) => isTwin({ field, place, header, places }))
@@ -212,7 +223,15 @@ function findPlaces(header: readonly string[], nextCells: readonly string[]): Ma
     places.set('at', day)
     places.set('clock', clock)
   }
+  // A Unix time is the same in all zones, and a date may name its own.
+  if (!isWallTime(nextCells[places.get('at') ?? -1] ?? '')) places.delete('zone')
   return places
+}
+
+/** Whether a time is a date that names no zone. */
+function isWallTime(cell: string): boolean {
+  if (/^\d+(\.\d+)?$/.test(cell)) return /^20\d\d(?:0[1-9]|1[0-2])\d\d(?:\d\d){0,3}$/.test(cell)
+  return !WITH_ZONE.test(cell) && !/\d ?(?:UTC|GMT)$/.test(cell)
 }
 
 /** Which of two is in the base coin is found by their figures. */

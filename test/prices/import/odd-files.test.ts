@@ -268,6 +268,41 @@ describe('times are of this century', () => {
     expect(columnOf(one, 'at')).toEqual([AT, AT + 60_000])
   })
 
+  const inZone = (title: string, zone: string, time = '2025-06-02 02:0') =>
+    `time,${title},open,high,low,close,volume\n${minutes(3, (row) => `${time}${row},${zone},10,12,9,11,5`)}`
+
+  it.each([
+    ['timezone', '+02:00', 2],
+    ['tz', 'UTC+2', 2],
+    ['utc_offset', '2', 2],
+    ['UTC Offset', '-0500', -5],
+    ['Time Zone', 'UTC', 0],
+    ['tz', '', 0],
+  ])('the offset that a column says counts: %s %s', async (title, zone, hours) => {
+    const one = await importPrice({ 'BTCUSDT-1m.csv': inZone(title, zone) })
+
+    expect(columnOf(one, 'at')[0]).toBe(AT + (2 - hours) * 3_600_000)
+  })
+
+  it.each([
+    ['timezone', 'Europe/Berlin'],
+    ['tz', 'CET'],
+    ['utc_offset', '7200'],
+  ])('a zone that says no offset is refused: %s %s', async (title, zone) => {
+    await expect(importFiles({ 'BTCUSDT-1m.csv': inZone(title, zone) })).rejects.toThrow(
+      /IMPORT_ZONE_UNKNOWN[^]*BTCUSDT-1m.csv:2[^]*\+02:00/,
+    )
+  })
+
+  it('a Unix time, and a date with a zone of its own, are in no other zone', async () => {
+    const stamps = minutes(3, (row) => `${AT + row * 60_000},CET,10,12,9,11,5`)
+    const unix = await importPrice({ 'BTCUSDT-1m.csv': `time,tz,open,high,low,close,volume\n${stamps}` })
+    const own = minutes(3, (row) => `2025-06-02 02:0${row}+02:00,CET,10,12,9,11,5`)
+    const dated = await importPrice({ 'ETHUSDT-1m.csv': `time,tz,open,high,low,close,volume\n${own}` })
+
+    expect([columnOf(unix, 'at')[0], columnOf(dated, 'at')[0]]).toEqual([AT, AT])
+  })
+
   it('a day alone is read', async () => {
     const one = await importPrice({ 'BTCUSDT-1d.csv': `${HEADER}20250601,1,1,1,1,1\n20250602,1,1,1,1,1\n` })
 
