@@ -220,16 +220,22 @@ test('funding that is due when the prices end is that of the strategy that holds
   expect(run.strategies.map(({ name, funding }) => [name, Number(funding)])).toEqual([['scripted', paid]])
 })
 
-test('a position whose prices have ended and that is held stops no other instrument', async () => {
-  const { fills } = await play({
-    hours: 2,
-    ethHours: 5,
-    edits: [['simulator: { seed: 1', 'simulator: { delisting: hold, seed: 1']],
-    more: [{ at: START_AT + 3 * HOUR_MS, symbol: 'ETHUSDT', action: 'openLong', lots: 10 }],
-  })
+test.each(['', 'leverageMax: 5', 'survives: { move: 0.05 }'])(
+  'a position whose prices have ended and that is held stops no other instrument: %s',
+  async (risk) => {
+    const { fills } = await play({
+      hours: 2,
+      ethHours: 5,
+      edits: [
+        ['simulator: { seed: 1', 'simulator: { delisting: hold, seed: 1'],
+        ['risk:', `risk:\n  ${risk}`],
+      ],
+      more: [{ at: START_AT + 3 * HOUR_MS, symbol: 'ETHUSDT', action: 'openLong', lots: 10 }],
+    })
 
-  expect(fills.map(({ instrument_id: symbol }) => symbol)).toEqual(['BTCUSDT', 'ETHUSDT'])
-})
+    expect(fills.map(({ instrument_id: symbol }) => symbol)).toEqual(['BTCUSDT', 'ETHUSDT'])
+  },
+)
 
 test('or held without funding, and a range that ends before the prices do closes nothing', async () => {
   const { paid, fills, run } = await play({
