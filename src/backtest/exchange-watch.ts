@@ -109,6 +109,7 @@ export class ExchangeWatch {
     this.#fillsSeen = this.#state.clock.tradeSequence
     for (const fill of fills.slice(first).map((one) => this.#toRunFill(one))) {
       if (fill.isLiquidation) this.#isLiquidated = true
+      this.#payEnded(fill.symbol)
       this.#listener.onFill(fill)
     }
     for (const position of this.#account.positions.values()) {
@@ -159,6 +160,12 @@ export class ExchangeWatch {
     if (funding === known) return
     this.#positions.set(position, funding)
     this.#listener.onFunding({ symbol, slot, amount: funding.minus(known), at: position.updatedAt })
+  }
+
+  /** What a position was paid before it ended belongs to those that held it then, and not after its last fill. */
+  #payEnded(symbol: string): void {
+    for (const position of this.#positions.keys())
+      if (position.lots === 0 && position.symbol === symbol) this.#payFunding(position)
   }
 
   #forget(position: Position): void {

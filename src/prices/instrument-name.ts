@@ -4,6 +4,32 @@
  * A name that may mean two things gives no symbol, and says why: somebody has to name the instrument then.
  */
 
+/**
+ * Columns that may name the instrument of each row, in small letters without spaces, underscores and brackets; the first
+ * that is there counts. The last of them may also say what kind of market it is.
+ */
+export const INSTRUMENT_COLUMNS: readonly string[] = [
+  ...[
+    'symbol',
+    'instrumentname',
+    'instid',
+    'instrumentid',
+    'instrument',
+    'pair',
+    'currencypair',
+    'tradingpair',
+  ],
+  ...['symbolname', 'symbolid', 'productid', 'marketid', 'marketname', 'marketsymbol', 'contractcode'],
+  ...['contractname', 'ticker', 'tickersymbol', 'rawsymbol', 'sym', 'coin', 'coinname', 'baseasset'],
+  ...['basecurrency', 'basecoin', 'base', 'asset', 'assetid', 'assetname', 'token', 'crypto', 'underlying'],
+  ...['security', 'contract', 'contracts', 'product', 'market', 's'],
+]
+
+/** The name of a column as lists of names have it. */
+export function plainTitle(title: string): string {
+  return title.toLowerCase().replaceAll(/[ _<>()-]/g, '')
+}
+
 export interface InstrumentName {
   /** Base and quote coin in capitals; with the delivery date of a contract that has one: `BTCUSDT_250627`. */
   readonly symbol?: string
@@ -103,6 +129,21 @@ export function readInstrumentName(name: string): InstrumentName {
       /(?<![A-Za-z0-9])[A-Z0-9]+USD_(?:PERP|\d{6})(?![A-Za-z0-9])/.test(name) ||
       /-SWAP(?![A-Za-z0-9])/.test(name),
   }
+}
+
+/** Whether a cell says a kind of market or an exchange, and no instrument: `spot`, `Binance Futures`. */
+export function isOfNoInstrument(cell: string): boolean {
+  const words = wordsOf(cell)
+  const isPlain = ({ text }: Word) =>
+    /[A-Za-z]/.test(text) && (WORDS.test(text) || FUTURES.test(text) || EXCHANGES.has(text.toLowerCase()))
+  return words.length > 0 && words.every(isPlain)
+}
+
+/** Whether a cell is of a symbol; it may name the coin alone: BTC in a file of BTCUSDT. */
+export function agreesWithSymbol(cell: string, symbol: string): boolean {
+  const named = readInstrumentName(cell).symbol
+  if (named !== undefined) return named === symbol
+  return isOfNoInstrument(cell) || symbol.startsWith(cell.toUpperCase().replaceAll(/[^A-Z0-9]/g, ''))
 }
 
 function wordsOf(name: string): readonly Word[] {

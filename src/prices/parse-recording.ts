@@ -6,7 +6,7 @@ import { assertOneInterval, shortOfClose } from './candle-times.ts'
 import { findBegin, readCsvColumns, separatorOf, splitCells } from './csv-columns.ts'
 import { takeOutPayments } from './funding.ts'
 import { isZip } from './import/zip-entries.ts'
-import { readInstrumentName } from './instrument-name.ts'
+import { agreesWithSymbol, INSTRUMENT_COLUMNS, plainTitle, readInstrumentName } from './instrument-name.ts'
 import { candleLength, type Field, FIELDS, type Recording, toRows } from './recording.ts'
 
 const LINE_FEED = 10
@@ -20,18 +20,6 @@ const CSV_NAMES: Readonly<Partial<Record<Field, string>>> = {
 }
 const HEADERS_HINT =
   'the first line must be ts_ms,open,high,low,close,volume or ts_ms,bid,ask,bidSz,askSz,last[,volume]; both may have mark and fundingRate; `intentd import` reads other shapes'
-
-/** Columns that may name the instrument of each row, as `import` reads them; the first that is there counts. */
-const INSTRUMENT_COLUMNS = [
-  'symbol',
-  'instrument',
-  'instid',
-  'inst_id',
-  'instrument_name',
-  'pair',
-  'ticker',
-  'coin',
-]
 
 /** The column of a CSV that a field stands in, in small letters. */
 function csvNameOf(field: Field): string {
@@ -74,7 +62,7 @@ export function parseRecording(input: { bytes: Buffer; source: string; symbol?: 
   }
   const { required, optional } = FIELDS[kind]
   const fields = [...required, ...optional.filter((field) => header.includes(csvNameOf(field)))]
-  const texts = INSTRUMENT_COLUMNS.filter((name) => header.includes(name)).slice(0, 1)
+  const texts = instrumentColumn(header)
   const instruments = new Set<string>()
   const columns = readCsvColumns(bytes, {
     separator,
@@ -103,6 +91,13 @@ export function parseRecording(input: { bytes: Buffer; source: string; symbol?: 
   return { symbol, source, sha256, ...takeOutPayments(rows, source, whereOf) }
 }
 
+/** @returns the column that names the instrument, or none. */
+function instrumentColumn(header: readonly string[]): readonly string[] {
+  const titles = header.map(plainTitle)
+  const name = INSTRUMENT_COLUMNS.find((candidate) => titles.includes(candidate))
+  return name === undefined ? [] : [header[titles.indexOf(name)] as string]
+}
+
 /** A row of another instrument is no price of this one. `symbol`: that of the file's name. */
 function assertOneInstrument({
   source,
@@ -114,8 +109,7 @@ function assertOneInstrument({
   readonly instruments: ReadonlySet<string>
 }): void {
   const [first = '', ...others] = instruments
-  const named = readInstrumentName(first).symbol
-  const isOther = symbol !== undefined && named !== undefined && named !== symbol
+  const isOther = symbol !== undefined && !agreesWithSymbol(first, symbol)
   if (others.length === 0 && !isOther) return
   throw new Failure({
     code: 'RECORDING_SYMBOLS_DIFFER',

@@ -82,6 +82,19 @@ export function parseDate(text: string): number | undefined {
   return at + Math.floor(Number(`0${fraction}`) * 1000) - (sign === '-' ? -zoneMs : zoneMs)
 }
 
+/**
+ * How far a clock is ahead of UTC, ms: `UTC`, `+02:00`, `-0530`, `UTC+2`, `2`. A name such as `Europe/Berlin` does not
+ * say it, since it changes in the year. @returns undefined for it.
+ */
+export function parseZone(text: string): number | undefined {
+  if (/^(?:Z|(?:Etc\/)?(?:UTC|GMT)|Zulu)$/i.test(text)) return 0
+  const [, sign, hours, minutes = '0'] =
+    /^(?:UTC|GMT)? ?([+-]?)(\d{1,2}(?=$|:)|\d\d)(?::?(\d\d))?$/i.exec(text) ?? []
+  if (hours === undefined || Number(hours) > 14 || Number(minutes) > 59) return undefined
+  const zoneMs = (Number(hours) * 60 + Number(minutes)) * 60_000
+  return sign === '-' ? -zoneMs : zoneMs
+}
+
 /** Ms since midnight of `13:00` or `13:00:00.250`, which some write in a column beside the day. */
 export function parseClock(text: string): number | undefined {
   const [, hour, minute, second = '0', fraction = ''] =

@@ -37,6 +37,8 @@ export interface ScriptedOrder {
   readonly action: string
   readonly lots: number
   readonly ticks?: number
+  /** Default: the first instrument. */
+  readonly symbol?: string
 }
 
 /** A project in a temporary directory with one strategy, that places what a script says. */
@@ -66,7 +68,8 @@ export default defineStrategy({
   initialState: () => ({ next: 0 }),
   decide(snapshot, { state }) {
     const order = orders[state.next]
-    const [market] = snapshot.instruments
+    const [first] = snapshot.instruments
+    const market = order?.symbol ? snapshot.instruments.find(({ symbol }) => symbol === order.symbol) : first
     if (!order || !market || snapshot.exchangeTime < order.at) return { intents: [], state }
     const { action, lots, ticks } = order
     const limit = ticks === undefined ? {} : { ticks, force: 'post_only' }

@@ -25,11 +25,12 @@ interface Played {
   readonly edits?: readonly (readonly [from: string, to: string])[]
   readonly files?: Readonly<Record<string, string>>
   readonly ethHours?: number
+  readonly more?: readonly ScriptedOrder[]
 }
 
 /** Buys 0.01 BTC (1000 USDT) at once, and says what was paid, and when (hours after the start). */
-async function play({ hours, rateAt, edits = [], files = {}, ethHours }: Played) {
-  const orders: ScriptedOrder[] = [{ at: START_AT + 10 * MINUTE_MS, action: 'openLong', lots: 10 }]
+async function play({ hours, rateAt, edits = [], files = {}, ethHours, more = [] }: Played) {
+  const orders: ScriptedOrder[] = [{ at: START_AT + 10 * MINUTE_MS, action: 'openLong', lots: 10 }, ...more]
   const symbols = ethHours === undefined ? ['BTCUSDT'] : ['BTCUSDT', 'ETHUSDT']
   const opened = new BacktestProject(symbols, orders)
   project = opened
@@ -211,6 +212,30 @@ test('an instrument whose prices end is closed at its last price, and pays no fu
   expect(run.openPositions).toEqual([])
   expect(remarks).toContain('what was held of it is closed at its last price, as at a delivery')
 })
+
+test('funding that is due when the prices end is that of the strategy that holds', async () => {
+  const { paid, run } = await play({ hours: 1, ethHours: 3 })
+
+  expect(paid).toBeCloseTo(-0.1, 4)
+  expect(run.strategies.map(({ name, funding }) => [name, Number(funding)])).toEqual([['scripted', paid]])
+})
+
+test.each(['', 'leverageMax: 5', 'survives: { move: 0.05 }'])(
+  'a position whose prices have ended and that is held stops no other instrument: %s',
+  async (risk) => {
+    const { fills } = await play({
+      hours: 2,
+      ethHours: 5,
+      edits: [
+        ['simulator: { seed: 1', 'simulator: { delisting: hold, seed: 1'],
+        ['risk:', `risk:\n  ${risk}`],
+      ],
+      more: [{ at: START_AT + 3 * HOUR_MS, symbol: 'ETHUSDT', action: 'openLong', lots: 10 }],
+    })
+
+    expect(fills.map(({ instrument_id: symbol }) => symbol)).toEqual(['BTCUSDT', 'ETHUSDT'])
+  },
+)
 
 test('or held without funding, and a range that ends before the prices do closes nothing', async () => {
   const { paid, fills, run } = await play({

@@ -134,6 +134,14 @@ describe('intentd backtest', () => {
     expect(existsSync(join(project.directory, 'stray'))).toBe(false)
   })
 
+  test('a timer that a strategy left is not waited for', async () => {
+    const code = readFileSync(join(project.directory, 'scripted.ts'), 'utf8')
+    project.write('scripted.ts', `${code}\nsetTimeout(() => 1, 1e6)\n`)
+
+    expect(await backtest('timer', '--days', '1')).toBe(0)
+    expect(readReport('timer').runs).toHaveLength(1)
+  })
+
   test('a strategy that never comes back ends it, by its name and the time in the prices', async () => {
     const code = readFileSync(join(project.directory, 'scripted.ts'), 'utf8')
     const endless = `if (snapshot.exchangeTime >= ${START_AT + 7_200_000}) for (;;);\n    const order =`

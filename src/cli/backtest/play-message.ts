@@ -31,6 +31,8 @@ export type PlayMessage =
   /** For standard output: what it came to, and the exit code. */
   | { readonly kind: 'report'; readonly text: string; readonly exit: number }
   | { readonly kind: 'failed'; readonly error: ThrownThere }
+  /** Everything is done: timers that a strategy left may keep the thread alive, and are not waited for. */
+  | { readonly kind: 'ended' }
 
 /** An error on its way between threads, which keeps no class. */
 export type ThrownThere =

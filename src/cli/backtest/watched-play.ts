@@ -87,6 +87,7 @@ function hear(thread: Worker, known: Known): Promise<void> {
         if (isUnfinished(message.directory)) known.unfinished = message.directory
       } else if (message.kind === 'progress') writeAside(message.text)
       else if (message.kind === 'failed') fail(unpackError(message.error))
+      else if (message.kind === 'ended') done()
       else {
         writeOut(message.text)
         known.exit = message.exit

@@ -21,4 +21,5 @@ export async function playForWatcher<Task>(
   await play(task, { marks: new PlayMarks(shared), isTTY, post }).catch((error: unknown) =>
     post({ kind: 'failed', error: packError(error) }),
   )
+  post({ kind: 'ended' })
 }

@@ -16,7 +16,7 @@ import { holdingOf } from '../book/book.ts'
 import { unownedOf } from '../resolution/unowned-fills.ts'
 import { type Core, instrumentOf, specOf } from '../state/core.ts'
 import { distanceAfter, type Opening, openingOn } from '../state/liquidations.ts'
-import { equityAtWorst } from '../state/losses.ts'
+import { comparableStatement, equityAtWorst } from '../state/losses.ts'
 import { marketOf } from '../state/market-state.ts'
 import { countSent } from '../state/open-calls.ts'
 import { accountAgeMs } from '../state/readings.ts'
@@ -178,8 +178,14 @@ function countOthers(core: Core, symbol: string): OtherInstruments {
   return { notional, openOrders }
 }
 
-/** The last known price; infinite without one: a position of unknown value must use up every limit. */
+/**
+ * The last price. A contract that is listed no more has none: what is held of it counts at the mark price of the last
+ * reading of its position, so that it does not stop all others. Infinite without both: a position of unknown value must
+ * use up every limit.
+ */
 function priceOf(core: Core, symbol: string): number {
   const { last } = marketOf(core, symbol)
-  return last > 0 ? last : Number.POSITIVE_INFINITY
+  if (last > 0) return last
+  const mark = comparableStatement(core, symbol)?.markPrice ?? Number.NaN
+  return mark > 0 ? mark : Number.POSITIVE_INFINITY
 }

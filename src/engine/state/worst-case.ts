@@ -138,6 +138,7 @@ const UNKNOWN_RULES = { tiers: [], takerFeeRate: Number.NaN }
  * contract that is the lowest one. So one wrong price lets no more be held. NaN: not known, or too old.
  */
 function dearestPrice(core: Core, symbol: string): number {
+  if (hasEnded(core, symbol)) return lastMarkOf(core, symbol)
   const { bid, ask, last, ageMs } = marketOf(core, symbol)
   if (ageMs > core.settings.limits.dataAgeMaxMs) return Number.NaN
   const mark = core.losses.statements.get(symbol)?.markPrice ?? Number.NaN
@@ -148,10 +149,20 @@ function dearestPrice(core: Core, symbol: string): number {
 
 /** Our own price or the mark price of the exchange, by which less is at risk: nothing is closed for one of them alone. */
 function mildestPrice(core: Core, symbol: string): number {
+  if (hasEnded(core, symbol)) return lastMarkOf(core, symbol)
   const { price } = ownPriceOf(core, symbol)
   const mark = core.losses.statements.get(symbol)?.markPrice ?? Number.NaN
   if (!(mark > 0)) return price
   return isInverse(specOf(core, symbol)) ? Math.max(price, mark) : Math.min(price, mark)
+}
+
+/** Whether the tickers have no row of it: a contract that is listed no more stands at its last price. */
+function hasEnded({ market: { tickers } }: Core, symbol: string): boolean {
+  return tickers !== undefined && tickers.rowOf(symbol) < 0
+}
+
+function lastMarkOf(core: Core, symbol: string): number {
+  return comparableStatement(core, symbol)?.markPrice ?? Number.NaN
 }
 
 /** The worse figure of the last comparison, less what has been lost at the prices since then; NaN: not known. */
@@ -159,6 +170,7 @@ function equityNow(core: Core): number {
   let equity = core.worstCase.equity ?? equityAtWorst(core) ?? Number.NaN
   for (const symbol of core.settings.instruments.keys()) {
     if (isFlat(accountHoldingOf(core.book, symbol)) || !comparableStatement(core, symbol)) continue
+    if (hasEnded(core, symbol)) continue
     const then = core.market.marks.get(symbol)?.unrealised ?? Number.NaN
     const now = unrealisedOfAccount(core, symbol, ownPriceOf(core, symbol).price)
     equity += Math.min(0, now - then)

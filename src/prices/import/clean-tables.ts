@@ -9,7 +9,14 @@ import { findGaps, type Gaps } from './gaps.ts'
 import { findOutliers } from './outliers.ts'
 import { assertOneInterval, MONTH_MS_MIN } from '../candle-times.ts'
 import { toOpenTimes } from './table-times.ts'
-import { addFindings, type Finding, findDisorder, findRows, type PriceTable } from './price-table.ts'
+import {
+  addFindings,
+  type Finding,
+  findDisorder,
+  findRows,
+  isTooMuchImpossible,
+  type PriceTable,
+} from './price-table.ts'
 
 export interface Findings {
   /** Rows before the row before them: sorted. */
@@ -47,10 +54,6 @@ const SIZES: readonly Field[] = ['volume', 'bidSize', 'askSize']
 
 type Columns = ReadonlyMap<Field, Float64Array>
 
-/** So many rows that cannot be are rows whose columns stand in another order; without a header one is enough. */
-const IMPOSSIBLE_SHARE_MAX = 1 / 3
-const IMPOSSIBLE_ROWS_MIN = 10
-
 /**
  * @param tables Of one kind, and one interval. @param intervalMs Of candles.
  * @throws Failure RECORDING_TOO_LARGE; RECORDING_INTERVAL_CHANGES; RECORDING_CANDLE_IMPOSSIBLE where many rows are;
@@ -67,8 +70,8 @@ export function cleanTables(tables: readonly PriceTable[], intervalMs?: number):
   const zeroPrices = findRows(at.length, (row) => !hasPrices(row), whereOf)
   const impossible = findRows(at.length, (row) => hasPrices(row) && isImpossible(row), whereOf)
   const hasNoHeader = sorted.some(({ isByPlace }) => isByPlace === true)
-  const impossibleMax = hasNoHeader ? 1 : Math.max(IMPOSSIBLE_ROWS_MIN, at.length * IMPOSSIBLE_SHARE_MAX)
-  if (impossible.count >= impossibleMax) throw otherOrder(impossible, at.length)
+  const isOtherOrder = hasNoHeader ? impossible.count > 0 : isTooMuchImpossible(impossible.count, at.length)
+  if (isOtherOrder) throw otherOrder(impossible, at.length)
   const inTrades = (name: 'zeroPrices' | 'impossible' | 'duplicates') =>
     sorted.map(({ trades }) => trades?.[name] ?? { count: 0 })
   const possible = sortStably(

@@ -1,16 +1,17 @@
 /** Which columns of a CSV are what, by its header, or by its first line where it has none. */
 import { type Separator, separatorOf, splitCells } from '../csv-columns.ts'
+import { INSTRUMENT_COLUMNS, plainTitle } from '../instrument-name.ts'
 import type { Field } from '../recording.ts'
 
 export type ShapeKind = 'candles' | 'quotes' | 'trades' | 'funding'
 /**
- * These are read of a row: fields of prices; of a trade its price, size and id; the time of day beside a date; the names
- * of the instrument and of the exchange; sizes in other units, by which the one in the base coin is found; whether a
+ * These are read of a row: fields of prices; of a trade its price, size and id; the time of day beside a date, and the
+ * time zone of both; the names of the instrument and of the exchange; sizes in other units, by which the one in the base coin is found; whether a
  * candle has ended; and the period of a payment of funding.
  */
 export type ShapeField =
   | Field
-  | ('price' | 'size' | 'clock' | 'instrument' | 'exchange')
+  | ('price' | 'size' | 'clock' | 'zone' | 'instrument' | 'exchange')
   | ('quoteVolume' | 'coinVolume' | 'tickVolume')
   | ('id' | 'confirm' | 'periodHours' | 'nextFunding')
 
@@ -27,6 +28,8 @@ export interface CsvShape {
   readonly twins: ReadonlyMap<string, ShapeField>
   /** Whether the header says that the times are those of the closes. */
   readonly isByClose: boolean
+  /** Whether a column says which side took, so that no sign has to. */
+  readonly hasSide: boolean
 }
 
 /** A header that lacks something. */
@@ -48,6 +51,17 @@ const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
     ...['settletime', 'datetime', 'gmttime', 'date', ...CLOSE_TIMES],
   ],
   clock: [],
+  zone: [
+    'timezone',
+    'tz',
+    'zone',
+    'utcoffset',
+    'gmtoffset',
+    'tzoffset',
+    'timezoneoffset',
+    'timezonename',
+    'tzname',
+  ],
   open: ['open', 'openprice', 'o'],
   high: ['high', 'highprice', 'h'],
   low: ['low', 'lowprice', 'l'],
@@ -68,10 +82,7 @@ const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   fundingRate: ['realfundingrate', 'realizedrate', 'realizedfundingrate', 'lastfundingrate', 'fundingrate'],
   price: ['price', 'px'],
   size: ['baseqty', 'size', 'sz', 'qty', 'quantity', 'amount', 'volume'],
-  instrument: [
-    ...['symbol', 'instrumentname', 'instid', 'instrument', 'pair', 'currencypair', 'productid'],
-    ...['contract', 'contracts', 'coin', 'ticker', 'rawsymbol', 'sym', 's'],
-  ],
+  instrument: INSTRUMENT_COLUMNS,
   exchange: ['exchange'],
   id: ['tradeid', 'aggtradeid', 'trdmatchid', 'execid', 'tid', 'id', 'a'],
   confirm: ['confirm', 'confirmed', 'isclosed', 'isfinal'],
@@ -79,9 +90,15 @@ const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   nextFunding: ['nextfundingtime', 'nextfundingratetimestamp', 'nextupdate'],
 }
 
+/** They say which side a trade was taken by. */
+const SIDES = [
+  ...['side', 'takerside', 'trdside', 'tradeside', 'direction', 'type', 'tradetype', 'issell', 'isbuy', 'bs'],
+  ...['isbuyermaker', 'isbuyerthemaker', 'buyermaker', 'aggressorside', 'makerside'],
+]
+
 /** All names of these mean the same; those of others are of one meaning more or less. */
 const PRICES_OF_ONE_MEANING: readonly ShapeField[] = ['open', 'high', 'low', 'close', 'price']
-const WITHOUT_TWINS: readonly ShapeField[] = ['instrument', 'exchange', 'id', 'clock', 'nextFunding']
+const WITHOUT_TWINS: readonly ShapeField[] = ['instrument', 'exchange', 'id', 'clock', 'zone', 'nextFunding']
 
 const WITH_ZONE = /\d(?:Z| ?(?:UTC|GMT)?[+-]\d\d:?\d\d)$/
 
@@ -125,7 +142,7 @@ export function findShape(firstLine: string, nextLine = ''): CsvShape | ShapeGap
 type Shape = Omit<CsvShape, 'separator'>
 
 function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]): Shape | ShapeGap {
-  const header = titles.map((cell) => cell.toLowerCase().replaceAll(/[ _<>()-]/g, ''))
+  const header = titles.map(plainTitle)
   const places = findPlaces(header, nextCells)
   const gaps: ShapeGap[] = []
   for (const { kind, required, optional } of KINDS) {
@@ -138,7 +155,7 @@ function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]):
     }
     const paidAt = PAYMENT_TIMES.find((name) => header.includes(name))
     if (kind === 'funding' && paidAt !== undefined) places.set('at', header.indexOf(paidAt))
-    const fields = [...required, ...optional, 'clock', 'instrument', 'exchange'].filter((field) =>
+    const fields = [...required, ...optional, 'clock', 'zone', 'instrument', 'exchange'].filter((field) =>
       places.has(field as ShapeField),
     ) as ShapeField[]
     const twinOf = (place: number) => fields.find((field) => isTwin({ field, place, header, places }))
@@ -160,6 +177,7 @@ function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]):
       twins: new Map(twins),
       titles: new Map(fields.map((field) => [field, titles[places.get(field) as number] as string])),
       isByClose: CLOSE_TIMES.includes(header[places.get('at') as number] ?? ''),
+      hasSide: SIDES.some((name) => header.includes(name)),
     }
   }
   // The kind of which most is there.
@@ -205,7 +223,15 @@ function findPlaces(header: readonly string[], nextCells: readonly string[]): Ma
     places.set('at', day)
     places.set('clock', clock)
   }
+  // A Unix time is the same in all zones, and a date may name its own.
+  if (!isWallTime(nextCells[places.get('at') ?? -1] ?? '')) places.delete('zone')
   return places
+}
+
+/** Whether a time is a date that names no zone. */
+function isWallTime(cell: string): boolean {
+  if (/^\d+(\.\d+)?$/.test(cell)) return /^20\d\d(?:0[1-9]|1[0-2])\d\d(?:\d\d){0,3}$/.test(cell)
+  return !WITH_ZONE.test(cell) && !/\d ?(?:UTC|GMT)$/.test(cell)
 }
 
 /** Which of two is in the base coin is found by their figures. */
@@ -246,6 +272,7 @@ function shapeOfRow(cells: readonly string[]): Shape | ShapeGap {
   const common = {
     hasHeader: false,
     isByClose: false,
+    hasSide: true,
     titles: new Map<ShapeField, string>(),
     twins: new Map<string, ShapeField>(),
   }

@@ -66,42 +66,65 @@ export interface ImportedFunding extends CleanFunding {
 
 /**
  * Each instrument's files are read, cleaned and written before the next one's, so that memory holds one of them, where
- * the names of all files say whose they are.
+ * the names of all files say whose they are. Therefore a strict import reads all files twice: before it writes anything
+ * it must know what the times of all instruments mean.
  * @throws Failure IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER, IMPORT_EXCHANGES_DIFFER,
  *   IMPORT_INTERVAL_DIFFERS, IMPORT_STAMPS_DIFFER, IMPORT_EXISTS, IMPORT_UNWRITABLE, and those of reading:
  *   {@link readTables}, {@link cleanTables}, {@link cleanFunding}
  */
 export async function* importPrices(options: ImportOptions): AsyncGenerator<Imported | ImportedFunding> {
   await Promise.all(options.files.map(assertReadable))
-  const stamps = new Map<boolean, string>()
+  if (options.isStrict) await assertSameStamps(options)
+  for await (const { symbol, groups, funding } of readInstruments(options)) {
+    yield* writePrices(groups, { symbol, options })
+    if (funding.length > 0) yield writeFunding(funding, { symbol, options })
+  }
+}
+
+interface InstrumentTables {
+  readonly symbol: string
+  /** By interval. */
+  readonly groups: ReadonlyMap<number | undefined, readonly PriceTable[]>
+  readonly funding: readonly PriceTable[]
+}
+
+async function* readInstruments(options: ImportOptions): AsyncGenerator<InstrumentTables> {
   for (const files of groupFiles(options)) {
     const tables: NamedTable[] = []
     for (const file of files) tables.push(...(await loadTables(file, options.now)))
     for (const [symbol, own] of groupByInstrument(tables, options)) {
       const prices = own.filter(({ kind }) => kind !== 'funding')
-      const funding = own.filter(({ kind }) => kind === 'funding')
-      yield* writePrices(groupByInterval(joinSeams(prices), options.intervalMs), { symbol, options, stamps })
-      if (funding.length > 0) yield writeFunding(funding, { symbol, options })
+      const groups = groupByInterval(joinSeams(prices), options.intervalMs)
+      yield { symbol, groups, funding: own.filter(({ kind }) => kind === 'funding') }
     }
   }
 }
 
-/** Cleans and writes tables of one instrument. `stamps`: an instrument of each kind of times that there were. */
+/** @throws Failure IMPORT_STAMPS_DIFFER */
+async function assertSameStamps(options: ImportOptions): Promise<void> {
+  const stamps = new Map<boolean, string>()
+  for await (const { symbol, groups } of readInstruments(options)) {
+    for (const [intervalMs, tables] of groups) {
+      if (intervalMs === undefined) continue
+      const { isByClose } = cleanTables(tables, intervalMs)
+      assertOneStamp({ symbol, isByClose }, stamps)
+    }
+  }
+}
+
+/** Cleans and writes tables of one instrument. */
 export function* writePrices(
   groups: ReadonlyMap<number | undefined, readonly PriceTable[]>,
   {
     symbol,
     options,
-    stamps = new Map(),
   }: {
     readonly symbol: string
-    readonly stamps?: Map<boolean, string>
     readonly options: Pick<ImportOptions, 'directory' | 'market' | 'isStrict' | 'isReplacing'>
   },
 ): Generator<Imported> {
   for (const [intervalMs, tables] of groups) {
     const clean = cleanTables(tables, intervalMs)
-    if (options.isStrict && intervalMs !== undefined) assertOneStamp({ symbol, ...clean }, stamps)
     const name = intervalMs === undefined ? 'quotes' : nameInterval(intervalMs)
     const sources = [...new Set(tables.map(({ source }) => source))]
     const trades = tables.reduce((sum, table) => sum + (table.trades?.count ?? 0), 0)
@@ -111,7 +134,10 @@ export function* writePrices(
   }
 }
 
-/** Beside candles stamped by their opens, those stamped by closes came a candle too late or too early. */
+/**
+ * Beside candles stamped by their opens, those stamped by closes came a candle too late or too early.
+ * @param stamps An instrument of each kind of times that there were.
+ */
 function assertOneStamp(
   { symbol, isByClose }: Pick<Imported, 'symbol' | 'isByClose'>,
   stamps: Map<boolean, string>,

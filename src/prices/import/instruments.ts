@@ -1,7 +1,12 @@
 /** Which instrument the rows of a file are of: what columns and names say, as long as they do not contradict. */
 import { basename } from 'node:path'
 import { Failure } from '../../lib/failure.ts'
-import { type InstrumentName, readInstrumentName } from '../instrument-name.ts'
+import {
+  agreesWithSymbol,
+  type InstrumentName,
+  isOfNoInstrument,
+  readInstrumentName,
+} from '../instrument-name.ts'
 import type { Recording } from '../recording.ts'
 import type { PriceTable } from './price-table.ts'
 
@@ -37,7 +42,7 @@ export function groupByInstrument(
   given: GivenInstrument,
 ): ReadonlyMap<string, readonly NamedTable[]> {
   const named = tables.map((table) => ({ table, found: symbolIn(table, tables) }))
-  const found = [...new Set(named.flatMap((one) => one.found ?? one.table.instrument ?? []))]
+  const found = [...new Set(named.flatMap((one) => one.found ?? instrumentIn(one.table) ?? []))]
   if (given.symbol !== undefined && found.length > 1) throw symbolsDiffer(given.symbol, found)
   const groups = Map.groupBy(named, (one) => given.symbol ?? one.found ?? asked(one.table))
   return new Map(
@@ -54,27 +59,26 @@ export function groupByInstrument(
 function symbolIn(table: NamedTable, all: readonly NamedTable[]): string | undefined {
   const { instrument, source, names } = table
   const inFile = [...new Set(names.flatMap(({ symbol }) => symbol ?? []))]
-  const cell = instrument === undefined ? undefined : (readInstrumentName(instrument).symbol ?? instrument)
+  const named = instrument === undefined ? undefined : readInstrumentName(instrument).symbol
   // A price file says its symbol, which need not be one that a name could say.
-  const isCertain =
-    cell !== undefined && (cell !== instrument || table.isPriceFile === true || hasSymbol(instrument))
-  const others = [...new Set(all.flatMap((one) => (one.source === source ? (one.instrument ?? []) : [])))]
-  const contradicting = cell !== undefined && inFile.some((symbol) => !agrees({ symbol, cell, isCertain }))
-  if (inFile.length > 1 || contradicting || (!isCertain && others.length > 1))
+  const certain = table.isPriceFile === true ? (named ?? instrument) : named
+  const ofFile = all.filter((one) => one.source === source)
+  const others = [...new Set(ofFile.flatMap((one) => instrumentIn(one) ?? []))]
+  if (inFile.length > 1 || inFile.some((symbol) => !agrees(table, symbol)) || (!certain && others.length > 1))
     throw contradiction(source, [...inFile, ...(others.length > 0 ? others : [])])
-  return isCertain ? cell : inFile[0]
+  return certain ?? inFile[0]
 }
 
-const hasSymbol = (text: string) => readInstrumentName(text).symbol !== undefined
+/** What a column of the table names, unless it is a kind of market. */
+function instrumentIn({ instrument, isPriceFile }: NamedTable): string | undefined {
+  const isNone = instrument === undefined || (isPriceFile !== true && isOfNoInstrument(instrument))
+  return isNone ? undefined : instrument
+}
 
-/** A cell may name the coin alone: BTC in a file of BTCUSDT. */
-function agrees(pair: {
-  readonly symbol: string
-  readonly cell: string
-  readonly isCertain: boolean
-}): boolean {
-  const { symbol, cell, isCertain } = pair
-  return isCertain ? symbol === cell : symbol.startsWith(cell.toUpperCase().replaceAll(/[^A-Z0-9]/g, ''))
+function agrees({ instrument, isPriceFile }: NamedTable, symbol: string): boolean {
+  if (instrument === undefined) return true
+  const isExact = isPriceFile === true && readInstrumentName(instrument).symbol === undefined
+  return isExact ? instrument === symbol : agreesWithSymbol(instrument, symbol)
 }
 
 /**
@@ -116,7 +120,8 @@ function assertOneExchange(symbol: string, tables: readonly NamedTable[]): void 
   const found = new Map<string, string>()
   for (const table of tables) {
     const name = table.names.find(({ exchange }) => exchange !== undefined)?.exchange
-    const exchange = (table.exchange === undefined ? undefined : exchangeIn(table.exchange)) ?? name
+    const inCell = readInstrumentName(table.instrument ?? '').exchange
+    const exchange = (table.exchange === undefined ? undefined : exchangeIn(table.exchange)) ?? inCell ?? name
     if (exchange !== undefined) found.set(exchange, table.source)
   }
   if (found.size < 2) return

@@ -56,6 +56,14 @@ export interface PriceTable {
   readonly whereOf: (row: number) => string
 }
 
+/** So many rows that cannot be are rows whose columns stand in another order. */
+const IMPOSSIBLE_SHARE_MAX = 1 / 3
+const IMPOSSIBLE_ROWS_MIN = 10
+
+export function isTooMuchImpossible(count: number, rows: number): boolean {
+  return count >= Math.max(IMPOSSIBLE_ROWS_MIN, rows * IMPOSSIBLE_SHARE_MAX)
+}
+
 /** The rows of which something is true. */
 export function findRows(
   rows: number,

@@ -9,7 +9,7 @@ import { chooseBaseVolume } from './base-volume.ts'
 import { predicted } from './clean-funding.ts'
 import { type CsvShape, findShape, type ShapeField, type ShapeGap, type ShapeKind } from './csv-shape.ts'
 import { findDisorder, findRows, pickRows, type PriceTable, sortByTime, type Trades } from './price-table.ts'
-import { parseClock, parseDate, TIME_HINT, toUnixMs } from '../times.ts'
+import { parseClock, parseDate, parseZone, TIME_HINT, toUnixMs } from '../times.ts'
 import { toCandles } from './trade-candles.ts'
 import type { PackedFile } from './zip-entries.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
@@ -20,7 +20,7 @@ const SHAPES_HINT =
 const VOLUME_HINT =
   'orders are filled from a share of the volume, so none is assumed: export the file with its volume in the base coin, or add a column volume with what you assume'
 /** An index is a number in a column of numbers. */
-const TEXT_FIELDS: readonly ShapeField[] = ['instrument', 'exchange']
+const TEXT_FIELDS: readonly ShapeField[] = ['instrument', 'exchange', 'zone']
 /** So many digits a float holds. */
 const ID_DIGITS = /^\d{1,15}$/
 /** Instruments of all exchanges together are some thousands. */
@@ -30,7 +30,7 @@ const TEXTS_MAX = 20_000
  * A table for each instrument that a column of the file names, in the order in which they appear; one where none does.
  *
  * @param now Unix ms. @throws Failure IMPORT_SHAPE_UNKNOWN, IMPORT_JSON_UNREADABLE, IMPORT_VOLUME_UNCLEAR,
- *   IMPORT_COLUMNS_DIFFER, IMPORT_FUNDING_PREDICTED, RECORDING_EMPTY, RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, RECORDING_TIME_UNIT, and those of
+ *   IMPORT_COLUMNS_DIFFER, IMPORT_ZONE_UNKNOWN, IMPORT_FUNDING_PREDICTED, RECORDING_EMPTY, RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, RECORDING_TIME_UNIT, and those of
  *   {@link parsePriceFile}
  */
 export function readTables({ name, bytes }: PackedFile, now: number): readonly PriceTable[] {
@@ -176,22 +176,54 @@ interface ReadFile extends Pick<PriceTable, 'source' | 'whereOf'> {
 }
 
 function toTables(
-  shape: Pick<CsvShape, 'kind' | 'isByClose' | 'titles'> & Partial<Pick<CsvShape, 'hasHeader'>>,
-  columns: ShapeColumns,
+  shape: Pick<CsvShape, 'kind' | 'isByClose' | 'titles'> & Partial<Pick<CsvShape, 'hasHeader' | 'hasSide'>>,
+  read: ShapeColumns,
   file: ReadFile,
 ): readonly PriceTable[] {
+  const isSigned = shape.kind === 'trades' && shape.hasSide === false && hasBothSigns(read.get('size'))
+  const columns = isSigned ? withoutSigns(read) : read
   const at = columns.get('at')
   if (!at || at.length === 0) throw empty(file.source, 'the file has no rows')
   const clock = columns.get('clock')
   if (clock) for (let row = 0; row < at.length; row++) at[row] = (at[row] as number) + (clock[row] as number)
   toUnixMs(at, file.whereOf, file.now)
+  const zones = columns.get('zone')
+  if (zones)
+    for (let row = 0; row < at.length; row++) at[row] = (at[row] as number) - zoneMsOf(zones, row, file)
   return splitRows(columns, file).map(({ rows, named }) => {
     const isAll = rows.length === at.length
     const whereOf = (row: number) => file.whereOf(rows[row] as number)
     const own = isAll ? columns : pickRows(columns, rows)
     const table = toTable(shape, own, { source: file.source, whereOf: isAll ? file.whereOf : whereOf })
     const isByPlace = shape.kind === 'candles' && shape.hasHeader === false
-    return { ...table, ...named, ...(isByPlace && { isByPlace }) }
+    const sold = `sizes below zero of ${shape.titles.get('size')} are sells of that size`
+    const remarks = isSigned ? [...(table.remarks ?? []), sold] : table.remarks
+    return { ...table, ...named, ...(remarks && { remarks }), ...(isByPlace && { isByPlace }) }
+  })
+}
+
+/** Where no column says the side of a trade, its sign does: Bitfinex writes sells as negative amounts. */
+function hasBothSigns(sizes: Float64Array | undefined): boolean {
+  return sizes?.some((size) => size < 0) === true && sizes.some((size) => size > 0)
+}
+
+function withoutSigns(columns: ShapeColumns): ShapeColumns {
+  const sizes: readonly ShapeField[] = ['size', 'quoteVolume', 'coinVolume']
+  return new Map(
+    [...columns].map(([field, numbers]) => [field, sizes.includes(field) ? numbers.map(Math.abs) : numbers]),
+  )
+}
+
+/** How far a row's clock is ahead of UTC, ms. @throws Failure IMPORT_ZONE_UNKNOWN */
+function zoneMsOf(zones: Float64Array, row: number, { texts: { texts }, whereOf }: ReadFile): number {
+  const text = texts[zones[row] as number] ?? ''
+  const zoneMs = text === '' ? 0 : parseZone(text)
+  if (zoneMs !== undefined) return zoneMs
+  throw new Failure({
+    code: 'IMPORT_ZONE_UNKNOWN',
+    sentence: 'a column says another time zone than UTC, and not how far it is from UTC',
+    facts: { where: whereOf(row), found: text.slice(0, 40) },
+    hint: 'write the offset of each row there (+02:00), which changes with daylight saving time, or the times in UTC',
   })
 }
 

@@ -1,9 +1,12 @@
 /** Candles of a minute out of trades; a minute without trades has none. */
 import { createGrid, floatOnGrid, nearestStep } from '../../lib/grid.ts'
 import { findUnit } from '../column-codec.ts'
+import { Failure } from '../../lib/failure.ts'
 import {
+  type Finding,
   findDisorder,
   findRows,
+  isTooMuchImpossible,
   pickRows,
   type PriceTable,
   sortByTime,
@@ -13,7 +16,10 @@ import {
 
 const MINUTE_MS = 60_000
 
-/** A trade at no price, of a size below zero, or that was there already is left aside. */
+/**
+ * A trade at no price, of a size below zero, or that was there already is left aside.
+ * @throws Failure IMPORT_TRADES_IMPOSSIBLE where too many sizes are below zero
+ */
 export function toCandles(
   trades: Trades,
   { source, whereOf }: Pick<PriceTable, 'source' | 'whereOf'>,
@@ -21,6 +27,8 @@ export function toCandles(
   const { at, price, size } = trades
   const hasPrice = (row: number) => (price[row] as number) > 0
   const hasSize = (row: number) => (size[row] as number) >= 0
+  const impossible = findRows(at.length, (row) => hasPrice(row) && !hasSize(row), whereOf)
+  if (isTooMuchImpossible(impossible.count, at.length)) throw sizesBelowZero(impossible, at.length)
   const possible = sortByTime(
     Uint32Array.from(at, (_, row) => row).filter((row) => hasPrice(row) && hasSize(row)),
     at,
@@ -40,12 +48,21 @@ export function toCandles(
     trades: {
       count: at.length,
       zeroPrices: findRows(at.length, (row) => !hasPrice(row), whereOf),
-      impossible: findRows(at.length, (row) => hasPrice(row) && !hasSize(row), whereOf),
+      impossible,
       duplicates: findRows(at.length, (row) => isDouble[row] === 1, whereOf),
       edges: minutes.map((row) => pickMinute(trades, order, { begin: row, whereOf })),
     },
     whereOf: (candle) => whereOf(begins[candle] as number),
   }
+}
+
+function sizesBelowZero({ count, first = '' }: Finding, trades: number): Failure {
+  return new Failure({
+    code: 'IMPORT_TRADES_IMPOSSIBLE',
+    sentence: 'many trades have a size below zero',
+    facts: { trades, impossible: count, first },
+    hint: 'if the sign says the side, write the sizes without it; else check the order of the columns',
+  })
 }
 
 /** A trade with the id, time, price and size of one before; an id alone may begin anew each day. */

@@ -175,6 +175,44 @@ describe('two instruments are never one', () => {
     expect(readdirSync(folder)).not.toContain('out')
   })
 
+  it.each([
+    'market',
+    'Asset',
+    'base',
+    'Base_Asset',
+    'coin',
+    'ticker',
+    'product',
+    'contract',
+    'currency_pair',
+    'symbol',
+  ])('refused: other instruments in a column %s than in the name', async (title) => {
+    const rows = (...names: string[]) =>
+      `ts_ms,${title},open,high,low,close,volume\n${minutes(4, (row) => `${AT + row * 60_000},${names[row % names.length]},10,12,9,11,5`)}`
+    const refuse = (text: string) =>
+      expect(importFiles({ 'BTCUSDT-1m.csv': text })).rejects.toThrow(/IMPORT_SYMBOLS_DIFFER/)
+
+    await refuse(rows('SOL-USDT', 'AVAX-USDT'))
+    await refuse(rows('SOL', 'AVAX'))
+    await refuse(rows('SOL'))
+    expect(readdirSync(folder)).not.toContain('out')
+    await expect(loadRecording(join(folder, 'BTCUSDT-1m.csv'))).rejects.toThrow(/RECORDING_SYMBOLS_DIFFER/)
+    expect((await importPrice({ 'BTCUSDT-1m.csv': rows('BTC') })).symbol).toBe('BTCUSDT')
+  })
+
+  it('a column market may also say the kind of market, and the exchange', async () => {
+    const text = (one: string, other = one) =>
+      `ts_ms,market,open,high,low,close,volume\n${minutes(4, (row) => `${AT + row * 60_000},${row % 2 === 0 ? one : other},10,12,9,11,5`)}`
+
+    expect((await importPrice({ 'BTCUSDT-1m.csv': text('spot') })).symbol).toBe('BTCUSDT')
+    await expect(importFiles({ 'ETHUSDT-1m.csv': text('spot', 'futures') })).rejects.toThrow(
+      /IMPORT_MARKETS_DIFFER/,
+    )
+    await expect(importFiles({ 'ETHUSDT-1m.csv': text('binance', 'bybit') })).rejects.toThrow(
+      /IMPORT_EXCHANGES_DIFFER/,
+    )
+  })
+
   it('names of one quote coin and another, and of a contract and the perpetual, are files each', async () => {
     await importFiles({
       'ETH-USDT-1h.csv': HEADER + candles(3, { stepMs: 3_600_000 }),
@@ -228,6 +266,41 @@ describe('times are of this century', () => {
     const one = await importPrice({ 'BTCUSDT-1m.csv': `${HEADER}${first},1,1,1,1,1\n${second},1,1,1,1,1\n` })
 
     expect(columnOf(one, 'at')).toEqual([AT, AT + 60_000])
+  })
+
+  const inZone = (title: string, zone: string, time = '2025-06-02 02:0') =>
+    `time,${title},open,high,low,close,volume\n${minutes(3, (row) => `${time}${row},${zone},10,12,9,11,5`)}`
+
+  it.each([
+    ['timezone', '+02:00', 2],
+    ['tz', 'UTC+2', 2],
+    ['utc_offset', '2', 2],
+    ['UTC Offset', '-0500', -5],
+    ['Time Zone', 'UTC', 0],
+    ['tz', '', 0],
+  ])('the offset that a column says counts: %s %s', async (title, zone, hours) => {
+    const one = await importPrice({ 'BTCUSDT-1m.csv': inZone(title, zone) })
+
+    expect(columnOf(one, 'at')[0]).toBe(AT + (2 - hours) * 3_600_000)
+  })
+
+  it.each([
+    ['timezone', 'Europe/Berlin'],
+    ['tz', 'CET'],
+    ['utc_offset', '7200'],
+  ])('a zone that says no offset is refused: %s %s', async (title, zone) => {
+    await expect(importFiles({ 'BTCUSDT-1m.csv': inZone(title, zone) })).rejects.toThrow(
+      /IMPORT_ZONE_UNKNOWN[^]*BTCUSDT-1m.csv:2[^]*\+02:00/,
+    )
+  })
+
+  it('a Unix time, and a date with a zone of its own, are in no other zone', async () => {
+    const stamps = minutes(3, (row) => `${AT + row * 60_000},CET,10,12,9,11,5`)
+    const unix = await importPrice({ 'BTCUSDT-1m.csv': `time,tz,open,high,low,close,volume\n${stamps}` })
+    const own = minutes(3, (row) => `2025-06-02 02:0${row}+02:00,CET,10,12,9,11,5`)
+    const dated = await importPrice({ 'ETHUSDT-1m.csv': `time,tz,open,high,low,close,volume\n${own}` })
+
+    expect([columnOf(unix, 'at')[0], columnOf(dated, 'at')[0]]).toEqual([AT, AT])
   })
 
   it('a day alone is read', async () => {
@@ -360,14 +433,14 @@ describe('times of closes', () => {
     expect(columnOf(week, 'at')).toEqual([AT, AT + 7 * 86_400_000])
   })
 
-  it('beside an instrument with times of opens are refused under --strict, and nothing of the second is written', async () => {
+  it('beside an instrument with times of opens are refused under --strict, and nothing is written', async () => {
     const files = { 'BTCUSDT-1m.csv': HEADER + candles(3), 'ETHUSDT-1m.csv': closed }
 
     await expect(importFiles(files, { isStrict: true })).rejects.toThrow(
       /IMPORT_STAMPS_DIFFER[^]*by close +ETHUSDT[^]*by open +BTCUSDT/,
     )
-    expect(written()).toEqual(['BTCUSDT-1m.prices'])
-    expect(await importFiles(files, { isReplacing: true })).toHaveLength(2)
+    expect(readdirSync(folder)).not.toContain('out')
+    expect(await importFiles(files)).toHaveLength(2)
   })
 })
 
@@ -669,6 +742,25 @@ describe('trades', () => {
     const one = await importPrice({ 'BTCUSDT-a.csv': text, 'BTCUSDT-b.csv': text })
 
     expect([columnOf(one, 'volume'), one.findings.duplicates.count]).toEqual([[2], 2])
+  })
+
+  it('with signed sizes, as Bitfinex writes them, are sells where no column says the side', async () => {
+    const rows = [5, -3, -2, 4].map((size, row) => `${9 - row},${AT + row * 1000},${size},100\n`)
+    const one = await importPrice({ 'BTCUSD-trades.csv': `ID,MTS,AMOUNT,PRICE\n${rows.join('')}` })
+
+    expect([columnOf(one, 'volume'), one.findings.impossible.count]).toEqual([[14], 0])
+    expect(one.remarks).toEqual(['sizes below zero of AMOUNT are sells of that size'])
+  })
+
+  it.each([
+    ['time,side,price,size', (row: number) => `${row % 2 === 0 ? 'buy,100,1' : 'sell,100,-1'}`],
+    ['time,price,size', () => '100,-1'],
+  ])('a third and more of sizes below zero are refused: %s', async (header, cells) => {
+    const text = `${header}\n${minutes(30, (row) => `${AT + row * 1000},${cells(row)}`)}`
+
+    await expect(importFiles({ 'BTCUSDT-trades.csv': text })).rejects.toThrow(
+      /IMPORT_TRADES_IMPOSSIBLE[^]*first +BTCUSDT-trades.csv:[23]/,
+    )
   })
 
   it('of a size below zero are dropped', async () => {
