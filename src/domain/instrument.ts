@@ -1,5 +1,5 @@
 import { type Decimal, decimal, decimalOfInteger } from '../lib/decimal.ts'
-import { type Grid, stepsMax } from '../lib/grid.ts'
+import { type Grid, nearestStep, stepsMax } from '../lib/grid.ts'
 
 /** Which family of contracts. The exchange's own six names. */
 export type ProductType =
@@ -45,6 +45,11 @@ const SIZES_SUMMED_MAX = 2048
 /** The highest price, in ticks. Above it prices are not exact any more. */
 export function ticksMax({ tick }: Instrument): number {
   return stepsMax(tick)
+}
+
+/** Whether a price, in quote coin, is one that the instrument's ticks can count exactly. */
+export function isCountable({ tick }: Instrument, price: number): boolean {
+  return price > 0 && nearestStep(tick, price) <= stepsMax(tick)
 }
 
 /** The largest size, in lots, of an order or a position. Above it sums of sizes are not exact any more. */

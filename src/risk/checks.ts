@@ -1,5 +1,5 @@
 import type { DenialCode, Objection, Undescribed } from '../domain/denial.ts'
-import { notionalOf, ticksMax } from '../domain/instrument.ts'
+import { isCountable, notionalOf } from '../domain/instrument.ts'
 import type { OrderIntent } from '../domain/intent.ts'
 import { isClosing, tradesAs } from '../domain/order-action.ts'
 import { heldBackBy, type RestrictedMode, type Restriction } from '../domain/trading-mode.ts'
@@ -45,8 +45,7 @@ function checkPrecision(intent: OrderIntent, { instrument }: RiskContext): RiskO
 
 /** MKT1. A price that cannot be counted for the instrument counts as missing. */
 function checkPriced(_: OrderIntent, { instrument, market }: RiskContext): RiskObjection | undefined {
-  const isCountable = nearestStep(instrument.tick, market.ask) <= ticksMax(instrument)
-  if (market.bid > 0 && market.ask > 0 && market.bid <= market.ask && isCountable) return undefined
+  if (market.bid > 0 && market.bid <= market.ask && isCountable(instrument, market.ask)) return undefined
   return { code: 'DATA_MISSING', detail: () => `bid ${market.bid}, ask ${market.ask}` }
 }
 

@@ -1,5 +1,5 @@
 import { candleKey, type CandleSeries, openOf, parseInterval } from '../domain/candles.ts'
-import type { Instrument } from '../domain/instrument.ts'
+import { type Instrument, isCountable } from '../domain/instrument.ts'
 import type {
   CancelAllIntent,
   CancelMarginIntent,
@@ -117,9 +117,9 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get askTicks(): number {
     return nearestStep(this.#instrument.tick, this.ask)
   }
-  /** Whether both sides have a price, and the bid is not above the ask. */
+  /** Whether both sides have a price that ticks can count, and the bid is not above the ask. */
   get hasPrices(): boolean {
-    return this.bid > 0 && this.ask >= this.bid
+    return this.bid > 0 && this.ask >= this.bid && isCountable(this.#instrument, this.ask)
   }
   get index(): number {
     return this.#read('indexPrice')

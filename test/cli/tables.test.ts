@@ -196,6 +196,22 @@ test('who holds a position is never cut: what has no room beside it stands below
   )
 })
 
+test('the side of a position is never cut', () => {
+  const held: PositionView = {
+    ...POSITION,
+    ...{ symbol: '1000PEPEUSDT', size: '1234567.8', markPrice: 60_041.41, entryPrice: 60_036.31 },
+    ...{ entryFrom: 'exchange', unrealisedProfit: '-12345.01', strategies: {} },
+    liquidationPrice: 66_123.45,
+  }
+
+  const lines = formatPositions([held, { ...held, side: 'long' }]).split('\n')
+
+  expect(lines.slice(1, 3).map((line) => line.slice(0, line.indexOf('  ')))).toEqual([
+    expect.stringMatching(/^1\S*… short$/),
+    expect.stringMatching(/^1\S*… +long$/),
+  ])
+})
+
 test('a position that can be liquidated has the price, and how far it is', () => {
   const held: PositionView = {
     ...POSITION,
@@ -219,6 +235,12 @@ test('a position that can be liquidated has the price, and how far it is', () =>
   )
   expect(shownAs({ ourPrice: 80_000, trust: 'disputed' })).toContain('66123.45, 10.1 %?')
   expect(shownAs({ ourPrice: 80_000, trust: 'alone' })).toContain('80000, 10.1 %?')
+  const [disputed, alone] = [shownAs({ trust: 'disputed' }), shownAs({ trust: 'alone' })]
+  expect(disputed).toContain('\n\n?  our figure of the liquidation and the exchange’s differ: the nearer')
+  expect(alone).toContain('\n\n?  the two figures of the liquidation have differed for long: ours alone')
+  expect(formatPositions([held])).not.toContain('?')
+  for (const text of [disputed, alone])
+    expect(text.split('\n').filter(({ length }) => length > 80)).toEqual([])
   expect(shownAs({ statedRatio: 0.9, ratioTrust: 'disputed' })).toContain(
     'behind it (by the exchange 90.0 %)\n',
   )

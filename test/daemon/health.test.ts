@@ -14,7 +14,9 @@ import { ManualTime } from '../support/manual-time.ts'
 
 const START = Date.UTC(2026, 10, 23)
 
-interface FakeEngine extends Pick<Engine, 'book' | 'staleReadings'> {
+interface FakeEngine extends Pick<Engine, 'book' | 'staleReadings' | 'restrictions'> {
+  /** What the engine measures itself, and no book keeps. */
+  volatile: Restriction[]
   phase: Engine['phase']
   unproved: string[]
   stale: StaleReading[]
@@ -29,6 +31,10 @@ function openScene(heartbeatMs = 0) {
     phase: 'running',
     unproved: [],
     stale: [],
+    volatile: [],
+    get restrictions() {
+      return [...book.restrictions.values(), ...engine.volatile]
+    },
     staleReadings: () => engine.stale,
   }
   const statistics = new RunStatistics()
@@ -58,10 +64,7 @@ function openScene(heartbeatMs = 0) {
     heartbeatMs,
     paused: () => paused,
     rounds: { fillsMs: 200, positionsMs: 1000 },
-    summary: () => ({
-      account,
-      restrictions: [...book.restrictions.values()].map((one) => ({ ...one, ends: '' })),
-    }),
+    summary: () => ({ account }),
     logger: { log: (_level, event, fields = {}) => void logged.push({ event, fields }) },
   })
   const hear = (event: EngineEvent): void => health.hear(event)
@@ -295,6 +298,18 @@ test('the line of the heartbeat comes at its interval, and says whether it trade
     accountAgeMs: 0,
     positions: { 'BTCUSDT long': '0.01' },
   })
+})
+
+test('the line of the heartbeat names what holds the account for as long as it is measured, too', async () => {
+  const { engine, logged, pass, health } = openScene(10_000)
+  engine.volatile.push({
+    ...{ scope: ACCOUNT, mode: 'halted', code: 'clockUnsynchronised', isVolatile: true },
+    ...{ reason: 'no answer', by: 'intentd', at: START },
+  })
+  await pass(10)
+
+  expect(logged[0]?.fields['restrictions']).toEqual(['* halted (clockUnsynchronised)'])
+  expect(health.digest()).toContain('restrictions that began: 0; that stand: * halted (clockUnsynchronised)')
 })
 
 function count(statistics: RunStatistics, fill: FillMoney): void {

@@ -290,6 +290,8 @@ describe('reading fills', () => {
 
   const spoiled: ReadonlyArray<readonly [string, Row]> = [
     ['a price off the grid', { price: '42000.3' }],
+    ['a price that ticks cannot count', { price: '1e308' }],
+    ['a price of more digits than ticks can count', { price: `1${'0'.repeat(30)}` }],
     ['a size off the grid', { baseVolume: '0.0105' }],
     ['a size of zero', { baseVolume: '0' }],
     ['a time that is none', { cTime: 'yesterday' }],
@@ -492,6 +494,19 @@ describe('reading a position', () => {
       },
     })
     if (answer.kind === 'accepted') expect(answer.data.requestedAt).toBeLessThanOrEqual(answer.receivedAt)
+  })
+
+  it('knows no price that the ticks of the instrument cannot count', async () => {
+    const { server, client } = await openClient()
+    const prices = { openPriceAvg: '1e99', markPrice: `1${'0'.repeat(30)}`, liquidationPrice: '2e15' }
+    server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf([positionRow(prices)])))
+
+    expect(await client.readPosition({ instrument: BTCUSDT })).toMatchObject({
+      kind: 'accepted',
+      data: {
+        rows: [{ lots: 10, openPriceAvg: Number.NaN, markPrice: Number.NaN, liquidationPrice: Number.NaN }],
+      },
+    })
   })
 
   it.each([

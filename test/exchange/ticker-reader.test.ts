@@ -114,6 +114,8 @@ describe('reading tickers from bytes', () => {
     ['blanks', { bidPr: ' ' }],
     ['the word null', { bidPr: 'null' }],
     ['a negative price', { bidPr: '-1' }],
+    ['a price that no tick can count', { bidPr: '1e308' }],
+    ['a last price beyond all exact numbers', { lastPr: '9007199254740994' }],
     ['a delivery state that is not listed', { deliveryStatus: 'missing' }],
   ]
   for (const [what, change] of spoilt) {

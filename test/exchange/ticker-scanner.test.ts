@@ -60,6 +60,12 @@ describe('scanning tickers', () => {
     expect(countParsed([before, before, after, after, after])).toBe(2)
   })
 
+  it('[MKT4] takes no price that no tick can count, nor keeps the one before it', () => {
+    const rows = (askPr: string) => [row('A', { askPr }), row('B')]
+    // A row that cannot be read is never learned: both of these are parsed.
+    expect(countParsed([answerOf(rows('101')), answerOf(rows('1e308')), answerOf(rows('1e308'))])).toBe(3)
+  })
+
   it('[MKT1] leaves no value of a field that is gone, in whichever table', () => {
     const scanner = new TickerScanner()
     const [one, other] = [new TickerTable(), new TickerTable()]

@@ -107,6 +107,7 @@ describe('the view of a snapshot', () => {
       false,
       true,
     ])
+    expect([hasPrices(10, 1e15), hasPrices(1e15, 1e15), hasPrices(9e13, 9e13)]).toEqual([false, false, true])
   })
 
   it('[MKT2] shows nothing of an earlier moment once it is pointed at the next', () => {

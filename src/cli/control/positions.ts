@@ -30,7 +30,7 @@ export function formatPositions(positions: readonly PositionView[]): string {
   // A strategy stays in the line of what it holds.
   const table = formatTable(
     [
-      { title: 'position', of: ({ symbol, side }) => `${symbol} ${side}` },
+      { title: 'position', of: ({ symbol, side }) => `${symbol} ${side}`, isEndKept: true },
       { title: 'size', of: ({ size }) => size, isNumber: true },
       {
         title: 'entry',
@@ -57,11 +57,21 @@ export function formatPositions(positions: readonly PositionView[]): string {
     ],
     positions,
   ).replaceAll('\u00A0', ' ')
-  const margins = positions.flatMap(describeMargin)
-  return margins.length === 0 ? table : `${table}\n${margins.join('\n')}\n`
+  const trusts = new Set(positions.map(({ liquidation }) => liquidation?.trust))
+  const below = [
+    ...LEGENDS.flatMap(([trust, legend]) => (trusts.has(trust) ? legend : [])),
+    ...positions.flatMap(describeMargin),
+  ]
+  return below.length === 0 ? table : `${table}\n${below.join('\n')}\n`
 }
 
 const NONE = '-'
+
+/** The question mark behind a liquidation means one of these. */
+const LEGENDS = [
+  ['disputed', '?  our figure of the liquidation and the exchange’s differ: the nearer one warns'],
+  ['alone', '?  the two figures of the liquidation have differed for long: ours alone counts'],
+] as const
 
 const LIQUIDATION = { title: 'liquidation', of: liquidationOf, isNumber: true }
 

@@ -14,6 +14,8 @@ export interface Column<Row> {
   readonly isNumber?: boolean
   /** Is cut first where the table is too wide; one column at most. */
   readonly isElastic?: boolean
+  /** Is cut before its last word, which is never cut. */
+  readonly isEndKept?: boolean
   /** Is never cut: a part of it is of no use. */
   readonly isWhole?: boolean
   /** Is never cut either, and may be long: where it has no room in a row, it stands below each, in as many lines as it takes. */
@@ -65,9 +67,10 @@ function formatRows<Row>(columns: readonly Column<Row>[], rows: readonly Row[]):
   narrow(columns, widths)
   const toLine = (texts: readonly string[]): string =>
     columns
-      .map(({ isNumber }, index) => {
+      .map(({ isNumber, isEndKept }, index) => {
         const [text = '', width = 0] = [texts[index], widths[index]]
-        return isNumber ? shorten(text, width).padStart(width) : cut(text, width).padEnd(width)
+        if (isNumber) return shorten(text, width).padStart(width)
+        return (isEndKept ? cutBeforeEnd : cut)(text, width).padEnd(width)
       })
       .join(GAP)
       .trimEnd()
@@ -101,6 +104,13 @@ function shorten(text: string, width: number): string {
 
 function cut(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, width - 1)}…`
+}
+
+/** `1000PEPEUSDT short` as `1000P… short`. */
+function cutBeforeEnd(text: string, width: number): string {
+  if (text.length <= width) return text
+  const end = text.slice(text.lastIndexOf(' '))
+  return cut(text.slice(0, -end.length), width - end.length) + end
 }
 
 /** An amount of the coin with its thousands, for people; `-` for what is not known. */

@@ -23,13 +23,13 @@ export interface ReadRounds {
 
 export interface HealthOptions {
   readonly settings: Pick<EngineSettings, 'strategies' | 'limits'>
-  readonly engine: Pick<Engine, 'book' | 'phase' | 'unproved' | 'staleReadings'>
+  readonly engine: Pick<Engine, 'book' | 'phase' | 'unproved' | 'restrictions' | 'staleReadings'>
   readonly statistics: RunStatistics
   /** Of the journal; `late` while batches are dropped since it takes too long. */
   readonly pace: { readonly look: () => void; readonly late: unknown }
   /** As last read, by symbol. */
   readonly positions: ReadonlyMap<string, PositionReading>
-  readonly summary: () => Pick<RunSummary, 'account' | 'restrictions'>
+  readonly summary: () => Pick<RunSummary, 'account'>
   /** By strategy: why its thread was lost, until it begins anew. */
   readonly paused: () => ReadonlyMap<string, string>
   /** How often fills, and each position, are read where answers come at once, ms. */
@@ -162,9 +162,9 @@ export class Health {
     const since = this.#sinceDigest.read()
     const { ordersSent, cancelAlls, fills, restrictions } = since
     this.#sinceDigest.restart()
-    const { account, restrictions: held } = this.#options.summary()
+    const { account } = this.#options.summary()
     const positions = Object.entries(account.positions).map(([name, size]) => `${name} ${size}`)
-    const standing = held.map(describeRestriction)
+    const standing = this.#options.engine.restrictions.map(describeRestriction)
     const obstacle = this.obstacle()
     return [
       `orders sent: ${ordersSent}, cancel-alls: ${cancelAlls}, fills: ${fills}`,
@@ -277,7 +277,7 @@ export class Health {
     if (heartbeatMs === 0 || now - this.#lineAt < heartbeatMs) return
     this.#lineAt = now
     const { book, phase } = engine
-    const { account, restrictions } = summary()
+    const { account } = summary()
     const orders = [...book.open.values()].flatMap((ofSymbol) => [...ofSymbol.values()])
     const { ordersSent } = this.#sinceLine.read()
     this.#sinceLine.restart()
@@ -286,9 +286,7 @@ export class Health {
     const { fills, net, realisedProfit, fees, funding, uncounted } = this.#sinceDay.read()
     logger.log('info', 'daemon.heartbeat', {
       ...{ phase, state: stateOf(does, obstacle), because: obstacle?.why },
-      ...{
-        restrictions: restrictions.map(describeRestriction),
-      },
+      restrictions: engine.restrictions.map(describeRestriction),
       pricesAgeMs: this.#oldest((symbol) => this.#ages.pricesMs(symbol, now)),
       accountAgeMs: this.#oldest((symbol) => this.#ages.accountMs(symbol, now)),
       openOrders: orders.length,

@@ -11,11 +11,12 @@ import {
   toRows,
 } from '../../domain/candles.ts'
 import type { StrategyId } from '../../domain/ids.ts'
+import { isCountable } from '../../domain/instrument.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import { own } from '../../lib/own.ts'
 import type { EngineSettings } from '../settings.ts'
 import { exchangeNow } from './clock-state.ts'
-import { type Core, type NeededCandles, record } from './core.ts'
+import { type Core, type NeededCandles, record, specOf } from './core.ts'
 
 /** A ticker may be dated this much later than its answer, in ms. */
 const TICKER_AHEAD_MS = 1000
@@ -65,7 +66,7 @@ export function noteCandles(core: Core, tickers: TickerTable): void {
     const row = tickers.rowOf(symbol)
     const at = tickers.columns.ts[row] ?? Number.NaN
     const price = tickers.columns.lastPr[row] ?? Number.NaN
-    const isTick = price > 0 && price < Number.POSITIVE_INFINITY && at <= now + TICKER_AHEAD_MS
+    const isTick = isCountable(specOf(core, symbol), price) && at <= now + TICKER_AHEAD_MS
     const openAt = isTick ? openOf(at, intervalMs) : Number.NEGATIVE_INFINITY
     if (!core.candles.wholeFrom.has(key)) {
       if (!isTick) continue

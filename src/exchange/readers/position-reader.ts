@@ -1,7 +1,7 @@
 import type { Answer } from '../../domain/answer.ts'
-import { type Instrument, lotsMax } from '../../domain/instrument.ts'
+import { type Instrument, lotsMax, ticksMax } from '../../domain/instrument.ts'
 import type { PositionReading, PositionRow } from '../../domain/position.ts'
-import { parseOnGrid } from '../../lib/grid.ts'
+import { floatOnGrid, parseOnGrid } from '../../lib/grid.ts'
 import { isUnreadable } from '../../protocol/answer-values.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import type { WirePosition } from '../../protocol/futures/single-position.ts'
@@ -76,11 +76,11 @@ function toPositionRow(instrument: Instrument, position: ReadPosition): Position
   return {
     holdSide,
     lots,
-    openPriceAvg: toNumber(position.openPriceAvg),
+    openPriceAvg: toPrice(instrument, position.openPriceAvg),
     unrealisedProfit: toMoney(position.unrealizedPL),
     fundingFee: toMoney(position.totalFee),
-    markPrice: toNumber(position.markPrice),
-    liquidationPrice: toNumber(position.liquidationPrice),
+    markPrice: toPrice(instrument, position.markPrice),
+    liquidationPrice: toPrice(instrument, position.liquidationPrice),
     margin: toNumber(position.marginSize),
     marginRatio: toNumber(position.marginRatio),
     maintenanceRate: toNumber(position.keepMarginRate),
@@ -99,6 +99,12 @@ function toLeverage(text: string | null | undefined): number | undefined {
 /** Empty for an amount that is missing or is no number: it is not known, and not zero (MON2). */
 function toMoney(text: string | null | undefined): string {
   return text === null || text === undefined || !MONEY.test(text) ? '' : text
+}
+
+/** NaN also for a price that the instrument's ticks cannot count: it is not known. */
+function toPrice(instrument: Instrument, text: string | null | undefined): number {
+  const price = toNumber(text)
+  return price > floatOnGrid(instrument.tick, ticksMax(instrument)) ? Number.NaN : price
 }
 
 /** NaN for a value that is missing or is no number. */

@@ -29,6 +29,26 @@ export const NEGATIVE_ALLOWED: ReadonlySet<TickerColumn> = new Set([
   'changeUtc24h',
   'fundingRate',
 ])
+
+/** A price above it can be counted exactly by no instrument, whatever its tick; a sum of two would be infinite at last. */
+const PRICE_MAX = Number.MAX_SAFE_INTEGER
+const PRICE_COLUMNS: ReadonlySet<TickerColumn> = new Set([
+  'lastPr',
+  'askPr',
+  'bidPr',
+  'high24h',
+  'low24h',
+  'openUtc',
+  'indexPrice',
+  'open24h',
+])
+
+/** Whether a column can have such a value; NaN, a missing one, is possible in each. */
+export function isPossible(column: TickerColumn, value: number): boolean {
+  if (value < 0 && !NEGATIVE_ALLOWED.has(column)) return false
+  return !(value > PRICE_MAX && PRICE_COLUMNS.has(column))
+}
+
 const DELIVERY_INDEX: ReadonlyMap<string, number> = new Map(
   DELIVERY_STATES.map((state, index) => [state, index]),
 )
@@ -140,7 +160,7 @@ function fillRow(table: TickerTable, place: number, row: NamedRow): string | und
   for (const column of TICKER_COLUMNS) {
     const value = row[column]
     const number = column === 'deliveryStatus' ? deliveryIndex(value) : parseNumber(value)
-    if (number === undefined || (number < 0 && !NEGATIVE_ALLOWED.has(column))) {
+    if (number === undefined || !isPossible(column, number)) {
       return `${column}: ${describe(value)}`
     }
     table.columns[column][place] = number

@@ -5,7 +5,13 @@ import {
   type TickerTable,
 } from '../../domain/ticker-table.ts'
 import { learnSkeleton, type Skeleton, SLOT, viewOf } from './ticker-skeleton.ts'
-import { NEGATIVE_ALLOWED, parseNumber, readTickersJson, type TickersRead } from './ticker-reader.ts'
+import {
+  isPossible,
+  NEGATIVE_ALLOWED,
+  parseNumber,
+  readTickersJson,
+  type TickersRead,
+} from './ticker-reader.ts'
 
 /**
  * Reads tickers straight from the bytes of an answer, in less than half the time of JSON.parse alone
@@ -188,7 +194,8 @@ function scanText(
   if (!skipText(body, cursor)) return false
   const text = body.toString('latin1', begin, cursor.at - 1)
   const value = column === STATUS_COLUMN && text !== '' ? DELIVERY_NUMBERS.get(text) : parseNumber(text)
-  if (value === undefined || (value < 0 && MAY_BE_NEGATIVE[column] === 0)) return false
+  const name = TICKER_COLUMNS[column]
+  if (value === undefined || name === undefined || !isPossible(name, value)) return false
   cursor.value = value
   return true
 }

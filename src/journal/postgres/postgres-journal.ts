@@ -1,6 +1,7 @@
 import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../../domain/record.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Failure } from '../../lib/failure.ts'
+import { rollBack } from '../../lib/roll-back.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { BookedRow, Booking, BookingSpan } from '../booking.ts'
 import { FETCH_ANEW, keysDamaged, translateJournalError } from '../journal-failures.ts'
@@ -279,9 +280,7 @@ export class PostgresJournal implements OpenedJournal {
     const { replica, lease } = this.#options
     if (sqlStateOf(error) === LEASE_GONE) lease.noteGone()
     this.#failure = notWritten(error)
-    try {
-      replica.database.exec('ROLLBACK')
-    } catch {} // It did not come to the transaction.
+    rollBack(replica.database)
   }
 
   /** @param isHeard Whether a commit waited for it. */

@@ -1,6 +1,7 @@
 import { existsSync, renameSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../lib/failure.ts'
+import { rollBack } from '../../lib/roll-back.ts'
 import { isDamage } from '../journal-failures.ts'
 import {
   isBlank,
@@ -121,7 +122,7 @@ export class Replica {
       putFeedPlace(this.#database, next)
       this.#database.exec('COMMIT')
     } catch (error) {
-      this.#database.exec('ROLLBACK')
+      rollBack(this.#database)
       throw error
     }
     this.#feedPlace = next

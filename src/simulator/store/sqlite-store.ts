@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Failure, messageOf } from '../../lib/failure.ts'
+import { rollBack } from '../../lib/roll-back.ts'
 import type { RowStore, StoredRow } from './row-store.ts'
 
 /**
@@ -30,18 +31,19 @@ export class SqliteStore implements RowStore {
     }
   }
 
+  /** @throws Failure SIMULATOR_STORE_UNWRITABLE: nothing of the changes is stored */
   save(changes: readonly StoredRow[]): void {
-    this.#database.exec('BEGIN IMMEDIATE')
     try {
+      this.#database.exec('BEGIN IMMEDIATE')
       for (const { table, id, json } of changes) {
         const { put, drop } = this.#tables.get(table) ?? this.#openTable(table)
         if (json === undefined) drop.run(id)
         else put.run(id, json)
       }
       this.#database.exec('COMMIT')
-    } catch (error) {
-      this.#database.exec('ROLLBACK')
-      throw error
+    } catch (cause) {
+      rollBack(this.#database)
+      throw unwritable(this.#path, cause)
     }
   }
 
@@ -101,6 +103,17 @@ function assertPlace(path: string): void {
     throw foreign(path, 'a directory', `name a file in it, such as ${join(path, 'exchange.sqlite')}`)
 }
 
+/** For what SQLite did not write. */
+function unwritable(path: string, cause: unknown): Failure {
+  return new Failure({
+    code: 'SIMULATOR_STORE_UNWRITABLE',
+    sentence: 'the state of the simulator could not be written, so nothing more is answered',
+    facts: { file: path, found: messageOf(cause) },
+    hint: 'free disk space or fix the rights, then start again: it goes on from what was stored last',
+    cause,
+  })
+}
+
 /** For what SQLite did not open or read. */
 function unusable(path: string, cause: unknown): Failure {
   if (resultOf(cause) === CORRUPT)
@@ -115,12 +128,15 @@ function unusable(path: string, cause: unknown): Failure {
     code: 'SIMULATOR_STORE_UNUSABLE',
     sentence: 'the file of the simulator’s state cannot be read',
     facts: { file: path, reason: messageOf(cause) },
-    hint:
-      resultOf(cause) === BUSY
-        ? 'stop the other simulator that uses it, or name another file'
-        : 'look at the rights of the file and its directory, or name another file',
+    hint: toHint(resultOf(cause)),
     cause,
   })
+}
+
+function toHint(result: number | undefined): string {
+  if (result === BUSY) return 'stop the other simulator that uses it, or name another file'
+  if (result === FULL) return 'free disk space, or name another file'
+  return 'look at the rights of the file and its directory, or name another file'
 }
 
 function readRows(database: DatabaseSync): readonly StoredRow[] | undefined {
@@ -135,7 +151,7 @@ function readRows(database: DatabaseSync): readonly StoredRow[] | undefined {
 }
 
 /** Result codes of SQLite: https://sqlite.org/rescode.html */
-const [BUSY, CORRUPT, NOT_A_DATABASE] = [5, 11, 26]
+const [BUSY, CORRUPT, FULL, NOT_A_DATABASE] = [5, 11, 13, 26]
 
 /** The primary one; undefined for another error. */
 function resultOf(cause: unknown): number | undefined {

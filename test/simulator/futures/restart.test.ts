@@ -1,4 +1,5 @@
 import { NOBODY } from '../../../src/simulator/shared/handlers.ts'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -188,6 +189,30 @@ test('a file that another simulator has open is refused', () => {
   expect(() => new SqliteStore(file)).toThrow(/SIMULATOR_STORE_UNUSABLE[^]*stop the other simulator/)
   store.close()
   new SqliteStore(file).close()
+})
+
+test('a full disk is named, and what was stored before it stays', ({ skip, onTestFinished }) => {
+  const disk = mkdtempSync(join(tmpdir(), 'core-store-'))
+  onTestFinished(() => {
+    spawnSync('umount', ['-l', disk])
+    rmSync(disk, { recursive: true })
+  })
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk])
+  if (status !== 0) skip('only an administrator may mount a small disk')
+  const store = new SqliteStore(join(disk, 'simulator.db'))
+  store.save([{ table: 'things', id: 'first', json: '1' }])
+
+  const fill = () =>
+    store.save([
+      { table: 'things', id: 'first', json: '2' },
+      { table: 'things', id: 'large', json: JSON.stringify('x'.repeat(4_000_000)) },
+    ])
+
+  for (let times = 0; times < 2; times++) {
+    expect(fill).toThrow(/SIMULATOR_STORE_UNWRITABLE[^]*database or disk is full[^]*free disk space/)
+  }
+  expect(store.load()).toEqual([{ table: 'things', id: 'first', json: '1' }])
+  store.close()
 })
 
 test('a paused core stays paused over a restart, and its market goes on from where it stopped', () => {
