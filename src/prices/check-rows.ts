@@ -5,10 +5,19 @@ import type { CandleRows, QuoteRows } from './recording.ts'
 /** Where a row stands, for people: `BTCUSDT.csv:17`. */
 export type WhereOf = (row: number) => string
 
-/** @throws Failure RECORDING_TIME_UNIT, RECORDING_TIME_ORDER, RECORDING_PRICE_NOT_POSITIVE,
+/**
+ * The highest price that is played, in any quote coin: a bitcoin costs some 3,000,000,000 dong. What is above it is a wrong
+ * column or a number that stands for none, and no grid of ticks counts it.
+ */
+export const PRICE_MAX = 1e12
+
+/** @throws Failure RECORDING_TIME_UNIT, RECORDING_TIME_ORDER, RECORDING_PRICE_NOT_POSITIVE, RECORDING_PRICE_TOO_HIGH,
  *   RECORDING_CANDLE_IMPOSSIBLE, RECORDING_QUOTE_CROSSED, each naming where. */
 export function assertRows(rows: CandleRows | QuoteRows, whereOf: WhereOf): void {
-  rows.mark?.forEach((price, row) => assertPositive(price, row, whereOf))
+  rows.mark?.forEach((price, row) => {
+    assertPositive(price, row, whereOf)
+    assertCountable(price, row, whereOf)
+  })
   assertTimes(rows, whereOf)
   if (rows.kind === 'candles') assertCandles(rows, whereOf)
   else assertQuotes(rows, whereOf)
@@ -21,6 +30,7 @@ function assertCandles({ open, high, low, close, volume }: CandleRows, whereOf: 
     const l = low[row] as number
     const c = close[row] as number
     assertPositive(l, row, whereOf)
+    assertCountable(h, row, whereOf)
     if (h >= o && h >= c && l <= o && l <= c && (volume[row] as number) >= 0) continue
     throw rowFailure('RECORDING_CANDLE_IMPOSSIBLE', {
       sentence: 'the candle is impossible: high below, or low above one of its prices, or a negative volume',
@@ -36,6 +46,7 @@ function assertQuotes({ bid, ask, bidSize, askSize, last, volume }: QuoteRows, w
     const b = bid[row] as number
     const a = ask[row] as number
     assertPositive(Math.min(b, last[row] as number), row, whereOf)
+    assertCountable(Math.max(a, last[row] as number), row, whereOf)
     const isSized = (bidSize[row] as number) >= 0 && (askSize[row] as number) >= 0
     if (b <= a && isSized && (volume === undefined || (volume[row] as number) >= 0)) continue
     throw rowFailure('RECORDING_QUOTE_CROSSED', {
@@ -83,6 +94,16 @@ function assertPositive(price: number, row: number, whereOf: WhereOf): void {
     where: whereOf(row),
     found: String(price),
     hint: 'remove the row, which an exchange writes when there was no price; `intentd import` does that',
+  })
+}
+
+function assertCountable(price: number, row: number, whereOf: WhereOf): void {
+  if (!(price > PRICE_MAX)) return
+  throw rowFailure('RECORDING_PRICE_TOO_HIGH', {
+    sentence: `a price is above ${PRICE_MAX.toLocaleString('en-US')}`,
+    where: whereOf(row),
+    found: String(price),
+    hint: 'check the order of the columns, then remove or repair the row',
   })
 }
 

@@ -197,7 +197,11 @@ function coinIn(text: string): string | undefined {
   return isWord || text !== coin ? undefined : coin
 }
 
-function pairInWord(text: string): Pair | undefined {
+/** Bitfinex writes a t before its pairs: `tBTCUSD`. */
+const BITFINEX_PAIR = /^t(?=[A-Z0-9]{6,}$)/
+
+function pairInWord(named: string): Pair | undefined {
+  const text = named.replace(BITFINEX_PAIR, '')
   const word = text.toUpperCase()
   const [, front = word, code = ''] = text === word ? (MONTH_CODE.exec(word) ?? []) : []
   if (COINS.has(word)) return undefined
@@ -207,6 +211,9 @@ function pairInWord(text: string): Pair | undefined {
     const base = front.slice(0, -quote.length)
     if (base === '' || !front.endsWith(quote) || !/[A-Z]/.test(base)) continue
     if (EXCHANGES.has(base.toLowerCase()) || WORDS.test(base)) continue
+    // `BTCUSDTPERP` is BTCUSDT.
+    const perpetual = quote === 'PERP' ? pairInWord(base) : undefined
+    if (perpetual) return perpetual
     const isKnown = COINS.has(base)
     if (!isKnown && (RARE_QUOTES.has(quote) || text !== word)) continue
     return { symbol: `${front}${code}`, words: 1, coins: [base, quote] }

@@ -8,6 +8,7 @@ import { type CandleRows, type Field, FIELDS, type QuoteRows, toRows } from '../
 import { findGaps, type Gaps } from './gaps.ts'
 import { findOutliers } from './outliers.ts'
 import { assertOneInterval, MONTH_MS_MIN } from '../candle-times.ts'
+import { PRICE_MAX } from '../check-rows.ts'
 import { toOpenTimes } from './table-times.ts'
 import {
   addFindings,
@@ -175,7 +176,8 @@ function findImpossible(columns: Columns): (row: number) => boolean {
   const valueOf = (field: Field, row: number) => columns.get(field)?.[row] ?? 0
   const isBroken = (row: number) =>
     [...columns.values()].some((numbers) => !Number.isFinite(numbers[row])) ||
-    SIZES.some((field) => valueOf(field, row) < 0)
+    SIZES.some((field) => valueOf(field, row) < 0) ||
+    PRICES.some((field) => valueOf(field, row) > PRICE_MAX)
   if (columns.has('bid')) return (row) => valueOf('bid', row) > valueOf('ask', row) || isBroken(row)
   return (row) => {
     const [open, close] = [valueOf('open', row), valueOf('close', row)]

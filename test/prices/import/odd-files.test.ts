@@ -80,6 +80,17 @@ describe('--interval says what files do not', () => {
   })
 })
 
+it('a row with a price that no market has is impossible: left out with its place, and refused by --market', async () => {
+  const contents = `${HEADER}${candles(20)}${AT + 20 * 60_000},10,1e308,9,11,5\n`
+  const found = await importPrice({ 'BTCUSDT-1m.csv': contents })
+
+  expect(found.findings.impossible).toMatchObject({ count: 1, first: 'BTCUSDT-1m.csv:22' })
+  expect(found.rows.at).toHaveLength(20)
+  await expect(loadRecording(join(folder, 'BTCUSDT-1m.csv'))).rejects.toThrow(
+    /RECORDING_PRICE_TOO_HIGH[^]*BTCUSDT-1m\.csv:22/,
+  )
+})
+
 describe('two instruments are never one', () => {
   const trades = (...symbols: string[]) =>
     `timestamp,symbol,side,size,price\n${symbols.map((symbol, row) => `${AT / 1000 + row},${symbol},Buy,1,${row % 2 === 0 ? 150 : 40}\n`).join('')}`
