@@ -29,6 +29,8 @@ export interface ReadSweepFile {
 const HANG_HINT =
   'the schema or the check of a strategy does not come back; or wait longer with --trial-limit'
 const AGAIN = 'Then give the same command again.'
+/** A limit for trials may be shorter than the thread of this check takes to begin on a busy machine, in ms. */
+const TAKEN_MS_MIN = 30_000
 /** Combinations that are tried before the first trial, some seconds' work; what is undecided then each trial says itself. */
 const TRIED_MAX = 200
 
@@ -67,8 +69,12 @@ export interface TakenTask {
   readonly options: PlayOptions & { readonly params: string }
 }
 
-/** As {@link assertTaken}, in a thread in which the code of the strategies reaches nothing. @param limitMs Real time. */
-export async function assertTakenElsewhere(task: TakenTask, limitMs: number): Promise<void> {
+/**
+ * As {@link assertTaken}, in a thread in which the code of the strategies reaches nothing.
+ * @param trialLimitMs Real time that a trial may take; this may take half a minute at least.
+ */
+export async function assertTakenElsewhere(task: TakenTask, trialLimitMs: number): Promise<void> {
+  const limitMs = Math.max(trialLimitMs, TAKEN_MS_MIN)
   const thread = openProgramThread('./taken-thread', import.meta.url, { workerData: task })
   const timeout = Promise.withResolvers<never>()
   const cancel = systemTimers.after(limitMs, () =>
