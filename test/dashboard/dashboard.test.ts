@@ -179,7 +179,7 @@ describe.skipIf(browserMissing !== undefined)(
       const chart = page.locator('.moves')
       await chart.waitFor()
       expect(await chart.getAttribute('aria-label')).toMatch(
-        /^Equity in USDT against the move of every price\. −20 %: [\d,]+, with the orders filled [\d,]+;/,
+        /^Equity in USDT against the move of every price\. −20 %: [\d,]+\.\d\d, with the orders filled [\d,]+\.\d\d;/,
       )
       expect(await chart.locator('polyline').count()).toBe(2)
       expect(complaints).toEqual([])

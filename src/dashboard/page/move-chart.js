@@ -36,7 +36,7 @@ export function MoveChart({ curve, coin }) {
           <polyline class="reached" points=${points(reached)} />
           <polyline class="none" points=${points(none)} />
         </svg>
-        ${lines.map((value) => html`<span class=${value === high ? 'amount highest' : 'amount'} style=${{ top: `${y(value)}%` }}>${money(value, 0)}</span>`)}
+        ${lines.map((value) => html`<span class=${value === high ? 'amount highest' : 'amount'} style=${{ top: `${y(value)}%` }}>${money(value, coin)}</span>`)}
       </div>
       <div class="scale">
         ${[from, from / 2, 0, to / 2, to].map((move) => html`<span>${move > 0 ? '+' : ''}${percent(move, 0)}</span>`)}
@@ -64,7 +64,7 @@ function liquidationText({ none, reached }, isShown) {
 function describe({ moves, none, reached, liquidations }, coin) {
   const at = (move) => moves.findIndex((one) => Math.abs(one - move) < 1e-9)
   const row = (move) =>
-    `${percent(move, 0)}: ${money(none[at(move)], 0)}, with the orders filled ${money(reached[at(move)], 0)}`
+    `${percent(move, 0)}: ${money(none[at(move)], coin)}, with the orders filled ${money(reached[at(move)], coin)}`
   const ends = [...liquidations.none, ...liquidations.reached].map((move) => percent(move))
   return `Equity in ${coin} against the move of every price. ${[-0.2, -0.1, 0, 0.1, 0.2].map(row).join('; ')}. ${ends.length === 0 ? 'No liquidation.' : `Liquidations at ${ends.join(', ')}.`}`
 }
