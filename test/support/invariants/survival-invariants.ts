@@ -67,7 +67,7 @@ function judgeOrders(world: World, count: SurvivalCount, effects: readonly Effec
   for (const effect of effects) {
     if (effect.kind !== 'record' || effect.record.kind !== 'send') continue
     const { orders } = effect.record
-    if (orders.length === 0 || orders.every(({ purpose }) => purpose === 'flatten')) continue
+    if (!orders.some(({ purpose }) => purpose !== 'flatten')) continue
     count.look()
     const { equity } = count.most(KNOWN_WITHIN_MS)
     const added = new Set<string>(orders.map(({ clientOid }) => clientOid))

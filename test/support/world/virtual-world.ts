@@ -5,10 +5,7 @@ import { type JournalRecord, keysUsedBy } from '../../../src/domain/record.ts'
 import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
 import { type Instrument } from '../../../src/domain/instrument.ts'
 import { pairKey } from '../../../src/engine/book/book.ts'
-import {
-  type EngineSettings,
-  type StrategySettings,
-} from '../../../src/engine/settings.ts'
+import { type EngineSettings, type StrategySettings } from '../../../src/engine/settings.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { type EngineCommand, type StopPolicy } from '../../../src/engine/event.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
