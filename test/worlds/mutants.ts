@@ -1459,7 +1459,7 @@ export const MUTANTS: readonly Mutant[] = [
     isOfMoney: true,
   },
   {
-    name: 'worst-case-never-released',
+    name: 'worst-case-released-early',
     what: 'an account that was held for its worst case is released far beyond the share that it is led back to',
     find: 'if (worst.used <= WORST_CASE_WARN) {',
     replace: 'if (worst.used <= 100 * WORST_CASE_WARN) {',

@@ -134,6 +134,18 @@ describe('[RSK1] an order after which the account would not survive a stated mov
     expect(bench.grantBatch().clientOids).toHaveLength(1)
   })
 
+  test('counts what was lost at the prices since the position was read', () => {
+    const bench = holding()
+    fallTo(bench, ENTRY)
+    bench.now += 100
+    bench.price(ENTRY - 400)
+    // By the mark price of the reading 174 would be used: of 200 then, and of 160 now.
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: LOTS + 40 })
+
+    expect(bench.engine.denied.get('WORST_CASE')).toBe(1)
+    expect(denialsOf(bench).join()).toContain('of 160.00')
+  })
+
   test('counts everything that rests on its side, and nothing on the other', () => {
     const bench = holding()
     fallTo(bench, ENTRY)
