@@ -66,6 +66,7 @@ class SeedQueue {
 
 /** The seed of the n-th world of a campaign. */
 export function seedAt(first: string, n: number): string {
-  const [, kind = '', number] = /^(months-|takeovers-|money-|copies-|wire-)?(\d{1,15})$/.exec(first) ?? []
+  const [, kind = '', number] =
+    /^(months-|takeovers-|money-|copies-|wire-|liquidations-)?(\d{1,15})$/.exec(first) ?? []
   return number === undefined ? `${first}-${n}` : `${kind}${Number(number) + n}`
 }

@@ -1,6 +1,8 @@
 import { Failure } from '../../src/lib/failure.ts'
 import { runWorldLater } from '../support/world/virtual-world.ts'
 import { COPIES } from '../support/copies/copies-plan.ts'
+import { LIQUIDATIONS, numberOf } from '../support/liquidations/liquidation-plan.ts'
+import { tallyWorld } from '../support/liquidations/liquidation-tally.ts'
 import { MONEY } from '../support/money/money-plan.ts'
 import { MONTHS } from '../support/months/months-plan.ts'
 import { TAKEOVERS } from '../support/takeovers/takeovers-plan.ts'
@@ -81,7 +83,9 @@ async function meetFates(mutants: readonly Mutant[], options: MutantCampaignOpti
       )
       fates.push(fate)
       options.say(renderFate(fate))
-      if (options.keep && fate.caught && fate.kept !== true) await keepFor(mutant, fate.caught.seed)
+      // A world in which liquidations are looked for is not kept: its seed says all of it.
+      const isKept = fate.kept === true || mutant.liquidates === true
+      if (options.keep && fate.caught && !isKept) await keepFor(mutant, fate.caught.seed)
     }
   }
   await Promise.all(Array.from({ length: options.workers }, work))
@@ -125,13 +129,18 @@ async function findFailure(
     worlds += summary.worlds
     const [failure] = summary.failures
     if (!failure) break
-    const { violations } = await runWorldLater(planOfSeed(failure.seed))
-    if (violations.length === 0) return { worlds, failure }
+    if (await holdsWithout(failure.seed)) return { worlds, failure }
   }
   return { worlds, failure: undefined }
 }
 
-function kindOf({ lastsMonths, takesOver, isOfMoney, isOfCopies, isWired }: Mutant): string {
+async function holdsWithout(seed: string): Promise<boolean> {
+  if (seed.startsWith(LIQUIDATIONS)) return tallyWorld(numberOf(seed)).failures.length === 0
+  return (await runWorldLater(planOfSeed(seed))).violations.length === 0
+}
+
+function kindOf({ lastsMonths, takesOver, isOfMoney, isOfCopies, isWired, liquidates }: Mutant): string {
+  if (liquidates) return LIQUIDATIONS
   if (lastsMonths) return MONTHS
   if (isOfCopies) return COPIES
   if (isWired) return WIRE

@@ -23,6 +23,8 @@ export interface Mutant {
   readonly isWired?: true
   /** Whether worlds in which an older copy of the journal is put back must notice, and no other can. */
   readonly isOfCopies?: true
+  /** Whether worlds in which liquidations are looked for must notice: they do so sooner than others. */
+  readonly liquidates?: true
   /** Whether worlds in which machines take an account over must notice, and no other can. */
   readonly takesOver?: true
 }

@@ -71,6 +71,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'orders of one batch are approved as if each were alone',
     find: `  addToExposure(context.ownExposure, intent.action, intent.lots)
   addToExposure(context.accountExposure, intent.action, intent.lots)
+  if (context.worstCase) countApproved(context.worstCase, intent)
   return { approved: true`,
     replace: '  return { approved: true',
   },
@@ -1434,5 +1435,48 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'grant?.release({ roundTripMs: at - sentAt })\n    return { kind',
     replace: 'return { kind',
     isWired: true,
+  },
+  {
+    name: 'worst-case-without-what-rests',
+    what: 'the worst case counts no buy order that rests',
+    find: 'opening: size(risk.isNet ? exposure.buyingLots : exposure.addingLongLots),',
+    replace: 'opening: 0,',
+    liquidates: true,
+  },
+  {
+    name: 'worst-case-of-one-alone',
+    what: 'no worst case is of all instruments at once',
+    find: 'return others.standing + alone <= equity && others.joint + joint <= equity',
+    replace: 'return others.standing + alone <= equity',
+    liquidates: true,
+  },
+  {
+    name: 'worst-case-by-one-witness',
+    what: 'what one witness says of the worst case reduces',
+    find: 'const equity = equityBelieved(core)\n  if (equity === undefined) return undefined\n  const needs = risksOf(core, mildestPrice)',
+    replace:
+      'const equity = equityAtWorst(core)\n  if (equity === undefined) return undefined\n  const needs = risksOf(core, dearestPrice)',
+    isOfMoney: true,
+  },
+  {
+    name: 'worst-case-released-early',
+    what: 'an account that was held for its worst case is released far beyond the share that it is led back to',
+    find: 'if (worst.used <= WORST_CASE_WARN) {',
+    replace: 'if (worst.used <= 100 * WORST_CASE_WARN) {',
+    isOfMoney: true,
+  },
+  {
+    name: 'worst-case-without-maintenance',
+    what: 'the worst case takes no maintenance margin',
+    find: 'return (isDown ? lost : -lost) + fees + funding + maintenance',
+    replace: 'return (isDown ? lost : -lost) + fees + funding',
+    liquidates: true,
+  },
+  {
+    name: 'worst-case-not-held',
+    what: 'an account beyond its budget is warned of and never held',
+    find: 'const isBeyond = believed.worst.used > 1',
+    replace: 'const isBeyond = believed.worst.used > 1e9',
+    isOfMoney: true,
   },
 ]

@@ -15,6 +15,8 @@ const { planOfSeed } = await import('../support/world/plan-of-seed.ts')
 const { shrinkWorld } = await import('../support/world/shrink-world.ts')
 const { drawTimeline } = await import('../support/world/timeline.ts')
 const { addWorld, createSummary } = await import('./campaign-summary.ts')
+const { LIQUIDATIONS, numberOf } = await import('../support/liquidations/liquidation-plan.ts')
+const { tallyWorld } = await import('../support/liquidations/liquidation-tally.ts')
 planted?.assertLoaded()
 
 parentPort?.on('message', (task: WorkerTask) => parentPort?.postMessage(perform(task)))
@@ -39,8 +41,15 @@ function perform(task: WorkerTask): WorkerResult {
 function runSeeds(seeds: readonly string[]): CampaignSummary {
   const summary = createSummary()
   for (const seed of seeds) {
-    addWorld(summary, runWorld(planOfSeed(seed)))
+    if (seed.startsWith(LIQUIDATIONS)) addLiquidationWorld(summary, seed)
+    else addWorld(summary, runWorld(planOfSeed(seed)))
     if (summary.failures.length > 0) break
   }
   return summary
+}
+
+function addLiquidationWorld(summary: CampaignSummary, seed: string): void {
+  const [detail] = tallyWorld(numberOf(seed)).failures
+  summary.worlds += 1
+  if (detail !== undefined) summary.failures.push({ seed, violation: { id: 'LIQUIDATED', at: 0, detail } })
 }

@@ -73,15 +73,15 @@ function holding(change: Partial<EngineSettings> = {}, lots = LOTS): EngineBench
   return bench
 }
 
-/** An answer comes in which the row of one instrument alone is fresh. */
-function priceOnly(bench: EngineBench, fresh: string): void {
+/** An answer comes in which the rows of some instruments alone are fresh. */
+function priceOnly(bench: EngineBench, ...fresh: readonly string[]): void {
   bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
   const tickers = new TickerTable(2)
   tickers.readAt = bench.now
   tickers.requestTime = bench.now
   for (const symbol of [SYMBOL, OTHER]) {
     const row = tickers.claimRow(symbol)
-    const ts = symbol === fresh ? bench.now : bench.now - 1100
+    const ts = fresh.includes(symbol) ? bench.now : bench.now - 1100
     const values = { bidPr: ENTRY, askPr: ENTRY + 0.1, lastPr: ENTRY, ts }
     for (const [column, value] of Object.entries(values)) tickers.columns[column as 'bidPr'][row] = value
   }
@@ -112,6 +112,18 @@ function fallTo(bench: EngineBench, price: number, stated: Partial<PositionRow> 
   bench.step({ kind: 'positionRead', reading })
 }
 
+/** The strategy trades both instruments. */
+function onBoth(): Pick<EngineSettings, 'instruments' | 'strategies'> {
+  const instruments = new Map([SYMBOL, OTHER].map((symbol) => [symbol, madeInstrument({ symbol })]))
+  const [strategy] = benchOf().settings.strategies.values()
+  if (!strategy) throw new Error('no strategy')
+  const limits = new Map([SYMBOL, OTHER].map((symbol) => [symbol, strategy.limits.get(SYMBOL) ?? fail()]))
+  return {
+    instruments,
+    strategies: new Map([[STRATEGY, { ...strategy, symbols: [SYMBOL, OTHER], limits }]]),
+  }
+}
+
 const codes = (bench: EngineBench): string[] => [...bench.book.restrictions.values()].map(({ code }) => code)
 const eventsOf = (bench: EngineBench, ...names: readonly string[]) =>
   bench.take('announce').filter(({ event }) => names.includes(event))
@@ -132,6 +144,29 @@ describe('[RSK1] an order after which the account would not survive a stated mov
     ])
     bench.decide({ kind: 'target', symbol: SYMBOL, lots: LOTS + 60 })
     expect(bench.grantBatch().clientOids).toHaveLength(1)
+  })
+
+  test('counts what was lost at the prices since the position was read', () => {
+    const bench = holding()
+    fallTo(bench, ENTRY)
+    bench.now += 100
+    bench.price(ENTRY - 400)
+    // By the mark price of the reading 174 would be used: of 200 then, and of 160 now.
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: LOTS + 40 })
+
+    expect(bench.engine.denied.get('WORST_CASE')).toBe(1)
+    expect(denialsOf(bench).join()).toContain('of 160.00')
+  })
+
+  test('counts what all instruments take that fall at once', () => {
+    const bench = holding(onBoth())
+    fallTo(bench, ENTRY)
+    priceOnly(bench, SYMBOL, OTHER)
+    // Alone BTCUSDT takes 124 of 200, and ETHUSDT as much: together more than there is.
+    bench.decide({ kind: 'quote', symbol: OTHER, levels: [{ side: 'buy', ticks: 99_000, lots: LOTS }] })
+
+    expect(bench.engine.denied.get('WORST_CASE')).toBe(1)
+    expect(denialsOf(bench).join()).toContain('all instruments against us at once')
   })
 
   test('counts everything that rests on its side, and nothing on the other', () => {
@@ -185,12 +220,7 @@ describe('[RSK1] an order after which the account would not survive a stated mov
   })
 
   test('is denied while a price of what is held is not known, and reduces all the same', () => {
-    const instruments = new Map([SYMBOL, OTHER].map((symbol) => [symbol, madeInstrument({ symbol })]))
-    const [strategy] = benchOf().settings.strategies.values()
-    if (!strategy) throw new Error('no strategy')
-    const limits = new Map([SYMBOL, OTHER].map((symbol) => [symbol, strategy.limits.get(SYMBOL) ?? fail()]))
-    const strategies = new Map([[STRATEGY, { ...strategy, symbols: [SYMBOL, OTHER], limits }]])
-    const bench = holding({ instruments, strategies, capital: decimal('100000') })
+    const bench = holding({ ...onBoth(), capital: decimal('100000') })
     fallTo(bench, ENTRY)
     bench.now += 1100
     priceOnly(bench, OTHER)

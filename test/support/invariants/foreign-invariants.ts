@@ -75,7 +75,8 @@ const OF_LIMITS = /, limit [\d.]+(?: %)?$/
 
 /** Whether this step has heard of anything that a person must look at. */
 function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {
-  if (isOfSetting(world, halt, event)) return
+  // Its own checker counts whether that was needed.
+  if (halt.code === 'worstCase' || isOfSetting(world, halt, event)) return
   if (isAnswerTo(halt, event) || (world.plan.isLimited && OF_LIMITS.test(halt.reason))) return
   const heard = new Set(
     effects.flatMap((effect) =>

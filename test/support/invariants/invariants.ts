@@ -48,6 +48,7 @@ import { watchRows, watchShown } from './shown-invariants.ts'
 import { watchGhosts, watchLost } from './standing-invariants.ts'
 import { watchRefusals, watchSettings } from './refusal-invariants.ts'
 import { watchStart } from './start-invariants.ts'
+import { watchSurvival } from './survival-invariants.ts'
 import { watchCancelScopes, watchWire, watchWishes } from './wire-invariants.ts'
 import { watchOutages } from './outage-invariants.ts'
 import { watchFills } from './fill-invariants.ts'
@@ -66,6 +67,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'CLOCK', watch: watchClocks },
   { id: 'MON1', watch: watchBelief },
   { id: 'MON1', watch: watchLiquidation },
+  { id: 'RSK1', watch: watchSurvival },
   { id: 'ORD1', watch: watchDurableSends },
   { id: 'ORD2', watch: watchIdentity },
   { id: 'ORD2', watch: watchKeys },

@@ -26,6 +26,8 @@ export function hasRoom(facts: RiskFacts, strategyId: string, symbol: string, le
   // Where a limit of the account can be reached, what others hold decides.
   const { grossNotionalMax, leverageMax } = settings.limits
   if (!limits || grossNotionalMax < GROSS_NEVER_REACHED || leverageMax !== undefined) return false
+  // So it does where moves must be survived: each denial for those is counted anew by a checker of its own.
+  if (settings.survives !== undefined) return false
   // And where they limit what may leave, what has left.
   if (limits.ordersPerMinute !== undefined || settings.limits.selfTrade === 'deny') return false
   const orders = [...(book.open.get(symbol)?.values() ?? [])]

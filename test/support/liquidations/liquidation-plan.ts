@@ -4,6 +4,11 @@ import { pick } from '../world/world-plan.ts'
 /** Seeds of worlds in which liquidations are looked for begin so. */
 export const LIQUIDATIONS = 'liquidations-'
 
+/** The number of a world, by its seed. */
+export function numberOf(seed: string): number {
+  return Number(seed.slice(LIQUIDATIONS.length))
+}
+
 const SYMBOLS = ['BTCUSDT', 'ETHUSDT', 'SOLUSDT'] as const
 export type TradedSymbol = (typeof SYMBOLS)[number]
 

@@ -1,6 +1,6 @@
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { type FaultKind } from '../faults/virtual-faults.ts'
-import { pick, planWorld, type WorldPlan } from '../world/world-plan.ts'
+import { drawSurvival, pick, planWorld, type WorldPlan } from '../world/world-plan.ts'
 
 /** Seeds of worlds that lie about money begin so. */
 export const MONEY = 'money-'
@@ -26,6 +26,7 @@ export function planMoney(seed: string): WorldPlan {
     ...(isCrash && { crash: drawCrash(part('crash')) }),
     ...(lastsHours && { lieMsMax: 12 * HOUR_MS }),
     ...(part('isMeasured').integer(2) === 0 && { liquidation: { rate: pick(part('rate'), [0.3, 0.4]) } }),
+    ...drawSurvival(part('survives')),
     // What is closed for a loss is the subject, and nothing else may stop an order.
     orderNotionalMax: 100_000,
     grossNotionalMax: 5_000_000,

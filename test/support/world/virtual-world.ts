@@ -5,11 +5,7 @@ import { type JournalRecord, keysUsedBy } from '../../../src/domain/record.ts'
 import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
 import { type Instrument } from '../../../src/domain/instrument.ts'
 import { pairKey } from '../../../src/engine/book/book.ts'
-import {
-  type EngineSettings,
-  type LiquidationSettings,
-  type StrategySettings,
-} from '../../../src/engine/settings.ts'
+import { type EngineSettings, type StrategySettings } from '../../../src/engine/settings.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { type EngineCommand, type StopPolicy } from '../../../src/engine/event.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
@@ -570,12 +566,27 @@ function noteFacts(world: World): ProcessWatcher {
   }
 }
 
+/** Shares of the value of a position, where no distance to a liquidation is measured. */
+const MARGIN = { rate: 0.01, takerFeeRate: 0.0006 }
+
 /** Steps that a crash takes at once, and that what is usually held does not reach. */
 const STEPS = { warn: 0.3, reduce: 0.2, flatten: 0.12 }
 
-function toLiquidation(symbols: readonly string[], rate: number): LiquidationSettings {
-  const rules = { tiers: [{ notionalMax: Number.POSITIVE_INFINITY, rate }], takerFeeRate: 0 }
-  return { steps: STEPS, rules: new Map(symbols.map((symbol) => [symbol, rules])) }
+function toMarginSettings({
+  symbols,
+  liquidation,
+  survives,
+}: WorldPlan): Pick<EngineSettings, 'liquidation' | 'survives'> {
+  if (liquidation === undefined && survives === undefined) return {}
+  const ofAll = <Value>(value: Value) => new Map(symbols.map((symbol) => [symbol, value]))
+  const { rate, takerFeeRate } = liquidation ? { ...liquidation, takerFeeRate: 0 } : MARGIN
+  const rules = { tiers: [{ notionalMax: Number.POSITIVE_INFINITY, rate }], takerFeeRate }
+  return {
+    liquidation: { rules: ofAll(rules), ...(liquidation && { steps: STEPS }) },
+    ...(survives && {
+      survives: { moves: ofAll(survives.move), jointMoves: ofAll(survives.joint), isGap: survives.isGap },
+    }),
+  }
 }
 
 function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): EngineSettings {
@@ -623,7 +634,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       ...pace.account,
     },
     ...limited.losses,
-    ...(plan.liquidation && { liquidation: toLiquidation(plan.symbols, plan.liquidation.rate) }),
+    ...toMarginSettings(plan),
     figures: FIGURES,
     isExclusive: plan.isExclusive,
     feeCoins: FEE_COIN_PRICES,

@@ -108,6 +108,8 @@ export const worldPlanSchema = z.strictObject({
    * The exchange needs less, and liquidates nothing. Absent: nothing is measured.
    */
   liquidation: z.strictObject({ rate: z.number() }).optional(),
+  /** The moves that the account must survive: shares of the price. Absent: none. */
+  survives: z.strictObject({ move: z.number(), joint: z.number(), isGap: z.boolean() }).optional(),
   /** The longest time for which the exchange misstates a position, ms; absent: seconds. */
   lieMsMax: z.int().positive().optional(),
   /** Prices come to `factor` times what they were, within `overMs`. Mark and index stand still for so long after it began. */
@@ -192,9 +194,17 @@ export function planWorld(seed: string): WorldPlan {
     isLimited: part('isLimited').integer(5) === 0,
     isLimitedByEquity: part('isLimitedByEquity').integer(2) === 0,
     isTight: part('isTight').integer(2) === 0,
+    ...drawSurvival(part('survives')),
     ...drawAccountPlan(part),
   })
   return drawMatter(part, drawn)
+}
+
+/** In every fourth world moves must be survived, the larger ones of which leave room for a few orders only. */
+export function drawSurvival(random: Random): Pick<WorldPlan, 'survives'> {
+  if (random.integer(4) > 0) return {}
+  const move = pick(random, [0.3, 0.6, 0.9])
+  return { survives: { move, joint: pick(random, [move, move / 2]), isGap: random.integer(2) === 0 } }
 }
 
 /** Most worlds have one instrument and are quick; some have enough of them to want one cancel-all for all. */

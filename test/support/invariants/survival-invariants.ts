@@ -1,0 +1,294 @@
+import { openLots } from '../../../src/domain/order.ts'
+import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
+import { accountHoldingOf, type Book } from '../../../src/engine/book/book.ts'
+import { type Effect } from '../../../src/engine/effect.ts'
+import { type EngineEvent } from '../../../src/engine/event.ts'
+import { floatOnGrid } from '../../../src/lib/grid.ts'
+import { KnownPrices } from './known-prices.ts'
+import { formerNetOf } from '../world/account-plan.ts'
+import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/** Prices move, and fills are read, between what the core looked at and what is counted here: a share of the budget. */
+const SLACK = 0.03
+/** Prices and figures of the core are no older than this, ms. */
+const KNOWN_WITHIN_MS = 4000
+/** What is beyond the budget for so long is held by then, if the position is read at least so often, ms. */
+const HELD_WITHIN_MS = 8000
+const READ_EVERY_MS = 2500
+/** What was beyond the budget is led back to this share of it. */
+const LED_BACK_TO = 0.8
+
+/**
+ * The moves that an account must survive, counted anew: from the orders and positions of the book, the exchange's ledger and
+ * the prices at which its market stands. RSK1: no order leaves that takes more than the account is worth. WISH: none is
+ * denied for that while there is plenty. MON1: the account is held for it when it is beyond, and only then, and released
+ * when it is back.
+ */
+export function watchSurvival(world: World): WorldWatcher {
+  if (world.plan.survives === undefined) return {}
+  const count = new SurvivalCount(world)
+  return {
+    onBirth: () => count.forget(),
+    onRecord(record) {
+      const isOwn = record.kind === 'released' && record.by === 'intentd'
+      if (record.kind !== 'restricted' && !isOwn) return
+      if (record.code !== 'worstCase') return
+      count.look()
+      const { highest, lowest } = count.within(KNOWN_WITHIN_MS)
+      if (record.kind === 'restricted' && highest < 1 - SLACK)
+        violate(world, 'MON1', `held for the worst case, and ${highest} was used at most: ${record.reason}`)
+      if (isOwn && lowest > LED_BACK_TO + SLACK)
+        violate(world, 'MON1', `released, and ${lowest} of the budget are used at least`)
+    },
+    afterStep(event, effects, now) {
+      const { engine } = world.process
+      if (engine === undefined) return
+      count.known.note(event, now)
+      if (event.kind === 'snapshotTaken') count.look()
+      judgeOrders(world, count, effects)
+      judgeDenials(world, count, effects)
+      judgeMissingHold(world, count, { event, effects })
+    },
+  }
+}
+
+interface Step {
+  readonly event: EngineEvent
+  readonly effects: readonly Effect[]
+}
+
+/** While the prices of tickers and of positions lie at once, nothing tells how much is at risk. */
+function isMisled({ plan: { faults } }: World): boolean {
+  return faults.pricesWrong !== undefined || faults.tickerAbsurd !== undefined
+}
+
+function judgeOrders(world: World, count: SurvivalCount, effects: readonly Effect[]): void {
+  if (isMisled(world)) return
+  for (const effect of effects) {
+    if (effect.kind !== 'record' || effect.record.kind !== 'send') continue
+    const { orders } = effect.record
+    if (!orders.some(({ purpose }) => purpose !== 'flatten')) continue
+    count.look()
+    const { equity } = count.most(KNOWN_WITHIN_MS)
+    const added = new Set<string>(orders.map(({ clientOid }) => clientOid))
+    const before = count.needs({ isMild: true, without: added })
+    for (const [scenario, need] of count.needs({ isMild: true })) {
+      const was = before.get(scenario) ?? 0
+      if (need <= Math.max(equity * (1 + SLACK), was + Math.abs(was) * SLACK)) continue
+      violate(world, 'RSK1', `${scenario} would take ${need} of ${equity}, and ${was} without what leaves`)
+    }
+  }
+}
+
+/** Everything that strategies may have on the instrument would fit, and an order is denied: others of its batch may have been approved. */
+function judgeDenials(world: World, count: SurvivalCount, effects: readonly Effect[]): void {
+  if (isMisled(world)) return
+  for (const effect of effects) {
+    if (effect.kind !== 'record' || effect.record.kind !== 'denial') continue
+    const { code, detail, symbol } = effect.record
+    if (code !== 'WORST_CASE' || !detail.includes('would take')) continue
+    count.look()
+    const { equity } = count.least(KNOWN_WITHIN_MS)
+    const lots = positionsMax(world, symbol)
+    const most = Math.max(...count.needs({ isMild: false, more: { symbol, lots } }).values())
+    if (most < equity * (1 - SLACK))
+      violate(world, 'WISH', `denied for the worst case, and ${most} of ${equity} would be used at most`)
+  }
+}
+
+function positionsMax({ settings }: World, symbol: string): number {
+  return [...settings.strategies.values()].reduce(
+    (sum, { limits }) => sum + (limits.get(symbol)?.positionMax ?? 0),
+    0,
+  )
+}
+
+function judgeMissingHold(world: World, count: SurvivalCount, { event, effects }: Step): void {
+  const { engine } = world.process
+  if (event.kind !== 'positionRead' || engine === undefined) return
+  const isRefused = effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
+  if (isRefused || engine.phase !== 'running') return
+  count.look()
+  count.noteReading()
+  const lowest = count.lowestOfLast(HELD_WITHIN_MS)
+  if (lowest === undefined || lowest <= 1 + SLACK) return
+  if (engine.restrictions.some(({ code }) => code === 'worstCase')) return
+  violate(world, 'MON1', `${lowest} of the budget was used at least for seconds, and nothing is held for it`)
+}
+
+interface Sample {
+  readonly at: number
+  readonly equity: number
+  readonly lowest: number
+  readonly highest: number
+  readonly prices: ReadonlyMap<string, number>
+}
+
+interface Counted {
+  /** At the lowest prices of the last seconds, or at the highest. */
+  readonly isMild: boolean
+  readonly without?: ReadonlySet<string>
+  /** More lots on each side of an instrument. */
+  readonly more?: { readonly symbol: string; readonly lots: number }
+}
+
+/** What moves take of the account, and what it is worth. */
+class SurvivalCount {
+  readonly known = new KnownPrices()
+  readonly #world: World
+  #samples: Sample[] = []
+  #readAt = 0
+  #readSince = 0
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  forget(): void {
+    this.known.forget()
+    this.#samples = []
+    this.#readSince = this.#world.time.now
+  }
+
+  look(): void {
+    const { settings, exchange, time } = this.#world
+    const prices = new Map(
+      [...settings.instruments].map(([symbol, { tick }]) => [
+        symbol,
+        floatOnGrid(tick, exchange.priceOf(symbol)),
+      ]),
+    )
+    const equity = this.#equity(prices)
+    this.#samples.push({ at: time.now, equity, prices, lowest: Number.NaN, highest: Number.NaN })
+    const usedAt = (isMild: boolean): number => {
+      const need = Math.max(0, ...this.needs({ isMild }).values())
+      return equity > 0 ? need / equity : need > 0 ? Number.POSITIVE_INFINITY : 0
+    }
+    this.#samples[this.#samples.length - 1] = {
+      ...{ at: time.now, equity, prices },
+      ...{ lowest: usedAt(true), highest: usedAt(false) },
+    }
+    if (this.#samples.length > 400) this.#samples = this.#samples.slice(-200)
+  }
+
+  /** Positions that are not read for long say nothing of what should have been done. */
+  noteReading(): void {
+    const { now } = this.#world.time
+    if (now - this.#readAt > READ_EVERY_MS) this.#readSince = now
+    this.#readAt = now
+  }
+
+  within(ms: number): { readonly highest: number; readonly lowest: number } {
+    const samples = this.#last(ms)
+    return {
+      highest: Math.max(...samples.map(({ highest }) => highest)),
+      lowest: Math.min(...samples.map(({ lowest }) => lowest)),
+    }
+  }
+
+  most(ms: number): { readonly equity: number } {
+    return { equity: Math.max(...this.#last(ms).map(({ equity }) => equity)) }
+  }
+
+  least(ms: number): { readonly equity: number } {
+    return { equity: Math.min(...this.#last(ms).map(({ equity }) => equity)) }
+  }
+
+  /** Undefined where it was not looked, or nothing read, for so long. */
+  lowestOfLast(ms: number): number | undefined {
+    const since = this.#world.time.now - ms
+    const first = this.#samples[0]
+    if (first === undefined || first.at > since || this.#readSince > since) return undefined
+    return this.within(ms).lowest
+  }
+
+  /** By scenario, in the margin coin: loss, fees, funding and maintenance. */
+  needs(counted: Counted): ReadonlyMap<string, number> {
+    const { plan, settings, process } = this.#world
+    const { survives } = plan
+    const { book } = process.engine ?? {}
+    const needs = new Map<string, number>()
+    if (survives === undefined || book === undefined) return needs
+    const symbols = [...settings.instruments.keys()]
+    const at = (symbol: string, sign: 1 | -1, move: number): number =>
+      this.#need(book, symbol, { sign, move, counted })
+    const worse = (symbol: string, move: number): number =>
+      Math.max(at(symbol, 1, move), at(symbol, -1, move))
+    let [joint, standing] = [0, 0]
+    for (const symbol of symbols) {
+      joint += worse(symbol, survives.joint)
+      standing += worse(symbol, 0)
+    }
+    for (const symbol of symbols) {
+      const others = standing - worse(symbol, 0)
+      needs.set(`${symbol} down`, others + at(symbol, -1, survives.move))
+      needs.set(`${symbol} up`, others + at(symbol, 1, survives.move))
+    }
+    return needs.set('all at once', joint)
+  }
+
+  #need(
+    book: Book,
+    symbol: string,
+    { sign, move, counted }: { readonly sign: 1 | -1; readonly move: number; readonly counted: Counted },
+  ): number {
+    const { settings, plan } = this.#world
+    const spec = settings.instruments.get(symbol)
+    const rules = settings.liquidation?.rules.get(symbol)
+    if (spec === undefined || rules === undefined) return 0
+    const isHedged = plan.positionMode === 'hedge_mode'
+    const price = this.#price(symbol, counted.isMild)
+    const to = price * (1 + sign * move)
+    const { longLots, shortLots } = accountHoldingOf(book, symbol)
+    const [long, short] = [floatOnGrid(spec.lot, longLots), floatOnGrid(spec.lot, shortLots)]
+    let [taken, paid, opened, closed] = [(long - short) * (price - to), 0, 0, 0]
+    const fill = (size: number, own: number | undefined, closes: boolean): void => {
+      const at = own === undefined || plan.survives?.isGap === true ? price : own
+      if (sign < 0 ? at < to : at > to) return
+      taken += size * (at - to) * -sign
+      paid += size * at
+      if (closes) closed += size
+      else opened += size
+    }
+    const side = sign < 0 ? 'buy' : 'sell'
+    for (const order of book.open.get(symbol)?.values() ?? []) {
+      const { action, ticks, clientOid } = order.terms
+      if (tradesAs(action) !== side || counted.without?.has(clientOid) === true) continue
+      const own = ticks === undefined ? undefined : floatOnGrid(spec.tick, ticks)
+      fill(floatOnGrid(spec.lot, openLots(order)), own, isHedged && isClosing(action))
+    }
+    if (counted.more?.symbol === symbol) fill(floatOnGrid(spec.lot, counted.more.lots), undefined, false)
+    const net = long - short - sign * (opened + closed)
+    const shrinking = sign < 0 ? short : long
+    const grown = isHedged ? (sign < 0 ? long : short) + opened : Math.max(0, -sign * net)
+    const needy = isHedged ? grown + shrinking : Math.max(grown, shrinking)
+    const gross = isHedged ? grown + shrinking - closed : Math.abs(net)
+    const rate = this.known.tickers?.read(symbol, 'fundingRate') || 0
+    const funding = Math.max(0, rate * net * Math.max(price, to))
+    const [tier] = rules.tiers
+    return taken + funding + rules.takerFeeRate * (paid + gross * to) + needy * to * (tier?.rate ?? 0)
+  }
+
+  #price(symbol: string, isMild: boolean): number {
+    const prices = this.#last(KNOWN_WITHIN_MS).map((sample) => sample.prices.get(symbol) ?? Number.NaN)
+    return isMild ? Math.min(...prices) : Math.max(...prices)
+  }
+
+  #last(ms: number): readonly Sample[] {
+    const since = this.#world.time.now - ms
+    return this.#samples.filter(({ at }) => at >= since)
+  }
+
+  #equity(prices: Sample['prices']): number {
+    const { exchange, settings, plan } = this.#world
+    const { coins, positions } = exchange.ledger()
+    let equity = Number(settings.capital?.toString()) + formerNetOf(plan)
+    for (const { realisedProfit, fees, funding } of coins)
+      equity += Number(realisedProfit) - Number(fees) + Number(funding)
+    for (const { symbol, size, holdSide, openPriceAvg } of positions) {
+      const sign = holdSide === 'long' ? 1 : -1
+      equity += ((prices.get(symbol) ?? Number.NaN) - Number(openPriceAvg)) * Number(size) * sign
+    }
+    return equity
+  }
+}
