@@ -30,6 +30,7 @@ function shown(held: Readonly<Record<string, number>>): ShownAccount {
       engine: { positionReadAt: () => 0, fillsReadAt: 0, distances: new Map() },
     },
     trusted: new TrustedClock(new ManualTime(1_000_000)),
+    config: { account: { marginCoin: 'USDT' } },
   } as unknown as ShownAccount
 }
 
