@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { describeUncounted } from '../../src/domain/fill-money.ts'
 import { formatFills } from '../../src/cli/control/fills.ts'
 import { formatOrders } from '../../src/cli/control/orders.ts'
@@ -174,6 +174,35 @@ test.each(['', " -c live.yaml --set state.directory='/var/lib/of two/words' --se
     )
   },
 )
+
+describe('what status says before a release', () => {
+  const held = (more: Partial<Restriction>): string => {
+    const restriction: Restriction = {
+      ...{ scope: 'BTCUSDT', mode: 'halted', code: 'contradiction', by: 'intentd', at: AT },
+      ...{ reason: 'odd', ...more },
+    }
+    const restrictions = [viewRestriction(restriction, ' -c live.yaml', () => false)]
+    const left = { strategy: null, symbol: 'BTCUSDT', side: 'long', size: '0.5', why: 'odd' } as const
+    const account: AccountView = { ...ACCOUNT, restrictions, unattended: [left] }
+    return formatStatus({ ...STATUS, accounts: [account] }, true).replaceAll(/\s+/g, ' ')
+  }
+
+  test('what no strategy holds is given to one first, or closed', () => {
+    for (const scope of ['BTCUSDT', '*']) {
+      expect(held({ scope })).toContain(
+        'BEFORE a release give the rest to one that trades it (`intentd adopt BTCUSDT --to ID`) or flatten it',
+      )
+    }
+    expect(held({ scope: 'ETHUSDT' })).not.toContain('BEFORE a release')
+  })
+
+  test('an older copy is repaired, not released', () => {
+    const text = held({ scope: '*', code: 'olderState' })
+
+    expect(text).toContain('repair it first: intentd repair --from-exchange -c live.yaml ')
+    expect(text).not.toContain('intentd release')
+  })
+})
 
 test('who holds a position is never cut: what has no room beside it stands below', () => {
   const strategies = { 'grid-btc': '0.004', 'market-maker-btc': '-0.01', 'trend-btc-of-the-hour': '0.02' }

@@ -221,7 +221,7 @@ function formatAccount(
         )
       : '',
     ...(isLive ? hindrances.map((hindrance) => line('', `! ${hindrance}`)) : []),
-    ...restrictions.map(formatRestriction),
+    ...restrictions.map((restriction) => formatRestriction(restriction, account)),
     account.kill ? line('kill', describeKill(account.kill)) : '',
     ...account.unattended.map((one) => line('', `! ${describeUnattended(one)}`)),
     isLive ? line('ages', describeAges(account)) : '',
@@ -284,11 +284,22 @@ function describeMode(mode: AccountView['mode'], restrictions: readonly Restrict
 }
 
 /** A command stands alone in one line, however long it is: it is pasted. */
-function formatRestriction({ scope, mode, code, reason, by, at, ends, command }: RestrictionView): string {
+function formatRestriction(restriction: RestrictionView, { unattended }: AccountView): string {
+  const { scope, mode, code, reason, by, at, ends, command } = restriction
   const what = `! ${scope} ${mode} since ${toTime(at)} by ${by} (${code}): ${reason}; ends when ${ends}`
   return command === null
     ? line('', what)
-    : `${line('', `${what}. To release it:`)}${' '.repeat(LABEL + 2)}${command}\n`
+    : `${line('', `${what}. ${leadTo(restriction, unattended)}`)}${' '.repeat(LABEL + 2)}${command}\n`
+}
+
+/** A release lets a strategy order its whole target again, whatever the account holds beside it. */
+function leadTo({ scope, mode, command }: RestrictionView, unattended: AccountView['unattended']): string {
+  if (command?.startsWith('intentd repair')) return 'With the daemon stopped, repair it first:'
+  const left = unattended.filter((one) => one.strategy === null && [one.symbol, '*'].includes(scope))
+  const symbols = [...new Set(left.map(({ symbol }) => symbol))]
+  if (mode === 'reducing' || symbols.length === 0) return 'To release it:'
+  const handed = symbols.map((symbol) => `\`intentd adopt ${symbol} --to ID\``).join(', ')
+  return `No strategy holds all of ${symbols.join(', ')}: BEFORE a release give the rest to one that trades it (${handed}) or flatten it, else a strategy may order its whole target again. Then, to release it:`
 }
 
 /** A number stays with its unit. */

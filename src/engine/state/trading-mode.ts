@@ -21,7 +21,7 @@ import { noteFlatten } from './run-state.ts'
 
 /** What the log tells an operator to do about a halt. */
 export const RELEASE_HINT =
-  "look at the exchange's own order history and position, then release the instrument"
+  "look at the exchange's own order history and position, give what no strategy holds to one (intentd adopt) or flatten it, and then release the instrument"
 
 /** The name of the daemon as the author of a restriction. */
 const DAEMON = 'intentd'
