@@ -113,13 +113,18 @@ function* listWorstCase({ engine }: ShownAccount): Generator<string> {
 /** What is too old of the account, since when and why. What a start has yet to prove is said when its reading fails. */
 function* listStale({ engine, settings, trusted }: ShownAccount): Generator<string> {
   const now = trusted.clock.now()
+  const resolving = new Set(engine.unproved.map((symbol) => `position ${symbol}`))
   const stale = engine
     .staleReadings(now)
     .filter(({ readAt, reason }) => engine.unproved.length === 0 || readAt > 0 || reason !== NO_ANSWER)
+    .map((one) => (one.reason === NO_ANSWER && resolving.has(one.what) ? { ...one, reason: RESOLVES } : one))
   const most = (settings.limits.accountAgeMaxMs / 1000).toFixed(1)
   for (const group of groupStale(stale, now))
     yield `nothing that adds risk leaves: ${describeStale(group)} (${most} s is the most)`
 }
+
+/** Nothing was asked that the exchange could leave unanswered: a start reads a position when its orders are resolved. */
+const RESOLVES = 'the start resolves earlier orders first'
 
 /** What the exchange leaves unanswered, since when, and that nobody has to do anything here. */
 function* listSilent({ engine, trusted }: ShownAccount): Generator<string> {
