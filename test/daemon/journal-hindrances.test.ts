@@ -119,9 +119,13 @@ describe('readings of the account that are too old', () => {
 
   test('that a start waits for are named once they fail', () => {
     const waits = scene(['S0'], [stale('position S0', 'no answer', 0)])
+    const again = scene(['S0'], [stale('position S0', 'no answer')])
     const fails = scene(['S0'], [stale('position S0', 'refused 40018: Invalid IP', 0)])
 
     expect([...findHindrances(waits)].join('\n')).not.toContain('risk leaves')
+    expect([...findHindrances(again)].join('\n')).toContain(
+      'at 12:03:04 UTC: the start resolves earlier orders first',
+    )
     expect([...findHindrances(fails)].join('\n')).toContain(
       'the position of S0: not read yet: refused 40018: Invalid IP',
     )
