@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import { registerHooks, stripTypeScriptTypes, syncBuiltinESMExports } from 'node:module'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -11,6 +12,8 @@ import { markFunctions } from './mark-functions.ts'
 
 /** Entries and exits of a thread: what a daemon does in half a minute. What comes later is not noted. */
 const MARKS_MAX = 8_000_000
+/** Of a thread: the list is written when it has so many, and at each doubling. */
+const KEPT_FROM = 65_536
 
 const sourceRoot = new URL('../../src/', import.meta.url).href
 const names: string[] = []
@@ -18,16 +21,23 @@ const marks = new Int32Array(MARKS_MAX)
 let count = 0
 
 function note(mark: number): void {
-  if (count < MARKS_MAX) marks[count++] = mark
+  if (count === MARKS_MAX) return
+  marks[count++] = mark
+  // A thread may be ended at any time, and hears nothing of it.
+  if (threadId > 0 && count >= KEPT_FROM && Number.isInteger(Math.log2(count))) writeList()
 }
 
-Object.assign(globalThis, {
-  __entered: (id: number) => note(id + 1),
-  __left: <Value>(id: number, value: Value): Value => {
-    note(-id - 1)
-    return value
-  },
-})
+export function __entered(id: number): void {
+  note(id + 1)
+}
+
+export function __left<Value>(id: number, value: Value): Value {
+  note(-id - 1)
+  return value
+}
+
+/** By name and not as globals: threads in which strategies run take away what they do not know. */
+const IMPORT = `import { __entered, __left } from ${JSON.stringify(import.meta.url)};`
 
 registerHooks({
   load(url, context, nextLoad) {
@@ -35,7 +45,7 @@ registerHooks({
     if (!plain.startsWith(sourceRoot) || !plain.endsWith('.ts')) return nextLoad(url, context)
     const file = plain.slice(sourceRoot.length)
     const source = markFunctions(file, readFileSync(fileURLToPath(plain), 'utf8'), names)
-    return { format: 'module', source: stripTypeScriptTypes(source), shortCircuit: true }
+    return { format: 'module', source: IMPORT + stripTypeScriptTypes(source), shortCircuit: true }
   },
 })
 
@@ -50,10 +60,13 @@ workerThreads.Worker = class extends workerThreads.Worker {
 }
 syncBuiltinESMExports()
 
-if (out !== '') {
+/** As they are before a guard takes them away. */
+const write = writeFileSync
+
+function writeList(): void {
   const path = `${out}-${threadId}`
-  process.on('exit', () => {
-    writeFileSync(`${path}.json`, JSON.stringify(names))
-    writeFileSync(`${path}.bin`, Buffer.from(marks.buffer, 0, count * Int32Array.BYTES_PER_ELEMENT))
-  })
+  write(`${path}.json`, JSON.stringify(names))
+  write(`${path}.bin`, Buffer.from(marks.buffer, 0, count * Int32Array.BYTES_PER_ELEMENT))
 }
+
+if (out !== '' && threadId === 0) process.on('exit', writeList)

@@ -25,7 +25,14 @@ export async function takeWalks(): Promise<readonly Walk[]> {
     }
     const place = join(folder, 'backtest')
     const coarse = ['--days', '1', '--set', 'backtest.pollMs=60000']
-    await note(place, ['backtest', writeConfig(place), ...coarse, '--out', join(place, 'out')])
+    // What strategies reach nothing from could not write the list either.
+    await note(place, [
+      'backtest',
+      writeConfig(place, 'isolation: inline\n'),
+      ...coarse,
+      '--out',
+      join(place, 'out'),
+    ])
     return [...walksOfDaemons(daemons), walkOfBacktest(WalkLog.read(place, 0), WalkLog.read(place, 1))]
   } finally {
     rmSync(folder, { recursive: true })
@@ -33,13 +40,16 @@ export async function takeWalks(): Promise<readonly Walk[]> {
 }
 
 /** Two instruments, each with a ladder of 16 orders, and nothing else. */
-function writeConfig(folder: string): string {
+function writeConfig(folder: string, more = ''): string {
   mkdirSync(folder)
   const shipped = join(root, 'config')
   const grids = ['grid-btc.yaml', 'grid-eth.yaml']
   for (const name of grids) {
     const grid = readFileSync(join(shipped, 'strategies', name), 'utf8')
-    writeFileSync(join(folder, name), grid.replace('../../strategies/', join(root, 'strategies/')))
+    writeFileSync(
+      join(folder, name),
+      `${grid.replace('../../strategies/', join(root, 'strategies/'))}${more}`,
+    )
   }
   const [settings = ''] = readFileSync(join(shipped, 'paper.yaml'), 'utf8').split(/^strategies:/m)
   const path = join(folder, 'paper.yaml')
