@@ -119,6 +119,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
       'RECORDING_NOT_NUMERIC',
       'RECORDING_NO_RECORDING',
       'RECORDING_PRICE_NOT_POSITIVE',
+      'RECORDING_PRICE_TOO_HIGH',
     ],
     ...['RECORDING_QUOTE_CROSSED', 'RECORDING_ROW_LENGTH', 'RECORDING_TIME_ORDER', 'RECORDING_TIME_UNIT'],
     ...[

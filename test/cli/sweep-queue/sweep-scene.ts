@@ -38,7 +38,11 @@ export class SweepScene {
     const project = this.#project
     project.write('scripted.ts', STRATEGY)
     project.write('clock.ts', 'export const MINUTE_MS = 60_000\n')
-    project.edit('scripted.yaml', 'instruments:', 'isolation: inline\nparams: { everyMinutes: 60, lots: 1 }\ninstruments:')
+    project.edit(
+      'scripted.yaml',
+      'instruments:',
+      'isolation: inline\nparams: { everyMinutes: 60, lots: 1 }\ninstruments:',
+    )
     project.edit('main.yaml', 'pollMs: 5000', 'pollMs: 60000')
     const price = (minute: number): string => (100_000 + 300 * Math.sin(minute / 40)).toFixed(1)
     const rows = Array.from({ length: 6 * 60 }, (_, minute) =>
