@@ -4,7 +4,7 @@ import { canRest, openLots, type Order } from '../../domain/order.ts'
 import type { SettledOrder } from '../../domain/record.ts'
 import { killOf, restrictionsOn } from '../book/book.ts'
 import { restrictedOrders } from './restricted-orders.ts'
-import { isFlattening } from '../state/trading-mode.ts'
+import { isCovered } from '../state/trading-mode.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, specOf, type ResolutionCause } from '../state/core.ts'
 
@@ -24,7 +24,7 @@ export function withReplacement(core: Core, cause: ResolutionCause, settled: Set
     cause === 'command' ||
     core.run.phase === 'stopping' ||
     killOf(core.book) !== undefined ||
-    isFlattening(core, order.terms.symbol, order.terms.strategyId)
+    isCovered(core, order.terms)
   )
     return settled
   if (settled.state !== 'absent' && settled.state !== 'done') return settled

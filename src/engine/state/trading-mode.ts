@@ -1,4 +1,6 @@
 import type { StrategyId } from '../../domain/ids.ts'
+import type { OrderIntent } from '../../domain/intent.ts'
+import { isClosing } from '../../domain/order-action.ts'
 import type { ReleasedRecord } from '../../domain/record.ts'
 import {
   ACCOUNT,
@@ -166,6 +168,18 @@ export function isKilling({ run, book }: Core): boolean {
 export function isFlattening(core: Core, symbol: string, strategyId: StrategyId | string): boolean {
   if (core.run.phase === 'stopping') return false
   return isFlatteningAll(core, symbol, strategyId) || reductionOf(core, symbol, strategyId) !== undefined
+}
+
+/**
+ * Whether a flatten takes the place of an order that was placed by name. While only a part is closed, an exit of the rest
+ * stays wanted, and comes back afterwards.
+ */
+export function isCovered(
+  core: Core,
+  { symbol, strategyId, action }: Pick<OrderIntent, 'symbol' | 'strategyId' | 'action'>,
+): boolean {
+  if (isClosing(action)) return isFlatteningAll(core, symbol, strategyId)
+  return isFlattening(core, symbol, strategyId)
 }
 
 /** Whether a flatten closes all that the strategy holds on the instrument: by a command, or before a stop. */

@@ -21,7 +21,7 @@ import { objectToRepeat } from '../state/limit-pace.ts'
 import { objectToNumbers, objectToPrices, objectToSize } from '../../risk/bounds.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
 import { noteDecision, noteState, noteStateRecorded } from '../state/decision-state.ts'
-import { isFlattening, isTrading } from '../state/trading-mode.ts'
+import { isCovered, isTrading } from '../state/trading-mode.ts'
 import { noteDenials } from '../state/denials.ts'
 import { isKnownToStand, noteStanding } from '../state/totals.ts'
 import { freshUntil, seenMarketOf } from '../state/market-state.ts'
@@ -284,7 +284,7 @@ export function expirePlaces(core: Core): void {
   const isKilled = killOf(core.book) !== undefined
   for (const place of core.book.places.values()) {
     if (core.now > place.deadlineAt) dropPlace(core, place, 'not sent within its time')
-    else if (isKilled || isFlattening(core, place.symbol, place.strategyId))
+    else if (isKilled || isCovered(core, place))
       dropPlace(core, place, 'a kill or a flatten goes on')
   }
 }
