@@ -57,7 +57,7 @@ class FailedDecisions {
   }
 }
 
-/** What `risk.liquidation` did, as it was announced. */
+/** The steps that `risk.liquidation` took, as they were announced. */
 class TakenSteps {
   readonly taken: TakenStep[] = []
 

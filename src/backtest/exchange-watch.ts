@@ -162,7 +162,7 @@ export class ExchangeWatch {
     this.#listener.onFunding({ symbol, slot, amount: funding.minus(known), at: position.updatedAt })
   }
 
-  /** What a position was paid before it ended belongs to those that held it then, and not after its last fill. */
+  /** Funding that a position was paid before it ended belongs to those that held it then, not to those after its last fill. */
   #payEnded(symbol: string): void {
     for (const position of this.#positions.keys())
       if (position.lots === 0 && position.symbol === symbol) this.#payFunding(position)

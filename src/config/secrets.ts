@@ -162,7 +162,7 @@ export function loadSecrets(
     problems.push(variableProblem('NODE_TLS_REJECT_UNAUTHORIZED', message))
   }
   const all = { ...readEnvFile(cwd, problems), ...dropEmpty(variables) }
-  // What such a file holds is not known, so nothing is missing yet.
+  // The contents of such a file are not known, so nothing is missing yet.
   if (problems.some(({ source, line }) => source === ENV_FILE && line === undefined))
     throw new ConfigError(problems)
   const secrets = new Map<string, Secret>()

@@ -248,7 +248,7 @@ export const LOG_EVENTS = {
   'loop.hung':
     'Either the event loop stood still, and the process ends by SIGABRT (134 in a shell), with the strategy whose code ran; or another loop, which is named, did not come back, and the run ends with 79. The supervisor starts it again, and it recovers.',
   'position.adopted':
-    "The exchange's position is not what the fills explain, and was adopted; find out who traded, then release the instrument.",
+    "The exchange's position is not what the fills explain, and was adopted; find out who traded, give what no strategy holds to one or flatten it, then release the instrument.",
   'position.assigned':
     'A strategy takes over what no strategy held of an instrument: an operator said so (`adopt`), or a flatten closes it this way. `beyondLimit` says so where the strategy holds more than its `risk.positionMax` with it: then it can only reduce.',
   'position.leverageChanged':
@@ -258,7 +258,7 @@ export const LOG_EVENTS = {
   'position.unattended':
     'A position is held that no strategy trades: its strategy was removed, disabled or no longer lists the instrument, the instrument is no longer configured, or others opened it. `why` says what to do: put the strategy back and flatten it, hand it to a strategy with `adopt`, flatten the instrument, or close it by hand.',
   'position.unexplained':
-    "The exchange's position is not what the fills explain. It is not confirmed yet: it is read again at once, and adopted if it says the same.",
+    "The exchange's position is not what the fills explain. It is not confirmed yet: it is read again at once, and adopted if it says the same for ten seconds.",
   'quote.changed': 'A strategy wants another ladder.',
   'readings.late':
     'Fills or positions have been several times older than polling asks for ten seconds: the exchange answers slowly, or calls wait for long. Orders leave as long as readings are not older than three rounds. Look at the connection, and at `intentd_request_seconds` and `intentd_limit_waited_seconds` in /metrics.',

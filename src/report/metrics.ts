@@ -163,7 +163,8 @@ function ratiosOfRisk({ fromAt, toAt, equity, nearestDistance }: MetricsInput): 
         'highest of (maintenance margin + closing fee) / equity behind it; at 100 % the exchange liquidates',
     }),
     ratio('nearest to liquidation', {
-      ...{ value: nearestDistance, unit: 'share' },
+      value: nearestDistance,
+      unit: 'share',
       formula:
         'least distance from the mark price to the price that liquidates, at each reading of a position',
     }),

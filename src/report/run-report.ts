@@ -66,7 +66,7 @@ export interface RunReport {
 
 /** How near positions came to a liquidation, as the daemon would have seen it, and what it did about that. */
 export interface LiquidationReport {
-  /** Of each instrument that was held and measured. */
+  /** The nearest distance of each instrument that was held and measured. */
   readonly nearest: readonly NearestDistance[]
   /** In the order of time. */
   readonly steps: readonly TakenStep[]

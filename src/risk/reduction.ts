@@ -27,7 +27,7 @@ export interface PlannedReduction {
 }
 
 /**
- * What has to be closed so that the worst case takes no more than a share of the equity, as little as possible: of the
+ * Plans what is closed so that the worst case takes no more than a share of the equity, as little as possible: of the
  * scenario that takes most, first the instrument where a lot frees most for what closing it costs. Only what one side has
  * more than the other is closed. Empty where the account is within that share.
  */

@@ -65,7 +65,7 @@ export function addRung(ladder: RestingLadder, { price = Number.NaN, opening, cl
 }
 
 /**
- * What a move of the market from one price to another fills.
+ * Finds what a move of the market from one price to another fills.
  * @param more Orders that came since the ladder was built.
  */
 export function fillLadder(

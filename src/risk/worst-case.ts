@@ -1,5 +1,5 @@
 /**
- * What a move of the market takes from an account with one margin coin, whatever rests in it (`risk.survives`).
+ * Counts what a move of the market takes from an account with one margin coin, whatever rests in it (`risk.survives`).
  *
  *     used = (loss + fees + funding + maintenance) / equity        the account survives while it is 1 at most
  *

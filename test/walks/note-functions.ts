@@ -12,7 +12,7 @@ import { markFunctions } from './mark-functions.ts'
 
 /** Entries and exits of a thread: what a daemon does in half a minute. What comes later is not noted. */
 const MARKS_MAX = 8_000_000
-/** Of a thread: the list is written when it has so many, and at each doubling. */
+/** A thread writes its list when it has so many, and at each doubling. */
 const KEPT_FROM = 65_536
 
 const sourceRoot = new URL('../../src/', import.meta.url).href

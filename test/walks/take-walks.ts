@@ -25,7 +25,7 @@ export async function takeWalks(): Promise<readonly Walk[]> {
     }
     const place = join(folder, 'backtest')
     const coarse = ['--days', '1', '--set', 'backtest.pollMs=60000']
-    // What strategies reach nothing from could not write the list either.
+    // A thread in which strategies reach nothing could not write the list either.
     await note(place, [
       'backtest',
       writeConfig(place, 'isolation: inline\n'),

@@ -40,7 +40,7 @@ export class WalkLog {
     throw new Error(`${this.#names[entered - 1]} did not return`)
   }
 
-  /** What is entered from one place to another, both included: `file:name` in order of first entry, without the simulator. */
+  /** Lists what is entered from one place to another, both included: `file:name` in order of first entry, without the simulator. */
   functionsBetween(from: number, to: number): readonly string[] {
     const entered = new Set<number>()
     for (const mark of this.#marks.subarray(from, to + 1)) if (mark > 0) entered.add(mark)

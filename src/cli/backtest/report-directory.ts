@@ -18,7 +18,7 @@ const OWN = [
 /** Where reports go that have no place of their own. */
 export const REPORTS = 'backtests'
 
-/** What a thread that is going to close its files may write for its report. @param out Absent: below {@link REPORTS}. */
+/** Lists what a thread that is going to close its files may write for its report. @param out Absent: below {@link REPORTS}. */
 export function keepReportWritable(out: string | undefined): void {
   if (out === undefined) return keepWritable(`${resolve(REPORTS)}${sep}`)
   const final = resolve(out)

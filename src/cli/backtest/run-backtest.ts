@@ -56,7 +56,10 @@ export async function openBacktest(
     files: filesOf(options, Object.entries(loaded.config.simulator?.market.recordings ?? {})),
     feeds: options.feed,
     ...{ days: options.days ?? DAYS_DEFAULT, fromAt: options.from, toAt: options.to },
-    ...{ seed: options.seed, balance: options.balance, version, runsHere },
+    seed: options.seed,
+    balance: options.balance,
+    version,
+    runsHere,
   })
   return { loaded, prepared }
 }

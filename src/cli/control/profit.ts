@@ -112,7 +112,7 @@ function sumBy(rows: OpenedRows, by: By): Summed {
     sum.funding = sum.funding.plus(decimal(payment.amount))
   }
   const profits = by === 'strategy' ? listStrategyProfits(rows) : []
-  // Of a strategy that did nothing itself others may have closed lots.
+  // Others may have closed lots of a strategy that did nothing itself.
   for (const { strategyId, coin } of profits) sumOf(strategyId, coin)
   const made = [...sums]
     .map(([key, { money: stated, funding: paid }]): ProfitRow => {
@@ -141,7 +141,7 @@ function madeBy(counted: Made | undefined): Partial<Made> {
   return counted === undefined ? {} : { profit: counted.profit, fees: counted.fees }
 }
 
-/** What nobody's fills have brought, without what counts for the strategies whose lots they closed. */
+/** The profit of fills that no strategy made, less what counts for the strategies whose lots they closed. */
 function withoutTaken(stated: Money, coin: string, profits: readonly StrategyProfit[]): Money {
   const taken = profits.filter((one) => one.coin === coin).map((one) => one.taken)
   return taken.reduce<Money>(

@@ -6,7 +6,7 @@ import type { OpenedRows } from './journal-rows.ts'
 
 export type Made = Pick<OwnShare, 'profit' | 'fees'>
 
-/** What a strategy has made of its own lots. */
+/** The profit that a strategy has made of its own lots. */
 export interface StrategyProfit extends Made {
   readonly strategyId: string
   readonly coin: string
@@ -16,7 +16,7 @@ export interface StrategyProfit extends Made {
   readonly taken: Made
 }
 
-/** What a strategy has made on an instrument. */
+/** The profit that a strategy has made on an instrument. */
 interface PairSum {
   readonly coin: string
   stated: Made
@@ -26,7 +26,7 @@ interface PairSum {
 
 const NOTHING: Made = { profit: ZERO, fees: ZERO }
 
-/** What the strategies have made within the span. All fills before it are read too: they say at which price lots were bought. */
+/** Counts what the strategies have made within the span. All fills before it are read too: they say at which price lots were bought. */
 export function listStrategyProfits(rows: OpenedRows): readonly StrategyProfit[] {
   const counting = new OwnProfits(rows.book())
   const profits = new Map<string, StrategyProfit>()
@@ -36,7 +36,8 @@ export function listStrategyProfits(rows: OpenedRows): readonly StrategyProfit[]
     const key = JSON.stringify([strategyId, coin])
     const known = profits.get(key) ?? { ...NOTHING, unexplained: [], taken: NOTHING }
     profits.set(key, {
-      ...{ strategyId, coin },
+      strategyId,
+      coin,
       ...plus(known, isExplained ? own : stated),
       unexplained: isExplained ? known.unexplained : [...known.unexplained, symbol],
       taken: isExplained ? plus(known.taken, taken) : known.taken,

@@ -45,7 +45,7 @@ export interface ParityTask {
   readonly version: string
 }
 
-/** Of the two reports, below `--out`. */
+/** The directories of the two reports, below `--out`. */
 const PLACES = ['recorded', 'backtest'] as const
 const TOO_SHORT = 'note: the backtest came to no decision before its prices ended: the recording is too short'
 const NO_PROOF =

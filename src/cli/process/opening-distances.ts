@@ -78,7 +78,7 @@ interface Limited {
   readonly isInverse: boolean
 }
 
-/** What all strategies together may hold of it, in the quote coin; undefined where a size has no price. */
+/** The value that all strategies together may hold of it, in the quote coin; undefined where a size has no price. */
 function largestOf(
   { grossNotionalMax, leverageMax = Number.POSITIVE_INFINITY }: LoadedConfig['config']['risk'],
   { capital, price, owners, isInverse: inBase }: Limited,
@@ -100,7 +100,7 @@ interface Opening extends Pick<Legs, 'behind' | 'rules' | 'isInverse'> {
   readonly price: number
 }
 
-/** Of the side that is nearer. */
+/** The distance of the side that is nearer. */
 function distanceAtOpening({ value, price, ...of }: Opening): number {
   const distances = (['long', 'short'] as const).map((holdSide) => {
     const legs = [{ holdSide, size: value / price, entryPrice: price }]

@@ -12,7 +12,7 @@ import { applyMove } from './allocation.ts'
 import { accountHoldingOf, type Book, createBook, pairKey, splitPair, type WritableBook } from './book.ts'
 import { beyondPriceOf } from './own-trades.ts'
 
-/** What a fill has brought a strategy on an instrument, at the strategy's own average price, less nothing. */
+/** The profit that a fill has brought a strategy on an instrument, at its own average price, before fees. */
 export interface OwnShare {
   /** Strategy and symbol, as the book names them. */
   readonly pair: string
@@ -85,7 +85,8 @@ export class OwnProfits {
       symbol,
       side: side === 'buy' ? 'buy' : 'sell',
       tradeSide: tradeSide === 'close' ? 'close' : 'open',
-      ...{ ticks, lots },
+      ticks,
+      lots,
       ...toFillMoney(row),
       scope: row.scope === 'maker' ? 'maker' : 'taker',
       source: row.source,

@@ -5,10 +5,11 @@ import { ACCOUNT, type Scope } from '../../domain/trading-mode.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
 import { unclaimedHolding } from '../book/allocation.ts'
 import { type Book, holdingOf, killOf, restrictionOf } from '../book/book.ts'
+import { assign, pricesOf } from '../resolution/assign.ts'
 import { hasUnownedFills } from '../resolution/unowned-fills.ts'
 import type { EngineCommand } from '../event.ts'
 import type { EngineSettings } from '../settings.ts'
-import { announce, type Core, record } from '../state/core.ts'
+import { announce, type Core } from '../state/core.ts'
 import { holdAllWishes } from '../state/decision-state.ts'
 import { forgetReduction } from '../state/reductions.ts'
 
@@ -103,7 +104,7 @@ export function adoptForFlatten(core: Core): void {
       assign(core, { symbol, strategyId, holding, reason: order.reason, by: order.by })
     }
     if (reductions.get(symbol)?.adopts !== true) continue
-    // What the strategies want was decided on while they did not hold this, and only a part of it is to be closed.
+    // The strategies decided while they did not hold this, and only a part of it is to be closed.
     forgetReduction(core, symbol)
     holdAllWishes(core)
   }
@@ -176,36 +177,4 @@ function tradersOf(
   symbol: string,
 ): readonly StrategyId[] {
   return [...strategies.values()].flatMap(({ id, symbols }) => (symbols.includes(symbol) ? [id] : []))
-}
-
-/** What the account has paid on average for each side; undefined where its fills and the exchange do not say it. */
-function pricesOf(book: Book, symbol: string): Pick<AssignedRecord, 'longTicks' | 'shortTicks'> {
-  const entry = book.entries.get(symbol)
-  const { longLots, shortLots } = book.account.get(symbol) ?? FLAT
-  if (entry === undefined) return {}
-  return {
-    ...(longLots > 0 && entry.longLots >= longLots && { longTicks: entry.longTicks }),
-    ...(shortLots > 0 && entry.shortLots >= shortLots && { shortTicks: entry.shortTicks }),
-  }
-}
-
-function assign(
-  core: Core,
-  assigned: Omit<AssignedRecord, 'kind' | 'at' | 'longTicks' | 'shortTicks'>,
-  beyondLimit?: string,
-): void {
-  const { symbol, strategyId, holding, reason, by } = assigned
-  const prices = pricesOf(core.book, symbol)
-  record(core, { kind: 'assigned', at: core.now, symbol, strategyId, holding, ...prices, reason, by }, true)
-  const lot = core.settings.instruments.get(symbol)?.lot
-  const sizeOf = (lots: number): string => (lot ? formatOnGrid(lot, lots) : `${lots} lots`)
-  announce(core, 'warn', 'position.assigned', {
-    symbol,
-    strategyId,
-    ...(holding.longLots > 0 && { long: sizeOf(holding.longLots) }),
-    ...(holding.shortLots > 0 && { short: sizeOf(holding.shortLots) }),
-    ...(beyondLimit !== undefined && { beyondLimit }),
-    reason,
-    by,
-  })
 }

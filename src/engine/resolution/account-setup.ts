@@ -100,7 +100,7 @@ interface Comparison {
   readonly path: string
   readonly wanted: string
   readonly said: readonly string[]
-  /** What an operator does about it. Absent: sets it back at the exchange, or changes the path. */
+  /** The advice to an operator. Absent: sets it back at the exchange, or changes the path. */
   readonly remedy?: string
 }
 

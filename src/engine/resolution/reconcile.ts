@@ -1,4 +1,5 @@
 import type { Fill } from '../../domain/fill.ts'
+import type { StrategyId } from '../../domain/ids.ts'
 import {
   applyToHolding,
   FLAT,
@@ -9,7 +10,7 @@ import {
   type PositionReading,
   type PositionRow,
 } from '../../domain/position.ts'
-import { accountHoldingOf } from '../book/book.ts'
+import { accountHoldingOf, holdingOf } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import {
@@ -21,6 +22,7 @@ import {
   type PendingReading,
 } from '../state/core.ts'
 import { checkSetup } from './account-setup.ts'
+import { assign } from './assign.ts'
 import { noteStatement } from '../state/losses.ts'
 import { noteMark } from '../state/market-state.ts'
 import { askForPositionSoon } from '../state/readings.ts'
@@ -262,6 +264,7 @@ function add(core: Core, holding: Holding, difference: Holding): Holding {
 function adopt(core: Core, instrument: InstrumentState, difference: Holding, requestedAt: number): void {
   const was = accountHoldingOf(core.book, instrument.symbol)
   const holding = add(core, was, difference)
+  const held = holdingsOf(core, instrument.symbol)
   const position = own(instrument.position)
   position.mismatch = undefined
   position.agreedAt = requestedAt
@@ -274,7 +277,9 @@ function adopt(core: Core, instrument: InstrumentState, difference: Holding, req
     `the position is not what our fills explain, and was adopted (the exchange shows no fills older than 90 days, so what was traded before that is not among them): ${RELEASE_HINT}`,
   )
   record(core, { kind: 'adopt', at: core.now, symbol: instrument.symbol, holding, was }, true)
+  giveBack(core, instrument, holding)
   noteMoved(core, instrument.symbol)
+  position.writtenOff = { was, lost: lostOf(core, instrument.symbol, held), movedAt: core.now }
   announce(core, 'error', 'position.adopted', {
     symbol: instrument.symbol,
     longLots: holding.longLots,
@@ -282,6 +287,39 @@ function adopt(core: Core, instrument: InstrumentState, difference: Holding, req
     knownLongLots: was.longLots,
     knownShortLots: was.shortLots,
   })
+}
+
+/**
+ * The position is again what the fills explain, and nothing was traded in between: the exchange has answered wrongly for
+ * a while. What strategies lost by that is theirs again, so that after the release none orders it a second time.
+ */
+function giveBack(core: Core, { symbol, position }: InstrumentState, holding: Holding): void {
+  const { writtenOff, movedAt } = position
+  if (writtenOff?.movedAt !== movedAt || !same(writtenOff.was, holding)) return
+  const reason = 'the position is again what the fills explain'
+  for (const [strategyId, lost] of writtenOff.lost)
+    assign(core, { symbol, strategyId, holding: lost, reason, by: 'intentd' })
+}
+
+function holdingsOf({ book, settings }: Core, symbol: string): ReadonlyMap<StrategyId, Holding> {
+  return new Map([...settings.strategies.keys()].map((id) => [id, holdingOf(book, id, symbol)]))
+}
+
+function lostOf(
+  { book }: Core,
+  symbol: string,
+  before: ReadonlyMap<StrategyId, Holding>,
+): ReadonlyMap<StrategyId, Holding> {
+  const lost = new Map<StrategyId, Holding>()
+  for (const [id, held] of before) {
+    const now = holdingOf(book, id, symbol)
+    const part = {
+      longLots: Math.max(0, held.longLots - now.longLots),
+      shortLots: Math.max(0, held.shortLots - now.shortLots),
+    }
+    if (!isFlat(part)) lost.set(id, part)
+  }
+  return lost
 }
 
 function same(left: Holding, right: Holding): boolean {

@@ -214,6 +214,15 @@ export interface DisplacedOrder {
   readonly isLateLogged: boolean
 }
 
+/** The lots that strategies lost because the exchange's position was believed. */
+export interface WrittenOff {
+  /** The position that the fills had explained. */
+  readonly was: Holding
+  readonly lost: ReadonlyMap<StrategyId, Holding>
+  /** Unix ms, our clock: what the account holds has not changed since. */
+  readonly movedAt: number
+}
+
 /** The exchange's position against the book's. */
 export interface PositionCheck {
   /** Unix ms, our clock: the position of the exchange and the book agreed on a reading asked for then. */
@@ -221,6 +230,8 @@ export interface PositionCheck {
   /** Unix ms, our clock: the newest reading was asked for then; it stands still while a difference is not explained. */
   readonly readAt: number
   readonly mismatch: Mismatch | undefined
+  /** The last difference that was believed in this run, and what strategies lost by it. */
+  readonly writtenOff: WrittenOff | undefined
   /** Unix ms, our clock, when a record of this run last changed what the account holds. */
   readonly movedAt: number
   /** Whether the last reading, asked for later than that, says what the book says now. */

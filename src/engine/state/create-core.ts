@@ -121,6 +121,7 @@ function createInstrumentState(symbol: string): InstrumentState {
       agreedAt: 0,
       readAt: 0,
       mismatch: undefined,
+      writtenOff: undefined,
       movedAt: 0,
       isConfirmed: false,
       recentFills: [],

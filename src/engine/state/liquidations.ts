@@ -172,7 +172,7 @@ function sideOf(symbol: string, holdSide: HoldSide): string {
   return `${symbol} ${holdSide}`
 }
 
-/** What is not held any more has no liquidation to disagree on. */
+/** A position that is not held any more has no liquidation to disagree on. */
 function endDispute(core: Core, symbol: string, holdSide: HoldSide): void {
   const scope = sideOf(symbol, holdSide)
   const open = disputeOf(core, 'liquidation', scope)
@@ -228,7 +228,7 @@ function findStanding(core: Core, symbol: string, side: HoldSide): Standing | un
   return { legs: { legs, behind, rules, isInverse: isOfBase }, othersNeed }
 }
 
-/** What all that is liquidated together needs, over what stands behind it; Infinity where that is nothing. */
+/** The need of all that is liquidated together, over what stands behind it; Infinity where that is nothing. */
 function ratioAt({ legs, othersNeed }: Standing, price: number): number {
   const need = maintenanceAt(legs, price)
   const behind = standingAt(legs, price) + need + othersNeed
@@ -274,7 +274,7 @@ function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[] | und
 }
 
 /**
- * What backs the crossed positions of an instrument whatever its price does, in the margin coin: our own equity without
+ * The margin that backs the crossed positions of an instrument whatever its price does, in the margin coin: our own equity without
  * their own profit, less what all others need at their own prices. NaN while a part of it is not known.
  */
 function marginBehind(core: Core, symbol: string): Pick<Legs, 'behind'> & Pick<Standing, 'othersNeed'> {
@@ -342,7 +342,7 @@ export interface Opening {
   readonly held: Holding
   readonly legs: readonly Leg[]
   readonly behind: number
-  /** What an order brings as margin of its own is its value divided by this; undefined where all is crossed. */
+  /** An order brings its value divided by this as margin of its own; undefined where all is crossed. */
   readonly leverage: number | undefined
   readonly rules: MaintenanceRules
   readonly bid: number

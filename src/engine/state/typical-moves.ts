@@ -45,7 +45,7 @@ function beginHour(core: Core, symbol: string, hour: number): HourlyCloses {
   return begun
 }
 
-/** What nobody looked at in this run, closed candles may know: those of strategies, which survive a restart. */
+/** Closed candles of strategies survive a restart: they know the hours before this run. */
 function fillFromCandles(core: Core, symbol: string, closes: number[], hour: number): void {
   for (const [key, series] of core.book.candles) {
     if (!key.startsWith(`${symbol}|`) || HOUR_MS % series.intervalMs !== 0) continue

@@ -284,8 +284,7 @@ export function expirePlaces(core: Core): void {
   const isKilled = killOf(core.book) !== undefined
   for (const place of core.book.places.values()) {
     if (core.now > place.deadlineAt) dropPlace(core, place, 'not sent within its time')
-    else if (isKilled || isCovered(core, place))
-      dropPlace(core, place, 'a kill or a flatten goes on')
+    else if (isKilled || isCovered(core, place)) dropPlace(core, place, 'a kill or a flatten goes on')
   }
 }
 

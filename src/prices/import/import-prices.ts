@@ -29,7 +29,7 @@ export interface ImportOptions {
   /** All files have it; without it columns and the files' names say it. */
   readonly symbol?: string
   readonly market?: NonNullable<Recording['market']>
-  /** Of candles, ms, where neither files nor their names say it. */
+  /** The interval of candles, ms, where neither files nor their names say it. */
   readonly intervalMs?: number
   /** Nothing that is not as it should be is written. */
   readonly isStrict: boolean

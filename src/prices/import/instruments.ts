@@ -69,7 +69,7 @@ function symbolIn(table: NamedTable, all: readonly NamedTable[]): string | undef
   return certain ?? inFile[0]
 }
 
-/** What a column of the table names, unless it is a kind of market. */
+/** The instruments that a column of the table names, without kinds of market. */
 function instrumentIn({ instrument, isPriceFile }: NamedTable): string | undefined {
   const isNone = instrument === undefined || (isPriceFile !== true && isOfNoInstrument(instrument))
   return isNone ? undefined : instrument

@@ -58,7 +58,7 @@ export function showBeside(ratios: readonly (Ratio | undefined)[]): readonly str
   })
 }
 
-/** What the steps of `risk.liquidation` did, a sentence each. */
+/** Says what the steps of `risk.liquidation` did, a sentence each. */
 export function describeSteps({ liquidation }: Pick<RunReport, 'liquidation'>): readonly string[] {
   return (liquidation?.steps ?? []).map(
     ({ at, symbol, step, reason }) => `${symbol} ${showTime(at)} UTC, step ${step}: ${reason}`,

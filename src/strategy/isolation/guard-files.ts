@@ -13,7 +13,7 @@ import { apply, endsWith, isIn, startsWith } from './kept-methods.ts'
 
 type Judge = (path: string, flags: unknown) => void
 
-/** What asks only whether there is a file, and what kind of file, which imports tell too; and what takes opened files. */
+/** Functions that ask only whether there is a file and of what kind, which imports tell too, and those that take opened files. */
 const HARMLESS = both([
   ...['exists', 'stat', 'lstat', 'access', 'realpath', 'readdir'],
   ...['close', 'read', 'write', 'fsync', 'fstat', 'ftruncate'],
@@ -48,7 +48,7 @@ export function areFilesGuarded(): boolean {
   return isGuarded
 }
 
-/** What the thread may write once it is closed: a file, or what is below a directory where it ends in a separator. */
+/** The places that the thread may write to once it is closed: a file, or what is below a directory where it ends in a separator. */
 export function keepWritable(path: string): void {
   if (!isClosed) writable.push(path)
 }
@@ -70,7 +70,7 @@ function both(names: readonly string[]): ReadonlySet<string> {
   return new Set(names.flatMap((name) => [name, `${name}Sync`]))
 }
 
-/** What is judged is what is handed on: an object could name another file each time. */
+/** The text that is judged is handed on: an object could name another file each time. */
 function judge(functions: object, name: string, assertAllowed: Judge): void {
   const original = Reflect.get(functions, name) as (...args: readonly unknown[]) => unknown
   const takesTwo = name === 'rename' || name === 'renameSync'

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { type Fill } from '../../../src/domain/fill.ts'
 import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
-import { EngineBench, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
+import { holdingOf } from '../../../src/engine/book/book.ts'
+import { EngineBench, STRATEGY, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 
 const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
 const HELD = { longLots: 7, shortLots: 0 }
@@ -51,6 +52,36 @@ describe('[ORD5] the position of the exchange', () => {
 
     expect([bench.recordsOf('adopt'), bench.recordsOf('restricted')]).toEqual([[], []])
     expect(bench.engine.staleReadings(bench.now)).toEqual([])
+  })
+
+  test('that was wrong until it was believed, and is right again, gives strategies back what they had', () => {
+    const bench = new EngineBench().start()
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 4 })
+    const batch = bench.grantBatch()
+    bench.accept(batch)
+    const fill = bench.fill({
+      orderId: `${batch.batchId}001` as Fill['orderId'],
+      ticks: 100_010,
+      scope: 'taker',
+    })
+    const held = { longLots: 4, shortLots: 0 }
+    poll(bench, { holding: held, fills: [fill] })
+    expect(holdingOf(bench.book, STRATEGY, SYMBOL)).toEqual(held)
+
+    for (let polls = 0; polls < 14; polls++) poll(bench, { holding: { longLots: 0, shortLots: 0 } })
+    expect(holdingOf(bench.book, STRATEGY, SYMBOL)).toEqual({ longLots: 0, shortLots: 0 })
+    for (let polls = 0; polls < 14; polls++) poll(bench, { holding: held })
+
+    expect(holdingOf(bench.book, STRATEGY, SYMBOL)).toEqual(held)
+    expect([...bench.halts.keys()]).toEqual([SYMBOL])
+    bench.step({
+      kind: 'commanded',
+      command: { kind: 'release', scope: SYMBOL, reason: 'looked', by: 'anna' },
+    })
+    bench.price()
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 4 })
+    bench.pass(1000, { holding: held })
+    expect(bench.recordsOf('send')).toHaveLength(1)
   })
 
   test.each([

@@ -206,7 +206,7 @@ function Distance({ of }) {
     />`
 }
 
-/** What the position needs of what stands behind it: at 100 % it is liquidated. */
+/** The share of what stands behind the position that it needs: at 100 % it is liquidated. */
 function MarginRatio({ of }) {
   const ratio = of?.ratio ?? of?.statedRatio ?? null
   if (ratio === null) return '–'
