@@ -11,7 +11,10 @@ const program = path.join(__dirname, 'bin', 'intentd.mjs')
 const node = path.join(__dirname, 'node_modules', '.bin', 'node')
 
 // Never what `run` takes by itself, which is paper: where this file is missing nothing is started.
-const config = path.resolve(__dirname, process.env.INTENTD_CONFIG || path.join('config', 'live.yaml'))
+const config = path.resolve(
+  __dirname,
+  process.env.INTENTD_CONFIG || path.join('config', 'live.yaml'),
+)
 
 // All that a daemon gets of the shell's environment: pm2 keeps what it gets in `dump.pm2`. Keys come from .env or files.
 const kept = [

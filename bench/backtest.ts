@@ -13,7 +13,10 @@ import { loadConfig } from '../src/config/load-config.ts'
 import { createRandom } from '../src/lib/random.ts'
 import { loadRecording } from '../src/prices/load-recording.ts'
 import { type CandleRows, type Recording } from '../src/prices/recording.ts'
-import { buildInstruments, toMarketInstrument } from '../src/simulator/futures/instruments/instruments.ts'
+import {
+  buildInstruments,
+  toMarketInstrument,
+} from '../src/simulator/futures/instruments/instruments.ts'
 import { RecordedMarket } from '../src/simulator/market/recorded/recorded-market.ts'
 import { BacktestProject } from '../test/backtest/backtest-project.ts'
 import { medianOf } from './figures.ts'
@@ -110,7 +113,9 @@ async function measureGrowth(): Promise<void> {
   for (const [name, play] of Object.entries(lines)) {
     const seconds: number[] = []
     for (let round = 0; round < rounds; round++) seconds.push(await playBacktest(play))
-    console.log(`  ${name.padEnd(34)} ${medianOf(seconds).toFixed(3).padStart(7)} s  ${fills} fills`)
+    console.log(
+      `  ${name.padEnd(34)} ${medianOf(seconds).toFixed(3).padStart(7)} s  ${fills} fills`,
+    )
   }
 }
 
@@ -163,8 +168,11 @@ function loopBarely({ rows }: Recording): void {
 function playMarket(recording: Recording): void {
   const instruments = buildInstruments(START_AT).filter(({ symbol }) => symbol === recording.symbol)
   const market = new RecordedMarket({
-    ...{ recordings: [recording], speed: 1, startAt: START_AT },
-    ...{ instruments: instruments.map(toMarketInstrument), fallback: { seed: 1 } },
+    recordings: [recording],
+    speed: 1,
+    startAt: START_AT,
+    instruments: instruments.map(toMarketInstrument),
+    fallback: { seed: 1 },
   })
   const endAt = START_AT + days * DAY_MS
   while (!market.advance(endAt, () => undefined));
@@ -188,7 +196,9 @@ function writeCandles(symbol: string, length: number): string {
     const high = Math.max(open, close) * Math.max(1, moves[1] ?? 1)
     const low = Math.min(open, close) * Math.min(1, moves[2] ?? 1)
     const cells = [open, high, low, close].map((value) => value.toFixed(1))
-    lines.push([START_AT + minute * MINUTE_MS, ...cells, (20 + 60 * random.next()).toFixed(3)].join(','))
+    lines.push(
+      [START_AT + minute * MINUTE_MS, ...cells, (20 + 60 * random.next()).toFixed(3)].join(','),
+    )
     price = Number(cells[3])
   }
   return project.write(`${symbol}.csv`, `${lines.join('\n')}\n`)

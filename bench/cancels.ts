@@ -118,17 +118,27 @@ interface Run {
   readonly exclusive: boolean
 }
 
-async function measure({ data, strategy, instruments, exclusive }: Run): Promise<Record<string, unknown>> {
+async function measure({
+  data,
+  strategy,
+  instruments,
+  exclusive,
+}: Run): Promise<Record<string, unknown>> {
   const files = await Promise.all(DATA[data].map((file) => loadRecording(`${values.data}/${file}`)))
-  const lengthMs = (data === 'ticks' ? Math.min(5, Number(values.minutes)) : Number(values.minutes)) * 60_000
-  const symbols = ['BTCUSDT', 'ETHUSDT', ...Array.from('CDEFGHIJ', (letter) => `${letter}USDT`)].slice(
-    0,
-    instruments,
-  )
+  const lengthMs =
+    (data === 'ticks' ? Math.min(5, Number(values.minutes)) : Number(values.minutes)) * 60_000
+  const symbols = [
+    'BTCUSDT',
+    'ETHUSDT',
+    ...Array.from('CDEFGHIJ', (letter) => `${letter}USDT`),
+  ].slice(0, instruments)
   // Stretches that do not overlap, of two hours each; the ten minutes of ticks have to overlap.
   const stepMs = data === 'ticks' ? 60_000 : 7_200_000
   const recordings = symbols.map((symbol, index) =>
-    stretchOf(files[index % 2] as Recording, symbol, { fromMs: Math.floor(index / 2) * stepMs, lengthMs }),
+    stretchOf(files[index % 2] as Recording, symbol, {
+      fromMs: Math.floor(index / 2) * stepMs,
+      lengthMs,
+    }),
   )
   const time = new VirtualTime(START_AT)
   const faults = new VirtualFaults({ seed: 'bench', rates: {}, script: undefined })
@@ -159,7 +169,10 @@ async function measure({ data, strategy, instruments, exclusive }: Run): Promise
     exchange,
     faults,
     network: new VirtualNetwork({
-      ...{ time, faults, requestTimeoutMs: 5000, lateMsMax: 1000 },
+      time,
+      faults,
+      requestTimeoutMs: 5e3,
+      lateMsMax: 1e3,
       refusalsAheadMs: () => 0,
     }),
     settings: buildSettings(exchange, {
@@ -243,7 +256,9 @@ function summarise(
   const { coins, positions, counts: orders } = exchange.ledger()
   const money = coins.reduce((sum, coin) => sum + Number(coin.balance) - Number(coin.opening), 0)
   const profit = positions.reduce((sum, { unrealised }) => sum + Number(unrealised), money)
-  const rounded = Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, Math.round(sum)]))
+  const rounded = Object.fromEntries(
+    Object.entries(sums).map(([name, sum]) => [name, Math.round(sum)]),
+  )
   return {
     ...run,
     ...counts,

@@ -25,7 +25,10 @@ export async function measureClientCost(rounds: number): Promise<ClientCost> {
     for (let call = 0; call < WARM_UP; call++) await one.place(await one.poll())
   const cost: { poll: CostRound[]; batch: CostRound[] } = { poll: [], batch: [] }
   for (let round = 0; round < rounds; round++) {
-    cost.poll.push({ floorMs: await cpuOf(() => floor.poll()), clientMs: await cpuOf(() => ours.poll()) })
+    cost.poll.push({
+      floorMs: await cpuOf(() => floor.poll()),
+      clientMs: await cpuOf(() => ours.poll()),
+    })
     cost.batch.push({
       floorMs: await cpuOf(() => floor.place(BID)),
       clientMs: await cpuOf(() => ours.place(BID)),

@@ -61,7 +61,10 @@ export class CoreAccount {
       now: () => this.#time.now,
     })
     this.#account = new VirtualAccount({
-      ...{ strategies, time: this.#time, clock: this.#time.clock, exchange: this.exchange },
+      strategies,
+      time: this.#time,
+      clock: this.#time.clock,
+      exchange: this.exchange,
       polling: POLLING,
       network: new DirectNetwork(this.#time, LATENCY_MS),
       settings: createSettings(line, [...instruments.values()], [...strategies.keys()]),
@@ -70,10 +73,19 @@ export class CoreAccount {
       pageFills: PAGE_FILLS,
       hasPreviousRun: false,
       surroundings: {
-        gate: { isStill: false, enter: (happens) => happens(), settle: (happens) => happens() },
+        gate: {
+          isStill: false,
+          enter: (happens) => happens(),
+          settle: (happens) => happens(),
+        },
         isKilled: () => false,
-        retreatNote: { leave: () => true, forget: () => undefined },
-        listener: { stepped: ({ event }) => (this.snapshots += event.kind === 'snapshotTaken' ? 1 : 0) },
+        retreatNote: {
+          leave: () => true,
+          forget: () => undefined,
+        },
+        listener: {
+          stepped: ({ event }) => (this.snapshots += event.kind === 'snapshotTaken' ? 1 : 0),
+        },
         announcements: {
           killState: () => undefined,
           stopped: () => undefined,
@@ -131,7 +143,10 @@ export class CoreAccount {
 function createInstruments(count: number): ReadonlyMap<string, Instrument> {
   const symbols = Array.from({ length: count }, (_, index) => `S${index}USDT`)
   return new Map(
-    symbols.map((symbol) => [symbol, madeInstrument({ symbol, tick: '0.1', lot: '0.001', lotsMin: 10 })]),
+    symbols.map((symbol) => [
+      symbol,
+      madeInstrument({ symbol, tick: '0.1', lot: '0.001', lotsMin: 10 }),
+    ]),
   )
 }
 
@@ -148,19 +163,31 @@ function createMarket(symbols: readonly string[], speed: number) {
   const shifts = new Map(symbols.map((symbol, place) => [symbol, place * 7919]))
   return {
     bidTicksAt: (symbol: string, at: number) =>
-      walk[(Math.floor((at - START_AT) / 100) + (shifts.get(symbol) ?? 0)) % walk.length] ?? MIDDLE_TICKS,
+      walk[(Math.floor((at - START_AT) / 100) + (shifts.get(symbol) ?? 0)) % walk.length] ??
+      MIDDLE_TICKS,
   }
 }
 
-function createStrategies({ strategies, levels = 8 }: CoreLine): ReadonlyMap<StrategyId, VirtualStrategy> {
+function createStrategies({
+  strategies,
+  levels = 8,
+}: CoreLine): ReadonlyMap<StrategyId, VirtualStrategy> {
   return new Map(
     strategies.map((kind, index): [StrategyId, VirtualStrategy] => {
       const id = toStrategyId(`${kind}-${index}`)
       // No two of them agree in all they want.
       if (kind === 'grid') {
-        return [id, { strategy: grid, params: { spacingBps: 5 + (index % 20), levels, size: '0.02' } }]
+        return [
+          id,
+          { strategy: grid, params: { spacingBps: 5 + (index % 20), levels, size: '0.02' } },
+        ]
       }
-      const params = { fastSeconds: 60 + index, slowSeconds: 300 + index, size: '0.1', thresholdBps: 2 }
+      const params = {
+        fastSeconds: 60 + index,
+        slowSeconds: 300 + index,
+        size: '0.1',
+        thresholdBps: 2,
+      }
       return [id, { strategy: trend, params: { ...params, allowShort: true } }]
     }),
   )
@@ -173,32 +200,50 @@ function createSettings(
 ): EngineSettings {
   const limits = { positionMax: 1_000_000, orderSizeMax: 1000, openOrdersMax: 400 }
   return {
-    ...{ salt: 'salt', version: '0', environment: 'simulator', configHash: '0' },
-    ...{
-      productType: 'USDT-FUTURES',
-      positionMode: 'one_way_mode',
-      marginMode: 'crossed',
-      isExclusive: true,
-    },
+    salt: 'salt',
+    version: '0',
+    environment: 'simulator',
+    configHash: '0',
+    productType: 'USDT-FUTURES',
+    positionMode: 'one_way_mode',
+    marginMode: 'crossed',
+    isExclusive: true,
     instruments: new Map(instruments.map((instrument) => [instrument.symbol, instrument])),
     strategies: new Map(
       strategyIds.map((id, index) => {
-        const own = isApart ? instruments.slice(index % instruments.length).slice(0, 1) : instruments
+        const own = isApart
+          ? instruments.slice(index % instruments.length).slice(0, 1)
+          : instruments
         const symbols = own.map(({ symbol }) => symbol)
         return [
           id,
-          { id, symbols, limits: new Map(symbols.map((symbol) => [symbol, limits])), feeds: new Map() },
+          {
+            id,
+            symbols,
+            limits: new Map(symbols.map((symbol) => [symbol, limits])),
+            feeds: new Map(),
+          },
         ]
       }),
     ),
     limits: {
-      ...{ dataAgeMaxMs: 2000, accountAgeMaxMs: 60_000, priceCollarRatio: 0.2, openOrdersMax: 100_000 },
-      ...{ orderNotionalMax: 1e9, grossNotionalMax: 1e12 },
+      dataAgeMaxMs: 2e3,
+      accountAgeMaxMs: 6e4,
+      priceCollarRatio: 0.2,
+      openOrdersMax: 1e5,
+      orderNotionalMax: 1e9,
+      grossNotionalMax: 0xe8d4a51000,
     },
     execution: {
-      ...{ batchOrdersMax: 50, fillVisibilityMs: 250, acceptanceWindowMs: 35_000, unwantedMsMax: 15_000 },
-      ...{ displacedWithinMs: 10_000, takerCollarRatio: 0.002, matchingLagMs: 0, crossedToleranceMs: 5250 },
-      stopTimeoutMs: 80_000,
+      batchOrdersMax: 50,
+      fillVisibilityMs: 250,
+      acceptanceWindowMs: 35e3,
+      unwantedMsMax: 15e3,
+      displacedWithinMs: 1e4,
+      takerCollarRatio: 0.002,
+      matchingLagMs: 0,
+      crossedToleranceMs: 5250,
+      stopTimeoutMs: 8e4,
     },
     foreignFills: 'halt',
     onRestart: 'adopt',

@@ -34,7 +34,11 @@ function runRound(line: CoreLine): CoreRound {
   const account = new CoreAccount(line)
   account.run((line.minutesBefore ?? 1) * 60_000)
   runFor(account, WARM_UP_CPU_US)
-  const before = { ...account.exchange.counts, snapshots: account.snapshots, bytes: account.journalBytes }
+  const before = {
+    ...account.exchange.counts,
+    snapshots: account.snapshots,
+    bytes: account.journalBytes,
+  }
   const spentUs = runFor(account, CPU_US)
   const snapshots = account.snapshots - before.snapshots
   const { orders, fills, cancelAlls } = account.exchange.counts

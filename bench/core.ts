@@ -30,7 +30,11 @@ const alone = (count: number): CoreLine => ({
   isApart: true,
 })
 
-const both = { instruments: 2, strategies: ['grid', 'grid', 'trend', 'trend'], isApart: true } as const
+const both = {
+  instruments: 2,
+  strategies: ['grid', 'grid', 'trend', 'trend'],
+  isApart: true,
+} as const
 
 const LINES: readonly CoreLine[] = [
   { name: '2 instruments, grid and trend on each', ...both },
@@ -87,7 +91,9 @@ function print({ line, here, there }: Measured): void {
 function printSide(title: string, rounds: readonly CoreRound[]): void {
   if (title !== '') console.log(title)
   const of = (pick: (round: CoreRound) => number): readonly number[] => rounds.map(pick)
-  const [{ orders, fills, cancelAlls, openOrders, journalBytesAnHour, heapBytes }] = rounds as [CoreRound]
+  const [{ orders, fills, cancelAlls, openOrders, journalBytesAnHour, heapBytes }] = rounds as [
+    CoreRound,
+  ]
   console.log(
     [
       `  snapshots a CPU second  ${spreadOf(

@@ -76,7 +76,10 @@ export const bare: Contender = (baseUrl) => {
   const key = createSecretKey('floor-secret', 'utf8')
   return {
     async poll() {
-      const tickers = await pool.request({ method: 'GET', path: `${TICKERS_PATH}?productType=USDT-FUTURES` })
+      const tickers = await pool.request({
+        method: 'GET',
+        path: `${TICKERS_PATH}?productType=USDT-FUTURES`,
+      })
       const answer = JSON.parse(await tickers.body.text())
       return Number(answer.data[0].bidPr)
     },
@@ -112,7 +115,9 @@ export const client: Contender = (baseUrl) => {
     clock: systemClock,
     timers: systemTimers,
     offset: new ExchangeClock(),
-    ...{ requestTimeoutMs: 5000, answerBytesMax: 8_388_608, locale: 'en-US' },
+    requestTimeoutMs: 5e3,
+    answerBytesMax: 8388608,
+    locale: 'en-US',
   })
   const table = new TickerTable()
   return {
@@ -158,8 +163,13 @@ async function serve(): Promise<void> {
     clientOid: clientOidOf(rung),
   }))
   const batchBody = JSON.stringify({
-    ...{ code: '00000', msg: 'success', requestTime: 1_700_000_000_123 },
-    data: { successList, failureList: [] },
+    code: '00000',
+    msg: 'success',
+    requestTime: 1700000000123,
+    data: {
+      successList,
+      failureList: [],
+    },
   })
   const server = createServer((request, response) => {
     const arrivedAt = performance.now()
@@ -185,6 +195,8 @@ if (!isMainThread && workerData === SERVER) {
     ['floor', bare],
   ] as const) {
     const { p50Ms, p99Ms, n } = await measure(contender)
-    console.log(`${name.padEnd(16)} p50 ${p50Ms.toFixed(3)} ms   p99 ${p99Ms.toFixed(3)} ms   n ${n}`)
+    console.log(
+      `${name.padEnd(16)} p50 ${p50Ms.toFixed(3)} ms   p99 ${p99Ms.toFixed(3)} ms   n ${n}`,
+    )
   }
 }

@@ -47,7 +47,12 @@ async function measure(file: string): Promise<void> {
     latencyMs: 5,
     listener: { recorded: (record) => count(record, { kinds, parts }) },
     createJournal: () => {
-      const journal = openSqliteJournal({ file, identity: 'bench', salt: 'salt', keepSince: () => 0 })
+      const journal = openSqliteJournal({
+        file,
+        identity: 'bench',
+        salt: 'salt',
+        keepSince: () => 0,
+      })
       journals.push(journal)
       return journal
     },
@@ -69,7 +74,8 @@ function count(
 ): void {
   add(kinds, record.kind, JSON.stringify(record))
   if (record.kind !== 'decision') return
-  for (const [part, value] of Object.entries(record)) add(parts, part, JSON.stringify({ [part]: value }))
+  for (const [part, value] of Object.entries(record))
+    add(parts, part, JSON.stringify({ [part]: value }))
 }
 
 function add(shares: Map<string, Share>, name: string, text: string): void {

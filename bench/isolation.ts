@@ -16,12 +16,18 @@ import { madeInstrument, madeSnapshot, MOMENT_AT } from '../test/support/market-
 const ROUNDS = 5
 const DECISIONS = 2000
 
-const instruments = Array.from({ length: 10 }, (_, index) => madeInstrument({ symbol: `S${index}USDT` }))
+const instruments = Array.from({ length: 10 }, (_, index) =>
+  madeInstrument({ symbol: `S${index}USDT` }),
+)
 const params = { spacingBps: 5, levels: 8, size: '0.02', recentreAfterLevels: 8 }
 const options = { strategyId: 'grid', params, instruments, clock: systemClock }
 const inline = createStrategyRunner({ ...options, strategy: grid })
 const isolated = await openIsolatedRunner({
-  ...{ ...options, timers: systemTimers, budgetMs: 10_000, heapMb: 64, needs: { candles: new Map() } },
+  ...options,
+  timers: systemTimers,
+  budgetMs: 1e4,
+  heapMb: 64,
+  needs: { candles: new Map() },
   moduleFile: join(import.meta.dirname, '../strategies/grid.ts'),
   onThreadLost: (reason) => {
     throw new Error(reason)

@@ -20,7 +20,9 @@ import { openSqliteJournal } from '../src/journal/sqlite-journal.ts'
 import { own } from '../src/lib/own.ts'
 import { medianOf } from './figures.ts'
 
-const { values } = parseArgs({ options: { orders: { type: 'string', default: '10000,100000,400000' } } })
+const { values } = parseArgs({
+  options: { orders: { type: 'string', default: '10000,100000,400000' } },
+})
 const CHANGES = 2000
 const BATCH = 50
 const STRATEGY = toStrategyId('grid')
@@ -55,7 +57,8 @@ function printCosts(orders: number): void {
 
 function measureRows(book: Book, orders: number): Cost {
   const file = join(folder, `${orders}.sqlite`)
-  const open = (): Journal => openSqliteJournal({ file, identity: 'bench', salt: 'ab', keepSince: () => 0 })
+  const open = (): Journal =>
+    openSqliteJournal({ file, identity: 'bench', salt: 'ab', keepSince: () => 0 })
   const journal = open()
   journal.saveCheckpoint(takeBookChanges(book))
   const checkpointMs = medianOf(
@@ -80,7 +83,9 @@ function measureRows(book: Book, orders: number): Cost {
 function measureText(book: Book): Cost {
   const database = new DatabaseSync(join(folder, 'text.sqlite'))
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-  database.exec('DROP TABLE IF EXISTS checkpoints; CREATE TABLE checkpoints (body TEXT, seal TEXT) STRICT')
+  database.exec(
+    'DROP TABLE IF EXISTS checkpoints; CREATE TABLE checkpoints (body TEXT, seal TEXT) STRICT',
+  )
   const save = (): void => {
     const maps = MAPS.map((name) => [...book[name]])
     const text = JSON.stringify({ maps, orders: [...book.orders.values()] })
@@ -118,12 +123,23 @@ function addBatch(book: Book, first: number, journal?: Journal): void {
   const records: readonly JournalRecord[] = [
     {
       kind: 'send',
-      ...{ at, batchId: first, symbol: 'BTCUSDT', orders: terms, again: [], requestAt: at, body: '{}' },
-      seen: { snapshot: first, market: {} as never, waitedMs: 0 },
+      at,
+      batchId: first,
+      symbol: 'BTCUSDT',
+      orders: terms,
+      again: [],
+      requestAt: at,
+      body: '{}',
+      seen: {
+        snapshot: first,
+        market: {} as never,
+        waitedMs: 0,
+      },
     },
     {
       kind: 'outcome',
-      ...{ at, batchId: first },
+      at,
+      batchId: first,
       items: terms.map(({ clientOid }, index) => ({
         clientOid,
         outcome: 'accepted',
@@ -134,10 +150,18 @@ function addBatch(book: Book, first: number, journal?: Journal): void {
       kind: 'fills',
       at,
       fills: terms.map(({ symbol, lots }, index) => ({
-        tradeId: String(2e18 + (first + index) * 1000) as TradeId,
+        tradeId: String(0x1bc16d674ec80000 + (first + index) * 1e3) as TradeId,
         orderId: orderIdOf(index),
-        ...{ symbol, lots, side: (first / BATCH + index) % 2 === 0 ? 'buy' : 'sell', tradeSide: 'open' },
-        ...{ ticks: 10_000, fee: '0.01', profit: '0', scope: 'maker', source: 'API', filledAt: at },
+        symbol,
+        lots,
+        side: (first / BATCH + index) % 2 === 0 ? 'buy' : 'sell',
+        tradeSide: 'open',
+        ticks: 1e4,
+        fee: '0.01',
+        profit: '0',
+        scope: 'maker',
+        source: 'API',
+        filledAt: at,
       })),
     },
   ]
@@ -150,9 +174,22 @@ function addBatch(book: Book, first: number, journal?: Journal): void {
 function toTerms(number: number): OrderTerms {
   const key = `order ${number}`
   return {
-    clientOid: deriveClientOid({ salt: 'ab', strategyId: STRATEGY, key, generation: 0 }),
-    ...{ strategyId: STRATEGY, symbol: 'BTCUSDT', purpose: 'place', key, generation: 0 },
-    ...{ action: 'openLong', lots: 4, ticks: 10_000, force: 'gtc', deadlineAt: START_AT },
+    clientOid: deriveClientOid({
+      salt: 'ab',
+      strategyId: STRATEGY,
+      key,
+      generation: 0,
+    }),
+    strategyId: STRATEGY,
+    symbol: 'BTCUSDT',
+    purpose: 'place',
+    key,
+    generation: 0,
+    action: 'openLong',
+    lots: 4,
+    ticks: 1e4,
+    force: 'gtc',
+    deadlineAt: START_AT,
   }
 }
 

@@ -106,7 +106,12 @@ async function orderByApi(run: IntentdProcess, verb: Verb): Promise<string> {
         authorization: `Bearer ${readFileSync(String(listening?.['token']), 'utf8').trim()}`,
         'content-type': 'application/json',
       },
-      body: JSON.stringify({ requestId: `bench-${verb}`, reason: 'drill', by: 'bench', order: ORDERS[verb] }),
+      body: JSON.stringify({
+        requestId: `bench-${verb}`,
+        reason: 'drill',
+        by: 'bench',
+        order: ORDERS[verb],
+      }),
     })
     return `${answer.status}`
   } catch {

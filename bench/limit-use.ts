@@ -7,7 +7,11 @@ import { endpointNamed, type EndpointName } from '../src/protocol/endpoints.ts'
 import { createHandLimiter, ExactCounters } from '../test/exchange/limiter-fixture.ts'
 
 /** Of 5, 10 and 20 calls a second. */
-const ENDPOINTS = ['batchPlaceOrder', 'orderFills', 'tickers'] as const satisfies readonly EndpointName[]
+const ENDPOINTS = [
+  'batchPlaceOrder',
+  'orderFills',
+  'tickers',
+] as const satisfies readonly EndpointName[]
 /** One way of a call, ms, least and most. */
 const WAYS = [
   [0, 0],
@@ -59,5 +63,10 @@ function useOf(endpoint: EndpointName, wayMs: readonly [number, number], seed: n
   const after = arrivals.slice(10 * calls)
   const counted = Math.floor((after.length - 1) / calls) * calls
   const elapsedMs = (after[counted] ?? 0) - (after[0] ?? 0)
-  return { wayMs, calls, used: counted / ((elapsedMs * calls) / perMs), rejected: { ...counters.rejected } }
+  return {
+    wayMs,
+    calls,
+    used: counted / ((elapsedMs * calls) / perMs),
+    rejected: { ...counters.rejected },
+  }
 }

@@ -41,7 +41,8 @@ interface Measured {
   readonly rejected: { readonly sliding: number; readonly fixed: number; readonly bucket: number }
 }
 
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => systemTimers.after(ms, resolve))
+const sleep = (ms: number): Promise<void> =>
+  new Promise((resolve) => systemTimers.after(ms, resolve))
 
 /** 5 to 25 ms each way. */
 const wayMs = (random: Random): number => 5 + 20 * random.next()
@@ -95,7 +96,10 @@ const CONTENDERS: ReadonlyArray<readonly [string, () => Contender]> = [
     'Bottleneck, minTime at the limit',
     () => createBottleneck((calls) => ({ minTime: Math.ceil(1000 / calls) })),
   ],
-  ['Bottleneck, minTime at 105 %', () => createBottleneck((calls) => ({ minTime: Math.ceil(1050 / calls) }))],
+  [
+    'Bottleneck, minTime at 105 %',
+    () => createBottleneck((calls) => ({ minTime: Math.ceil(1050 / calls) })),
+  ],
   [
     'Bottleneck, reservoir refreshed',
     () =>
@@ -149,19 +153,28 @@ function judge(endpoint: EndpointName, times: number[], seconds: number): Measur
 function format({ calls, usedInTime, usedAfter, rejected }: Measured): string {
   const { sliding, fixed, bucket } = rejected
   const used = [usedInTime, usedAfter].map((share) => `${(100 * share).toFixed(1)} %`.padStart(9))
-  return [`${calls}/s`.padStart(5), ...used, ...[sliding, fixed, bucket].map((count) => pad(count))].join(' ')
+  return [
+    `${calls}/s`.padStart(5),
+    ...used,
+    ...[sliding, fixed, bucket].map((count) => pad(count)),
+  ].join(' ')
 }
 
 const pad = (cell: string | number): string => String(cell).padStart(8)
 
 /** What is wrong with a run of this limiter; empty for nothing. */
 function findFaults(rows: readonly Measured[]): string[] {
-  const rejected = rows.reduce((sum, row) => sum + Object.values(row.rejected).reduce((a, b) => a + b, 0), 0)
+  const rejected = rows.reduce(
+    (sum, row) => sum + Object.values(row.rejected).reduce((a, b) => a + b, 0),
+    0,
+  )
   const calls = rows.reduce((sum, row) => sum + row.calls, 0)
   const after = rows.reduce((sum, row) => sum + row.usedAfter * row.calls, 0) / calls
   return [
     ...(rejected > 0 ? [`${rejected} calls would have been refused`] : []),
-    ...rows.filter((row) => row.usedInTime < USED_MIN).map((row) => `${row.calls}/s used too little`),
+    ...rows
+      .filter((row) => row.usedInTime < USED_MIN)
+      .map((row) => `${row.calls}/s used too little`),
     ...(after < USED_MIN ? [`${(100 * after).toFixed(2)} % used afterwards`] : []),
   ]
 }

@@ -15,7 +15,12 @@ export type Side = (typeof SIDES)[number]
 /** What it says to whoever started it. */
 export type Message =
   | { readonly kind: 'listening'; readonly ports: Readonly<Record<Side, number>> }
-  | { readonly kind: 'batch'; readonly side: Side; readonly elapsedMs: number; readonly orders: number }
+  | {
+      readonly kind: 'batch'
+      readonly side: Side
+      readonly elapsedMs: number
+      readonly orders: number
+    }
 
 const ANSWERS: Readonly<Record<string, unknown>> = {
   '/api/v2/mix/order/fills': { fillList: [], endId: null },
@@ -23,7 +28,10 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   '/api/v2/mix/order/cancel-all-orders': { successList: [], failureList: [] },
 }
 
-const REFUSAL = { errorCode: '40815', errorMsg: 'The order price is higher than the highest bid price' }
+const REFUSAL = {
+  errorCode: '40815',
+  errorMsg: 'The order price is higher than the highest bid price',
+}
 
 const answers = new TickerAnswers()
 let ticks = 0
@@ -43,8 +51,10 @@ async function listen(side: Side): Promise<number> {
     const arrivedAt = performance.now()
     const [path = ''] = (request.url ?? '').split('?')
     response.setHeader('content-type', 'application/json')
-    if (path === TICKERS_PATH) response.end(answers.next(nextBid()), () => (sentAt = performance.now()))
-    else if (path === BATCH_PATH) void takeBatch(request, response, { side, elapsedMs: arrivedAt - sentAt })
+    if (path === TICKERS_PATH)
+      response.end(answers.next(nextBid()), () => (sentAt = performance.now()))
+    else if (path === BATCH_PATH)
+      void takeBatch(request, response, { side, elapsedMs: arrivedAt - sentAt })
     else request.resume().once('end', () => response.end(envelope(ANSWERS[path] ?? null)))
   })
   server.listen(0, '127.0.0.1')

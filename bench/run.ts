@@ -144,14 +144,20 @@ function limitUse(): Promise<readonly Line[]> {
   return Promise.resolve(lines)
 }
 
-console.log(`${'least, median and most of the rounds'.padEnd(66)}ours${' '.repeat(22)}times the floor`)
+console.log(
+  `${'least, median and most of the rounds'.padEnd(66)}ours${' '.repeat(22)}times the floor`,
+)
 for (const [name, measure] of Object.entries(SECTIONS)) {
   if (name.includes(values.only)) for (const line of await measure()) print(line)
 }
 
 function print({ name, unit, ours, floor }: Line): void {
   const ratios = floor?.map((figure, round) => (ours[round] ?? Number.NaN) / figure)
-  const cells = [name.padEnd(66), `${spread(ours)} ${unit}`.padEnd(32), ratios ? spread(ratios) : '']
+  const cells = [
+    name.padEnd(66),
+    `${spread(ours)} ${unit}`.padEnd(32),
+    ratios ? spread(ratios) : '',
+  ]
   console.log(cells.join('').trimEnd())
 }
 

@@ -13,14 +13,22 @@ export type Said =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'tickers' }
   /** `elapsedMs` since the last byte of the answer that it follows from. */
-  | { readonly kind: 'batch'; readonly key: string; readonly bid: number; readonly elapsedMs: number }
+  | {
+      readonly kind: 'batch'
+      readonly key: string
+      readonly bid: number
+      readonly elapsedMs: number
+    }
 
 const ANSWERS: Readonly<Record<string, unknown>> = {
   '/api/v2/mix/order/fills': { fillList: [], endId: null },
   '/api/v2/mix/position/single-position': [],
   '/api/v2/mix/order/cancel-all-orders': { successList: [], failureList: [] },
 }
-const REFUSAL = { errorCode: '40815', errorMsg: 'The order price is higher than the highest bid price' }
+const REFUSAL = {
+  errorCode: '40815',
+  errorMsg: 'The order price is higher than the highest bid price',
+}
 const BIDS = 1000
 
 const answers = new TickerAnswers()

@@ -32,17 +32,41 @@ const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta
 
 function configOf(url: string, redis: string, marketData: boolean): string {
   return JSON.stringify({
-    ...{ name: 'bench', environment: 'simulator' },
+    name: 'bench',
+    environment: 'simulator',
     account: {
-      ...{ productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' },
+      productType: 'USDT-FUTURES',
+      marginCoin: 'USDT',
+      marginMode: 'crossed',
       positionMode: 'one_way_mode',
     },
-    instruments: { S0USDT: { tickSize: '0.5', lotSize: '0.001', minSize: '0.001', minNotional: '5' } },
-    exchange: { baseUrl: url, shared: { redis, members: DAEMONS, marketData } },
-    polling: { tickersMs: TICKERS_MS, positionsMs: 1000, fillsMs: 1000 },
+    instruments: {
+      S0USDT: {
+        tickSize: '0.5',
+        lotSize: '0.001',
+        minSize: '0.001',
+        minNotional: '5',
+      },
+    },
+    exchange: {
+      baseUrl: url,
+      shared: {
+        redis,
+        members: DAEMONS,
+        marketData,
+      },
+    },
+    polling: {
+      tickersMs: TICKERS_MS,
+      positionsMs: 1e3,
+      fillsMs: 1e3,
+    },
     risk: {
-      ...{ dataAgeMaxMs: 2000, priceCollarRatio: 0.05, openOrdersMax: 1000 },
-      ...{ orderNotionalMax: '1000000', grossNotionalMax: '100000000' },
+      dataAgeMaxMs: 2e3,
+      priceCollarRatio: 0.05,
+      openOrdersMax: 1e3,
+      orderNotionalMax: '1000000',
+      grossNotionalMax: '100000000',
     },
     execution: { fillVisibilityMs: 0 },
     state: { directory: 'state' },
@@ -51,9 +75,16 @@ function configOf(url: string, redis: string, marketData: boolean): string {
 }
 
 const STRATEGY = JSON.stringify({
-  ...{ id: 'quoting', module: fileOf('quoting.ts'), instruments: ['S0USDT'], isolation: 'inline' },
+  id: 'quoting',
+  module: fileOf('quoting.ts'),
+  instruments: ['S0USDT'],
+  isolation: 'inline',
   params: { orders: ORDERS },
-  risk: { positionMax: '1000', orderSizeMax: '1', openOrdersMax: 400 },
+  risk: {
+    positionMax: '1000',
+    orderSizeMax: '1',
+    openOrdersMax: 400,
+  },
 })
 
 interface Part {
@@ -96,11 +127,16 @@ async function measure(marketData: boolean): Promise<Part> {
   const spent = (name: keyof Part['cpu']) => ((after[name] - before[name]) * 1000) / MEASURED_MS
   const calls = (all.filter(({ kind }) => kind === 'tickers').length * 1000) / MEASURED_MS
   return {
-    ...{ calls, troubles: readAfter.troubles },
+    calls,
+    troubles: readAfter.troubles,
     readings: marketData
-      ? ((readAfter.read - readBefore.read) * 1000) / (readAfter.at - readBefore.at)
+      ? ((readAfter.read - readBefore.read) * 1e3) / (readAfter.at - readBefore.at)
       : calls,
-    cpu: { daemons: spent('daemons'), exchange: spent('exchange'), redis: spent('redis') },
+    cpu: {
+      daemons: spent('daemons'),
+      exchange: spent('exchange'),
+      redis: spent('redis'),
+    },
     ...byPlace(all),
   }
 }
@@ -108,8 +144,13 @@ async function measure(marketData: boolean): Promise<Part> {
 function byPlace(heard: readonly Said[]): Pick<Part, 'first' | 'others'> {
   const batches = heard.flatMap((said) => (said.kind === 'batch' ? said : []))
   const groups = Map.groupBy(batches, ({ bid }) => bid).values()
-  const sorted = [...groups].map((group) => group.map(({ elapsedMs }) => elapsedMs).toSorted((a, b) => a - b))
-  return { first: sorted.flatMap(([first]) => first ?? []), others: sorted.flatMap(([, ...rest]) => rest) }
+  const sorted = [...groups].map((group) =>
+    group.map(({ elapsedMs }) => elapsedMs).toSorted((a, b) => a - b),
+  )
+  return {
+    first: sorted.flatMap(([first]) => first ?? []),
+    others: sorted.flatMap(([, ...rest]) => rest),
+  }
 }
 
 /** Of all of them, as `status` says: readings, and what went wrong. */
@@ -139,7 +180,9 @@ function startDaemon(folder: string, config: string, place: number): ChildProces
   return spawn(process.execPath, [fileOf('../bin/intentd.mjs'), 'run', '-c', 'bench.yaml'], {
     cwd: folder,
     env: {
-      ...{ ...envOf(folder), INTENTD_API_KEY: `key-${place}`, INTENTD_API_SECRET: 'measured-secret' },
+      ...envOf(folder),
+      INTENTD_API_KEY: `key-${place}`,
+      INTENTD_API_SECRET: 'measured-secret',
       INTENTD_API_PASSPHRASE: 'measured-passphrase',
     },
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -149,7 +192,8 @@ function startDaemon(folder: string, config: string, place: number): ChildProces
 const pidOf = ({ pid = 0 }: ChildProcess): number => pid
 
 function cpuOf(pids: Readonly<Record<keyof Part['cpu'], readonly number[]>>): Part['cpu'] {
-  const of = (all: readonly number[]): number => all.reduce((sum, pid) => sum + cpuOfProcess(pid), 0)
+  const of = (all: readonly number[]): number =>
+    all.reduce((sum, pid) => sum + cpuOfProcess(pid), 0)
   return { daemons: of(pids.daemons), exchange: of(pids.exchange), redis: of(pids.redis) }
 }
 

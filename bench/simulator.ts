@@ -69,7 +69,10 @@ const works: readonly Work[] = [
     play: () => playCore(eight, 'orders'),
   },
   { name: 'whole exchange, no orders', play: () => playExchange('nothing') },
-  { name: 'whole exchange, one position, twenty resting orders', play: () => playExchange('orders') },
+  {
+    name: 'whole exchange, one position, twenty resting orders',
+    play: () => playExchange('orders'),
+  },
   { name: 'futures, four requests a candle', play: playRequests },
 ]
 
@@ -93,7 +96,9 @@ function printTable(): void {
     `${'work'.padEnd(58)} ${'median'.padStart(10)}  × market alone (min, median, max of the rounds)`,
   )
   for (const [name, found] of rates) {
-    const ratios = found.map((rate, round) => rate / (alone[round] ?? Number.NaN)).toSorted((a, b) => a - b)
+    const ratios = found
+      .map((rate, round) => rate / (alone[round] ?? Number.NaN))
+      .toSorted((a, b) => a - b)
     const [least, middle, most] = [ratios[0], medianOf(ratios), ratios.at(-1)]
     const texts = [least, middle, most].map((ratio) => (ratio ?? Number.NaN).toFixed(2))
     console.log(
@@ -120,7 +125,10 @@ function printEight(): void {
 function readingRates(): void {
   const rows = 525_600
   const bytes = Buffer.from(csv('TEXT', rows))
-  const packed = buildPriceFile({ ...parseRecording({ bytes, source: 'BTCUSDT.csv' }), sources: [] })
+  const packed = buildPriceFile({
+    ...parseRecording({ bytes, source: 'BTCUSDT.csv' }),
+    sources: [],
+  })
   const found: { csv: number; packed: number }[] = []
   for (let round = 0; round < rounds; round++) {
     found.push({
@@ -166,7 +174,11 @@ function csv(seed: string, rows: number): string {
 }
 
 function record(symbol: string): Recording {
-  return parseRecording({ bytes: Buffer.from(csv(symbol, days * 1440)), source: `${symbol}.csv`, symbol })
+  return parseRecording({
+    bytes: Buffer.from(csv(symbol, days * 1440)),
+    source: `${symbol}.csv`,
+    symbol,
+  })
 }
 
 function openMarket(instruments: readonly Instrument[]) {
@@ -188,7 +200,8 @@ function playMarket(instruments: readonly Instrument[]) {
   let seen = 0
   return timed(instruments, () => {
     while (!market.advance(START_AT + days * DAY_MS, () => seen++));
-    if (seen < days * 1440 * STEPS_A_CANDLE * instruments.length) throw new Error('steps are missing')
+    if (seen < days * 1440 * STEPS_A_CANDLE * instruments.length)
+      throw new Error('steps are missing')
   })
 }
 
@@ -207,9 +220,19 @@ type Core = ReturnType<typeof openCore>
 function placeOrders(core: Core, instruments: readonly Instrument[]): void {
   core.advance(START_AT + 1000)
   for (const { symbol } of instruments) {
-    const common = { symbol, productType: 'USDT-FUTURES', marginMode: 'crossed', marginCoin: 'USDT' } as const
+    const common = {
+      symbol,
+      productType: 'USDT-FUTURES',
+      marginMode: 'crossed',
+      marginCoin: 'USDT',
+    } as const
     const bids = Array.from({ length: 10 }, (_, index) => {
-      return { side: 'buy', orderType: 'limit', size: '0.001', price: String(20_000 - index * 100) } as const
+      return {
+        side: 'buy',
+        orderType: 'limit',
+        size: '0.001',
+        price: String(20_000 - index * 100),
+      } as const
     })
     const asks = Array.from({ length: 10 }, (_, index) => {
       return {
@@ -233,7 +256,8 @@ function playCore(instruments: readonly Instrument[], what: 'nothing' | 'orders'
     while (!core.advance(START_AT + days * DAY_MS));
   })
   const { ordersOpen } = core.ledger(account.uid).counts
-  if (ordersOpen !== (what === 'orders' ? 20 * instruments.length : 0)) throw new Error('orders did not rest')
+  if (ordersOpen !== (what === 'orders' ? 20 * instruments.length : 0))
+    throw new Error('orders did not rest')
   return played
 }
 
@@ -261,7 +285,13 @@ function playRequests() {
       core.answer('orderFills', account, { productType, limit: '100' }, now)
       const side = minute % 2 === 0 ? 'sell' : 'buy'
       const orderList = [{ side, orderType: 'market', size: '0.01' } as const]
-      const request = { symbol, productType, marginMode: 'crossed', marginCoin: 'USDT', orderList } as const
+      const request = {
+        symbol,
+        productType,
+        marginMode: 'crossed',
+        marginCoin: 'USDT',
+        orderList,
+      } as const
       core.answer('batchPlaceOrder', account, request, now)
     }
   })

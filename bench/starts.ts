@@ -41,7 +41,8 @@ export async function measureStarts(rounds: number): Promise<readonly StartRound
     const runningMs = await elapsed(() => daemon.until('daemon.running'))
     const runningCpuMs = cpuSeconds(daemon.process) * 1000
     await daemon.stop()
-    if (round > 0) measured.push({ runningMs, importsMs, runningCpuMs, importsCpuMs: Number(await cpu) })
+    if (round > 0)
+      measured.push({ runningMs, importsMs, runningCpuMs, importsCpuMs: Number(await cpu) })
   }
   return measured
 }
@@ -90,7 +91,8 @@ export async function measureMany(instruments: number): Promise<ManyRound> {
   const cpuBefore = cpuSeconds(daemon.process)
   const watchedAt = performance.now()
   await sleep(WATCHED_MS)
-  const cpuShare = (cpuSeconds(daemon.process) - cpuBefore) / ((performance.now() - watchedAt) / 1000)
+  const cpuShare =
+    (cpuSeconds(daemon.process) - cpuBefore) / ((performance.now() - watchedAt) / 1000)
   await daemon.stop()
   return { ...started, cpuShare }
 }
@@ -99,10 +101,13 @@ function writeMany(count: number): string {
   const directory = mkdtempSync(join(tmpdir(), 'intentd-many-'))
   const symbols = Array.from({ length: count }, (_, index) => `S${index}USDT`)
   const instruments = symbols.map(
-    (symbol) => `  ${symbol}: { tickSize: "0.1", lotSize: "0.001", minSize: "0.001", minNotional: "5" }`,
+    (symbol) =>
+      `  ${symbol}: { tickSize: "0.1", lotSize: "0.001", minSize: "0.001", minNotional: "5" }`,
   )
   // A strategy for each two of them: a file lists a hundred at most.
-  const strategies = symbols.filter((_, index) => index % 2 === 0).map((_, index) => `grid-${index}`)
+  const strategies = symbols
+    .filter((_, index) => index % 2 === 0)
+    .map((_, index) => `grid-${index}`)
   for (const [index, id] of strategies.entries())
     writeFileSync(
       join(directory, `${id}.yaml`),
@@ -143,7 +148,10 @@ function startDefaults() {
 /** @param directory Taken away at the end. */
 function startDaemon(directory: string, options: readonly string[]) {
   const args = [HEAP, INTENTD, 'run', ...options, '--set', 'control.port=0']
-  const child = spawn(process.execPath, args, { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, args, {
+    cwd: directory,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const counts = new Map<string, number>()
   const awaited = new Map<string, () => void>()
   const last: string[] = []
@@ -177,7 +185,13 @@ function imports(waitMs: string) {
     const { user, system } = process.cpuUsage()
     console.log((user + system) / 1000)
     setTimeout(() => {}, ${waitMs})`
-  const args = ['--import', join(ROOT, 'bin/resolve-sources.mjs'), '--input-type=module', '-e', code]
+  const args = [
+    '--import',
+    join(ROOT, 'bin/resolve-sources.mjs'),
+    '--input-type=module',
+    '-e',
+    code,
+  ]
   const env = { ...process.env, NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/compile') }
   return spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] })
 }

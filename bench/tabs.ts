@@ -93,7 +93,9 @@ function follow({ base, token }: Reached, isStalled: boolean): Socket {
   const { hostname, port, host } = new URL(base)
   const socket = connect(Number(port), hostname)
   socket.on('error', () => undefined)
-  socket.write(`GET /v1/live?after=0 HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+  socket.write(
+    `GET /v1/live?after=0 HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+  )
   if (isStalled) socket.pause()
   else socket.resume()
   return socket

@@ -97,8 +97,17 @@ function startDaemon(port: number) {
   const recording = process.argv.includes('--record') ? ['--set', 'record=true'] : []
   const journal = process.argv.indexOf('--journal')
   if (journal > 0) recording.push('--set', `journal.url=${process.argv[journal + 1]}`)
-  const args = ['run', '-c', 'bench.yaml', '--set', `exchange.baseUrl=http://127.0.0.1:${port}`, ...recording]
-  const profile = process.argv.includes('--profile') ? ['--cpu-prof', `--cpu-prof-dir=${process.cwd()}`] : []
+  const args = [
+    'run',
+    '-c',
+    'bench.yaml',
+    '--set',
+    `exchange.baseUrl=http://127.0.0.1:${port}`,
+    ...recording,
+  ]
+  const profile = process.argv.includes('--profile')
+    ? ['--cpu-prof', `--cpu-prof-dir=${process.cwd()}`]
+    : []
   const child = spawn(process.execPath, [...profile, fileOf('../bin/intentd.mjs'), ...args], {
     cwd: directory,
     env: {

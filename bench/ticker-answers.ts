@@ -26,7 +26,8 @@ export class TickerAnswers {
       price: 10 ** (random.next() * 8 - 3),
       sizeDigits: random.integer(5),
     }))
-    const variantOf = () => JSON.stringify(instruments.slice(1).map((one) => tickerRow(one, random))).slice(1)
+    const variantOf = () =>
+      JSON.stringify(instruments.slice(1).map((one) => tickerRow(one, random))).slice(1)
     this.#others = Array.from({ length: VARIANTS }, variantOf)
     this.#first = tickerRow({ symbol: 'S0USDT', price: 42_000, sizeDigits: 3 }, random)
   }

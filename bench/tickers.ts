@@ -33,7 +33,9 @@ for (let round = 0; round < ROUNDS; round++) {
 }
 
 const at = (name: string, share: number): number => percentileOf(elapsedMs[name] ?? [], share)
-console.log(`${rows} rows, ${bodies[0]?.length} bytes; ms, and the ratio to JSON.parse at the median`)
+console.log(
+  `${rows} rows, ${bodies[0]?.length} bytes; ms, and the ratio to JSON.parse at the median`,
+)
 console.log(
   ['', 'p10', 'p50', 'p90', 'ratio']
     .map((cell, index) => (index === 0 ? cell.padEnd(20) : cell.padStart(8)))

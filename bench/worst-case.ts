@@ -17,7 +17,10 @@ import { madeInstrument } from '../test/support/market-moment.ts'
 import { medianOf } from './figures.ts'
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '40' }, orders: { type: 'string', default: '400' } },
+  options: {
+    rounds: { type: 'string', default: '40' },
+    orders: { type: 'string', default: '400' },
+  },
 })
 const APPROVALS = 500
 const INSTRUMENTS = ['BTCUSDT', 'ETHUSDT', 'SOLUSDT', 'XRPUSDT']
@@ -57,7 +60,11 @@ function createCore(survives: SurvivalSettings | undefined): Core {
       strategies: new Map([
         [
           STRATEGY,
-          { ...strategy, symbols: INSTRUMENTS, limits: new Map(INSTRUMENTS.map((symbol) => [symbol, own])) },
+          {
+            ...strategy,
+            symbols: INSTRUMENTS,
+            limits: new Map(INSTRUMENTS.map((symbol) => [symbol, own])),
+          },
         ],
       ]),
     }),

@@ -78,7 +78,9 @@ async function runHere() {
  * handles would keep it for ever, with nothing running.
  */
 async function endProcess(code, { endThreads, isUnread } = {}) {
-  await Promise.all([process.stdout, process.stderr].filter((stream) => !isUnread?.(stream)).map(flush))
+  await Promise.all(
+    [process.stdout, process.stderr].filter((stream) => !isUnread?.(stream)).map(flush),
+  )
   if (endThreads !== undefined && !(await endThreads())) endByForce(code)
   process.exit(code)
 }
@@ -114,7 +116,10 @@ function endWithLauncher() {
 
 function findBundledNode() {
   return [nodeFromPackage(), join(root, 'node_modules', '.bin', 'node')].find(
-    (path) => path !== undefined && existsSync(path) && realpathSync(path) !== realpathSync(process.execPath),
+    (path) =>
+      path !== undefined &&
+      existsSync(path) &&
+      realpathSync(path) !== realpathSync(process.execPath),
   )
 }
 
@@ -138,7 +143,9 @@ function handOver(node) {
   forwardSignals(child)
   forwardMessages(child)
   child.on('error', (error) => {
-    process.stderr.write(`RUNTIME_BROKEN: the bundled Node could not be started\n  path   ${node}\n`)
+    process.stderr.write(
+      `RUNTIME_BROKEN: the bundled Node could not be started\n  path   ${node}\n`,
+    )
     process.stderr.write(
       `  cause  ${error.message}\n  hint   run \`npm ci\` in the checkout, or install the package again\n`,
     )

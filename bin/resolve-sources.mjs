@@ -15,7 +15,9 @@ registerHooks({
     if (specifier === '../locales/index.js' && context.parentURL?.includes('/node_modules/zod/'))
       return nextResolve('../locales/en.js', context)
     const format =
-      specifier.startsWith('.') && isOurs(context.parentURL) ? FORMATS[specifier.slice(-3)] : undefined
+      specifier.startsWith('.') && isOurs(context.parentURL)
+        ? FORMATS[specifier.slice(-3)]
+        : undefined
     if (format === undefined) return nextResolve(specifier, context)
     return { url: new URL(specifier, context.parentURL).href, format, shortCircuit: true }
   },

@@ -109,7 +109,10 @@ export interface Ccxt {
   readonly currencies: Readonly<Record<string, unknown>>
   loadMarkets(): Promise<Readonly<Record<string, CcxtMarket>>>
   fetchTime(): Promise<number>
-  fetchTickers(symbols?: readonly string[], params?: Parameters): Promise<Readonly<Record<string, unknown>>>
+  fetchTickers(
+    symbols?: readonly string[],
+    params?: Parameters,
+  ): Promise<Readonly<Record<string, unknown>>>
   createOrders(orders: readonly CcxtOrderRequest[]): Promise<readonly CcxtOrder[]>
   readonly createOrder: CreateOrder
   editOrder(
@@ -124,7 +127,11 @@ export interface Ccxt {
     ]
   ): Promise<CcxtOrder>
   cancelOrder(id: string, symbol: string, params?: Parameters): Promise<CcxtOrder>
-  cancelOrders(ids: readonly string[], symbol: string, params?: Parameters): Promise<readonly CcxtOrder[]>
+  cancelOrders(
+    ids: readonly string[],
+    symbol: string,
+    params?: Parameters,
+  ): Promise<readonly CcxtOrder[]>
   cancelAllOrders(symbol: string, params?: Parameters): Promise<readonly CcxtOrder[]>
   fetchOrder(id: string, symbol: string, params?: Parameters): Promise<CcxtOrder>
   fetchOHLCV(...query: [string, string, undefined, number]): Promise<readonly (readonly number[])[]>
@@ -144,7 +151,12 @@ export interface Ccxt {
   privateConvertGetV2ConvertBgbConvertRecords(params: Parameters): Promise<Envelope>
 }
 
-type Query = [symbol?: string, since?: number | undefined, limit?: number | undefined, params?: Parameters]
+type Query = [
+  symbol?: string,
+  since?: number | undefined,
+  limit?: number | undefined,
+  params?: Parameters,
+]
 
 /** ccxt with the address of its every family of endpoints replaced. Its own throttle is off. */
 export async function createCcxt(baseUrl: string, credentials?: Credentials): Promise<Ccxt> {
@@ -164,6 +176,7 @@ export async function createSdk(baseUrl: string, credentials?: Credentials): Pro
     RestClientV2: new (options: Parameters) => Sdk
   }
   const { key, secret, passphrase } = credentials ?? {}
-  const signed = credentials === undefined ? {} : { apiKey: key, apiSecret: secret, apiPass: passphrase }
+  const signed =
+    credentials === undefined ? {} : { apiKey: key, apiSecret: secret, apiPass: passphrase }
   return new RestClientV2({ baseUrl, ...signed })
 }

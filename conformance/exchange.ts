@@ -62,7 +62,13 @@ const ACCOUNTS: readonly (AccountRequest & { readonly label: Label })[] = [
     balances,
     gateway: { isWhitelisted: false },
   },
-  { uid: '1000005', label: 'elsewhere', positionMode: 'one_way_mode', balances, boundToIps: ['192.0.2.1'] },
+  {
+    uid: '1000005',
+    label: 'elsewhere',
+    positionMode: 'one_way_mode',
+    balances,
+    boundToIps: ['192.0.2.1'],
+  },
 ]
 
 /** The platform's own coin as the SDK spells it in its path. */
@@ -106,7 +112,11 @@ export class ConformedExchange {
       services: { platformCoin: PLATFORM_COIN },
       demoPast: true,
       ...options,
-      wire: { ...defaultWireSettings, platformCoin: PLATFORM_COIN.name.toLowerCase(), ...options.wire },
+      wire: {
+        ...defaultWireSettings,
+        platformCoin: PLATFORM_COIN.name.toLowerCase(),
+        ...options.wire,
+      },
     })
     const relay = new Relay(simulator.baseUrl)
     return new ConformedExchange({ simulator, relay, clock, baseUrl: await relay.start() })

@@ -27,7 +27,11 @@ export function listAt(value: unknown, ...path: readonly Step[]): readonly unkno
 /** The text at a path. @throws AssertionError when there is none */
 export function textAt(value: unknown, ...path: readonly Step[]): string {
   const found = at(value, ...path)
-  assert.equal(typeof found, 'string', `${path.join('.')} is a string, and not ${JSON.stringify(found)}`)
+  assert.equal(
+    typeof found,
+    'string',
+    `${path.join('.')} is a string, and not ${JSON.stringify(found)}`,
+  )
   return found as string
 }
 
@@ -36,7 +40,10 @@ export function numberAt(value: unknown, ...path: readonly Step[]): number {
   const found = at(value, ...path)
   const isGiven = (typeof found === 'string' && found !== '') || typeof found === 'number'
   const read = isGiven ? Number(found) : Number.NaN
-  assert.ok(Number.isFinite(read), `${path.join('.')} is a number, and not ${JSON.stringify(found)}`)
+  assert.ok(
+    Number.isFinite(read),
+    `${path.join('.')} is a number, and not ${JSON.stringify(found)}`,
+  )
   return read
 }
 
@@ -56,7 +63,11 @@ export function assertFields(
 }
 
 /** A field's values are all of the document's list. */
-export function assertAllowed(rows: readonly unknown[], name: string, allowed: readonly string[]): void {
+export function assertAllowed(
+  rows: readonly unknown[],
+  name: string,
+  allowed: readonly string[],
+): void {
   for (const row of rows) {
     const value = at(row, name)
     assert.ok(

@@ -88,7 +88,9 @@ export class Relay {
         { hostname, port, method, path: url, headers, agent: this.#agent },
         (answer) => {
           readText(answer)
-            .then((text) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: text }))
+            .then((text) =>
+              resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: text }),
+            )
             .catch(reject)
         },
       )
@@ -121,7 +123,13 @@ async function readPassing(incoming: IncomingMessage): Promise<Passing> {
 }
 
 /** Between two neighbours only; a body's length is written anew. */
-const HOP_BY_HOP = new Set(['connection', 'host', 'content-length', 'transfer-encoding', 'keep-alive'])
+const HOP_BY_HOP = new Set([
+  'connection',
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'keep-alive',
+])
 
 function withoutLength(headers: Readonly<Record<string, unknown>>): Record<string, string> {
   const kept: Record<string, string> = {}

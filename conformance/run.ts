@@ -32,7 +32,9 @@ async function onExchange(report: Report, group: Group, options: OpenOptions = {
   try {
     await group(report, exchange)
     report.beforeEach(() => {})
-    await report.try(`the books add up after ${group.name}`, () => Promise.resolve(assertBalanced(exchange)))
+    await report.try(`the books add up after ${group.name}`, () =>
+      Promise.resolve(assertBalanced(exchange)),
+    )
   } finally {
     report.beforeEach(() => {})
     await exchange.stop()
@@ -65,7 +67,9 @@ for (const group of [
 await onExchange(report, tryRules, { simulator: { wire: { timestampToleranceMs: 600_000 } } })
 await onExchange(report, tryRateLimits, {
   isFrozen: true,
-  simulator: { wire: { timestampToleranceMs: 600_000, gatewayLimit: { calls: GATEWAY_CALLS, perMs: 1000 } } },
+  simulator: {
+    wire: { timestampToleranceMs: 600_000, gatewayLimit: { calls: GATEWAY_CALLS, perMs: 1000 } },
+  },
 })
 await trySettings(report)
 await onExchange(report, tryGoldenRequests)

@@ -10,7 +10,12 @@ import { atr, defineStrategy, donchian, type InstrumentView, positiveDecimal, z 
 const paramsSchema = z.strictObject({
   interval: z.string().default('15m').meta({ description: 'Length of a candle.' }),
   period: z.int().min(2).max(300).default(20).meta({ description: 'Candles of the channel.' }),
-  atrPeriod: z.int().min(2).max(100).default(14).meta({ description: 'Candles of the average true range.' }),
+  atrPeriod: z
+    .int()
+    .min(2)
+    .max(100)
+    .default(14)
+    .meta({ description: 'Candles of the average true range.' }),
   size: positiveDecimal('Size of each entry, in the base coin.'),
   stopRanges: z
     .number()
@@ -32,7 +37,10 @@ export default defineStrategy({
   params: paramsSchema,
   needs: ({ interval, period, atrPeriod }) => ({
     candles: { [interval]: 1 },
-    indicators: { channel: donchian({ interval, period }), range: atr({ interval, period: atrPeriod }) },
+    indicators: {
+      channel: donchian({ interval, period }),
+      range: atr({ interval, period: atrPeriod }),
+    },
   }),
   initialState: () => ({ enteredAfter: {} as Record<string, number> }),
 
@@ -77,7 +85,9 @@ function buildEntry(
     Math.max(1, market.ticksBelow(market.price(ticks) + direction * ranges * range))
   return {
     action: direction > 0 ? ('openLong' as const) : ('openShort' as const),
-    ...{ ticks, force: 'ioc' as const },
-    ...{ takeProfitTicks: ticksAt(profitRanges), stopLossTicks: ticksAt(-stopRanges) },
+    ticks,
+    force: 'ioc' as const,
+    takeProfitTicks: ticksAt(profitRanges),
+    stopLossTicks: ticksAt(-stopRanges),
   }
 }

@@ -14,7 +14,12 @@ const paramsSchema = z.strictObject({
   amountMax: positiveDecimal(
     'Nothing is bought beyond this, of what was paid and of what it is worth, in the quote coin.',
   ),
-  everyMinutes: z.int().min(1).max(44_640).default(60).meta({ description: 'Length of a slot, in minutes.' }),
+  everyMinutes: z
+    .int()
+    .min(1)
+    .max(44_640)
+    .default(60)
+    .meta({ description: 'Length of a slot, in minutes.' }),
   takeProfitBps: z
     .number()
     .min(1)
@@ -31,7 +36,9 @@ export default defineStrategy({
   initialState: () => ({ slots: {} as Record<string, number> }),
 
   check({ amount, amountMax }) {
-    return Number(amount) > Number(amountMax) ? [`amount ${amount} is above amountMax ${amountMax}`] : []
+    return Number(amount) > Number(amountMax)
+      ? [`amount ${amount} is above amountMax ${amountMax}`]
+      : []
   },
 
   decide(snapshot, { params, state }) {

@@ -47,7 +47,9 @@ export default defineStrategy({
 
   check({ size }, instruments) {
     const tooSmall = instruments.filter((market) => market.lots(size) < market.lotsMin * STEPS)
-    return tooSmall.map(({ symbol }) => `a quarter of size ${size} is below the smallest order of ${symbol}`)
+    return tooSmall.map(
+      ({ symbol }) => `a quarter of size ${size} is below the smallest order of ${symbol}`,
+    )
   },
 
   decide(snapshot, { params, state }) {

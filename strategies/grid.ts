@@ -36,7 +36,9 @@ const paramsSchema = z.strictObject({
     .meta({ description: 'From level to level, in bps of the price.' }),
   levels: levelCount.meta({ description: 'Levels on each side of the anchor.' }),
   size: positiveDecimal('Size of each order, in the base coin.'),
-  recentreAfterLevels: levelCount.optional().meta({ description: 'When to start afresh. Default: levels.' }),
+  recentreAfterLevels: levelCount
+    .optional()
+    .meta({ description: 'When to start afresh. Default: levels.' }),
 })
 type Params = z.infer<typeof paramsSchema>
 
@@ -83,7 +85,11 @@ function updateLadder(market: InstrumentView, params: Params, ladder?: Ladder): 
 }
 
 /** The orders that are wanted now: of all rungs those that can rest. As a rule these are all of them. */
-function buildLevels(market: InstrumentView, params: Params, ladder: Ladder): readonly QuoteLevel[] {
+function buildLevels(
+  market: InstrumentView,
+  params: Params,
+  ladder: Ladder,
+): readonly QuoteLevel[] {
   const rungs = rungsOf(market, params, ladder)
   const { bidTicks, askTicks } = market
   for (const { side, ticks } of rungs) {
@@ -94,7 +100,10 @@ function buildLevels(market: InstrumentView, params: Params, ladder: Ladder): re
 }
 
 /** A ladder that stands has the same rungs at every price. So they are worked out once, and kept for as long as the ladder. */
-const keptRungs = new WeakMap<Ladder, { readonly params: Params; readonly rungs: readonly QuoteLevel[] }>()
+const keptRungs = new WeakMap<
+  Ladder,
+  { readonly params: Params; readonly rungs: readonly QuoteLevel[] }
+>()
 
 function rungsOf(market: InstrumentView, params: Params, ladder: Ladder): readonly QuoteLevel[] {
   const kept = keptRungs.get(ladder)
@@ -105,7 +114,11 @@ function rungsOf(market: InstrumentView, params: Params, ladder: Ladder): readon
 }
 
 /** Nearest first: where orders are few, the nearest matter most. */
-function buildRungs(market: InstrumentView, { levels, size }: Params, ladder: Ladder): QuoteLevel[] {
+function buildRungs(
+  market: InstrumentView,
+  { levels, size }: Params,
+  ladder: Ladder,
+): QuoteLevel[] {
   const { anchorTicks, spacingTicks, emptyLevel } = ladder
   const lots = market.lots(size)
   const rungs: QuoteLevel[] = []
@@ -121,7 +134,10 @@ function buildRungs(market: InstrumentView, { levels, size }: Params, ladder: La
 }
 
 /** A post-only order that meets the other side is refused; one of ours that rests there already may stay. */
-function canRest({ bidTicks, askTicks, orders }: InstrumentView, { side, ticks }: QuoteLevel): boolean {
+function canRest(
+  { bidTicks, askTicks, orders }: InstrumentView,
+  { side, ticks }: QuoteLevel,
+): boolean {
   if (side === 'buy' ? ticks < askTicks : ticks > bidTicks) return true
   return orders.some((order) => order.side === side && order.ticks === ticks)
 }

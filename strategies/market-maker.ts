@@ -55,7 +55,9 @@ type Params = z.infer<typeof paramsSchema>
 export default defineStrategy({
   name: 'market-maker',
   params: paramsSchema,
-  needs: ({ period }) => ({ indicators: { deviation: standardDeviation({ interval: '1m', period }) } }),
+  needs: ({ period }) => ({
+    indicators: { deviation: standardDeviation({ interval: '1m', period }) },
+  }),
   initialState: () => ({ quoted: {} as Record<string, Quoted> }),
 
   check({ size, inventoryMax }, instruments) {
@@ -85,7 +87,10 @@ export default defineStrategy({
 
 /** Where the orders would lie if changes cost nothing. Neither meets the other side: post-only orders are refused there. */
 function buildQuote(market: InstrumentView, deviation: number, params: Params): Quoted {
-  const width = Math.max((market.mid * params.widthMinBps) / 10_000, params.widthDeviations * deviation)
+  const width = Math.max(
+    (market.mid * params.widthMinBps) / 10_000,
+    params.widthDeviations * deviation,
+  )
   const centre = market.mid - (market.netLots / market.lots(params.inventoryMax)) * width
   return {
     buyTicks: Math.min(market.askTicks - 1, market.ticksBelow(centre - width)),
@@ -94,7 +99,12 @@ function buildQuote(market: InstrumentView, deviation: number, params: Params): 
 }
 
 /** What was quoted before, unless it is too far from what is wanted or would meet the other side by now. */
-function keepQuote(market: InstrumentView, wanted: Quoted, requoteTicks: number, quoted?: Quoted): Quoted {
+function keepQuote(
+  market: InstrumentView,
+  wanted: Quoted,
+  requoteTicks: number,
+  quoted?: Quoted,
+): Quoted {
   if (quoted === undefined) return wanted
   const moved = Math.max(
     Math.abs(wanted.buyTicks - quoted.buyTicks),
@@ -104,13 +114,19 @@ function keepQuote(market: InstrumentView, wanted: Quoted, requoteTicks: number,
   return isSafe && moved < requoteTicks ? quoted : wanted
 }
 
-function buildLevels(market: InstrumentView, { buyTicks, sellTicks }: Quoted, params: Params): QuoteLevel[] {
+function buildLevels(
+  market: InstrumentView,
+  { buyTicks, sellTicks }: Quoted,
+  params: Params,
+): QuoteLevel[] {
   const lots = market.lots(params.size)
   const lotsMax = market.lots(params.inventoryMax)
   return [
     ...(buyTicks > 0 && market.netLots + lots <= lotsMax
       ? [{ side: 'buy' as const, ticks: buyTicks, lots }]
       : []),
-    ...(market.netLots - lots >= -lotsMax ? [{ side: 'sell' as const, ticks: sellTicks, lots }] : []),
+    ...(market.netLots - lots >= -lotsMax
+      ? [{ side: 'sell' as const, ticks: sellTicks, lots }]
+      : []),
   ]
 }

@@ -27,8 +27,18 @@ const paramsSchema = z
       .max(2000)
       .default(100)
       .meta({ description: 'Candles of the mean and the deviation.' }),
-    entry: z.number().min(0.5).max(10).default(2).meta({ description: 'z-score from which it enters.' }),
-    exit: z.number().min(0).max(5).default(0.25).meta({ description: 'z-score below which it leaves.' }),
+    entry: z
+      .number()
+      .min(0.5)
+      .max(10)
+      .default(2)
+      .meta({ description: 'z-score from which it enters.' }),
+    exit: z
+      .number()
+      .min(0)
+      .max(5)
+      .default(0.25)
+      .meta({ description: 'z-score below which it leaves.' }),
     holdCandlesMax: z
       .int()
       .min(1)
@@ -58,10 +68,14 @@ export default defineStrategy({
   decide(snapshot, { params, state }) {
     const [first, second] = snapshot.instruments
     const spread = readSpread(snapshot, params)
-    if (!first?.hasPrices || !second?.hasPrices || spread === undefined) return { intents: [], state }
+    if (!first?.hasPrices || !second?.hasPrices || spread === undefined)
+      return { intents: [], state }
     // At a start one leg may be traded sooner than the other.
     if (first.positionReadAt === 0 || second.positionReadAt === 0) return { intents: [], state }
-    const pair = updatePair(state, spread, params, () => [lotsOf(first, params), lotsOf(second, params)])
+    const pair = updatePair(state, spread, params, () => [
+      lotsOf(first, params),
+      lotsOf(second, params),
+    ])
     const [firstLots, secondLots] = pair.lots
     const intents = [first.target(pair.side * firstLots), second.target(-pair.side * secondLots)]
     return { intents, state: pair }
@@ -76,14 +90,20 @@ interface Spread {
 }
 
 /** Undefined until both have all candles, up to the same one. */
-function readSpread({ instruments }: SnapshotView, { interval, period }: Params): Spread | undefined {
+function readSpread(
+  { instruments }: SnapshotView,
+  { interval, period }: Params,
+): Spread | undefined {
   const [first, second] = instruments.map((market) => market.candles(interval))
   const candleAt = first?.at(-1)?.openAt
   const beforeAt = first?.at(-2)?.openAt
   if (!first || !second || candleAt === undefined || beforeAt === undefined) return undefined
-  if (first.length < period || second.length < period || second.at(-1)?.openAt !== candleAt) return undefined
+  if (first.length < period || second.length < period || second.at(-1)?.openAt !== candleAt)
+    return undefined
   const others = second.closes(period)
-  const ratios = first.closes(period).map((close, index) => Math.log(close / (others[index] ?? Number.NaN)))
+  const ratios = first
+    .closes(period)
+    .map((close, index) => Math.log(close / (others[index] ?? Number.NaN)))
   const mean = ratios.reduce((sum, ratio) => sum + ratio, 0) / period
   const deviation = Math.sqrt(ratios.reduce((sum, ratio) => sum + (ratio - mean) ** 2, 0) / period)
   const zScore = ((ratios.at(-1) ?? Number.NaN) - mean) / deviation

@@ -32,7 +32,9 @@ type Params = z.infer<typeof paramsSchema>
 
 const MINUTE_MS = 60_000
 /** The answer of the endpoint `longShortRatio`; the rows come in no promised order. */
-const feedSchema = z.array(z.object({ ts: z.coerce.number(), longShortRatio: z.coerce.number().positive() }))
+const feedSchema = z.array(
+  z.object({ ts: z.coerce.number(), longShortRatio: z.coerce.number().positive() }),
+)
 
 export default defineStrategy({
   name: 'ratio',
@@ -68,7 +70,11 @@ function newestRatio(data: unknown): number | undefined {
 }
 
 /** Stays until longs and shorts are even. */
-function chooseSide(ratio: number, { shortAbove, longBelow }: Params, side: -1 | 0 | 1): -1 | 0 | 1 {
+function chooseSide(
+  ratio: number,
+  { shortAbove, longBelow }: Params,
+  side: -1 | 0 | 1,
+): -1 | 0 | 1 {
   if (ratio >= shortAbove) return -1
   if (ratio <= longBelow) return 1
   const isEven = side === -1 ? ratio <= 1 : ratio >= 1

@@ -51,7 +51,12 @@ export default defineStrategy({
     const intents: Intent[] = []
     for (const market of snapshot.instruments) {
       if (!market.hasPrices) continue
-      const average = updateAverages(market.mid, snapshot.exchangeTime, params, averages[market.symbol])
+      const average = updateAverages(
+        market.mid,
+        snapshot.exchangeTime,
+        params,
+        averages[market.symbol],
+      )
       averages[market.symbol] = average
       if (average.at - average.since < params.slowSeconds * 1000) continue
       const side = params.allowShort ? average.side : Math.max(0, average.side)

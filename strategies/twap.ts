@@ -78,7 +78,12 @@ export default defineStrategy({
 })
 
 /** What should be filled by the end of this slot, less what is. */
-function countMissing(market: InstrumentView, params: Params, parent: Parent, slot: number): number {
+function countMissing(
+  market: InstrumentView,
+  params: Params,
+  parent: Parent,
+  slot: number,
+): number {
   const total = market.lots(params.total)
   const slots = Math.ceil((params.minutes * 60) / params.everySeconds)
   const filled = (market.netLots - parent.startLots) * (params.side === 'buy' ? 1 : -1)
@@ -91,7 +96,9 @@ function placeChild(market: InstrumentView, params: Params, lots: number, slot: 
   return market.place({
     key: `twap:${params.parent}:${market.symbol}:${slot}`,
     action: isBuy ? 'openLong' : 'openShort',
-    ...{ lots, ticks: isBuy ? market.askTicks : market.bidTicks, force: 'ioc' },
+    lots,
+    ticks: isBuy ? market.askTicks : market.bidTicks,
+    force: 'ioc',
     ttlMs: params.everySeconds * 500,
   })
 }

@@ -29,7 +29,12 @@ describe('the source tree is tidy', () => {
 
 describe('a planted violation is found', () => {
   /** What is planted (path, content), the rule that must find it, and in which line. */
-  const planted: readonly { title: string; files: Record<string, string>; rule: string; line?: number }[] = [
+  const planted: readonly {
+    title: string
+    files: Record<string, string>
+    rule: string
+    line?: number
+  }[] = [
     {
       title: 'an import of a higher layer',
       files: {
@@ -77,7 +82,9 @@ describe('a planted violation is found', () => {
     },
     {
       title: 'an engine that calls the exchange client',
-      files: { 'src/engine/step.ts': "import { ExchangeClient } from '../exchange/exchange-client.ts'\n" },
+      files: {
+        'src/engine/step.ts': "import { ExchangeClient } from '../exchange/exchange-client.ts'\n",
+      },
       rule: 'layer',
     },
     {
@@ -97,30 +104,39 @@ describe('a planted violation is found', () => {
     },
     {
       title: 'a folder that imports one above it',
-      files: { 'src/engine/book/book.ts': "\nimport { A } from '../state/core.ts'\nexport type B = A\n" },
+      files: {
+        'src/engine/book/book.ts': "\nimport { A } from '../state/core.ts'\nexport type B = A\n",
+      },
       rule: 'folder-order',
       line: 2,
     },
     {
       title: 'a type that comes from a folder above',
       files: {
-        'src/engine/state/core.ts': "import type { A } from '../lifecycle/kill.ts'\nexport type B = A\n",
+        'src/engine/state/core.ts':
+          "import type { A } from '../lifecycle/kill.ts'\nexport type B = A\n",
       },
       rule: 'folder-order',
     },
     {
       title: 'a folder that imports the file on top of it',
-      files: { 'src/engine/orders/send.ts': "import type { A } from '../engine.ts'\nexport type B = A\n" },
+      files: {
+        'src/engine/orders/send.ts': "import type { A } from '../engine.ts'\nexport type B = A\n",
+      },
       rule: 'folder-order',
     },
     {
       title: 'a file of types only that imports a folder',
-      files: { 'src/engine/event.ts': "import type { A } from './book/book.ts'\nexport type B = A\n" },
+      files: {
+        'src/engine/event.ts': "import type { A } from './book/book.ts'\nexport type B = A\n",
+      },
       rule: 'folder-order',
     },
     {
       title: 'a folder that imports a file of its module that is not in the order',
-      files: { 'src/cli/call/call.ts': "import { main } from '../main.ts'\nexport const a = main\n" },
+      files: {
+        'src/cli/call/call.ts': "import { main } from '../main.ts'\nexport const a = main\n",
+      },
       rule: 'folder-order',
     },
     {
@@ -177,7 +193,9 @@ describe('a planted violation is found', () => {
     },
     {
       title: 'a piece of state behind another name',
-      files: { 'src/engine/state/clock-state.ts': 'const alias = core.market\nown(alias).snapshots = 7\n' },
+      files: {
+        'src/engine/state/clock-state.ts': 'const alias = core.market\nown(alias).snapshots = 7\n',
+      },
       rule: 'state-owner',
       line: 2,
     },
@@ -266,13 +284,16 @@ describe('a planted violation is found', () => {
       ['method', 'export class Run {\n  async #run<T>(a: T, b = () => 1): Promise<void> {'],
     ].map(([kind, head]) => ({
       title: `a ${kind} that is too long`,
-      files: { 'src/daemon/run.ts': `${head}\n${'  x()\n'.repeat(69)}}\n${kind === 'method' ? '}\n' : ''}` },
+      files: {
+        'src/daemon/run.ts': `${head}\n${'  x()\n'.repeat(69)}}\n${kind === 'method' ? '}\n' : ''}`,
+      },
       rule: 'function-length',
     })),
     {
       title: 'an import of types alone that reads its file',
       files: {
-        'src/daemon/run.ts': "import { x } from './x.ts'\nimport {\n  type A,\n  type B,\n} from './y.ts'\n",
+        'src/daemon/run.ts':
+          "import { x } from './x.ts'\nimport {\n  type A,\n  type B,\n} from './y.ts'\n",
       },
       rule: 'type-import',
       line: 2,
@@ -286,7 +307,9 @@ describe('a planted violation is found', () => {
     { title: 'a file called types', files: { 'src/domain/types.ts': '' }, rule: 'file-name' },
     {
       title: 'a barrel',
-      files: { 'src/domain/nouns.ts': "import { a } from './a.ts'\nexport { a }\nexport * from './b.ts'\n" },
+      files: {
+        'src/domain/nouns.ts': "import { a } from './a.ts'\nexport { a }\nexport * from './b.ts'\n",
+      },
       rule: 'barrel',
     },
     {
@@ -308,7 +331,11 @@ describe('a planted violation is found', () => {
       files: { 'src/daemon/sender.ts': 'export const x = batch as Recorded<OutgoingBatch>\n' },
       rule: 'proof',
     },
-    { title: 'a schema of any', files: { 'src/daemon/run.ts': 'export const x = z.any()\n' }, rule: 'any' },
+    {
+      title: 'a schema of any',
+      files: { 'src/daemon/run.ts': 'export const x = z.any()\n' },
+      rule: 'any',
+    },
     {
       title: 'a reminder',
       files: { 'src/daemon/run.ts': `export const x = 1 // ${'TO'}DO later\n` },
@@ -368,27 +395,40 @@ describe('what is no violation is left alone', () => {
       "// Date.now()\nexport const a = ['Date.now()', `Math.random`, /process.exit/]\n",
     ],
     ['an instant given to Date', 'export const at = new Date(atMs)\n'],
-    ['a method called fetch, a race called any', 'export const a = client.fetch(b) + AbortSignal.any(c)\n'],
-    ['a division and a pattern in one line', 'export const a = b / c / d + e.split(/[\'"`]/).length / 2\n'],
+    [
+      'a method called fetch, a race called any',
+      'export const a = client.fetch(b) + AbortSignal.any(c)\n',
+    ],
+    [
+      'a division and a pattern in one line',
+      'export const a = b / c / d + e.split(/[\'"`]/).length / 2\n',
+    ],
     [
       'a table of many short functions',
       `export const a = {\n${'  f: () => {\n    g()\n  },\n'.repeat(40)}}\n`,
     ],
-    ['a long interface of methods', `export interface A {\n${'  f(a: { b: 1 }): void\n'.repeat(90)}}\n`],
-    ['an import of a lower layer', "import { Order } from '../domain/order.ts'\nexport const a: Order = 1\n"],
+    [
+      'a long interface of methods',
+      `export interface A {\n${'  f(a: { b: 1 }): void\n'.repeat(90)}}\n`,
+    ],
+    [
+      'an import of a lower layer',
+      "import { Order } from '../domain/order.ts'\nexport const a: Order = 1\n",
+    ],
   ])('%s', (_title, source) => {
     expect(checkSourceTree(new Map([['src/daemon/run.ts', source]]))).toEqual([])
   })
 
   test('the owner of a call may use it', () => {
-    expect(checkSourceTree(new Map([['src/lib/clock.ts', 'export const now = () => Date.now()\n']]))).toEqual(
-      [],
-    )
+    expect(
+      checkSourceTree(new Map([['src/lib/clock.ts', 'export const now = () => Date.now()\n']])),
+    ).toEqual([])
   })
 
   test('the engine may know the exchange by its types', () => {
     const one = "import type { Reply } from '../exchange/reply.ts'\nexport type A = Reply\n"
-    const two = "import type { Reply, Call } from '../exchange/reply.ts'\nexport type A = Reply | Call\n"
+    const two =
+      "import type { Reply, Call } from '../exchange/reply.ts'\nexport type A = Reply | Call\n"
 
     expect(rulesOf('src/engine/step.ts', one)).toEqual([])
     expect(rulesOf('src/engine/step.ts', two)).toEqual([])
@@ -430,7 +470,11 @@ describe('what is no violation is left alone', () => {
 
   test.each([
     ['a verb', 'src/daemon/run.ts', '// it lives inside, and is told so\n'],
-    ['a word that holds another', 'src/daemon/run.ts', '// a mistake: planes, defence, extend, volatile\n'],
+    [
+      'a word that holds another',
+      'src/daemon/run.ts',
+      '// a mistake: planes, defence, extend, volatile\n',
+    ],
     ['letters of an alphabet', 'src/cli/call/call.ts', "const a = 'small letters'\n"],
     ['somebody who holds a lock', 'src/lib/process-lock.ts', 'const holder = 1\n'],
     ['a burst of calls', 'src/simulator/wire/checks/call-counter.ts', '// a burst of 20\n'],
@@ -444,7 +488,8 @@ describe('what is no violation is left alone', () => {
 })
 
 test('a source is read through nested templates, escapes and comments', () => {
-  const source = 'const a = `x ${`y ${b /* c */} "`} z` // d\nimport "./e.ts"\nconst f = "\\"" + g\n'
+  const source =
+    'const a = `x ${`y ${b /* c */} "`} z` // d\nimport "./e.ts"\nconst f = "\\"" + g\n'
 
   const { code, comments, imports } = parseSource(source)
 
@@ -472,10 +517,15 @@ function listSources(folder: string): string[] {
 
 /** Tracked files and new ones; in an unpacked archive, where git knows nothing, the sources. */
 function listKept(): string[] {
-  if (!existsSync(join(ROOT, '.git'))) return ['src', 'strategies', 'bin', 'test'].flatMap(listSources)
-  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: ROOT,
-  })
+  if (!existsSync(join(ROOT, '.git')))
+    return ['src', 'strategies', 'bin', 'test'].flatMap(listSources)
+  const listed = execFileSync(
+    'git',
+    ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+    {
+      cwd: ROOT,
+    },
+  )
   return listed
     .toString()
     .split('\0')

@@ -1,26 +1,39 @@
 import assert from 'node:assert/strict'
 import { type ConformedExchange } from '../exchange.ts'
-import { assertAllowed, assertFields, assertNewestFirst, at, listAt, numberAt, textAt } from '../read.ts'
+import {
+  assertAllowed,
+  assertFields,
+  assertNewestFirst,
+  at,
+  listAt,
+  numberAt,
+  textAt,
+} from '../read.ts'
 import { type Report } from '../report.ts'
 
 /** Document: Copy trader summary. */
 const SUMMARY_FIELDS = [
-  ...['roi', 'tradingOrderNum', 'totalFollowerNum', 'currentFollowerNum', 'totalpl', 'gainNum', 'lossNum'],
-  ...['totalEquity', 'winRate'],
+  'roi',
+  'tradingOrderNum',
+  'totalFollowerNum',
+  'currentFollowerNum',
+  'totalpl',
+  'gainNum',
+  'lossNum',
+  'totalEquity',
+  'winRate',
 ]
 /** Document: Convert record. */
 const RECORD_FIELDS = [
-  ...[
-    'orderId',
-    'fromCoin',
-    'fromAmount',
-    'fromCoinPrice',
-    'toCoin',
-    'toAmount',
-    'toCoinPrice',
-    'status',
-    'ctime',
-  ],
+  'orderId',
+  'fromCoin',
+  'fromAmount',
+  'fromCoinPrice',
+  'toCoin',
+  'toAmount',
+  'toCoinPrice',
+  'status',
+  'ctime',
 ]
 /** Document: Virtual sub-account. */
 const SUBACCOUNT_FIELDS = ['subaAccountUid', 'subaAccountName', 'status', 'label', 'cTime', 'uTime']
@@ -36,7 +49,8 @@ export async function tryAccounts(report: Report, exchange: ConformedExchange): 
 
 async function tryCopyTrading(report: Report, exchange: ConformedExchange): Promise<void> {
   const sdk = await exchange.sdk('trader')
-  const pairs = async () => listAt((await sdk.getFuturesTraderOrder()).data, 'tradingPairsAvailableList')
+  const pairs = async () =>
+    listAt((await sdk.getFuturesTraderOrder()).data, 'tradingPairsAvailableList')
 
   await report.try('SDK copy trader summary', async () => {
     const { data } = await sdk.getFuturesTraderOrder()
@@ -53,7 +67,9 @@ async function tryCopyTrading(report: Report, exchange: ConformedExchange): Prom
     const setting = { symbol: 'ETHUSDT', productType: 'USDT-FUTURES' }
     const change = async (more: Readonly<Record<string, string>>) => {
       exchange.passSecond()
-      const { data } = await sdk.updateFuturesTraderSymbolSettings({ settingList: [{ ...setting, ...more }] })
+      const { data } = await sdk.updateFuturesTraderSymbolSettings({
+        settingList: [{ ...setting, ...more }],
+      })
       assert.equal(typeof data, 'string', 'the setting result is a string')
       return data
     }
@@ -96,10 +112,13 @@ async function tryConversions(report: Report, exchange: ConformedExchange): Prom
       const fees = listAt(record, 'feeDetail')
       assertFields(fees, ['feeCoin', 'fee'])
       const gross =
-        (numberAt(record, 'fromAmount') * numberAt(record, 'fromCoinPrice')) / numberAt(record, 'toCoinPrice')
+        (numberAt(record, 'fromAmount') * numberAt(record, 'fromCoinPrice')) /
+        numberAt(record, 'toCoinPrice')
       const paid = fees.reduce<number>((sum, fee) => sum + numberAt(fee, 'fee'), 0)
       const received = numberAt(record, 'toAmount')
-      const isRight = [received, received + paid].some((amount) => Math.abs(amount / gross - 1) < 0.001)
+      const isRight = [received, received + paid].some(
+        (amount) => Math.abs(amount / gross - 1) < 0.001,
+      )
       assert.ok(isRight, `${received} received and ${paid} paid of ${gross}`)
     }
     return `${records.length} records, newest first; amounts follow from the prices and the fee`
@@ -153,7 +172,9 @@ async function trySubaccounts(report: Report, exchange: ConformedExchange): Prom
   })
 
   await report.try('SDK creates a sub-account whose alias exists', async () => {
-    const { code, data } = await sdk.createVirtualSubaccount({ subAccountList: ['Abcdefgh', 'Qrstuvwx'] })
+    const { code, data } = await sdk.createVirtualSubaccount({
+      subAccountList: ['Abcdefgh', 'Qrstuvwx'],
+    })
     assert.equal(code, '00000')
     assert.equal(listAt(data, 'successList').length, 1)
     assert.deepEqual(

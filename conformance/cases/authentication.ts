@@ -19,7 +19,11 @@ const READS: readonly (readonly [name: string, read: (clients: Clients) => Promi
   ['SDK', ({ sdk }) => sdk.getFuturesFills({ ...QUERY, limit: '5' })],
 ]
 
-const WRONG_CREDENTIALS: readonly (readonly [title: string, wrong: Partial<Credentials>, code: string])[] = [
+const WRONG_CREDENTIALS: readonly (readonly [
+  title: string,
+  wrong: Partial<Credentials>,
+  code: string,
+])[] = [
   ['wrong secret', { secret: 'not the secret' }, '40009'],
   ['wrong passphrase', { passphrase: 'not the passphrase' }, '40012'],
   ['unknown key', { key: 'nobody' }, '40037'],
@@ -46,7 +50,10 @@ const TAMPERED_READS: readonly (readonly [title: string, tamper: Tamper, code: s
 type Tamper = (passing: Passing) => void
 
 /** Scheme A: what both clients sign is taken, and what was changed on its way is not. */
-export async function tryAuthentication(report: Report, exchange: ConformedExchange): Promise<void> {
+export async function tryAuthentication(
+  report: Report,
+  exchange: ConformedExchange,
+): Promise<void> {
   const clients = await openClients(exchange)
   for (const [name, read] of READS) {
     await report.try(`${name}: its signature is taken`, async () => {
@@ -70,7 +77,10 @@ export async function tryAuthentication(report: Report, exchange: ConformedExcha
 }
 
 /** What else can be wrong with a request: its body, its address, its time. */
-export async function tryTamperedRequests(report: Report, exchange: ConformedExchange): Promise<void> {
+export async function tryTamperedRequests(
+  report: Report,
+  exchange: ConformedExchange,
+): Promise<void> {
   const clients = await openClients(exchange)
   await clients.ccxt.loadMarkets()
   await tryBodies(report, exchange, clients)
@@ -78,7 +88,11 @@ export async function tryTamperedRequests(report: Report, exchange: ConformedExc
   await tryClocks(report, exchange, clients)
 }
 
-async function tryBodies(report: Report, exchange: ConformedExchange, { ccxt, sdk }: Clients): Promise<void> {
+async function tryBodies(
+  report: Report,
+  exchange: ConformedExchange,
+  { ccxt, sdk }: Clients,
+): Promise<void> {
   const orderList = [{ size: '0.01', side: 'buy', orderType: 'market', clientOid: 'tampered' }]
   const place = () =>
     sdk.futuresBatchSubmitOrders({ ...QUERY, marginCoin: 'USDT', marginMode: 'crossed', orderList })
@@ -98,17 +112,26 @@ async function tryBodies(report: Report, exchange: ConformedExchange, { ccxt, sd
   for (const [title, tamper, call, code] of rows) {
     await report.try(title, async () => {
       const line = await tampering(exchange, tamper, () => refused(exchange, call, code))
-      assert.deepEqual(listAt((await sdk.getFuturesFills(QUERY)).data, 'fillList'), [], 'nothing was bought')
+      assert.deepEqual(
+        listAt((await sdk.getFuturesFills(QUERY)).data, 'fillList'),
+        [],
+        'nothing was bought',
+      )
       return `${line}; nothing traded`
     })
   }
 }
 
-async function tryAddresses(report: Report, exchange: ConformedExchange, { sdk }: Clients): Promise<void> {
+async function tryAddresses(
+  report: Report,
+  exchange: ConformedExchange,
+  { sdk }: Clients,
+): Promise<void> {
   await report.try('ccxt: asks for the newer kind of account first', async () => {
     const other = await exchange.ccxt('oneWay')
     await other.loadMarkets()
-    const { status, code } = exchange.relay.seen.findLast(({ url }) => url.startsWith('/api/v3/')) ?? {}
+    const { status, code } =
+      exchange.relay.seen.findLast(({ url }) => url.startsWith('/api/v3/')) ?? {}
     assert.deepEqual([status, code], [404, '40404'])
     assert.equal(other.options['uta'], false, 'and goes on as a classic account')
     return '/api/v3/account/settings: HTTP 404, 40404; a classic account'
@@ -121,7 +144,11 @@ async function tryAddresses(report: Report, exchange: ConformedExchange, { sdk }
   })
 }
 
-async function tryClocks(report: Report, exchange: ConformedExchange, { sdk }: Clients): Promise<void> {
+async function tryClocks(
+  report: Report,
+  exchange: ConformedExchange,
+  { sdk }: Clients,
+): Promise<void> {
   for (const [way, sign] of [
     ['behind', 1],
     ['ahead', -1],
@@ -148,7 +175,10 @@ async function tryClocks(report: Report, exchange: ConformedExchange, { sdk }: C
 }
 
 /** Both, told beforehand that the account is a classic one, so that ccxt does not ask. */
-async function openClients(exchange: ConformedExchange, wrong: Partial<Credentials> = {}): Promise<Clients> {
+async function openClients(
+  exchange: ConformedExchange,
+  wrong: Partial<Credentials> = {},
+): Promise<Clients> {
   const [ccxt, sdk] = [await exchange.ccxt('oneWay', wrong), await exchange.sdk('oneWay', wrong)]
   ccxt.options['uta'] = false
   return { ccxt, sdk }

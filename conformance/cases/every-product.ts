@@ -14,14 +14,24 @@ export async function tryEveryProduct(report: Report, exchange: ConformedExchang
   const sdk = await exchange.sdk('oneWay')
   const markets = Object.values(await ccxt.loadMarkets())
   const price = await restingPrice(sdk)
-  const limitItem = { size: '0.01', price: String(price), side: 'buy', orderType: 'limit', force: 'gtc' }
+  const limitItem = {
+    size: '0.01',
+    price: String(price),
+    side: 'buy',
+    orderType: 'limit',
+    force: 'gtc',
+  }
 
   for (const { symbol } of markets.filter(({ type }) => type !== 'spot')) {
     await report.try(`ccxt opens and closes ${symbol}`, async () => {
       await ccxt.createOrder(symbol, 'market', 'buy', 0.05)
       assert.equal(at(await ccxt.fetchPosition(symbol), 'contracts'), 0.05)
       await ccxt.createOrder(symbol, 'market', 'sell', 0.08, undefined, { reduceOnly: true })
-      assert.equal(at(await ccxt.fetchPosition(symbol), 'contracts'), undefined, 'flat, not reversed')
+      assert.equal(
+        at(await ccxt.fetchPosition(symbol), 'contracts'),
+        undefined,
+        'flat, not reversed',
+      )
       const amounts = (await ccxt.fetchMyTrades(symbol)).map(({ side, amount }) =>
         side === 'buy' ? amount : -amount,
       )
@@ -32,7 +42,11 @@ export async function tryEveryProduct(report: Report, exchange: ConformedExchang
   }
 
   await report.try('SDK ioc and fok away from the market', async () => {
-    const orderList = ['ioc', 'fok'].map((force) => ({ ...limitItem, force, clientOid: `force-${force}` }))
+    const orderList = ['ioc', 'fok'].map((force) => ({
+      ...limitItem,
+      force,
+      clientOid: `force-${force}`,
+    }))
     const { data } = await sdk.futuresBatchSubmitOrders({ ...PLACE, orderList })
     const ids = listAt(data, 'successList').map((item) => textAt(item, 'orderId'))
     for (const id of ids) assert.equal((await ccxt.fetchOrder(id, SYMBOL)).status, 'canceled')
@@ -43,8 +57,15 @@ export async function tryEveryProduct(report: Report, exchange: ConformedExchang
     const eth = await restingPrice(sdk, 'ETHUSDT')
     await sdk.futuresBatchSubmitOrders({ ...PLACE, orderList: [limitItem] })
     await sdk.futuresBatchSubmitOrders({
-      ...{ ...PLACE, symbol: 'ETHUSDT' },
-      orderList: [{ ...limitItem, size: '0.1', price: String(eth) }],
+      ...PLACE,
+      symbol: 'ETHUSDT',
+      orderList: [
+        {
+          ...limitItem,
+          size: '0.1',
+          price: String(eth),
+        },
+      ],
     })
     await sdk.futuresCancelAllOrders({ productType: 'USDT-FUTURES', symbol: 'ETHUSDT' })
     assert.equal((await ccxt.fetchOpenOrders('ETH/USDT:USDT')).length, 0)
@@ -57,7 +78,11 @@ export async function tryEveryProduct(report: Report, exchange: ConformedExchang
     const request = { productType: 'COIN-FUTURES', marginCoin: 'BTC' }
     const { data } = await sdk.futuresCancelAllOrders(request)
     assert.equal(listAt(data, 'successList').length, 1)
-    assert.equal((await ccxt.fetchOpenOrders(SYMBOL)).length, 1, 'the other product type is left alone')
+    assert.equal(
+      (await ccxt.fetchOpenOrders(SYMBOL)).length,
+      1,
+      'the other product type is left alone',
+    )
     return '1 cancelled, the order of USDT futures open'
   })
 
@@ -92,7 +117,9 @@ export async function tryEveryProduct(report: Report, exchange: ConformedExchang
   await report.try('ccxt modifies a trailing order', async () => {
     const trailing = { trailingPercent: '2', trailingTriggerPrice: String(price - 500) }
     const { id } = await ccxt.createOrder(SYMBOL, 'market', 'sell', 0.01, undefined, trailing)
-    await ccxt.editOrder(id, SYMBOL, 'market', 'sell', undefined, undefined, { trailingPercent: '3' })
+    await ccxt.editOrder(id, SYMBOL, 'market', 'sell', undefined, undefined, {
+      trailingPercent: '3',
+    })
     const plan = { productType: 'USDT-FUTURES', planType: 'track_plan' }
     const [row] = listAt((await sdk.getFuturesPlanOrders(plan)).data, 'entrustedList')
     assert.equal(numberAt(row, 'callbackRatio'), 3)
@@ -103,14 +130,21 @@ export async function tryEveryProduct(report: Report, exchange: ConformedExchang
     const [high, low] = [String(Math.floor(price * 1.2)), String(price)]
     const orderList = [
       {
-        ...{ size: '0.01', side: 'buy', orderType: 'market', clientOid: 'with-exits' },
-        ...{ presetStopSurplusPrice: high, presetStopLossPrice: low },
+        size: '0.01',
+        side: 'buy',
+        orderType: 'market',
+        clientOid: 'with-exits',
+        presetStopSurplusPrice: high,
+        presetStopLossPrice: low,
       },
     ]
     await sdk.futuresBatchSubmitOrders({ ...PLACE, orderList })
     const query = { productType: 'USDT-FUTURES', marginCoin: 'USDT' }
     const [row] = listAt((await sdk.getPrivate('/api/v2/mix/position/all-position', query)).data)
-    assert.deepEqual([numberAt(row, 'takeProfit'), numberAt(row, 'stopLoss')], [Number(high), Number(low)])
+    assert.deepEqual(
+      [numberAt(row, 'takeProfit'), numberAt(row, 'stopLoss')],
+      [Number(high), Number(low)],
+    )
     return `takeProfit ${high}, stopLoss ${low}`
   })
 

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { type Ccxt, type Sdk } from '../clients.ts'
 import { type ConformedExchange } from '../exchange.ts'
-import { assertAllowed, assertFields, assertNewestFirst, at, listAt, numberAt, textAt } from '../read.ts'
+import {
+  assertAllowed,
+  assertFields,
+  assertNewestFirst,
+  at,
+  listAt,
+  numberAt,
+  textAt,
+} from '../read.ts'
 import { type Report } from '../report.ts'
 
 const SYMBOL = 'BTC/USDT:USDT'
@@ -15,16 +23,47 @@ const QUERY = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES' }
 
 /** Document: Futures fill. */
 const FILL_FIELDS = [
-  ...['tradeId', 'symbol', 'orderId', 'price', 'baseVolume', 'quoteVolume', 'side', 'profit'],
-  ...['enterPointSource', 'tradeSide', 'posMode', 'tradeScope', 'cTime'],
+  'tradeId',
+  'symbol',
+  'orderId',
+  'price',
+  'baseVolume',
+  'quoteVolume',
+  'side',
+  'profit',
+  'enterPointSource',
+  'tradeSide',
+  'posMode',
+  'tradeScope',
+  'cTime',
 ]
 
 /** Document: Futures position. */
 const POSITION_FIELDS = [
-  ...['symbol', 'marginCoin', 'holdSide', 'openDelegateSize', 'marginSize', 'available', 'locked', 'total'],
-  ...['leverage', 'achievedProfits', 'openPriceAvg', 'marginMode', 'posMode', 'unrealizedPL'],
-  ...['liquidationPrice', 'keepMarginRate', 'markPrice', 'marginRatio', 'breakEvenPrice', 'totalFee'],
-  ...['deductedFee', 'assetMode', 'cTime', 'uTime'],
+  'symbol',
+  'marginCoin',
+  'holdSide',
+  'openDelegateSize',
+  'marginSize',
+  'available',
+  'locked',
+  'total',
+  'leverage',
+  'achievedProfits',
+  'openPriceAvg',
+  'marginMode',
+  'posMode',
+  'unrealizedPL',
+  'liquidationPrice',
+  'keepMarginRate',
+  'markPrice',
+  'marginRatio',
+  'breakEvenPrice',
+  'totalFee',
+  'deductedFee',
+  'assetMode',
+  'cTime',
+  'uTime',
 ]
 
 interface Context {
@@ -58,14 +97,19 @@ async function tryPosition(report: Report, { ccxt, sdk }: Context): Promise<void
       const own = trades.filter(({ order }) => order === id)
       const amount = own.reduce((sum, trade) => sum + trade.amount, 0)
       assert.ok(Math.abs(amount - 0.02) < 1e-9, `order ${index} is filled`)
-      assert.ok(own.every(({ side, takerOrMaker }) => side === sides[index] && takerOrMaker === 'taker'))
+      assert.ok(
+        own.every(({ side, takerOrMaker }) => side === sides[index] && takerOrMaker === 'taker'),
+      )
     }
     return '3 orders filled as taker, on their sides'
   })
 
   await report.try('ccxt position is the sum of the fills', async () => {
     const trades = await ccxt.fetchMyTrades(SYMBOL, undefined, 100)
-    const held = trades.reduce((sum, { side, amount }) => sum + (side === 'buy' ? amount : -amount), 0)
+    const held = trades.reduce(
+      (sum, { side, amount }) => sum + (side === 'buy' ? amount : -amount),
+      0,
+    )
     const position = await ccxt.fetchPosition(SYMBOL)
     assert.ok(Math.abs(numberAt(position, 'contracts') - held) < 1e-9, `${held} held`)
     assert.equal(at(position, 'side'), 'long')
@@ -90,7 +134,11 @@ async function tryPosition(report: Report, { ccxt, sdk }: Context): Promise<void
   })
 
   await report.try('SDK position of a symbol that is flat', async () => {
-    const { data } = await sdk.getFuturesPosition({ ...QUERY, symbol: 'ETHUSDT', marginCoin: 'USDT' })
+    const { data } = await sdk.getFuturesPosition({
+      ...QUERY,
+      symbol: 'ETHUSDT',
+      marginCoin: 'USDT',
+    })
     assert.deepEqual(listAt(data), [])
     return 'an empty list'
   })
@@ -99,7 +147,9 @@ async function tryPosition(report: Report, { ccxt, sdk }: Context): Promise<void
 async function tryFills(report: Report, { ccxt, sdk }: Context): Promise<void> {
   await report.try('SDK pages through the fills', async () => {
     const orderList = Array.from({ length: 12 }, (_, index) => ({
-      ...{ size: '0.1', side: index % 2 === 0 ? 'buy' : 'sell', orderType: 'market' },
+      size: '0.1',
+      side: index % 2 === 0 ? 'buy' : 'sell',
+      orderType: 'market',
     }))
     await sdk.futuresBatchSubmitOrders({ ...ETH_PLACE, orderList })
     const query = { productType: 'USDT-FUTURES', symbol: 'ETHUSDT' }

@@ -5,7 +5,12 @@ import { assertFields, at, listAt, numberAt, textAt } from '../read.ts'
 import { type Report } from '../report.ts'
 
 const SYMBOL = 'BTC/USDT:USDT'
-const PLACE = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' }
+const PLACE = {
+  symbol: 'BTCUSDT',
+  productType: 'USDT-FUTURES',
+  marginCoin: 'USDT',
+  marginMode: 'crossed',
+}
 
 /** A price so far below the market that nothing trades there; whole, so a multiple of the tick. */
 export async function restingPrice(sdk: Sdk, symbol = 'BTCUSDT'): Promise<number> {
@@ -28,7 +33,13 @@ export async function tryFuturesOrders(report: Report, exchange: ConformedExchan
   const sdk = await exchange.sdk('oneWay')
   await ccxt.loadMarkets()
   const price = await restingPrice(sdk)
-  const limitItem = { size: '0.01', price: String(price), side: 'buy', orderType: 'limit', force: 'gtc' }
+  const limitItem = {
+    size: '0.01',
+    price: String(price),
+    side: 'buy',
+    orderType: 'limit',
+    force: 'gtc',
+  }
   const context = { exchange, ccxt, sdk, price, limitItem }
   await tryOrders(report, context)
   await tryBatches(report, context)
@@ -89,7 +100,10 @@ async function tryOrders(report: Report, { ccxt, price }: Context): Promise<void
   })
 }
 
-async function tryBatches(report: Report, { exchange, sdk, price, limitItem }: Context): Promise<void> {
+async function tryBatches(
+  report: Report,
+  { exchange, sdk, price, limitItem }: Context,
+): Promise<void> {
   await report.try('SDK places 50 limit orders at once', async () => {
     const orderList = Array.from({ length: 50 }, (_, step) => ({
       ...limitItem,
@@ -108,7 +122,10 @@ async function tryBatches(report: Report, { exchange, sdk, price, limitItem }: C
   })
 
   await report.try('SDK cancels all orders', async () => {
-    const { data } = await sdk.futuresCancelAllOrders({ productType: 'USDT-FUTURES', symbol: 'BTCUSDT' })
+    const { data } = await sdk.futuresCancelAllOrders({
+      productType: 'USDT-FUTURES',
+      symbol: 'BTCUSDT',
+    })
     const cancelled = listAt(data, 'successList')
     assertFields(cancelled, ['orderId', 'clientOid'])
     assert.equal(cancelled.length, 50)
@@ -162,7 +179,10 @@ async function tryBatches(report: Report, { exchange, sdk, price, limitItem }: C
   })
 }
 
-async function tryDoubles(report: Report, { exchange, ccxt, sdk, limitItem }: Context): Promise<void> {
+async function tryDoubles(
+  report: Report,
+  { exchange, ccxt, sdk, limitItem }: Context,
+): Promise<void> {
   await report.try('SDK sends the same clientOid again', async () => {
     const { data } = await sdk.futuresBatchSubmitOrders({
       ...PLACE,
@@ -190,8 +210,12 @@ async function tryTriggerOrders(report: Report, { ccxt, sdk, price }: Context): 
   await report.try('ccxt places and modifies a trigger order', async () => {
     // As texts: ccxt puts numbers of `params` into the body as they are, see the next case.
     const [first, second] = [String(price - 100), String(price - 200)]
-    const placed = await ccxt.createOrder(SYMBOL, 'market', 'sell', 0.01, undefined, { triggerPrice: first })
-    await ccxt.editOrder(placed.id, SYMBOL, 'market', 'sell', 0.02, undefined, { triggerPrice: second })
+    const placed = await ccxt.createOrder(SYMBOL, 'market', 'sell', 0.01, undefined, {
+      triggerPrice: first,
+    })
+    await ccxt.editOrder(placed.id, SYMBOL, 'market', 'sell', 0.02, undefined, {
+      triggerPrice: second,
+    })
     const open = await ccxt.fetchOpenOrders(SYMBOL, undefined, undefined, { trigger: true })
     const found = open.find(({ id }) => id === placed.id)
     assert.equal(found?.triggerPrice, price - 200)
@@ -208,16 +232,24 @@ async function tryTriggerOrders(report: Report, { ccxt, sdk, price }: Context): 
 
   await report.try('SDK sets and removes the exits of a trigger order', async () => {
     const plan = { productType: 'USDT-FUTURES', planType: 'normal_plan' }
-    const pending = async () => listAt((await sdk.getFuturesPlanOrders(plan)).data, 'entrustedList')[0]
+    const pending = async () =>
+      listAt((await sdk.getFuturesPlanOrders(plan)).data, 'entrustedList')[0]
     const orderId = textAt(await pending(), 'orderId')
     await sdk.futuresModifyPlanOrder({
-      ...{ orderId, productType: 'USDT-FUTURES' },
-      newStopSurplusTriggerPrice: String(price - 3000),
+      orderId,
+      productType: 'USDT-FUTURES',
+      newStopSurplusTriggerPrice: String(price - 3e3),
       newStopSurplusTriggerType: 'mark_price',
     })
-    assert.equal(numberAt(await pending(), 'stopSurplusTriggerPrice'), price - 3000, 'the take-profit is set')
+    assert.equal(
+      numberAt(await pending(), 'stopSurplusTriggerPrice'),
+      price - 3000,
+      'the take-profit is set',
+    )
     const answer = await sdk.futuresModifyPlanOrder({
-      ...{ orderId, productType: 'USDT-FUTURES', newSurplusTriggerPrice: '0' },
+      orderId,
+      productType: 'USDT-FUTURES',
+      newSurplusTriggerPrice: '0',
     })
     assertFields([answer.data], ['orderId', 'clientOid'])
     const removed = at(await pending(), 'stopSurplusTriggerPrice')

@@ -115,11 +115,16 @@ export async function tryGateway(report: Report, exchange: ConformedExchange): P
   await report.try('gateway: a client that is not on the whitelist', () =>
     expectStatus(403, new GatewayClient(exchange, 'outsider').signed()),
   )
-  await report.try('gateway: a key that nobody has', () => expectStatus(403, { ...signed(), key: 'nobody' }))
+  await report.try('gateway: a key that nobody has', () =>
+    expectStatus(403, { ...signed(), key: 'nobody' }),
+  )
   for (const sign_ of [-1, 1]) {
     const way = sign_ < 0 ? 'behind' : 'ahead'
     await report.try(`gateway: a clock ten minutes ${way}`, async () => {
-      const near = { ...signed(), timestamp: exchange.clock.now() + sign_ * (TEN_MINUTES_MS - 2000) }
+      const near = {
+        ...signed(),
+        timestamp: exchange.clock.now() + sign_ * (TEN_MINUTES_MS - 2000),
+      }
       await expectStatus(200, near)
       const far = { ...signed(), timestamp: exchange.clock.now() + sign_ * (TEN_MINUTES_MS + 2000) }
       const { status } = await send(far)

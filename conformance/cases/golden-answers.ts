@@ -22,8 +22,17 @@ import { areFixturesThere, readEndpointFixtures, readFixture } from './fixtures.
 /** A request that our client lets through; what is answered does not depend on it. */
 const REQUESTS: { readonly [Name in Exclude<EndpointName, 'gatewayTest'>]: RequestOf<Name> } = {
   batchPlaceOrder: {
-    ...{ symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' },
-    orderList: [{ size: '1', side: 'buy', orderType: 'market' }],
+    symbol: 'BTCUSDT',
+    productType: 'USDT-FUTURES',
+    marginCoin: 'USDT',
+    marginMode: 'crossed',
+    orderList: [
+      {
+        size: '1',
+        side: 'buy',
+        orderType: 'market',
+      },
+    ],
   },
   cancelAllOrders: { productType: 'USDT-FUTURES' },
   modifyPlanOrder: { orderId: '1', productType: 'USDT-FUTURES', newSize: '1' },
@@ -84,7 +93,9 @@ function createClient(baseUrl: string, name?: EndpointName): ExchangeClient {
     clock: systemClock,
     timers: systemTimers,
     offset: new ClockOffset(),
-    ...{ requestTimeoutMs: 5000, answerBytesMax: 8_388_608, locale: 'en-US' },
+    requestTimeoutMs: 5e3,
+    answerBytesMax: 8388608,
+    locale: 'en-US',
   })
 }
 
@@ -98,19 +109,22 @@ async function tryAnswers(report: Report, baseUrl: string, served: Served): Prom
     const [method, endpoint] = [textAt(recorded, 'method'), textAt(recorded, 'endpoint')]
     const name = nameOf(method, endpoint)
     for (const [index, sample] of listAt(recorded, 'cases').entries()) {
-      await report.try(`golden: ${method} ${endpoint.replace('/api/v2/', '')} ${index + 1}`, async () => {
-        Object.assign(served, { status: 200, body: JSON.stringify(at(sample, 'response')) })
-        const client = createClient(baseUrl, name)
-        const answer = await client.call(name, REQUESTS[name])
-        await client.close()
-        assert.equal(answer.kind, 'accepted', JSON.stringify(answer).slice(0, 300))
-        const wanted = leavesOf(at(sample, 'response', 'data'))
-        const found = new Set([...leavesOf(at(answer, 'data'))].map(([, value]) => value))
-        const lost = [...wanted].filter(([, value]) => value !== '""' && !found.has(value))
-        const names = [...new Set(lost.map(([path]) => path))]
-        const lostText = names.length === 0 ? '' : `; not read: ${names.join(', ')}`
-        return `${wanted.length - lost.length} of ${wanted.length} values read${lostText}`
-      })
+      await report.try(
+        `golden: ${method} ${endpoint.replace('/api/v2/', '')} ${index + 1}`,
+        async () => {
+          Object.assign(served, { status: 200, body: JSON.stringify(at(sample, 'response')) })
+          const client = createClient(baseUrl, name)
+          const answer = await client.call(name, REQUESTS[name])
+          await client.close()
+          assert.equal(answer.kind, 'accepted', JSON.stringify(answer).slice(0, 300))
+          const wanted = leavesOf(at(sample, 'response', 'data'))
+          const found = new Set([...leavesOf(at(answer, 'data'))].map(([, value]) => value))
+          const lost = [...wanted].filter(([, value]) => value !== '""' && !found.has(value))
+          const names = [...new Set(lost.map(([path]) => path))]
+          const lostText = names.length === 0 ? '' : `; not read: ${names.join(', ')}`
+          return `${wanted.length - lost.length} of ${wanted.length} values read${lostText}`
+        },
+      )
     }
   }
 }

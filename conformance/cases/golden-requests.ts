@@ -8,7 +8,10 @@ import { areFixturesThere, readEndpointFixtures } from './fixtures.ts'
 const MALFORMED = ['40019', '40020', '40017', '40053', '400172', '40306', '40404', '40007', '40725']
 
 /** The requests of the vendor's samples, sent to the simulator by the SDK: it must understand each of them. */
-export async function tryGoldenRequests(report: Report, exchange: ConformedExchange): Promise<void> {
+export async function tryGoldenRequests(
+  report: Report,
+  exchange: ConformedExchange,
+): Promise<void> {
   if (!(await areFixturesThere(report, 'golden requests'))) return
   for (const recorded of readEndpointFixtures()) {
     const [method, endpoint] = [textAt(recorded, 'method'), textAt(recorded, 'endpoint')]
@@ -23,7 +26,9 @@ export async function tryGoldenRequests(report: Report, exchange: ConformedExcha
           const sdk = await exchange.sdk(labelFor(endpoint, body))
           const parameters = (method === 'GET' ? query : body) as Record<string, unknown>
           const call =
-            method === 'GET' ? sdk.getPrivate(endpoint, parameters) : sdk.postPrivate(endpoint, parameters)
+            method === 'GET'
+              ? sdk.getPrivate(endpoint, parameters)
+              : sdk.postPrivate(endpoint, parameters)
           await Promise.allSettled([call])
           const { status, code, message } = exchange.relay.last
           assert.ok(!MALFORMED.includes(code), `HTTP ${status}, ${code} ${message}`)

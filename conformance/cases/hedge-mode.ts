@@ -5,7 +5,12 @@ import { type Report } from '../report.ts'
 import { restingPrice } from './futures-orders.ts'
 
 const SYMBOL = 'BTC/USDT:USDT'
-const PLACE = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'isolated' }
+const PLACE = {
+  symbol: 'BTCUSDT',
+  productType: 'USDT-FUTURES',
+  marginCoin: 'USDT',
+  marginMode: 'isolated',
+}
 const POSITION = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT' }
 
 /** Long and short at a time: the direction rules of the document. */
@@ -48,7 +53,10 @@ export async function tryHedgeMode(report: Report, exchange: ConformedExchange):
     const hedged = { hedged: true, marginMode: 'isolated' }
     await ccxt.createOrder(SYMBOL, 'market', 'buy', 0.02, undefined, hedged)
     assert.deepEqual(await totals(), { long: 0.04, short: 0.02 })
-    await ccxt.createOrder(SYMBOL, 'market', 'sell', 0.01, undefined, { ...hedged, reduceOnly: true })
+    await ccxt.createOrder(SYMBOL, 'market', 'sell', 0.01, undefined, {
+      ...hedged,
+      reduceOnly: true,
+    })
     assert.deepEqual(await totals(), { long: 0.03, short: 0.02 })
     return 'Open and Close as ccxt writes them: long 0.03, short 0.02'
   })
@@ -65,7 +73,14 @@ export async function tryHedgeMode(report: Report, exchange: ConformedExchange):
     const price = await restingPrice(sdk)
     const above = String(Math.ceil(price / 0.95) + 2000)
     const orderList = [
-      { size: '0.01', orderType: 'limit', force: 'gtc', side: 'buy', tradeSide: 'close', price: above },
+      {
+        size: '0.01',
+        orderType: 'limit',
+        force: 'gtc',
+        side: 'buy',
+        tradeSide: 'close',
+        price: above,
+      },
     ]
     const { data } = await sdk.futuresBatchSubmitOrders({ ...PLACE, orderList })
     assert.equal(listAt(data, 'successList').length, 1, JSON.stringify(data))

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { type Ccxt, type Sdk } from '../clients.ts'
 import { type ConformedExchange } from '../exchange.ts'
-import { assertAllowed, assertFields, assertNewestFirst, at, listAt, numberAt, textAt } from '../read.ts'
+import {
+  assertAllowed,
+  assertFields,
+  assertNewestFirst,
+  at,
+  listAt,
+  numberAt,
+  textAt,
+} from '../read.ts'
 import { type Report } from '../report.ts'
 
 const SYMBOL = 'BTC/USDT'
@@ -9,22 +17,64 @@ type Mode = 'isolated' | 'crossed'
 
 /** Document: Margin order. */
 const ORDER_FIELDS = [
-  ...['symbol', 'orderId', 'clientOid', 'size', 'priceAvg', 'amount', 'price', 'force', 'enterPointSource'],
-  ...['status', 'side', 'baseSize', 'quoteSize', 'orderType', 'loanType', 'cTime', 'uTime'],
+  'symbol',
+  'orderId',
+  'clientOid',
+  'size',
+  'priceAvg',
+  'amount',
+  'price',
+  'force',
+  'enterPointSource',
+  'status',
+  'side',
+  'baseSize',
+  'quoteSize',
+  'orderType',
+  'loanType',
+  'cTime',
+  'uTime',
 ]
 const SIDES: Readonly<Record<Mode, readonly string[]>> = {
   isolated: ['sell', 'buy'],
   crossed: [
-    ...['sell', 'buy', 'liquidation-buy', 'liquidation-sell', 'systemRepay-buy', 'systemRepay-selll'],
+    'sell',
+    'buy',
+    'liquidation-buy',
+    'liquidation-sell',
+    'systemRepay-buy',
+    'systemRepay-selll',
   ],
 }
 
 /** Document: Margin liquidation record. What does not apply to the type is empty. */
 const RECORD_FIELDS = [
-  ...['orderId', 'symbol', 'orderType', 'side', 'priceAvg', 'price', 'fillSize', 'size', 'amount'],
-  ...['fromCoin', 'toCoin', 'fromSize', 'toSize', 'cTime', 'uTime'],
+  'orderId',
+  'symbol',
+  'orderType',
+  'side',
+  'priceAvg',
+  'price',
+  'fillSize',
+  'size',
+  'amount',
+  'fromCoin',
+  'toCoin',
+  'fromSize',
+  'toSize',
+  'cTime',
+  'uTime',
 ]
-const PLACED_ONLY = ['symbol', 'orderType', 'side', 'priceAvg', 'price', 'fillSize', 'size', 'amount']
+const PLACED_ONLY = [
+  'symbol',
+  'orderType',
+  'side',
+  'priceAvg',
+  'price',
+  'fillSize',
+  'size',
+  'amount',
+]
 const SWAPPED_ONLY = ['fromCoin', 'toCoin', 'fromSize', 'toSize']
 
 const DAY_MS = 86_400_000
@@ -47,10 +97,15 @@ interface Clients {
   readonly mode: Mode
 }
 
-async function tryOpenOrders(report: Report, exchange: ConformedExchange, { ccxt, sdk, mode }: Clients) {
+async function tryOpenOrders(
+  report: Report,
+  exchange: ConformedExchange,
+  { ccxt, sdk, mode }: Clients,
+) {
   const startTime = () => String(exchange.clock.now() - 30 * DAY_MS)
   const open = async (more: Readonly<Record<string, unknown>> = {}) =>
-    (await sdk.getMarginOpenOrders(mode, { symbol: 'BTCUSDT', startTime: startTime(), ...more })).data
+    (await sdk.getMarginOpenOrders(mode, { symbol: 'BTCUSDT', startTime: startTime(), ...more }))
+      .data
 
   await report.try(`SDK ${mode} open orders`, async () => {
     const data = await open()
@@ -72,7 +127,9 @@ async function tryOpenOrders(report: Report, exchange: ConformedExchange, { ccxt
     const marginMode = mode === 'crossed' ? 'cross' : 'isolated'
     const clientOid = `margin-${mode}`
     const { id } = await ccxt.createOrder(SYMBOL, 'limit', 'buy', 0.001, 20_000, {
-      ...{ marginMode, clientOid, loanType: 'autoLoan' },
+      marginMode,
+      clientOid,
+      loanType: 'autoLoan',
     })
     const orders = await ccxt.fetchOpenOrders(SYMBOL, undefined, undefined, { marginMode })
     const found = orders.find((order) => order.id === id)
@@ -119,7 +176,8 @@ async function tryLiquidations(
       assert.ok(whole.length > 0)
       assertFields(whole, RECORD_FIELDS)
       assertNewestFirst(whole, 'orderId')
-      const [given, empty] = type === 'swap' ? [SWAPPED_ONLY, PLACED_ONLY] : [PLACED_ONLY, SWAPPED_ONLY]
+      const [given, empty] =
+        type === 'swap' ? [SWAPPED_ONLY, PLACED_ONLY] : [PLACED_ONLY, SWAPPED_ONLY]
       for (const row of whole) {
         for (const name of given) assert.notEqual(at(row, name), '', `${name} is given`)
         for (const name of empty) assert.equal(at(row, name), '', `${name} does not apply`)
@@ -149,9 +207,15 @@ async function tryLiquidations(
     assert.ok(rows.length > 0 && rows.length <= 100)
     assertAllowed(rows, 'orderType', ['market'])
     const symbol = textAt(rows[0], 'symbol')
-    const ofSymbol = listAt((await sdk.getMarginLiquidationOrders(mode, { symbol })).data, 'resultList')
+    const ofSymbol = listAt(
+      (await sdk.getMarginLiquidationOrders(mode, { symbol })).data,
+      'resultList',
+    )
     assertAllowed(ofSymbol, 'symbol', [symbol])
-    const swaps = listAt((await sdk.getMarginLiquidationOrders(mode, { type: 'swap' })).data, 'resultList')
+    const swaps = listAt(
+      (await sdk.getMarginLiquidationOrders(mode, { type: 'swap' })).data,
+      'resultList',
+    )
     const fromCoin = textAt(swaps[0], 'fromCoin')
     const ofCoin = listAt(
       (await sdk.getMarginLiquidationOrders(mode, { type: 'swap', fromCoin })).data,
@@ -159,7 +223,10 @@ async function tryLiquidations(
     )
     assertAllowed(ofCoin, 'fromCoin', [fromCoin])
     const endTime = textAt(rows.at(-1), 'cTime')
-    const early = listAt((await sdk.getMarginLiquidationOrders(mode, { endTime })).data, 'resultList')
+    const early = listAt(
+      (await sdk.getMarginLiquidationOrders(mode, { endTime })).data,
+      'resultList',
+    )
     assert.ok(early.length > 0 && early.every((row) => numberAt(row, 'cTime') <= Number(endTime)))
     return `place_order, 100 at most; ${ofSymbol.length} of ${symbol}, ${ofCoin.length} from ${fromCoin}`
   })
@@ -187,7 +254,9 @@ async function tryBatchCancel(report: Report, { ccxt, sdk }: Omit<Clients, 'mode
   const place = async (clientOid: string) =>
     (
       await ccxt.createOrder(SYMBOL, 'limit', 'buy', 0.001, 20_000, {
-        ...{ ...isolated, clientOid, loanType: 'autoLoan' },
+        ...isolated,
+        clientOid,
+        loanType: 'autoLoan',
       })
     ).id
 

@@ -19,16 +19,48 @@ const PRODUCT_TYPES = [
 
 /** Document: Futures ticker. */
 const TICKER_FIELDS = [
-  ...['symbol', 'lastPr', 'askPr', 'bidPr', 'bidSz', 'askSz', 'high24h', 'low24h', 'ts', 'change24h'],
-  ...['baseVolume', 'quoteVolume', 'usdtVolume', 'openUtc', 'changeUtc24h', 'indexPrice', 'fundingRate'],
-  ...['holdingAmount', 'open24h', 'deliveryStartTime', 'deliveryTime', 'deliveryStatus'],
+  'symbol',
+  'lastPr',
+  'askPr',
+  'bidPr',
+  'bidSz',
+  'askSz',
+  'high24h',
+  'low24h',
+  'ts',
+  'change24h',
+  'baseVolume',
+  'quoteVolume',
+  'usdtVolume',
+  'openUtc',
+  'changeUtc24h',
+  'indexPrice',
+  'fundingRate',
+  'holdingAmount',
+  'open24h',
+  'deliveryStartTime',
+  'deliveryTime',
+  'deliveryStatus',
 ]
 
 /** Document: Spot symbol. */
 const SYMBOL_FIELDS = [
-  ...['symbol', 'baseCoin', 'quoteCoin', 'minTradeAmount', 'maxTradeAmount', 'takerFeeRate', 'makerFeeRate'],
-  ...['pricePrecision', 'quantityPrecision', 'quotePrecision', 'minTradeUSDT', 'status'],
-  ...['buyLimitPriceRatio', 'sellLimitPriceRatio', 'orderQuantity', 'areaSymbol'],
+  'symbol',
+  'baseCoin',
+  'quoteCoin',
+  'minTradeAmount',
+  'maxTradeAmount',
+  'takerFeeRate',
+  'makerFeeRate',
+  'pricePrecision',
+  'quantityPrecision',
+  'quotePrecision',
+  'minTradeUSDT',
+  'status',
+  'buyLimitPriceRatio',
+  'sellLimitPriceRatio',
+  'orderQuantity',
+  'areaSymbol',
 ]
 
 /** Markets, tickers, symbols and the ratio, as a client reads them before it has a key. */
@@ -85,7 +117,10 @@ export async function tryPublicReads(report: Report, exchange: ConformedExchange
     assert.equal(candles.length, 5)
     for (const [openedAt, open = 0, high = 0, low = 0, close = 0] of candles) {
       assert.ok(openedAt !== undefined && openedAt % 60_000 === 0, 'a candle a minute')
-      assert.ok(low <= Math.min(open, close) && high >= Math.max(open, close), 'low and high are such')
+      assert.ok(
+        low <= Math.min(open, close) && high >= Math.max(open, close),
+        'low and high are such',
+      )
     }
     return '5 of a minute; low and high hold open and close'
   })
@@ -103,12 +138,21 @@ async function tryTickers(report: Report, { exchange, ccxt, sdk, listed }: Conte
     await report.try(`SDK tickers of ${productType}`, async () => {
       const { data } = await sdk.getFuturesAllTickers({ productType })
       const rows = listAt(data)
-      const symbols = listed.filter((row) => row.productType === productType).map(({ symbol }) => symbol)
-      assert.deepEqual(rows.map((row) => textAt(row, 'symbol')).sort(), symbols.sort(), 'the symbols')
+      const symbols = listed
+        .filter((row) => row.productType === productType)
+        .map(({ symbol }) => symbol)
+      assert.deepEqual(
+        rows.map((row) => textAt(row, 'symbol')).sort(),
+        symbols.sort(),
+        'the symbols',
+      )
       assertFields(rows, TICKER_FIELDS, ['deliveryStartTime', 'deliveryTime'])
       for (const row of rows) {
         assert.ok(numberAt(row, 'bidPr') < numberAt(row, 'askPr'), 'the bid is below the ask')
-        assert.ok(numberAt(row, 'low24h') <= numberAt(row, 'high24h'), 'low24h is not above high24h')
+        assert.ok(
+          numberAt(row, 'low24h') <= numberAt(row, 'high24h'),
+          'low24h is not above high24h',
+        )
         assert.ok(Math.abs(numberAt(row, 'ts') - exchange.clock.now()) < 5000, 'ts is of now')
       }
       return `${symbols.join(', ')}; ${TICKER_FIELDS.length} documented fields, bid < ask`
@@ -116,14 +160,18 @@ async function tryTickers(report: Report, { exchange, ccxt, sdk, listed }: Conte
     await report.try(`ccxt tickers of ${productType}`, async () => {
       const wanted = Object.values(await ccxt.loadMarkets()).filter(
         ({ id, type }) =>
-          type !== 'spot' && listed.some((row) => row.symbol === id && row.productType === productType),
+          type !== 'spot' &&
+          listed.some((row) => row.symbol === id && row.productType === productType),
       )
       const found = await ccxt.fetchTickers(
         wanted.map(({ symbol }) => symbol),
         { productType },
       )
       for (const { symbol } of wanted) {
-        assert.ok(numberAt(found, symbol, 'bid') < numberAt(found, symbol, 'ask'), `${symbol}: bid below ask`)
+        assert.ok(
+          numberAt(found, symbol, 'bid') < numberAt(found, symbol, 'ask'),
+          `${symbol}: bid below ask`,
+        )
         assert.ok(numberAt(found, symbol, 'last') > 0, `${symbol}: a last price`)
       }
       return `${wanted.map(({ symbol }) => symbol).join(', ')}: bid, ask, last`
@@ -140,7 +188,9 @@ async function tryTickers(report: Report, { exchange, ccxt, sdk, listed }: Conte
 async function tryRatio(report: Report, { sdk }: Context): Promise<void> {
   for (const period of ['24h', '30d', undefined]) {
     await report.try(`SDK long/short ratio, ${period ?? 'default period'}`, async () => {
-      const points = listAt((await sdk.getFuturesLongShortRatio({ symbol: 'BTCUSDT', period })).data)
+      const points = listAt(
+        (await sdk.getFuturesLongShortRatio({ symbol: 'BTCUSDT', period })).data,
+      )
       assertFields(points, ['ts', 'longShortRatio'])
       const times = points.map((point) => numberAt(point, 'ts'))
       assert.deepEqual(
@@ -157,7 +207,9 @@ async function tryRatio(report: Report, { sdk }: Context): Promise<void> {
   }
 
   await report.try('SDK long/short ratio of the quote coin', async () => {
-    const points = listAt((await sdk.getFuturesLongShortRatio({ symbol: 'BTCUSDT', coin: 'USDT' })).data)
+    const points = listAt(
+      (await sdk.getFuturesLongShortRatio({ symbol: 'BTCUSDT', coin: 'USDT' })).data,
+    )
     assertFields(points, ['ts', 'longShortRatio'])
     return `${points.length} points`
   })

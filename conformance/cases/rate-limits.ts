@@ -14,8 +14,16 @@ interface Limited {
 
 const MIX = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT' }
 const order = (index: number) => ({
-  ...{ ...MIX, marginMode: 'crossed' },
-  orderList: [{ size: '0.001', side: 'buy', orderType: 'market', clientOid: `limit-${index}` }],
+  ...MIX,
+  marginMode: 'crossed',
+  orderList: [
+    {
+      size: '0.001',
+      side: 'buy',
+      orderType: 'market',
+      clientOid: `limit-${index}`,
+    },
+  ],
 })
 const margin = (exchange: ConformedExchange) => ({
   symbol: 'BTCUSDT',
@@ -25,9 +33,15 @@ const margin = (exchange: ConformedExchange) => ({
 /** Document: Limits, in its order. */
 function limited(exchange: ConformedExchange): readonly Limited[] {
   return [
-    { name: 'batch place', calls: 5, call: (sdk, index) => sdk.futuresBatchSubmitOrders(order(index)) },
     {
-      ...{ name: 'batch place, copy trader', calls: 1, label: 'trader' },
+      name: 'batch place',
+      calls: 5,
+      call: (sdk, index) => sdk.futuresBatchSubmitOrders(order(index)),
+    },
+    {
+      name: 'batch place, copy trader',
+      calls: 1,
+      label: 'trader',
       call: (sdk, index) => sdk.futuresBatchSubmitOrders(order(index)),
     },
     {
@@ -36,12 +50,26 @@ function limited(exchange: ConformedExchange): readonly Limited[] {
       call: (sdk) => sdk.futuresCancelAllOrders({ productType: 'USDT-FUTURES' }),
     },
     {
-      ...{ name: 'modify trigger order', calls: 10 },
-      call: (sdk) => sdk.futuresModifyPlanOrder({ productType: 'USDT-FUTURES', orderId: '1', newSize: '1' }),
+      name: 'modify trigger order',
+      calls: 10,
+      call: (sdk) =>
+        sdk.futuresModifyPlanOrder({
+          productType: 'USDT-FUTURES',
+          orderId: '1',
+          newSize: '1',
+        }),
     },
-    { name: 'fills', calls: 10, call: (sdk) => sdk.getFuturesFills({ productType: 'USDT-FUTURES' }) },
+    {
+      name: 'fills',
+      calls: 10,
+      call: (sdk) => sdk.getFuturesFills({ productType: 'USDT-FUTURES' }),
+    },
     { name: 'single position', calls: 10, call: (sdk) => sdk.getFuturesPosition(MIX) },
-    { name: 'tickers', calls: 20, call: (sdk) => sdk.getFuturesAllTickers({ productType: 'USDT-FUTURES' }) },
+    {
+      name: 'tickers',
+      calls: 20,
+      call: (sdk) => sdk.getFuturesAllTickers({ productType: 'USDT-FUTURES' }),
+    },
     {
       name: 'long/short ratio',
       calls: 1,
@@ -51,35 +79,57 @@ function limited(exchange: ConformedExchange): readonly Limited[] {
     { name: 'spot order detail', calls: 20, call: (sdk) => sdk.getSpotOrder({ orderId: '1' }) },
     { name: 'spot symbols', calls: 20, call: (sdk) => sdk.getSpotSymbolInfo() },
     {
-      ...{ name: 'withdrawal', calls: 5 },
+      name: 'withdrawal',
+      calls: 5,
       call: (sdk) =>
-        sdk.spotWithdraw({ coin: 'USDT', transferType: 'internal_transfer', address: '1000002', size: '1' }),
+        sdk.spotWithdraw({
+          coin: 'USDT',
+          transferType: 'internal_transfer',
+          address: '1000002',
+          size: '1',
+        }),
     },
     ...(['isolated', 'crossed'] as const).flatMap((mode): readonly Limited[] => [
       {
-        ...{ name: `${mode} open orders`, calls: 10 },
+        name: `${mode} open orders`,
+        calls: 10,
         call: (sdk) => sdk.getMarginOpenOrders(mode, margin(exchange)),
       },
-      { name: `${mode} liquidations`, calls: 10, call: (sdk) => sdk.getMarginLiquidationOrders(mode, {}) },
+      {
+        name: `${mode} liquidations`,
+        calls: 10,
+        call: (sdk) => sdk.getMarginLiquidationOrders(mode, {}),
+      },
     ]),
     {
-      ...{ name: 'isolated batch cancel', calls: 10 },
+      name: 'isolated batch cancel',
+      calls: 10,
       call: (sdk) =>
         sdk.postPrivate('/api/v2/margin/isolated/batch-cancel-order', {
-          ...{ symbol: 'BTCUSDT', orderIdList: [{ clientOid: 'none' }] },
+          symbol: 'BTCUSDT',
+          orderIdList: [{ clientOid: 'none' }],
         }),
     },
     { name: 'copy summary', calls: 5, label: 'trader', call: (sdk) => sdk.getFuturesTraderOrder() },
     {
-      ...{ name: 'copy settings', calls: 5, label: 'trader' },
+      name: 'copy settings',
+      calls: 5,
+      label: 'trader',
       call: (sdk) =>
         sdk.updateFuturesTraderSymbolSettings({
-          settingList: [{ symbol: 'BTCUSDT', productType: 'USDT-FUTURES', settingType: 'ADD' }],
+          settingList: [
+            {
+              symbol: 'BTCUSDT',
+              productType: 'USDT-FUTURES',
+              settingType: 'ADD',
+            },
+          ],
         }),
     },
     { name: 'conversion records', calls: 10, call: (sdk) => sdk.getConvertBGBHistory({}) },
     {
-      ...{ name: 'sub-accounts', calls: 5 },
+      name: 'sub-accounts',
+      calls: 5,
       call: (sdk, index) =>
         sdk.createVirtualSubaccount({ subAccountList: [`Limited${'abcdefghij'[index] ?? 'z'}`] }),
     },
@@ -101,12 +151,15 @@ export async function tryRateLimits(report: Report, exchange: ConformedExchange)
     await report.try(`429 over ${calls}/s: ${name}`, async () => {
       const sdk = await exchange.sdk(label)
       const before = exchange.relay.seen.length
-      await Promise.allSettled(Array.from({ length: calls + BEYOND }, (_, index) => call(sdk, index)))
+      await Promise.allSettled(
+        Array.from({ length: calls + BEYOND }, (_, index) => call(sdk, index)),
+      )
       const flood = exchange.relay.seen.slice(before)
       const refused = flood.filter(({ status }) => status === 429)
       assert.equal(flood.length, calls + BEYOND, 'every call was answered')
       assert.equal(refused.length, BEYOND, `${calls} are served`)
-      for (const { code, message } of refused) assert.deepEqual([code, message], ['429', 'Too Many Requests'])
+      for (const { code, message } of refused)
+        assert.deepEqual([code, message], ['429', 'Too Many Requests'])
       exchange.passSecond()
       await Promise.allSettled([call(sdk, calls + BEYOND)])
       assert.notEqual(exchange.relay.last.status, 429, 'a second later it is served')
@@ -154,7 +207,9 @@ export async function tryRateLimits(report: Report, exchange: ConformedExchange)
     const errors = await Promise.allSettled(
       Array.from({ length: 12 }, () => ccxt.fetchMyTrades('BTC/USDT:USDT')),
     )
-    const names = errors.flatMap((result) => (result.status === 'rejected' ? [nameOf(result.reason)] : []))
+    const names = errors.flatMap((result) =>
+      result.status === 'rejected' ? [nameOf(result.reason)] : [],
+    )
     assert.equal(names.length, 3)
     assert.ok(
       names.every((name) => name === 'RateLimitExceeded' || name === 'DDoSProtection'),

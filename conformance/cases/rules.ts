@@ -60,8 +60,14 @@ async function assertNothing(exchange: ConformedExchange, label: Label): Promise
 
 async function placePlan(sdk: Sdk, price: number): Promise<string> {
   const { data } = await sdk.postPrivate('/api/v2/mix/order/place-plan-order', {
-    ...{ ...MIX, marginMode: 'crossed', planType: 'normal_plan', size: '0.01', side: 'buy' },
-    ...{ orderType: 'market', triggerPrice: String(price), triggerType: 'mark_price' },
+    ...MIX,
+    marginMode: 'crossed',
+    planType: 'normal_plan',
+    size: '0.01',
+    side: 'buy',
+    orderType: 'market',
+    triggerPrice: String(price),
+    triggerType: 'mark_price',
   })
   return textAt(data, 'orderId')
 }
@@ -78,7 +84,10 @@ async function refusalOf(exchange: ConformedExchange, call: () => Promise<Envelo
     return { code, message }
   }
   const failures = at(answer.data, 'failureList')
-  assert.ok(Array.isArray(failures) && failures.length > 0, `refused: ${JSON.stringify(answer.data)}`)
+  assert.ok(
+    Array.isArray(failures) && failures.length > 0,
+    `refused: ${JSON.stringify(answer.data)}`,
+  )
   assert.deepEqual(listAt(answer.data, 'successList'), [])
   const [failure] = failures as readonly unknown[]
   const [code, message] = [at(failure, 'errorCode'), at(failure, 'errorMsg')]
@@ -122,13 +131,24 @@ function orderRules({
     ['batch, marginMode cross', () => head({ marginMode: 'cross' }), ...WRONG],
     ['batch without orderList', () => head({ orderList: undefined }), ...MISSING],
     ['batch of no order', () => head({ orderList: [] }), ...MISSING],
-    ['batch of 51 orders', () => head({ orderList: Array.from({ length: 51 }, () => good) }), '40306'],
+    [
+      'batch of 51 orders',
+      () => head({ orderList: Array.from({ length: 51 }, () => good) }),
+      '40306',
+    ],
     ['order without size', () => item({ size: undefined }), ...MISSING],
     ['order of size 0', () => item({ size: '0' }), ...WRONG, '45111', '43006'],
     ['order of a negative size', () => item({ size: '-1' }), ...WRONG],
     ['order of size 1e-2', () => item({ size: '1e-2' }), ...WRONG],
     ['order size off the lot', () => item({ size: '0.0105' }), '40808', '22038', '45113', '40921'],
-    ['order below the least size', () => item({ size: '0.0001' }), '40808', '45111', '43006', '22038'],
+    [
+      'order below the least size',
+      () => item({ size: '0.0001' }),
+      '40808',
+      '45111',
+      '43006',
+      '22038',
+    ],
     [
       'order below the least notional',
       () => item({ size: '0.001', price: '4000' }),
@@ -148,7 +168,14 @@ function orderRules({
     ['tradeSide missing in hedge mode', () => item({}, hedge), '40774', '400172', '40019', '45021'],
     ['tradeSide reduce in hedge mode', () => item({ tradeSide: 'reduce' }, hedge), ...WRONG],
     ['reduceOnly true', () => item({ reduceOnly: 'true' }), ...WRONG],
-    ['reduceOnly with no position', () => item({ reduceOnly: 'YES' }), '22002', '43043', '40757', '40804'],
+    [
+      'reduceOnly with no position',
+      () => item({ reduceOnly: 'YES' }),
+      '22002',
+      '43043',
+      '40757',
+      '40804',
+    ],
     [
       'close with no position, hedge',
       () => item({ tradeSide: 'close', orderType: 'market' }, hedge),
@@ -157,7 +184,13 @@ function orderRules({
       '40757',
       '40804',
     ],
-    ['clientOid of 65 characters', () => item({ clientOid: 'x'.repeat(65) }), '40304', '40305', ...WRONG],
+    [
+      'clientOid of 65 characters',
+      () => item({ clientOid: 'x'.repeat(65) }),
+      '40304',
+      '40305',
+      ...WRONG,
+    ],
     ['clientOid of Chinese letters', () => item({ clientOid: '订单' }), '40304', '40305', ...WRONG],
     ['stpMode cancel', () => item({ stpMode: 'cancel' }), ...WRONG],
     ['take-profit that is no price', () => item({ presetStopSurplusPrice: 'high' }), ...WRONG],
@@ -187,9 +220,11 @@ function futuresRules(sdk: Sdk, exchange: ConformedExchange, planId: string) {
     sdk.futuresCancelAllOrders({ productType: 'USDT-FUTURES', ...request })
   const modify = (request: Parameters) =>
     sdk.futuresModifyPlanOrder({ productType: 'USDT-FUTURES', ...request })
-  const fills = (request: Parameters) => sdk.getFuturesFills({ productType: 'USDT-FUTURES', ...request })
+  const fills = (request: Parameters) =>
+    sdk.getFuturesFills({ productType: 'USDT-FUTURES', ...request })
   const position = (request: Parameters) => sdk.getFuturesPosition({ ...MIX, ...request })
-  const ratio = (request: Parameters) => sdk.getFuturesLongShortRatio({ symbol: 'BTCUSDT', ...request })
+  const ratio = (request: Parameters) =>
+    sdk.getFuturesLongShortRatio({ symbol: 'BTCUSDT', ...request })
   const now = () => exchange.clock.now()
   const rules: Broken[] = [
     ['cancel all without productType', () => cancel({ productType: undefined }), ...MISSING],
@@ -209,7 +244,11 @@ function futuresRules(sdk: Sdk, exchange: ConformedExchange, planId: string) {
       '40078',
     ],
     ['modify without ids', () => modify({ newSize: '0.02' }), ...MISSING, '40017', '40924'],
-    ['modify without productType', () => modify({ productType: undefined, orderId: planId }), ...MISSING],
+    [
+      'modify without productType',
+      () => modify({ productType: undefined, orderId: planId }),
+      ...MISSING,
+    ],
     [
       'modify an unknown trigger order',
       () => modify({ orderId: '1', newSize: '0.02' }),
@@ -219,7 +258,11 @@ function futuresRules(sdk: Sdk, exchange: ConformedExchange, planId: string) {
       '40768',
       '40034',
     ],
-    ['modify, callback ratio over 10', () => modify({ orderId: planId, newCallbackRatio: '10.1' }), ...WRONG],
+    [
+      'modify, callback ratio over 10',
+      () => modify({ orderId: planId, newCallbackRatio: '10.1' }),
+      ...WRONG,
+    ],
     [
       'modify, callback ratio of a trigger order',
       () => modify({ orderId: planId, newCallbackRatio: '2' }),
@@ -228,18 +271,24 @@ function futuresRules(sdk: Sdk, exchange: ConformedExchange, planId: string) {
     [
       'modify, trigger type without trigger price',
       () => modify({ orderId: planId, newTriggerType: 'fill_price' }),
-      ...[...WRONG, ...MISSING],
+      ...WRONG,
+      ...MISSING,
     ],
     [
       'modify, trigger type last_price',
       () => modify({ orderId: planId, newTriggerPrice: '60000', newTriggerType: 'last_price' }),
       ...WRONG,
     ],
-    ['modify, price of a market order', () => modify({ orderId: planId, newPrice: '60000' }), ...WRONG],
+    [
+      'modify, price of a market order',
+      () => modify({ orderId: planId, newPrice: '60000' }),
+      ...WRONG,
+    ],
     [
       'modify, take-profit without its type',
       () => modify({ orderId: planId, newStopSurplusTriggerPrice: '99000' }),
-      ...[...WRONG, ...MISSING],
+      ...WRONG,
+      ...MISSING,
     ],
     ['fills without productType', () => fills({ productType: undefined }), ...MISSING],
     ['fills, limit 101', () => fills({ limit: '101' }), ...RANGE],
@@ -252,9 +301,19 @@ function futuresRules(sdk: Sdk, exchange: ConformedExchange, planId: string) {
     ['position without symbol', () => position({ symbol: undefined }), ...MISSING],
     ['position without productType', () => position({ productType: undefined }), ...MISSING],
     ['position without marginCoin', () => position({ marginCoin: undefined }), ...MISSING],
-    ['position of an unknown symbol', () => position({ symbol: 'NOSUCHUSDT' }), '40034', '40309', '40102'],
+    [
+      'position of an unknown symbol',
+      () => position({ symbol: 'NOSUCHUSDT' }),
+      '40034',
+      '40309',
+      '40102',
+    ],
     ['tickers without productType', () => sdk.getFuturesAllTickers({}), ...MISSING],
-    ['tickers of an unknown productType', () => sdk.getFuturesAllTickers({ productType: 'SPOT' }), ...WRONG],
+    [
+      'tickers of an unknown productType',
+      () => sdk.getFuturesAllTickers({ productType: 'SPOT' }),
+      ...WRONG,
+    ],
     ['ratio without symbol', () => ratio({ symbol: undefined }), ...MISSING],
     ['ratio of a week', () => ratio({ period: '7d' }), ...WRONG],
     ['ratio of a coin of another symbol', () => ratio({ coin: 'ETH' }), ...WRONG],
@@ -264,9 +323,19 @@ function futuresRules(sdk: Sdk, exchange: ConformedExchange, planId: string) {
 
 function spotRules(sdk: Sdk, exchange: ConformedExchange) {
   const history = (request: Parameters) => sdk.getSpotHistoricOrders(request)
-  const transfer = { coin: 'USDT', transferType: 'internal_transfer', address: '1000002', size: '5' }
+  const transfer = {
+    coin: 'USDT',
+    transferType: 'internal_transfer',
+    address: '1000002',
+    size: '5',
+  }
   const withdraw = (change: Parameters) => sdk.spotWithdraw({ ...transfer, ...change })
-  const onChain = { transferType: 'on_chain', address: addressOf(exchange), chain: 'TRC20', size: '20' }
+  const onChain = {
+    transferType: 'on_chain',
+    address: addressOf(exchange),
+    chain: 'TRC20',
+    size: '20',
+  }
   const rules: Broken[] = [
     ['spot history, limit 101', () => history({ limit: '101' }), ...RANGE],
     ['spot history, tpslType plan', () => history({ tpslType: 'plan' }), ...WRONG],
@@ -287,7 +356,11 @@ function spotRules(sdk: Sdk, exchange: ConformedExchange) {
     ['withdrawal, transferType chain', () => withdraw({ transferType: 'chain' }), ...WRONG],
     ['withdrawal without address', () => withdraw({ address: undefined }), ...MISSING],
     ['withdrawal without size', () => withdraw({ size: undefined }), ...MISSING],
-    ['withdrawal on chain without chain', () => withdraw({ ...onChain, chain: undefined }), ...MISSING],
+    [
+      'withdrawal on chain without chain',
+      () => withdraw({ ...onChain, chain: undefined }),
+      ...MISSING,
+    ],
     [
       'withdrawal on a chain of another coin',
       () => withdraw({ ...onChain, chain: 'BTC' }),
@@ -344,7 +417,11 @@ function marginRules(sdk: Sdk, exchange: ConformedExchange) {
       ...MISSING,
     ],
     ['batch cancel without symbol', () => cancel({ orderIdList: [{ orderId: '1' }] }), ...MISSING],
-    ['batch cancel of an order without ids', () => cancel({ symbol: 'BTCUSDT', orderIdList: [{}] }), ALONE],
+    [
+      'batch cancel of an order without ids',
+      () => cancel({ symbol: 'BTCUSDT', orderIdList: [{}] }),
+      ALONE,
+    ],
   ]
   for (const mode of ['isolated', 'crossed'] as const) {
     const open = (request: Parameters) => sdk.getMarginOpenOrders(mode, request)
@@ -361,7 +438,11 @@ function marginRules(sdk: Sdk, exchange: ConformedExchange) {
       [`${mode} liquidations, type order`, () => gone({ type: 'order' }), ...WRONG],
       [`${mode} liquidations, limit 501`, () => gone({ limit: '501' }), ...RANGE],
       [`${mode} liquidations over 91 days`, () => gone(old()), ...SPAN],
-      [`${mode} liquidations, symbol with swap`, () => gone({ type: 'swap', symbol: 'BTCUSDT' }), ...WRONG],
+      [
+        `${mode} liquidations, symbol with swap`,
+        () => gone({ type: 'swap', symbol: 'BTCUSDT' }),
+        ...WRONG,
+      ],
       [
         `${mode} liquidations, fromCoin with orders`,
         () => gone({ type: 'place_order', fromCoin: 'BTC' }),
@@ -379,12 +460,18 @@ function marginRules(sdk: Sdk, exchange: ConformedExchange) {
 }
 
 function accountRules(sdk: Sdk, trader: Sdk, exchange: ConformedExchange) {
-  const good = { symbol: 'ETHUSDT', productType: 'USDT-FUTURES', settingType: 'ADD', stopLossRatio: '5' }
+  const good = {
+    symbol: 'ETHUSDT',
+    productType: 'USDT-FUTURES',
+    settingType: 'ADD',
+    stopLossRatio: '5',
+  }
   const set = (...settingList: readonly Parameters[]) =>
     trader.updateFuturesTraderSymbolSettings({ settingList })
   const change = (changed: Parameters) => set({ ...good, ...changed })
   const convert = (request: Parameters) => sdk.getConvertBGBHistory(request)
-  const create = (...subAccountList: readonly string[]) => sdk.createVirtualSubaccount({ subAccountList })
+  const create = (...subAccountList: readonly string[]) =>
+    sdk.createVirtualSubaccount({ subAccountList })
   const now = () => exchange.clock.now()
   const rules: Broken[] = [
     ['copy summary of no trader', () => sdk.getFuturesTraderOrder(), '31001', '40014'],
@@ -397,8 +484,17 @@ function accountRules(sdk: Sdk, trader: Sdk, exchange: ConformedExchange) {
       ...WRONG,
     ],
     ['copy settings without symbol', () => change({ symbol: undefined }), ...MISSING],
-    ['copy settings of an unknown symbol', () => change({ symbol: 'NOSUCHUSDT' }), '31019', '40034'],
-    ['copy settings of a demo productType', () => change({ productType: 'SUSDT-FUTURES' }), ...WRONG],
+    [
+      'copy settings of an unknown symbol',
+      () => change({ symbol: 'NOSUCHUSDT' }),
+      '31019',
+      '40034',
+    ],
+    [
+      'copy settings of a demo productType',
+      () => change({ productType: 'SUSDT-FUTURES' }),
+      ...WRONG,
+    ],
     ['copy settings, settingType SET', () => change({ settingType: 'SET' }), ...WRONG],
     ['copy settings, ratio 401', () => change({ stopSurplusRatio: '401' }), ...RANGE],
     ['copy settings, ratio 1.5', () => change({ stopSurplusRatio: '1.5' }), ...RANGE],

@@ -6,7 +6,12 @@ import { restingPrice } from './futures-orders.ts'
 import { defaultRateLimitSettings } from '../../src/simulator/wire/checks/rate-limits.ts'
 
 const MINUTE_MS = 60_000
-const PLACE = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' }
+const PLACE = {
+  symbol: 'BTCUSDT',
+  productType: 'USDT-FUTURES',
+  marginCoin: 'USDT',
+  marginMode: 'crossed',
+}
 const FILLS = { productType: 'USDT-FUTURES' }
 
 /** What needs minutes of the exchange's clock, or a setting other than the default. */
@@ -20,18 +25,23 @@ export async function trySettings(report: Report): Promise<void> {
           const price = await restingPrice(sdk)
           const orderList = [
             {
-              ...{ size: '0.01', price: String(price), side: 'buy', orderType: 'limit' },
+              size: '0.01',
+              price: String(price),
+              side: 'buy',
+              orderType: 'limit',
               clientOid: 'window',
             },
           ]
-          const send = async () => (await sdk.futuresBatchSubmitOrders({ ...PLACE, orderList })).data
+          const send = async () =>
+            (await sdk.futuresBatchSubmitOrders({ ...PLACE, orderList })).data
           const first = textAt(await send(), 'successList', 0, 'orderId')
           await sdk.futuresCancelAllOrders(FILLS)
           exchange.clock.pass(19 * MINUTE_MS)
           const again = await send()
           if (idempotency === 'duplicateError')
             assert.equal(at(again, 'failureList', 0, 'errorCode'), '40786')
-          else if (idempotency === 'replay') assert.equal(at(again, 'successList', 0, 'orderId'), first)
+          else if (idempotency === 'replay')
+            assert.equal(at(again, 'successList', 0, 'orderId'), first)
           else assert.notEqual(textAt(again, 'successList', 0, 'orderId'), first)
           if (idempotency === 'pendingOnly') return 'the first is gone: a new order'
           exchange.clock.pass(2 * MINUTE_MS)
@@ -45,17 +55,20 @@ export async function trySettings(report: Report): Promise<void> {
   await report.try('all endpoints together: 429, and five minutes of it', () => {
     const overall = { ...defaultRateLimitSettings.overall, calls: 12 }
     const rateLimits = { ...defaultRateLimitSettings, overall }
-    return withExchange({ wire: { rateLimits, timestampToleranceMs: 60 * MINUTE_MS } }, async (exchange) => {
-      const sdk = await exchange.sdk('oneWay')
-      for (let count = 0; count < 12; count++) await sdk.getServerTime()
-      const over = await exchange.refusalOf(() => sdk.getFuturesFills(FILLS))
-      assert.deepEqual([over.status, over.code], [429, '429'])
-      exchange.clock.pass(4 * MINUTE_MS)
-      assert.equal((await exchange.refusalOf(() => sdk.getServerTime())).status, 429)
-      exchange.clock.pass(MINUTE_MS + 1000)
-      await sdk.getServerTime()
-      return 'over: HTTP 429; 4 min on: HTTP 429; 5 min on: served'
-    })
+    return withExchange(
+      { wire: { rateLimits, timestampToleranceMs: 60 * MINUTE_MS } },
+      async (exchange) => {
+        const sdk = await exchange.sdk('oneWay')
+        for (let count = 0; count < 12; count++) await sdk.getServerTime()
+        const over = await exchange.refusalOf(() => sdk.getFuturesFills(FILLS))
+        assert.deepEqual([over.status, over.code], [429, '429'])
+        exchange.clock.pass(4 * MINUTE_MS)
+        assert.equal((await exchange.refusalOf(() => sdk.getServerTime())).status, 429)
+        exchange.clock.pass(MINUTE_MS + 1000)
+        await sdk.getServerTime()
+        return 'over: HTTP 429; 4 min on: HTTP 429; 5 min on: served'
+      },
+    )
   })
 
   await report.try('refusals with HTTP 200: both clients see them', () =>
@@ -63,7 +76,9 @@ export async function trySettings(report: Report): Promise<void> {
       const [sdk, ccxt] = [await exchange.sdk('oneWay'), await exchange.ccxt('oneWay')]
       await ccxt.loadMarkets()
       const one = await exchange.refusalOf(() => sdk.futuresCancelAllOrders(FILLS))
-      const other = await exchange.refusalOf(() => ccxt.createOrder('BTC/USDT:USDT', 'market', 'buy', 9999))
+      const other = await exchange.refusalOf(() =>
+        ccxt.createOrder('BTC/USDT:USDT', 'market', 'buy', 9999),
+      )
       assert.deepEqual([one.status, other.status], [200, 200])
       return `HTTP 200 with ${one.code} and ${other.code}`
     }),
@@ -88,7 +103,9 @@ export async function trySettings(report: Report): Promise<void> {
   )
 }
 
-type SimulatorPart = NonNullable<NonNullable<Parameters<typeof ConformedExchange.open>[0]>['simulator']>
+type SimulatorPart = NonNullable<
+  NonNullable<Parameters<typeof ConformedExchange.open>[0]>['simulator']
+>
 
 async function withExchange(
   simulator: SimulatorPart,

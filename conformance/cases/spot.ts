@@ -1,24 +1,39 @@
 import assert from 'node:assert/strict'
 import { type Ccxt, type Sdk } from '../clients.ts'
 import { type ConformedExchange } from '../exchange.ts'
-import { assertAllowed, assertFields, assertNewestFirst, at, listAt, numberAt, textAt } from '../read.ts'
+import {
+  assertAllowed,
+  assertFields,
+  assertNewestFirst,
+  at,
+  listAt,
+  numberAt,
+  textAt,
+} from '../read.ts'
 import { type Report } from '../report.ts'
 
 const SYMBOL = 'BTC/USDT'
 
 /** Document: Spot order. */
 const ORDER_FIELDS = [
-  ...['userId', 'symbol', 'orderId', 'clientOid', 'price', 'size', 'orderType', 'side', 'status', 'priceAvg'],
-  ...[
-    'baseVolume',
-    'quoteVolume',
-    'enterPointSource',
-    'orderSource',
-    'feeDetail',
-    'cTime',
-    'uTime',
-    'cancelReason',
-  ],
+  'userId',
+  'symbol',
+  'orderId',
+  'clientOid',
+  'price',
+  'size',
+  'orderType',
+  'side',
+  'status',
+  'priceAvg',
+  'baseVolume',
+  'quoteVolume',
+  'enterPointSource',
+  'orderSource',
+  'feeDetail',
+  'cTime',
+  'uTime',
+  'cancelReason',
 ]
 const HISTORY_STATUSES = ['init', 'new', 'partially_fill', 'full_fill', 'cancelled']
 const DETAIL_STATUSES: Readonly<Record<string, string>> = {
@@ -30,7 +45,12 @@ const DETAIL_STATUSES: Readonly<Record<string, string>> = {
 }
 const SOURCES = ['WEB', 'APP', 'API', 'SYS', 'ANDROID', 'IOS']
 const ORDER_SOURCES = [
-  ...['normal', 'market', 'spot_trader_buy', 'spot_follower_buy', 'spot_trader_sell', 'spot_follower_sell'],
+  'normal',
+  'market',
+  'spot_trader_buy',
+  'spot_follower_buy',
+  'spot_trader_sell',
+  'spot_follower_sell',
 ]
 
 /** Histories, one order, withdrawals. */
@@ -51,7 +71,10 @@ interface Context {
 }
 
 /** @returns every row of the history */
-async function trySpotHistory(report: Report, { exchange, ccxt, sdk }: Context): Promise<readonly unknown[]> {
+async function trySpotHistory(
+  report: Report,
+  { exchange, ccxt, sdk }: Context,
+): Promise<readonly unknown[]> {
   let history: readonly unknown[] = []
   await report.try('SDK spot history, every page', async () => {
     history = await readHistory(sdk, 40)
@@ -64,7 +87,11 @@ async function trySpotHistory(report: Report, { exchange, ccxt, sdk }: Context):
     assertAllowed(history, 'cancelReason', ['', 'normal_cancel', 'stp_cancel'])
     assertNewestFirst(history, 'orderId')
     const { body } = exchange.relay.last
-    assert.equal(at(JSON.parse(body), 'message'), 'success', 'the envelope’s text is called message')
+    assert.equal(
+      at(JSON.parse(body), 'message'),
+      'success',
+      'the envelope’s text is called message',
+    )
     assert.equal(at(JSON.parse(body), 'msg'), undefined)
     return `${history.length} orders in pages of 40, newest first, none twice; message, not msg`
   })
@@ -79,7 +106,9 @@ async function trySpotHistory(report: Report, { exchange, ccxt, sdk }: Context):
 
   await report.try('SDK spot history by time, symbol and orderId', async () => {
     const middle = history[Math.floor(history.length / 2)]
-    const [orderId, symbol, cTime] = ['orderId', 'symbol', 'cTime'].map((name) => textAt(middle, name))
+    const [orderId, symbol, cTime] = ['orderId', 'symbol', 'cTime'].map((name) =>
+      textAt(middle, name),
+    )
     const one = listAt((await sdk.getSpotHistoricOrders({ orderId })).data)
     assert.deepEqual(
       one.map((row) => at(row, 'orderId')),
@@ -87,7 +116,9 @@ async function trySpotHistory(report: Report, { exchange, ccxt, sdk }: Context):
     )
     const later = listAt((await sdk.getSpotHistoricOrders({ symbol, startTime: cTime })).data)
     assert.ok(later.length > 0)
-    assert.ok(later.every((row) => at(row, 'symbol') === symbol && numberAt(row, 'cTime') >= Number(cTime)))
+    assert.ok(
+      later.every((row) => at(row, 'symbol') === symbol && numberAt(row, 'cTime') >= Number(cTime)),
+    )
     return `1 by orderId, ${later.length} of ${symbol} from startTime on`
   })
 
@@ -122,7 +153,9 @@ async function trySpotHistory(report: Report, { exchange, ccxt, sdk }: Context):
     const orders = await ccxt.fetchCanceledAndClosedOrders(SYMBOL, undefined, 20)
     assert.ok(orders.length > 0)
     assert.ok(orders.every(({ symbol }) => symbol === SYMBOL))
-    const unread = orders.filter(({ status }) => !['open', 'closed', 'canceled'].includes(status ?? ''))
+    const unread = orders.filter(
+      ({ status }) => !['open', 'closed', 'canceled'].includes(status ?? ''),
+    )
     assert.deepEqual(
       unread.map(({ info }) => info['status']),
       [],
@@ -148,7 +181,11 @@ async function trySpotDetails(
       assert.equal(rows.length, 1, kind)
       assertFields(rows, ORDER_FIELDS)
       const [detail] = rows
-      assert.equal(at(detail, 'status'), DETAIL_STATUSES[textAt(row, 'status')], `status of ${kind}`)
+      assert.equal(
+        at(detail, 'status'),
+        DETAIL_STATUSES[textAt(row, 'status')],
+        `status of ${kind}`,
+      )
       for (const name of ['symbol', 'clientOid', 'side', 'orderType', 'cTime']) {
         assert.equal(at(detail, name), at(row, name), `${name} of ${kind}`)
       }
@@ -165,7 +202,9 @@ async function trySpotDetails(
 
   await report.try('ccxt places, reads and cancels a spot order', async () => {
     const price = 20_000
-    const { id } = await ccxt.createOrder(SYMBOL, 'limit', 'buy', 0.01, price, { clientOid: 'spot-resting' })
+    const { id } = await ccxt.createOrder(SYMBOL, 'limit', 'buy', 0.01, price, {
+      clientOid: 'spot-resting',
+    })
     const open = await ccxt.fetchOrder(id, SYMBOL)
     assert.deepEqual([open.status, open.price, open.amount], ['open', price, 0.01])
     const byClient = listAt((await sdk.getSpotOrder({ clientOid: 'spot-resting' })).data)
@@ -203,8 +242,12 @@ async function tryWithdrawals(report: Report, { exchange, ccxt, sdk }: Context):
       .withdrawalAddresses.find(({ chain }) => chain === 'TRC20')
     assert.ok(entry)
     const { data } = await sdk.spotWithdraw({
-      ...{ coin: entry.coin, chain: 'trc20', address: entry.address },
-      ...{ transferType: 'on_chain', size: '50', clientOid: 'chain-1' },
+      coin: entry.coin,
+      chain: 'trc20',
+      address: entry.address,
+      transferType: 'on_chain',
+      size: '50',
+      clientOid: 'chain-1',
     })
     assert.equal(at(data, 'clientOid'), 'chain-1')
     const { id } = await ccxt.withdraw('USDT', 60, entry.address, undefined, { network: 'TRC20' })
@@ -215,7 +258,10 @@ async function tryWithdrawals(report: Report, { exchange, ccxt, sdk }: Context):
   await report.try('SDK withdraws to an unknown address', async () => {
     const refused = await exchange.refusalOf(() =>
       sdk.spotWithdraw({
-        ...{ coin: 'USDT', chain: 'trc20', address: 'TUnknownAddressThatNobodyListed', size: '50' },
+        coin: 'USDT',
+        chain: 'trc20',
+        address: 'TUnknownAddressThatNobodyListed',
+        size: '50',
         transferType: 'on_chain',
       }),
     )
@@ -227,7 +273,9 @@ async function readHistory(sdk: Sdk, limit: number): Promise<readonly unknown[]>
   const rows: unknown[] = []
   for (let pages = 0; pages < PAGES_MAX; pages++) {
     const idLessThan = rows.length === 0 ? undefined : textAt(rows.at(-1), 'orderId')
-    const page = listAt((await sdk.getSpotHistoricOrders({ limit: String(limit), idLessThan })).data)
+    const page = listAt(
+      (await sdk.getSpotHistoricOrders({ limit: String(limit), idLessThan })).data,
+    )
     rows.push(...page)
     if (page.length < limit) return rows
   }

@@ -88,7 +88,13 @@ export class Alerts {
       this.hide(secret)
       logger.hide(secret)
     }
-    const common = { client: this.#client, place, hidden: this.#hidden, logger, now: () => this.#clock.now() }
+    const common = {
+      client: this.#client,
+      place,
+      hidden: this.#hidden,
+      logger,
+      now: () => this.#clock.now(),
+    }
     this.#senders = secrets.targets.map((target) => new TargetSender({ ...common, target }))
   }
 
@@ -122,7 +128,10 @@ export class Alerts {
     if (settings.heartbeat === undefined || secrets.heartbeatUrl === undefined) return
     this.#heartbeat = new Heartbeat({
       ...settings.heartbeat,
-      ...{ url: secrets.heartbeatUrl, client: this.#client, hidden: this.#hidden, logger },
+      url: secrets.heartbeatUrl,
+      client: this.#client,
+      hidden: this.#hidden,
+      logger,
       obstacle: () => watched.obstacle() ?? this.#describeFailing(),
     })
   }
@@ -141,10 +150,16 @@ export class Alerts {
   }
 
   /** Sends one alert to each target at once, and says what each answered. */
-  async test(): Promise<readonly (DeliveryResult & { readonly name: string; readonly kind: string })[]> {
+  async test(): Promise<
+    readonly (DeliveryResult & { readonly name: string; readonly kind: string })[]
+  > {
     const { secrets, place, clock } = this.#options
     const alert: Alert = {
-      ...{ event: 'alert.test', key: 'alert.test', urgency: 'info', repeats: 0, at: clock.now() },
+      event: 'alert.test',
+      key: 'alert.test',
+      urgency: 'info',
+      repeats: 0,
+      at: clock.now(),
       title: 'a test: alerts of this configuration arrive here',
       lines: [],
       command: 'check',
@@ -196,14 +211,17 @@ export class Alerts {
 
   #isQuiet(): boolean {
     const { settings, clock } = this.#options
-    return settings.quiet !== undefined && isBetween(this.#localTime(clock.now()).minute, settings.quiet)
+    return (
+      settings.quiet !== undefined && isBetween(this.#localTime(clock.now()).minute, settings.quiet)
+    )
   }
 
   /** What was due before the start was the last run's. */
   #skipDigest(): void {
     const { settings, clock } = this.#options
     const { day, minute } = this.#localTime(clock.now())
-    if (settings.digestAt !== undefined && minute >= toMinute(settings.digestAt)) this.#digestedOn = day
+    if (settings.digestAt !== undefined && minute >= toMinute(settings.digestAt))
+      this.#digestedOn = day
   }
 
   #digest(): void {
@@ -216,7 +234,11 @@ export class Alerts {
     this.#digestedOn = day
     this.#add([
       {
-        ...{ event: 'alert.digest', key: 'alert.digest', urgency: 'info', repeats: 0, at: now },
+        event: 'alert.digest',
+        key: 'alert.digest',
+        urgency: 'info',
+        repeats: 0,
+        at: now,
         title: 'the day so far',
         lines: this.#watched.digest(),
       },

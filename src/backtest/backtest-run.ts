@@ -52,7 +52,8 @@ class FailedDecisions {
 
   describe(): readonly string[] {
     return [...this.#byStrategy].map(
-      ([strategy, { count, reason }]) => `${strategy}: ${count} decisions failed, the first with ${reason}`,
+      ([strategy, { count, reason }]) =>
+        `${strategy}: ${count} decisions failed, the first with ${reason}`,
     )
   }
 }
@@ -93,7 +94,11 @@ export class BacktestRun {
     this.#core = core
     const collector = new RunCollector({
       bucketMs: options.bucketMs,
-      ...{ directory, coin, fromAt: startAt, toAt, instruments: settings.instruments },
+      directory,
+      coin,
+      fromAt: startAt,
+      toAt,
+      instruments: settings.instruments,
       opening: Number(coinOf(core, coin).opening),
       resting: (symbol) => this.#watch.resting(symbol),
     })
@@ -112,7 +117,9 @@ export class BacktestRun {
     this.#backtest = new Backtest({
       ...backtest,
       exchange: {
-        ...{ productType, marginCoin: coin, view: viewOf(coverage) },
+        productType,
+        marginCoin: coin,
+        view: viewOf(coverage),
         onPlayed: () => this.#watch.look(),
       },
       createJournal: () => new PassingJournal(),
@@ -156,8 +163,14 @@ export class BacktestRun {
     )
     const { positions, counts } = this.#core.ledger(UID)
     return buildRunReport(this.#collector, {
-      ...{ model, toAt: this.now, isCut: this.now < toAt, liquidations: counts.liquidations },
-      liquidation: { nearest: this.#backtest.nearestDistances, steps: this.#steps.taken },
+      model,
+      toAt: this.now,
+      isCut: this.now < toAt,
+      liquidations: counts.liquidations,
+      liquidation: {
+        nearest: this.#backtest.nearestDistances,
+        steps: this.#steps.taken,
+      },
       tradedSymbols: listTraded(this.#options.backtest.settings),
       money: this.#readMoney(),
       marks: this.#watch.marks(),
@@ -166,11 +179,14 @@ export class BacktestRun {
       rejections: this.#orders.rejections,
       limiter: this.#backtest.limiter.filter(({ granted }) => granted > 0).map(toLimiterUse),
       restrictions: describeRestrictions([...this.#backtest.book.restrictions.values()], {
-        ...{ fromAt: this.#options.backtest.startAt, toAt: this.now },
+        fromAt: this.#options.backtest.startAt,
+        toAt: this.now,
       }),
       notes: [
         ...this.#failures.describe(),
-        ...this.#backtest.missingCandles.map((line) => `at the end it still waited for candles: ${line}`),
+        ...this.#backtest.missingCandles.map(
+          (line) => `at the end it still waited for candles: ${line}`,
+        ),
         ...silent.map((id) => `${id} wanted no order in all of the run`),
       ],
       openPositions: positions.map(
@@ -188,7 +204,12 @@ export class BacktestRun {
     const { positions } = this.#core.ledger(UID)
     const unrealised = sumDecimals(positions.map((position) => decimal(position.unrealised)))
     return {
-      ...{ opening, realised: realisedProfit, unrealised: unrealised.toString(), fees, funding, insurance },
+      opening,
+      realised: realisedProfit,
+      unrealised: unrealised.toString(),
+      fees,
+      funding,
+      insurance,
       final: decimal(balance).plus(unrealised).toString(),
     }
   }
@@ -204,7 +225,8 @@ export function describeRestrictions(
 ): readonly string[] {
   // A limit that flattens holds both; it says itself what was reached.
   const isSaid = ({ scope, code }: Restriction): boolean =>
-    code === 'flatten' && restrictions.some((other) => other.scope === scope && other.code !== 'flatten')
+    code === 'flatten' &&
+    restrictions.some((other) => other.scope === scope && other.code !== 'flatten')
   return restrictions
     .filter((restriction) => !isSaid(restriction))
     .toSorted((one, other) => one.at - other.at)
@@ -224,9 +246,16 @@ function coinOf(core: ExchangeCore, coin: string) {
 }
 
 function toLimiterUse(endpoint: EndpointStatistics): LimiterUse {
-  const { calls, perMs, made, usedShare, windowMax, waitedMsP50, waitedMsP99, rateLimited } = endpoint
+  const { calls, perMs, made, usedShare, windowMax, waitedMsP50, waitedMsP99, rateLimited } =
+    endpoint
   return {
-    ...{ endpoint: endpoint.endpoint, made, usedShare, windowMax, waitedMsP50, waitedMsP99, rateLimited },
+    endpoint: endpoint.endpoint,
+    made,
+    usedShare,
+    windowMax,
+    waitedMsP50,
+    waitedMsP99,
+    rateLimited,
     limit: `${calls} in ${perMs} ms`,
   }
 }

@@ -109,7 +109,9 @@ export class DirectExchange implements SimulatedExchange {
     const { view } = this.#options
     const now = this.#now()
     table.clear()
-    const rows = this.#core.carryOut(now, (state) => listTickers(state, this.#productType, toTickerNumbers))
+    const rows = this.#core.carryOut(now, (state) =>
+      listTickers(state, this.#productType, toTickerNumbers),
+    )
     this.#options.onPlayed?.()
     for (const ticker of rows) {
       const { symbol, ts } = ticker

@@ -1,6 +1,11 @@
 import { ZERO, type Decimal } from '../lib/decimal.ts'
 import type { AccountFigures, RestingPrices, RunFill, RunFunding } from '../report/run-facts.ts'
-import { accountOf, type Account, type CoreState, type SymbolState } from '../simulator/futures/core-state.ts'
+import {
+  accountOf,
+  type Account,
+  type CoreState,
+  type SymbolState,
+} from '../simulator/futures/core-state.ts'
 import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
 import type { Fill } from '../simulator/futures/positions/fill.ts'
 import { orderIdText, tradeIdText, type Order } from '../simulator/futures/orders/order.ts'
@@ -32,7 +37,12 @@ export class ExchangeWatch {
   readonly #listener: WatchListener
   readonly #coin: string
   readonly #figures: AccountFigures = {
-    ...{ balance: 0, unrealised: 0, equity: 0, gross: 0, net: 0, marginUse: 0 },
+    balance: 0,
+    unrealised: 0,
+    equity: 0,
+    gross: 0,
+    net: 0,
+    marginUse: 0,
   }
   /** What was displayed before the quote of now: an order that came between the two met it. */
   readonly #touches = new Map<string, Touch>()
@@ -68,7 +78,10 @@ export class ExchangeWatch {
   marks(): ReadonlyMap<string, number> {
     const symbols = [...this.#state.symbols.values()].filter(({ markTicks }) => markTicks > 0)
     return new Map(
-      symbols.map(({ instrument, markTicks }) => [instrument.symbol, markTicks * instrument.tickFloat]),
+      symbols.map(({ instrument, markTicks }) => [
+        instrument.symbol,
+        markTicks * instrument.tickFloat,
+      ]),
     )
   }
 
@@ -129,7 +142,14 @@ export class ExchangeWatch {
     const touch = known !== undefined && known.bidTicks > 0 ? known : shown
     const { symbol, priceTicks: ticks, lots, direction, fee, profit, at } = fill
     return {
-      ...{ symbol, ticks, lots, direction, fee, profit, at, ...touch },
+      symbol,
+      ticks,
+      lots,
+      direction,
+      fee,
+      profit,
+      at,
+      ...touch,
       tradeId: tradeIdText(fill.sequence),
       orderId: orderIdText(fill.orderSequence),
       clientOid: fill.source === 'API' ? (order?.clientOid ?? '') : '',
@@ -146,12 +166,14 @@ export class ExchangeWatch {
   }
 
   #orderOf({ orderSequence }: Fill): Order | undefined {
-    return this.#account.openOrders.get(orderSequence) ?? this.#account.closedOrders.get(orderSequence)
+    return (
+      this.#account.openOrders.get(orderSequence) ?? this.#account.closedOrders.get(orderSequence)
+    )
   }
 
   #takeFunding(funding: Decimal): void {
     this.#fundingSeen = funding
-    for (const position of [...this.#positions.keys()]) this.#payFunding(position)
+    for (const position of Array.from(this.#positions.keys())) this.#payFunding(position)
   }
 
   #payFunding(position: Position): void {
@@ -198,7 +220,10 @@ export class ExchangeWatch {
     }
     figures.equity = balance + figures.unrealised
     if (maintenance > 0)
-      figures.marginUse = Math.max(figures.marginUse, shareOf(maintenance, figures.equity - setAside))
+      figures.marginUse = Math.max(
+        figures.marginUse,
+        shareOf(maintenance, figures.equity - setAside),
+      )
   }
 
   /** In the margin coin: what it is worth, what it has gained, and what must stand behind it. */
@@ -206,7 +231,9 @@ export class ExchangeWatch {
     const mark = markTicks * instrument.tickFloat
     const quoteValue = mark * position.lots * instrument.lotFloat
     const quoteGain =
-      position.holdSide === 'long' ? quoteValue - position.costFloat : position.costFloat - quoteValue
+      position.holdSide === 'long'
+        ? quoteValue - position.costFloat
+        : position.costFloat - quoteValue
     const perQuote = instrument.isInverse ? 1 / mark : 1
     const value = quoteValue * perQuote
     const rate = maintenanceTier(instrument, quoteValue).rateFloat + this.#state.rates.takerFloat

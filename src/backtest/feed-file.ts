@@ -79,7 +79,9 @@ export function parseFeedFile(bytes: Buffer, path: string): FeedFile {
 
 /** The file's text. @param readings In the order of their instants. */
 export function formatFeedFile(feed: FeedId, readings: readonly FeedReading[]): string {
-  const lines = readings.map(({ readAt, data }) => `{"readAt":${readAt},"data":${writeValue(data)}}\n`)
+  const lines = readings.map(
+    ({ readAt, data }) => `{"readAt":${readAt},"data":${writeValue(data)}}\n`,
+  )
   return `${JSON.stringify({ feed, format: FORMAT })}\n${lines.join('')}`
 }
 

@@ -74,7 +74,11 @@ export class OrderLog {
   }
 
   /** Notes a fill of the exchange. @returns who wanted the order; undefined where nobody here did. */
-  fill({ clientOid, ticks, lots }: Pick<RunFill, 'clientOid' | 'ticks' | 'lots'>): FillOrigin | undefined {
+  fill({
+    clientOid,
+    ticks,
+    lots,
+  }: Pick<RunFill, 'clientOid' | 'ticks' | 'lots'>): FillOrigin | undefined {
     const open = this.#open.get(clientOid as ClientOid)
     const terms = open?.terms ?? this.#options.book().orders.get(clientOid as ClientOid)?.terms
     if (terms === undefined) return undefined
@@ -97,7 +101,13 @@ export class OrderLog {
     const middle = (market.bid + market.ask) / 2
     for (const terms of orders) {
       this.strategies.add(terms.strategyId)
-      this.#open.set(terms.clientOid, { terms, sentAt: at, middle, filledLots: 0, filledTickLots: 0 })
+      this.#open.set(terms.clientOid, {
+        terms,
+        sentAt: at,
+        middle,
+        filledLots: 0,
+        filledTickLots: 0,
+      })
     }
   }
 
@@ -105,7 +115,8 @@ export class OrderLog {
     this.strategies.add(strategyId)
     const ofStrategy = this.denialsByStrategy.get(strategyId) ?? new Map<DenialCode, number>()
     this.denialsByStrategy.set(strategyId, ofStrategy)
-    for (const counts of [this.denials, ofStrategy]) counts.set(code, (counts.get(code) ?? 0) + count)
+    for (const counts of [this.denials, ofStrategy])
+      counts.set(code, (counts.get(code) ?? 0) + count)
   }
 
   #reject(code: string, message: string): void {
@@ -125,7 +136,16 @@ export class OrderLog {
     const { strategyId, symbol, ticks, force, lots, action } = terms
     const { filledLots, filledTickLots, sentAt } = open
     this.#options.onEnded({
-      ...{ clientOid, strategyId, symbol, ticks, force, lots, filledLots, filledTickLots, reason, sentAt },
+      clientOid,
+      strategyId,
+      symbol,
+      ticks,
+      force,
+      lots,
+      filledLots,
+      filledTickLots,
+      reason,
+      sentAt,
       orderId: orderId ?? '',
       side: tradesAs(action),
       status: STATUS[state],

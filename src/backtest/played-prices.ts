@@ -31,7 +31,10 @@ export function cutRecordings(
   if (cut.length > 0) return cut
   throw emptyRange(
     Object.fromEntries(
-      recordings.map(({ source, rows: { at } }) => [source, `${toTime(at[0])} to ${toTime(at.at(-1))}`]),
+      recordings.map(({ source, rows: { at } }) => [
+        source,
+        `${toTime(at[0])} to ${toTime(at.at(-1))}`,
+      ]),
     ),
   )
 }
@@ -64,7 +67,9 @@ function rowsWithin(
 /** The share of the prices that lie between two ticks, 0 to 1. @param tick In quote coin. */
 export function shareOffTick({ rows }: Recording, tick: number): number {
   const columns =
-    rows.kind === 'candles' ? [rows.open, rows.high, rows.low, rows.close] : [rows.bid, rows.ask, rows.last]
+    rows.kind === 'candles'
+      ? [rows.open, rows.high, rows.low, rows.close]
+      : [rows.bid, rows.ask, rows.last]
   let count = 0
   for (const column of columns) {
     for (const price of column) {
@@ -95,11 +100,18 @@ export function emptyRange(facts: Readonly<Record<string, string>>): Failure {
  * What a recording says, and what it leaves out. @param stepMs From row to row, of the whole recording: how long a price
  * counts as new must not hang on where it was cut.
  */
-export function describeRecording(recording: Recording, stepMs = rowStep(recording)): PriceCoverage {
+export function describeRecording(
+  recording: Recording,
+  stepMs = rowStep(recording),
+): PriceCoverage {
   const { symbol, source, sha256, rows, funding } = recording
   const { at, kind } = rows
   return {
-    ...{ symbol, source, sha256, kind, stepMs },
+    symbol,
+    source,
+    sha256,
+    kind,
+    stepMs,
     fromAt: at[0] ?? 0,
     toAt: (at.at(-1) ?? 0) + stepMs,
     rows: at.length,
@@ -141,7 +153,10 @@ export function viewOf(coverage: readonly ViewedPrices[]): TickerView {
  *
  * @param toAt Unix ms, the end of the run: nothing is known of what closes later.
  */
-export function readRecordedCandles(recordings: readonly Recording[], toAt: number): RecordedCandle {
+export function readRecordedCandles(
+  recordings: readonly Recording[],
+  toAt: number,
+): RecordedCandle {
   const known = new Map(
     recordings.map(({ symbol, rows, intervalMs }) => [
       symbol,
@@ -191,7 +206,9 @@ export function rowStep({ rows, intervalMs }: Pick<Recording, 'rows' | 'interval
 }
 
 export function medianStep(at: Float64Array): number {
-  const steps = Float64Array.from({ length: Math.max(0, at.length - 1) }, (_, row) => stepAt(at, row)).sort()
+  const steps = Float64Array.from({ length: Math.max(0, at.length - 1) }, (_, row) =>
+    stepAt(at, row),
+  ).sort()
   return steps[steps.length >> 1] ?? 60_000
 }
 

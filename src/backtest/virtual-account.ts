@@ -152,7 +152,10 @@ export class VirtualAccount {
   #lookForKill(): void {
     const { isKilled } = this.#options.surroundings
     if (!isKilled() || killOf(this.engine.book) !== undefined) return
-    this.dispatch({ kind: 'commanded', command: { kind: 'kill', reason: 'the kill file', by: 'operator' } })
+    this.dispatch({
+      kind: 'commanded',
+      command: { kind: 'kill', reason: 'the kill file', by: 'operator' },
+    })
   }
 
   #createLimiter(clock: Clock): Limiter {

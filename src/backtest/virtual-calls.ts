@@ -55,7 +55,9 @@ export class VirtualCalls implements ExchangePort {
         if (isWithheld(answer)) this.#onWithheld()
       },
     }
-    this.#withGrant(send, (grant) => time.after(waitMs, () => gate.settle(() => this.#write(send, grant))))
+    this.#withGrant(send, (grant) =>
+      time.after(waitMs, () => gate.settle(() => this.#write(send, grant))),
+    )
   }
 
   cancelAll(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void {
@@ -74,7 +76,11 @@ export class VirtualCalls implements ExchangePort {
     _: CallOptions,
     onAnswer: OnAnswer<unknown>,
   ): void {
-    const answer = notSent('NOT_SIMULATED', `${endpoint} is not simulated`, this.#wire.trusted.clock.now())
+    const answer = notSent(
+      'NOT_SIMULATED',
+      `${endpoint} is not simulated`,
+      this.#wire.trusted.clock.now(),
+    )
     this.#wire.time.after(0, () => this.#wire.gate.settle(() => onAnswer(answer)))
   }
 
@@ -130,5 +136,13 @@ function isWithheld(answer: Answer<unknown>): boolean {
 }
 
 function notSent(code: string, message: string, receivedAt: number): Answer<never> {
-  return { kind: 'refused', class: 'notSent', code, topic: 'system', message, status: undefined, receivedAt }
+  return {
+    kind: 'refused',
+    class: 'notSent',
+    code,
+    topic: 'system',
+    message,
+    status: undefined,
+    receivedAt,
+  }
 }

@@ -71,7 +71,9 @@ export class VirtualPollers {
     const { wire, exchange, isOver } = this.#options
     if (isOver()) return
     const { time, trusted, network } = wire
-    network.send(new TickersCall({ trusted, exchange, table: this.#takeTable(), hear: this.#hearTickers }))
+    network.send(
+      new TickersCall({ trusted, exchange, table: this.#takeTable(), hear: this.#hearTickers }),
+    )
     const nextMs = this.#untilNextRead()
     time.after(nextMs, this.#readTickers)
     this.#readAccountBefore(nextMs)
@@ -126,7 +128,8 @@ export class VirtualPollers {
     table.readAt = clock.now()
     table.requestTime = offset.fromPublic(answer.requestTime ?? 0)
     if (isSynchronised) this.#sayOffset(offset.offsetMs, table.readAt)
-    else if (isMeasured) dispatch({ kind: 'clockSynchronised', offsetMs: offset.offsetMs, isPublic: true })
+    else if (isMeasured)
+      dispatch({ kind: 'clockSynchronised', offsetMs: offset.offsetMs, isPublic: true })
     else {
       this.#saidAt = 0
       dispatch({ kind: 'clockUnsynchronised', reason: 'not confirmed yet' })

@@ -100,7 +100,8 @@ class FillsCall implements WireCall<FillsPage> {
     if (answer.kind !== 'accepted') return onAnswer(answer)
     const { requestTime } = answer
     const next = takePage(span, read, { fillList: answer.data.fillList, requestTime, askedAt: 0 })
-    if (next.kind === 'unreadable') return onAnswer(unreadableAnswer(next.message, answer.receivedAt))
+    if (next.kind === 'unreadable')
+      return onAnswer(unreadableAnswer(next.message, answer.receivedAt))
     if (next.kind === 'more')
       return askFor(wire, new FillsCall(this.#options, { ...this.#asked, read: next.read }))
     onAnswer({ ...answer, data: toFillsReading(next.read, span, reader) })
@@ -108,7 +109,10 @@ class FillsCall implements WireCall<FillsPage> {
 }
 
 /** Fills by their rows: the exchange gives the same row again and again. */
-function createReader({ positionMode, instruments }: VirtualReadingsOptions['settings']): FillsReader {
+function createReader({
+  positionMode,
+  instruments,
+}: VirtualReadingsOptions['settings']): FillsReader {
   const fills = new WeakMap<WireFill, Fill>()
   return {
     instruments,
@@ -158,10 +162,24 @@ class PositionCall implements WireCall<ReadPositions> {
 
 /** As the exchange's client answers it. */
 function unreadableRow(message: string, receivedAt: number): Answer<never> {
-  return { kind: 'unknown', cause: 'unreadableRow', code: SUCCESS_CODE, message, status: 200, receivedAt }
+  return {
+    kind: 'unknown',
+    cause: 'unreadableRow',
+    code: SUCCESS_CODE,
+    message,
+    status: 200,
+    receivedAt,
+  }
 }
 
 /** As the daemon's reader does. */
 function unreadableAnswer(message: string, receivedAt: number): Answer<never> {
-  return { kind: 'unknown', cause: 'unreadable', code: SUCCESS_CODE, message, status: 200, receivedAt }
+  return {
+    kind: 'unknown',
+    cause: 'unreadable',
+    code: SUCCESS_CODE,
+    message,
+    status: 200,
+    receivedAt,
+  }
 }

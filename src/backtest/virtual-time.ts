@@ -67,7 +67,11 @@ export class VirtualTime {
   /** Lets time pass until an instant; stops early when there is nothing left, or `isOver` says so. */
   runUntil(endAt: number, isOver: () => boolean = () => false): void {
     const instants = this.#instants
-    for (let nextAt = instants.at(-1); nextAt !== undefined && nextAt <= endAt; nextAt = instants.at(-1)) {
+    for (
+      let nextAt = instants.at(-1);
+      nextAt !== undefined && nextAt <= endAt;
+      nextAt = instants.at(-1)
+    ) {
       if (isOver()) return
       this.#now = nextAt
       this.#runNext()

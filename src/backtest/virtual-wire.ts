@@ -35,7 +35,9 @@ export interface WireCall<Data> {
 
 /** Sends a reading as soon as it is granted. */
 export function askFor<Data>(wire: VirtualWire, call: WireCall<Data>): void {
-  const waiting = wire.limiter.request(call.site, PRIORITY.reads, (grant) => carry(wire, grant, call))
+  const waiting = wire.limiter.request(call.site, PRIORITY.reads, (grant) =>
+    carry(wire, grant, call),
+  )
   if (!waiting) throw new Error(`too many wait for ${call.site}`)
 }
 

@@ -1,6 +1,10 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from './process/verb-frame.ts'
-import { addOperatorCommand, commandDaemon, type CommandOptions } from './operator/operator-command.ts'
+import {
+  addOperatorCommand,
+  commandDaemon,
+  type CommandOptions,
+} from './operator/operator-command.ts'
 
 interface AdoptOptions extends CommandOptions {
   readonly to: string
@@ -9,7 +13,9 @@ interface AdoptOptions extends CommandOptions {
 /** `intentd adopt`: hands what others opened on an instrument, and no strategy holds, to a strategy. */
 export function addAdoptCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatorCommand(program, 'adopt', '<symbol>')
-    .description('hand the part of a position that no strategy holds to one that trades the instrument')
+    .description(
+      'hand the part of a position that no strategy holds to one that trades the instrument',
+    )
     .requiredOption('--to <strategy>', 'the id of the strategy that takes it over')
     .action(async (scope: string, { to, ...options }: AdoptOptions) =>
       setExit(await commandDaemon({ kind: 'adopt', scope, strategy: to }, options)),

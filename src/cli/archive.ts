@@ -47,19 +47,31 @@ function parseBefore(text: string): number {
   // The 31st of February is no day, though a parser may take it for one of March.
   const isDay = !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day)
   const isDate = isDay && !Number.isNaN(at)
-  if (!isDate) throw new InvalidArgumentError('write a date such as 2025-06-02, or 2025-06-02T06:00Z.')
+  if (!isDate)
+    throw new InvalidArgumentError('write a date such as 2025-06-02, or 2025-06-02T06:00Z.')
   if (at > systemClock.now()) throw new InvalidArgumentError('it lies in the future.')
   return at
 }
 
-async function archive({ before, to, market, speed, ...options }: ArchiveCommandOptions): Promise<number> {
+async function archive({
+  before,
+  to,
+  market,
+  speed,
+  ...options
+}: ArchiveCommandOptions): Promise<number> {
   const played = { files: market, speed }
   const request = { ...toConfigRequest(options), played }
   const { config } = loadConfig(request)
   const directory = stateDirectoryOf(config, played)
   const file = to === undefined ? undefined : resolve(to)
   const report = await archiveState({
-    ...{ config, directory, before, file, clock: systemClock, timers: systemTimers },
+    config,
+    directory,
+    before,
+    file,
+    clock: systemClock,
+    timers: systemTimers,
     password: loadJournalPassword(config, request),
     configOption: repeatOptions(options),
     logger: { log: () => undefined },

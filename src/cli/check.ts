@@ -10,7 +10,12 @@ import {
   listIdleLimits,
   listPositionValues,
 } from './process/position-values.ts'
-import { addMarketOptions, listCheckWords, type MarketOptions, withPlayed } from './process/market-options.ts'
+import {
+  addMarketOptions,
+  listCheckWords,
+  type MarketOptions,
+  withPlayed,
+} from './process/market-options.ts'
 import { listMadeUp, listPriceless } from '../daemon/embedded/made-up-prices.ts'
 import { filesOf } from '../daemon/embedded/simulated-exchange.ts'
 import { usualFundingMinutes } from '../config/funding-minutes.ts'
@@ -38,10 +43,15 @@ export function addCheckCommand(program: Command, { setExit }: VerbFrame): void 
   addMarketOptions(addParamOption(addConfigOptions(program.command('check'))))
     .argument('[config]', 'the configuration by itself, as backtest takes it; or -c')
     .description('read the whole configuration and its strategies, and report every problem')
-    .option('--no-secrets', 'do not ask for keys: where only the daemon has them (systemd), or in a pipeline')
+    .option(
+      '--no-secrets',
+      'do not ask for keys: where only the daemon has them (systemd), or in a pipeline',
+    )
     .action(async (file: string | undefined, options: CheckOptions, command: Command) => {
       if (file !== undefined && options.config !== undefined)
-        command.error(`error: two configurations: ${file}, and -c ${options.config}; name one of them`)
+        command.error(
+          `error: two configurations: ${file}, and -c ${options.config}; name one of them`,
+        )
       setExit(await check(file === undefined ? options : { ...options, config: file }))
     })
 }
@@ -64,7 +74,9 @@ async function check(options: CheckOptions): Promise<number> {
     const priceless = listPriceless(config, played)
     const madeUp = listMadeUp(config, played).filter((symbol) => !priceless.includes(symbol))
     if (madeUp.length > 0)
-      writeOut(`${of}no file has prices of ${madeUp.join(', ')}: they are made up (simulator.seed)\n`)
+      writeOut(
+        `${of}no file has prices of ${madeUp.join(', ')}: they are made up (simulator.seed)\n`,
+      )
     if (priceless.length > 0)
       writeOut(
         `${of}nothing has prices of ${priceless.join(', ')}, which no strategy trades: they are listed at a price of the simulator's own\n`,
@@ -84,7 +96,9 @@ async function check(options: CheckOptions): Promise<number> {
       )
     const flips = listFlips(config)
     if (flips.length > 0)
-      writeOut(`${of}orders from the largest long to the largest short (orderSizeMax): ${flips.join(', ')}\n`)
+      writeOut(
+        `${of}orders from the largest long to the largest short (orderSizeMax): ${flips.join(', ')}\n`,
+      )
     for (const remark of await describeFunding(config, options.market)) writeOut(`${of}${remark}\n`)
     writeOut(`${of}orders of a strategy that fails (onFailure): ${describePolicies(config)}\n`)
   }
@@ -97,7 +111,10 @@ async function check(options: CheckOptions): Promise<number> {
 }
 
 /** Says what of funding does not fit together, and when a simulated exchange pays it. */
-async function describeFunding(config: DaemonConfig, files: readonly string[]): Promise<readonly string[]> {
+async function describeFunding(
+  config: DaemonConfig,
+  files: readonly string[],
+): Promise<readonly string[]> {
   const { simulator, instruments, calendar } = config
   const remarks = remarksOnCalendar(config)
   if (simulator === undefined) return remarks
@@ -106,7 +123,9 @@ async function describeFunding(config: DaemonConfig, files: readonly string[]): 
   const minutes = showMinutes(usualFundingMinutes(calendar))
   const own = Object.entries(instruments).flatMap(([symbol, { fundingHours }]) => [
     ...(fundingHours === undefined ? [] : [`${symbol} every ${fundingHours} h`]),
-    ...(recordings.some((one) => one.symbol === symbol && one.funding) ? [`${symbol} as recorded`] : []),
+    ...(recordings.some((one) => one.symbol === symbol && one.funding)
+      ? [`${symbol} as recorded`]
+      : []),
   ])
   const paid = [`at ${minutes} UTC (calendar.funding)`, ...own].join('; ')
   return [...remarks, ...remarksOnFunding(config, recordings), `funding is paid ${paid}`]
@@ -120,7 +139,10 @@ const POLICIES = {
 } as const
 
 function describePolicies({ strategies }: DaemonConfig): string {
-  const groups = Map.groupBy(strategies, ({ onFailure }): keyof typeof POLICIES => onFailure ?? 'absent')
+  const groups = Map.groupBy(
+    strategies,
+    ({ onFailure }): keyof typeof POLICIES => onFailure ?? 'absent',
+  )
   return [...groups]
     .map(([policy, members]) => `${POLICIES[policy]} (${members.map(({ id }) => id).join(', ')})`)
     .join('; ')

@@ -43,7 +43,9 @@ export function addFleetCommand(program: Command, { setExit }: VerbFrame): void 
     .command('fleet')
     .description('show all accounts with journals in one PostgreSQL database')
   addConfigOptions(fleet.command('status'))
-    .description('show who writes each journal, and who stands by; on any machine that reaches the database')
+    .description(
+      'show who writes each journal, and who stands by; on any machine that reaches the database',
+    )
     .option('--watch [every]', 'repeat every second, or at this interval', parseDuration)
     .option('--json', 'as JSON')
     .option(URL_FLAGS, 'this database, without a configuration')
@@ -84,7 +86,8 @@ export async function showAlerts(
   let last: number | undefined
   for (;;) {
     // The last one is where those that come begin.
-    const most = last === undefined ? Math.min(Math.max(1, limit), ALERTS_READ_MAX) : ALERTS_READ_MAX
+    const most =
+      last === undefined ? Math.min(Math.max(1, limit), ALERTS_READ_MAX) : ALERTS_READ_MAX
     const alerts = await readOrWait(reader, { after: last, most, prefix })
     const shown = last === undefined && limit === 0 ? [] : alerts
     if (!json && last === undefined && alerts.length === 0) writeOut(`${prefix}${NO_ALERTS}\n`)
@@ -167,7 +170,13 @@ export function exitOfFleet({ accounts, unread }: Pick<Fleet, 'accounts' | 'unre
   return isSound ? 0 : EXITS.temporary
 }
 
-export function formatFleet({ accounts, unread, workers, alerts, trouble }: Omit<Fleet, 'now'>): string {
+export function formatFleet({
+  accounts,
+  unread,
+  workers,
+  alerts,
+  trouble,
+}: Omit<Fleet, 'now'>): string {
   if (accounts.length + unread.length + workers.length === 0)
     return 'there is no journal in this database yet\n'
   return [
@@ -182,10 +191,16 @@ export function formatFleet({ accounts, unread, workers, alerts, trouble }: Omit
           .map(paragraph)
           .join('')}`,
     ),
-    ...unread.map(({ schema, reason }) => `${schema}\n${paragraph(`! it cannot be read: ${reason}`)}`),
-    ...(workers.length === 0 ? [] : [`workers\n${workers.map(describeWorker).map(paragraph).join('')}`]),
+    ...unread.map(
+      ({ schema, reason }) => `${schema}\n${paragraph(`! it cannot be read: ${reason}`)}`,
+    ),
+    ...(workers.length === 0
+      ? []
+      : [`workers\n${workers.map(describeWorker).map(paragraph).join('')}`]),
     ...(alerts.length === 0 ? [] : [`alerts\n${alerts.map(formatAlert).map(paragraph).join('')}`]),
-    ...(trouble === undefined ? [] : [paragraph(`! workers and alerts cannot be read: ${trouble}`)]),
+    ...(trouble === undefined
+      ? []
+      : [paragraph(`! workers and alerts cannot be read: ${trouble}`)]),
   ].join('\n')
 }
 
@@ -215,7 +230,8 @@ function describeWriter(account: FleetAccount): string {
 function describeShown({ shown, state }: FleetAccount): readonly string[] {
   if (shown?.state['mode'] === undefined) return []
   const say = (name: string): string => textOf(shown.state[name])
-  const asOf = state === 'writes' && shown.seenAgoMs < SHOWN_WITHIN_MS ? '' : `, ${age(shown.seenAgoMs)} ago`
+  const asOf =
+    state === 'writes' && shown.seenAgoMs < SHOWN_WITHIN_MS ? '' : `, ${age(shown.seenAgoMs)} ago`
   const worth = shown.state['equity'] === null ? '' : `, equity ${say('equity')} ${say('coin')}`
   const orders = shown.state['openOrders'] === 1 ? '1 order' : `${say('openOrders')} orders`
   const positions = textsOf(shown.state['positions'])
@@ -271,6 +287,9 @@ function instant(at: number): string {
 
 /** A number stays with its unit. */
 function paragraph(text: string): string {
-  const lines = wrapWords(text.replaceAll(/(\d) (s|min|h)\b/g, '$1\u00A0$2'), COLUMNS - 2 * INDENT.length)
+  const lines = wrapWords(
+    text.replaceAll(/(\d) (s|min|h)\b/g, '$1\u00A0$2'),
+    COLUMNS - 2 * INDENT.length,
+  )
   return `${INDENT}${lines.join(`\n${INDENT}${INDENT}`).replaceAll('\u00A0', ' ')}\n`
 }

@@ -14,7 +14,12 @@ import { assertKeys, type JournalWriter } from '../journal/journal-writer.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
-import { durationOption, addConfigOptions, type ConfigOptions, toConfigRequest } from './process/options.ts'
+import {
+  durationOption,
+  addConfigOptions,
+  type ConfigOptions,
+  toConfigRequest,
+} from './process/options.ts'
 import type { VerbFrame } from './process/verb-frame.ts'
 import { writeOut } from './process/write-out.ts'
 
@@ -34,7 +39,9 @@ interface HandoverOptions extends ConfigOptions {
 /** `intentd handover`: the daemon that trades an account stops, and a standby goes on, without a wait between. */
 export function addHandoverCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('handover'))
-    .description('move an account to its standby on purpose; on any machine that reaches the journal')
+    .description(
+      'move an account to its standby on purpose; on any machine that reaches the journal',
+    )
     .addOption(durationOption('--within <duration>', 'how long to wait for it', WITHIN_MS))
     .action(async (options: HandoverOptions) => setExit(await handOver(options)))
 }
@@ -56,7 +63,8 @@ async function handOver(options: HandoverOptions): Promise<number> {
         EXIT_NOT_DONE,
         `the journal was moved from the server to ${before.movedTo}: nothing is moved`,
       )
-    if (!before.isHeld) return say(EXIT_NOT_DONE, 'nobody trades this account: whoever is started next does')
+    if (!before.isHeld)
+      return say(EXIT_NOT_DONE, 'nobody trades this account: whoever is started next does')
     const refused = config.journal.onDifference === 'refuse'
     const standbys = before.followers.filter(({ differs }) => !refused || differs === '')
     const [barred] = before.followers
@@ -77,7 +85,8 @@ async function handOver(options: HandoverOptions): Promise<number> {
     let { token } = before
     await handover.ask(token)
     say(0, `asked ${before.holder} to hand over; ${standby.holder} stands by`)
-    if (standby.differs !== '') say(0, `! it would trade otherwise than the writer: ${standby.differs}`)
+    if (standby.differs !== '')
+      say(0, `! it would trade otherwise than the writer: ${standby.differs}`)
     for (;;) {
       await new Promise<void>((resolve) => systemTimers.after(LOOK_MS, resolve))
       const now = await handover.look()

@@ -64,7 +64,9 @@ export function addJournalCommand(program: Command, { version, setExit }: VerbFr
     )
     .action(async (options: RekeyCommandOptions) => setExit(await rekey(options, version)))
   addConfigOptions(journal.command('migrate'))
-    .description('give the journal of an earlier version the present layout, after a copy; no daemon may run')
+    .description(
+      'give the journal of an earlier version the present layout, after a copy; no daemon may run',
+    )
     .option('--dry-run', 'only say what would be done')
     .addOption(listOption('--market <file>', 'as given to run'))
     .option('--speed <n>', 'as given to run', parseSpeed)
@@ -97,7 +99,10 @@ const REKEYED: Readonly<Record<Exclude<RekeyReport['kind'], 'same'>, string>> = 
     'taken:   the journal is that of this key now, on your word: nothing showed that the account is the same',
 }
 
-async function rekey({ unproved, ...options }: RekeyCommandOptions, version: string): Promise<number> {
+async function rekey(
+  { unproved, ...options }: RekeyCommandOptions,
+  version: string,
+): Promise<number> {
   const request = toConfigRequest(options)
   const { config } = loadConfig(request)
   const { kind, compared } = await rekeyJournal({
@@ -119,7 +124,12 @@ async function rekey({ unproved, ...options }: RekeyCommandOptions, version: str
   return 0
 }
 
-async function migrate({ dryRun, market, speed, ...options }: MigrateCommandOptions): Promise<number> {
+async function migrate({
+  dryRun,
+  market,
+  speed,
+  ...options
+}: MigrateCommandOptions): Promise<number> {
   const played = { files: market, speed }
   const request = { ...toConfigRequest(options), played }
   const { config } = loadConfig(request)
@@ -132,14 +142,17 @@ async function migrate({ dryRun, market, speed, ...options }: MigrateCommandOpti
     directory,
     password: loadJournalPassword(config, request),
   })
-  const text = migration ? describeMigration(migration, isDry) : describeNothingToDo(config, directory)
+  const text = migration
+    ? describeMigration(migration, isDry)
+    : describeNothingToDo(config, directory)
   writeOut(`${text}\n`)
   return 0
 }
 
 function describeNothingToDo({ journal }: DaemonConfig, directory: string): string {
   const file = join(directory, JOURNAL_FILE)
-  if (journal?.url === undefined && !existsSync(file)) return `nothing to do: there is no journal at ${file}`
+  if (journal?.url === undefined && !existsSync(file))
+    return `nothing to do: there is no journal at ${file}`
   return `nothing to do: the journal ${journal?.url === undefined ? file : 'on the server'} has the present layout`
 }
 
@@ -177,7 +190,11 @@ async function copy({ to, market, speed, ...options }: CopyCommandOptions): Prom
   const directory = stateDirectoryOf(config, played)
   const begunAt = systemClock.monotonic()
   const report = await copyState({
-    ...{ config, directory, to, clock: systemClock, timers: systemTimers },
+    config,
+    directory,
+    to,
+    clock: systemClock,
+    timers: systemTimers,
     password: loadJournalPassword(config, request),
     onProgress: progressPrinter(),
   })
@@ -204,7 +221,9 @@ export function describeNext(
   const run = `\`intentd run${again}\``
   if (to === 'postgres')
     return `${isListed && isSet ? `set journal.url in ${file}, then ` : ''}${run}, here or on another machine`
-  return isSet ? `${run}, without --set journal.url` : `take journal.url out of ${file}, then ${run}`
+  return isSet
+    ? `${run}, without --set journal.url`
+    : `take journal.url out of ${file}, then ${run}`
 }
 
 /** On standard error, a line now and then; none for a journal that is copied at once. */
@@ -223,7 +242,10 @@ interface Described extends Pick<StateToCopy, 'to'> {
   readonly next: string
 }
 
-export function describeCopy({ kind, counted, last }: CopyReport, { to, seconds, next }: Described): string {
+export function describeCopy(
+  { kind, counted, last }: CopyReport,
+  { to, seconds, next }: Described,
+): string {
   const lines = {
     copied: `copied:   in ${seconds.toFixed(1)} s, and read back: every record, row and sum is as it was written`,
     kept: 'kept:     the server has nothing of it, so the journal goes on in the file as it was',
@@ -245,7 +267,9 @@ export function describeCopy({ kind, counted, last }: CopyReport, { to, seconds,
 
 function describeLeft(kind: CopyReport['kind'], to: StateToCopy['to']): readonly string[] {
   if (to === 'postgres')
-    return ['the file is marked as moved: no start takes it for the journal, explain still reads it']
+    return [
+      'the file is marked as moved: no start takes it for the journal, explain still reads it',
+    ]
   if (kind === 'kept') return []
   return ['the server says that its journal moved: no start or standby goes on with it']
 }

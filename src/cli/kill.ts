@@ -17,7 +17,14 @@ import { callForAnswer, processFrame, type Shown } from './call/call.ts'
 import { killFleets, type KillFleetsOptions } from './fleet/kill-fleet.ts'
 import { databaseOf, type FleetConfig, loadFleetPlaces } from './fleet/fleet-places.ts'
 import { addOperatedOptions, loadOperated } from './operator/operated-config.ts'
-import { explainSilence, leaveOrder, lookFor, operatorName, print, printResult } from './process/operator.ts'
+import {
+  explainSilence,
+  leaveOrder,
+  lookFor,
+  operatorName,
+  print,
+  printResult,
+} from './process/operator.ts'
 import { exitOf } from './process/exit-codes.ts'
 import {
   type ConfigOptions,
@@ -47,9 +54,13 @@ interface KillOptions extends ConfigOptions {
 /** `intentd kill`: nothing that creates an order leaves any more, and what rests is taken away. */
 export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('kill'))
-    .description('stop all trading at once, cancel everything, and wait for the proof; ended by `release`')
+    .description(
+      'stop all trading at once, cancel everything, and wait for the proof; ended by `release`',
+    )
     .option('--reason <text>', 'why; kept in the journal', 'ordered at the command line')
-    .addOption(durationOption('--wait <duration>', 'how long to wait for the proof', CLEAN_WITHIN_MS))
+    .addOption(
+      durationOption('--wait <duration>', 'how long to wait for the proof', CLEAN_WITHIN_MS),
+    )
     .option('--all', 'every account of this configuration, and of the database in journal.url')
     .option(URL_FLAGS, 'every account of this database, without a configuration')
     .action(async (options: KillOptions, command: Command) => {
@@ -78,7 +89,9 @@ async function killAll(options: KillOptions): Promise<number> {
     })
   }
   const isNamed = places.length + files.length > 1
-  const ofDatabases = collectCode(codes, () => killDatabases(places, { order, withinMs: wait, isNamed }))
+  const ofDatabases = collectCode(codes, () =>
+    killDatabases(places, { order, withinMs: wait, isNamed }),
+  )
   for (const { config, own } of files) {
     print(`== ${config.name}`)
     await collectCode(codes, () => kill({ ...own, reason, wait }))
@@ -91,7 +104,10 @@ async function killAll(options: KillOptions): Promise<number> {
 
 async function killDatabases(
   places: readonly PostgresPlace[],
-  { isNamed, ...options }: Pick<KillFleetsOptions, 'order' | 'withinMs'> & { readonly isNamed: boolean },
+  {
+    isNamed,
+    ...options
+  }: Pick<KillFleetsOptions, 'order' | 'withinMs'> & { readonly isNamed: boolean },
 ): Promise<number> {
   if (places.length === 0) return 0
   const { FleetReader } = await import('../journal/fleet/read-fleet.ts')
@@ -125,7 +141,9 @@ async function cancelServed({ config, own }: FleetConfig): Promise<void> {
     if (missing !== undefined)
       return say('not cancelled from here, where its keys are not; its daemon is told')
     if (!isOf(config, request))
-      return say(`not cancelled from here: ${config.file} does not say this account now; its daemon is told`)
+      return say(
+        `not cancelled from here: ${config.file} does not say this account now; its daemon is told`,
+      )
     const answer = await cancelOnce(config, request)
     if (restsNothing(answer)) return say('nothing rests at the exchange now')
     say(
@@ -145,7 +163,9 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
   leaveOrder(directory, () =>
     throwKillSwitch(directory, { reason, by: operatorName(), at: systemClock.now() }),
   )
-  printResult(`killed: nothing that creates an order leaves while ${killFileOf(directory)} is there`)
+  printResult(
+    `killed: nothing that creates an order leaves while ${killFileOf(directory)} is there`,
+  )
   const seen = await lookFor(() => readKillState(directory), Math.min(wait, SEEN_WITHIN_MS))
   if (seen === undefined) return cancelHere(config, request)
   print(`seen by the daemon (pid ${seen.pid}); it cancels everything and proves it`)
@@ -174,7 +194,10 @@ async function sayUnproved(config: DaemonConfig): Promise<void> {
   }
   const reply = await withClient(socket, (client) => client.read('/v1/status'))
   if (reply.kind === 'silent') explainReply(config, reply)
-  else printResult('not proved in this time: the daemon goes on; its log and the exchange say how far it is')
+  else
+    printResult(
+      'not proved in this time: the daemon goes on; its log and the exchange say how far it is',
+    )
 }
 
 /** How a kill has come out, if it has. */
@@ -234,7 +257,10 @@ function findMissingKeys(config: DaemonConfig, { cwd }: ConfigRequest): string |
 /** What is called from here is called with the file as it is now: nothing of another account is cancelled. */
 function isOf({ environment, account, exchange }: DaemonConfig, request: ConfigRequest): boolean {
   const now = readConfig(request).loaded?.config
-  return isDeepStrictEqual([now?.environment, now?.account, now?.exchange], [environment, account, exchange])
+  return isDeepStrictEqual(
+    [now?.environment, now?.account, now?.exchange],
+    [environment, account, exchange],
+  )
 }
 
 function cancelOnce(

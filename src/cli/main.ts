@@ -18,10 +18,19 @@ interface Verbs {
 export const VERBS: readonly Verbs[] = [
   { names: ['init'], load: async () => (await import('./setup/init.ts')).addInitCommand },
   { names: ['run'], load: async () => (await import('./run.ts')).addRunCommand },
-  { names: ['backtest'], load: async () => (await import('./backtest/backtest.ts')).addBacktestCommand },
-  { names: ['compare'], load: async () => (await import('./backtest/compare.ts')).addCompareCommand },
+  {
+    names: ['backtest'],
+    load: async () => (await import('./backtest/backtest.ts')).addBacktestCommand,
+  },
+  {
+    names: ['compare'],
+    load: async () => (await import('./backtest/compare.ts')).addCompareCommand,
+  },
   { names: ['status'], load: async () => (await import('./control/status.ts')).addStatusCommand },
-  { names: ['positions'], load: async () => (await import('./control/positions.ts')).addPositionsCommand },
+  {
+    names: ['positions'],
+    load: async () => (await import('./control/positions.ts')).addPositionsCommand,
+  },
   { names: ['whatif'], load: async () => (await import('./control/what-if.ts')).addWhatIfCommand },
   { names: ['orders'], load: async () => (await import('./control/orders.ts')).addOrdersCommand },
   { names: ['fills'], load: async () => (await import('./control/fills.ts')).addFillsCommand },
@@ -36,7 +45,10 @@ export const VERBS: readonly Verbs[] = [
   { names: ['standby'], load: async () => (await import('./standby.ts')).addStandbyCommand },
   { names: ['handover'], load: async () => (await import('./handover.ts')).addHandoverCommand },
   { names: ['fleet'], load: async () => (await import('./fleet.ts')).addFleetCommand },
-  { names: ['explain'], load: async () => (await import('./explain/explain.ts')).addExplainCommand },
+  {
+    names: ['explain'],
+    load: async () => (await import('./explain/explain.ts')).addExplainCommand,
+  },
   { names: ['kill'], load: async () => (await import('./kill.ts')).addKillCommand },
   { names: ['restrict'], load: async () => (await import('./restrict.ts')).addRestrictCommand },
   {
@@ -46,8 +58,14 @@ export const VERBS: readonly Verbs[] = [
   { names: ['flatten'], load: async () => (await import('./flatten.ts')).addFlattenCommand },
   { names: ['adopt'], load: async () => (await import('./adopt.ts')).addAdoptCommand },
   { names: ['release'], load: async () => (await import('./release.ts')).addReleaseCommand },
-  { names: ['dashboard'], load: async () => (await import('./control/dashboard.ts')).addDashboardCommand },
-  { names: ['log-level'], load: async () => (await import('./control/log-level.ts')).addLogLevelCommand },
+  {
+    names: ['dashboard'],
+    load: async () => (await import('./control/dashboard.ts')).addDashboardCommand,
+  },
+  {
+    names: ['log-level'],
+    load: async () => (await import('./control/log-level.ts')).addLogLevelCommand,
+  },
   { names: ['check'], load: async () => (await import('./check.ts')).addCheckCommand },
   { names: ['plan'], load: async () => (await import('./reload/plan.ts')).addPlanCommand },
   { names: ['reload'], load: async () => (await import('./reload/reload.ts')).addReloadCommand },
@@ -57,12 +75,18 @@ export const VERBS: readonly Verbs[] = [
   },
   { names: ['doctor'], load: async () => (await import('./doctor/doctor.ts')).addDoctorCommand },
   { names: ['accept'], load: async () => (await import('./accept/accept.ts')).addAcceptCommand },
-  { names: ['test'], load: async () => (await import('./setup/test-strategies.ts')).addTestCommand },
+  {
+    names: ['test'],
+    load: async () => (await import('./setup/test-strategies.ts')).addTestCommand,
+  },
   { names: ['repair'], load: async () => (await import('./repair.ts')).addRepairCommand },
   { names: ['journal'], load: async () => (await import('./journal.ts')).addJournalCommand },
   { names: ['archive'], load: async () => (await import('./archive.ts')).addArchiveCommand },
   { names: ['alert'], load: async () => (await import('./alert.ts')).addAlertCommand },
-  { names: ['simulate'], load: async () => (await import('./simulate/simulate.ts')).addSimulateCommand },
+  {
+    names: ['simulate'],
+    load: async () => (await import('./simulate/simulate.ts')).addSimulateCommand,
+  },
   { names: ['import'], load: async () => (await import('./prices/import.ts')).addImportCommand },
   { names: ['data'], load: async () => (await import('./prices/data.ts')).addDataCommand },
   { names: ['record'], load: async () => (await import('./prices/record.ts')).addRecordCommand },
@@ -91,7 +115,8 @@ export async function main(argv: readonly string[]): Promise<number> {
       exitCode = code
     },
   }
-  for (const addVerb of await Promise.all(neededFor(argv).map(({ load }) => load()))) addVerb(program, frame)
+  for (const addVerb of await Promise.all(neededFor(argv).map(({ load }) => load())))
+    addVerb(program, frame)
   try {
     await program.parseAsync([...argv], { from: 'user' })
     return exitCode

@@ -1,7 +1,11 @@
 import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
 import type { VerbFrame } from './process/verb-frame.ts'
-import { addOperatorCommand, commandDaemon, type CommandOptions } from './operator/operator-command.ts'
+import {
+  addOperatorCommand,
+  commandDaemon,
+  type CommandOptions,
+} from './operator/operator-command.ts'
 
 interface ReleaseOptions extends CommandOptions {
   readonly newPeak?: boolean
@@ -18,7 +22,9 @@ export function addReleaseCommand(program: Command, { setExit }: VerbFrame): voi
     .action(async (scope: string | undefined, options: ReleaseOptions) => {
       const { newPeak } = options
       if (newPeak && scope === undefined)
-        throw new InvalidArgumentError('--new-peak needs a scope: an instrument, strategy:ID, or *.')
+        throw new InvalidArgumentError(
+          '--new-peak needs a scope: an instrument, strategy:ID, or *.',
+        )
       setExit(await commandDaemon({ kind: 'release', scope, newPeak }, options))
     })
 }

@@ -103,7 +103,9 @@ function describe(
     `kept:     ${kept}`,
     `lost:     ${describeLost(lostMin)}`,
     `aside:    ${aside} (as it was found)`,
-    ...(hasSalt ? [] : ['names:    the salt is lost too: an order that is decided again has another name']),
+    ...(hasSalt
+      ? []
+      : ['names:    the salt is lost too: an order that is decided again has another name']),
     `next:     \`intentd run${named}${repeatMarket(options)}\` asks the exchange about every order, cancels what rests, and opens nothing`,
     `release:  compare positions and fills with the exchange, then \`intentd release '*'${named} --reason ...\``,
     '          an instrument that run halts for foreign fills wants a release of its own, by its symbol',

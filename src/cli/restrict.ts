@@ -1,6 +1,10 @@
 import { Argument, type Command } from 'commander'
 import type { VerbFrame } from './process/verb-frame.ts'
-import { addOperatorCommand, commandDaemon, type CommandOptions } from './operator/operator-command.ts'
+import {
+  addOperatorCommand,
+  commandDaemon,
+  type CommandOptions,
+} from './operator/operator-command.ts'
 
 /** `intentd restrict`: holds an instrument, a strategy or the account until a release. */
 export function addRestrictCommand(program: Command, { setExit }: VerbFrame): void {

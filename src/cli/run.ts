@@ -34,7 +34,12 @@ import {
   parseDuration,
   toConfigRequest,
 } from './process/options.ts'
-import { addMarketOptions, type MarketOptions, toAbsolute, withPlayed } from './process/market-options.ts'
+import {
+  addMarketOptions,
+  type MarketOptions,
+  toAbsolute,
+  withPlayed,
+} from './process/market-options.ts'
 import { assertSupported } from './process/platform.ts'
 import type { StopPolicy } from '../engine/event.ts'
 import { RunStop } from './process/run-stop.ts'
@@ -67,7 +72,10 @@ export function addRunCommand(program: Command, { version, setExit }: VerbFrame)
 /** @returns the same command, with what a run can be told */
 export function addRunOptions(command: Command): Command {
   return addMarketOptions(addParamOption(addConfigOptions(command)))
-    .option('--trust-files', 'start although other users may replace files that are read (doctor names them)')
+    .option(
+      '--trust-files',
+      'start although other users may replace files that are read (doctor names them)',
+    )
     .option('--for <duration>', 'stop in good order after 30s, 5m, 2h …', parseDuration)
     .addOption(
       new Option(
@@ -97,7 +105,11 @@ export async function run(
   const [main, ...others] = giveKeys([loaded, ...accounts.others], request)
   if (main === undefined) throw new Error('no account')
   const { level } = loaded.config.log
-  const plain = openLogger({ level, name: loaded.config.name, aside: options.summary !== undefined })
+  const plain = openLogger({
+    level,
+    name: loaded.config.name,
+    aside: options.summary !== undefined,
+  })
   const alerts = openAlerts(
     loaded.config,
     { ...request, set: options.set, others: others.map((other) => other.loaded.config) },
@@ -112,14 +124,19 @@ export async function run(
   }
   try {
     return await tradeOn(options, {
-      ...{ version, processStartedAt },
+      version,
+      processStartedAt,
       request,
       ...main,
       others,
       logger,
       alerts,
       ...signals,
-      standby: createStandby?.({ accounts: [loaded, ...accounts.others], stops: signals.stops, logger }),
+      standby: createStandby?.({
+        accounts: [loaded, ...accounts.others],
+        stops: signals.stops,
+        logger,
+      }),
     })
   } finally {
     for (const { forget } of Object.values(signals)) forget()
@@ -176,7 +193,8 @@ export interface WaitingStandby extends StandbyFrame {
   close(): void
 }
 
-interface TradeFrame extends Configured, Pick<OpenDaemonOptions, 'version' | 'logger' | 'processStartedAt'> {
+interface TradeFrame
+  extends Configured, Pick<OpenDaemonOptions, 'version' | 'logger' | 'processStartedAt'> {
   /** What a reload reads again: the file that the run began with, whatever lies in the directory by then. */
   readonly request: ConfigRequest
   readonly alerts: Alerts | undefined
@@ -205,7 +223,11 @@ function open(options: RunOptions, frame: TradeFrame): Promise<OpenedDaemon> {
   return opening.finally(() => frame.standby?.close())
 }
 
-async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFrame): Promise<Traded> {
+async function trade(
+  opened: OpenedDaemon,
+  options: RunOptions,
+  frame: TradeFrame,
+): Promise<Traded> {
   const { loaded, others, logger, reloads, stops } = frame
   const { config } = loaded
   keepRunning(opened, frame)
@@ -226,7 +248,9 @@ async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFram
     opened.keepLeases()
     opened.daemon.stop('leave')
   }, tryDry)
-  const policies = [config, ...others.map((other) => other.loaded.config)].map(({ onStop }) => onStop)
+  const policies = [config, ...others.map((other) => other.loaded.config)].map(
+    ({ onStop }) => onStop,
+  )
   const end = await live(opened, { ...frame, policies })
   noteEnds(opened, end)
   reloads.listen(undefined)
@@ -270,7 +294,12 @@ function noteEnds({ daemon }: OpenedDaemon, { summaries }: DaemonEnd): void {
     const directory = daemon.accounts[index]?.shown.config.state.directory
     const began = directory === undefined ? undefined : readLastRun(directory)
     if (directory === undefined || began === undefined) continue
-    noteRun(directory, { ...began, endedAt: systemClock.now(), clean, ...(fault !== undefined && { fault }) })
+    noteRun(directory, {
+      ...began,
+      endedAt: systemClock.now(),
+      clean,
+      ...(fault !== undefined && { fault }),
+    })
   }
 }
 
@@ -427,8 +456,20 @@ function report(
     writeOut(`\n${name === undefined ? '' : `${name}\n`}${formatSummary(summary)}\n`)
   if (form === undefined && logger.isTerminal) return
   logger.log('info', 'run.summary', {
-    ...{ clean, cycles, batches, ordersSent, orders, rateLimited, unknowns, ...account },
+    clean,
+    cycles,
+    batches,
+    ordersSent,
+    orders,
+    rateLimited,
+    unknowns,
+    ...account,
     ...(restrictions.length > 0 ? { restrictions } : {}),
-    ...(exchange ? { exchangeAgrees: exchange.agrees, differences: exchange.differences } : {}),
+    ...(exchange
+      ? {
+          exchangeAgrees: exchange.agrees,
+          differences: exchange.differences,
+        }
+      : {}),
   })
 }

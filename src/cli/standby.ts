@@ -5,7 +5,13 @@ import { Failure } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { createSupervisor } from './process/supervisor.ts'
 import type { VerbFrame } from './process/verb-frame.ts'
-import { addRunOptions, run, type RunOptions, type StandbyStart, type WaitingStandby } from './run.ts'
+import {
+  addRunOptions,
+  run,
+  type RunOptions,
+  type StandbyStart,
+  type WaitingStandby,
+} from './run.ts'
 
 /** `intentd standby`: follows the journal of a daemon elsewhere, and goes on where that one ends. */
 export function addStandbyCommand(program: Command, { version, setExit }: VerbFrame): void {

@@ -21,18 +21,25 @@ export function checkAlerts({ source, settings: { alerts } }: Readable<DaemonFil
   if (alerts === undefined) return []
   const targets = alerts.targets ?? []
   const isEmpty = targets.length === 0 && !source.has(['alerts', 'heartbeat'])
-  const problems = targets.flatMap((target, index) => (target ? checkTarget(source, target, index) : []))
+  const problems = targets.flatMap((target, index) =>
+    target ? checkTarget(source, target, index) : [],
+  )
   const names = targets.map((target) => target?.name)
   for (const [index, name] of names.entries()) {
     if (name === undefined || names.indexOf(name) === index) continue
-    problems.push(source.problem(['alerts', 'targets', index, 'name'], `another target is called ${name}`))
+    problems.push(
+      source.problem(['alerts', 'targets', index, 'name'], `another target is called ${name}`),
+    )
   }
   if (isEmpty) {
-    const message = 'nothing would be sent anywhere: list targets or a heartbeat, or remove this section'
+    const message =
+      'nothing would be sent anywhere: list targets or a heartbeat, or remove this section'
     problems.push(source.problemOfKey(['alerts'], message))
   }
   if (alerts.quiet?.from !== undefined && alerts.quiet.from === alerts.quiet.to) {
-    problems.push(source.problem(['alerts', 'quiet', 'to'], 'quiet hours end when they begin: remove them'))
+    problems.push(
+      source.problem(['alerts', 'quiet', 'to'], 'quiet hours end when they begin: remove them'),
+    )
   }
   return problems
 }

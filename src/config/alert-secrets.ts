@@ -35,7 +35,10 @@ export function loadAlertSecrets(settings: AlertSettings, request: SecretsReques
   return {
     targets: targets.map((target) => ({
       ...target,
-      url: target.kind === 'telegram' ? telegramUrl(target, read(target.variable)) : read(target.variable),
+      url:
+        target.kind === 'telegram'
+          ? telegramUrl(target, read(target.variable))
+          : read(target.variable),
       token: target.tokenVariable === undefined ? undefined : read(target.tokenVariable),
     })),
     heartbeatUrl: heartbeat && read(heartbeat.variable),

@@ -11,12 +11,17 @@ export function listServersInClear({
 }: Pick<DaemonConfig, 'journal' | 'exchange'>): readonly SettingPath[] {
   return [
     ...(journal !== undefined && isDatabaseInClear(journal.url) ? [['journal', 'url']] : []),
-    ...(shared !== undefined && isRedisInClear(shared.redis) ? [['exchange', 'shared', 'redis']] : []),
+    ...(shared !== undefined && isRedisInClear(shared.redis)
+      ? [['exchange', 'shared', 'redis']]
+      : []),
   ]
 }
 
 /** The same as warnings at their places. */
-export function warnOfClearText({ config, documents: { main: source } }: LoadedConfig): readonly Problem[] {
+export function warnOfClearText({
+  config,
+  documents: { main: source },
+}: LoadedConfig): readonly Problem[] {
   const message = 'nothing is encrypted on the way to this server, because withoutTls says so'
   return listServersInClear(config).map((path) => source.problem(path, message))
 }

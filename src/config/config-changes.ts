@@ -66,7 +66,9 @@ export function compareConfigs(was: DaemonConfig, is: DaemonConfig): ConfigChang
 }
 
 function enabledOf({ strategies }: DaemonConfig): ReadonlyMap<string, StrategyConfig> {
-  return new Map(strategies.filter(({ enabled }) => enabled).map((strategy) => [strategy.id, strategy]))
+  return new Map(
+    strategies.filter(({ enabled }) => enabled).map((strategy) => [strategy.id, strategy]),
+  )
 }
 
 /** Path to JSON text; a list is one value. */
@@ -95,7 +97,11 @@ function compareSettings(
 }
 
 /** Only of numbers under `risk`, and of its like. */
-function judge(path: string, was: string | undefined, is: string | undefined): SettingChange['limit'] {
+function judge(
+  path: string,
+  was: string | undefined,
+  is: string | undefined,
+): SettingChange['limit'] {
   if (!/(?:^|\.)risk\./.test(path) && !path.endsWith('freeBytesMin')) return undefined
   if (path.endsWith('risk.losses')) return is === '"none"' ? 'looser' : 'tighter'
   const [before, after] = [was, is].map((text) => Number(text?.replaceAll('"', '')))

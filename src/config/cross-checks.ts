@@ -5,7 +5,12 @@
 import { isProxyUrl } from '../lib/net/proxy.ts'
 import { isLoopback } from './loopback.ts'
 import { explainPattern, isTimeZone } from './schema/calendar-pattern.ts'
-import { CONFIG_VERSION, type DaemonFile, FROM_ENVIRONMENT, PROXY_LOGIN } from './schema/daemon-schema.ts'
+import {
+  CONFIG_VERSION,
+  type DaemonFile,
+  FROM_ENVIRONMENT,
+  PROXY_LOGIN,
+} from './schema/daemon-schema.ts'
 import { isAbove, isMultipleOf } from './schema/decimal-text.ts'
 import { checkSurvival } from './survival-checks.ts'
 import type { Problem } from './yaml/problem.ts'
@@ -52,7 +57,9 @@ function checkEnvironment({ source, settings }: Daemon): Problem[] {
   const isDemoProduct = account?.productType?.startsWith('S') === true
   const problems: Problem[] = []
   if (environment === 'live' && confirmLive === false) {
-    problems.push(source.problem(['environment'], 'live trades real money: say so with confirmLive: true'))
+    problems.push(
+      source.problem(['environment'], 'live trades real money: say so with confirmLive: true'),
+    )
   }
   if (environment === 'live' && isDemoProduct) {
     problems.push(
@@ -94,7 +101,10 @@ function checkAddress({ source, settings: { environment, exchange } }: Daemon): 
     ...checkOrigin(source, environment, { path, address: baseUrl }),
     ...(gatewayUrl === undefined
       ? []
-      : checkOrigin(source, environment, { path: ['exchange', 'gatewayUrl'], address: gatewayUrl })),
+      : checkOrigin(source, environment, {
+          path: ['exchange', 'gatewayUrl'],
+          address: gatewayUrl,
+        })),
   ]
 }
 
@@ -171,7 +181,11 @@ function checkSimulatorSection({ source, settings }: Daemon, pricing: Pricing): 
     ]
   }
   return [
-    ...checkMarket(source, ['simulator', 'market'], { market: simulator?.market, instruments, ...pricing }),
+    ...checkMarket(source, ['simulator', 'market'], {
+      market: simulator?.market,
+      instruments,
+      ...pricing,
+    }),
     ...(simulator?.market?.live !== undefined && (simulator.speed ?? 1) !== 1
       ? [source.problem(['simulator', 'speed'], 'live prices come as they come: set speed to 1')]
       : []),
@@ -201,14 +215,17 @@ export function checkMarket(
 ): Problem[] {
   const { startPrices, recordings, live } = market ?? {}
   if (startPrices === undefined || recordings === undefined || instruments === undefined) return []
-  if (live !== undefined) return checkLive(source, path, { startPrices, recordings, baseUrl: live.baseUrl })
+  if (live !== undefined)
+    return checkLive(source, path, { startPrices, recordings, baseUrl: live.baseUrl })
   const priced = new Set([...Object.keys(startPrices), ...Object.keys(recordings)])
   const missing =
     recorded === undefined
       ? []
       : Object.keys(instruments).filter(
           (symbol) =>
-            !priced.has(symbol) && !recorded.includes(symbol) && (traded === undefined || traded.has(symbol)),
+            !priced.has(symbol) &&
+            !recorded.includes(symbol) &&
+            (traded === undefined || traded.has(symbol)),
         )
   const surplus = [...priced].filter((symbol) => !Object.hasOwn(instruments, symbol))
   return [
@@ -220,7 +237,10 @@ export function checkMarket(
     ),
     ...surplus.map((symbol) => {
       const key = Object.hasOwn(startPrices, symbol) ? 'startPrices' : 'recordings'
-      return source.problemOfKey([...path, key, symbol], `${symbol} is not listed under instruments`)
+      return source.problemOfKey(
+        [...path, key, symbol],
+        `${symbol} is not listed under instruments`,
+      )
     }),
   ]
 }
@@ -233,7 +253,11 @@ function checkLive(
     startPrices,
     recordings,
     baseUrl,
-  }: { readonly startPrices: object; readonly recordings: object; readonly baseUrl: string | undefined },
+  }: {
+    readonly startPrices: object
+    readonly recordings: object
+    readonly baseUrl: string | undefined
+  },
 ): Problem[] {
   const others = { startPrices, recordings }
   const surplus = Object.entries(others).filter(([, prices]) => Object.keys(prices).length > 0)
@@ -246,8 +270,11 @@ function checkLive(
   const isOrigin = url.origin === baseUrl.replace(/\/$/, '')
   const livePath = [...path, 'live', 'baseUrl']
   if (!isOrigin)
-    problems.push(source.problem(livePath, 'expected an address with nothing but a host and a port'))
-  if (!isSafe) problems.push(source.problem(livePath, 'prices from another machine need an https address'))
+    problems.push(
+      source.problem(livePath, 'expected an address with nothing but a host and a port'),
+    )
+  if (!isSafe)
+    problems.push(source.problem(livePath, 'prices from another machine need an https address'))
   return problems
 }
 
@@ -270,7 +297,10 @@ export function checkAccount(
   const coin = MARGIN_COINS[productType]
   if (coin === undefined || marginCoin === undefined || coin === marginCoin) return []
   return [
-    source.problem([...path, 'marginCoin'], `${productType} takes ${coin} as margin, not ${marginCoin}`),
+    source.problem(
+      [...path, 'marginCoin'],
+      `${productType} takes ${coin} as margin, not ${marginCoin}`,
+    ),
   ]
 }
 
@@ -308,7 +338,10 @@ function checkCalendar({ source, settings: { calendar } }: Daemon): Problem[] {
   return problems
 }
 
-function checkRisk({ source, settings: { risk, polling, instruments, simulator } }: Daemon): Problem[] {
+function checkRisk({
+  source,
+  settings: { risk, polling, instruments, simulator },
+}: Daemon): Problem[] {
   const { orderNotionalMax, grossNotionalMax, dataAgeMaxMs, accountAgeMaxMs } = risk ?? {}
   const problems: Problem[] = []
   if (
@@ -319,12 +352,17 @@ function checkRisk({ source, settings: { risk, polling, instruments, simulator }
     const message = `${orderNotionalMax} for one order is above the grossNotionalMax ${grossNotionalMax} of the account`
     problems.push(source.problem(['risk', 'orderNotionalMax'], message))
   }
-  if (dataAgeMaxMs !== undefined && polling?.tickersMs !== undefined && dataAgeMaxMs < polling.tickersMs) {
+  if (
+    dataAgeMaxMs !== undefined &&
+    polling?.tickersMs !== undefined &&
+    dataAgeMaxMs < polling.tickersMs
+  ) {
     const message = `${dataAgeMaxMs} ms is less than polling.tickersMs ${polling.tickersMs}: all data would be too old`
     problems.push(source.problem(['risk', 'dataAgeMaxMs'], message))
   }
   const { live, startPrices = {} } = simulator?.market ?? {}
-  const stepMs = live === undefined && Object.keys(startPrices).length > 0 ? simulator?.stepMs : live?.pollMs
+  const stepMs =
+    live === undefined && Object.keys(startPrices).length > 0 ? simulator?.stepMs : live?.pollMs
   const setting = live === undefined ? 'simulator.stepMs' : 'simulator.market.live.pollMs'
   if (dataAgeMaxMs !== undefined && stepMs !== undefined && dataAgeMaxMs < stepMs) {
     const message = `${dataAgeMaxMs} ms is less than ${setting} ${stepMs}: prices would often be too old`
@@ -332,13 +370,15 @@ function checkRisk({ source, settings: { risk, polling, instruments, simulator }
   }
   for (const name of ['fillsMs', 'positionsMs'] as const) {
     const everyMs = polling?.[name]
-    if (accountAgeMaxMs === undefined || everyMs === undefined || accountAgeMaxMs >= 2 * everyMs) continue
+    if (accountAgeMaxMs === undefined || everyMs === undefined || accountAgeMaxMs >= 2 * everyMs)
+      continue
     const message = `${accountAgeMaxMs} ms is less than two of polling.${name} ${everyMs}: readings would often be too old`
     problems.push(source.problem(['risk', 'accountAgeMaxMs'], message))
   }
   for (const [symbol, instrument] of Object.entries(instruments ?? {})) {
     const least = instrument?.minNotional
-    if (orderNotionalMax === undefined || least === undefined || !isAbove(least, orderNotionalMax)) continue
+    if (orderNotionalMax === undefined || least === undefined || !isAbove(least, orderNotionalMax))
+      continue
     const message = `${orderNotionalMax} is below the minNotional ${least} of ${symbol}: no order could be sent`
     problems.push(source.problem(['risk', 'orderNotionalMax'], message))
   }
@@ -346,7 +386,10 @@ function checkRisk({ source, settings: { risk, polling, instruments, simulator }
 }
 
 /** A share of the equity needs an equity, and an instrument's limit an instrument. */
-function checkLosses({ source, settings: { risk, account, simulator, instruments } }: Daemon): Problem[] {
+function checkLosses({
+  source,
+  settings: { risk, account, simulator, instruments },
+}: Daemon): Problem[] {
   const { losses } = risk ?? {}
   const hasDrawdown = typeof losses === 'object' && Object.keys(losses.drawdown ?? {}).length > 0
   const hasCapital = account?.capital !== undefined || simulator?.startingBalance !== undefined
@@ -373,7 +416,10 @@ function checkLosses({ source, settings: { risk, account, simulator, instruments
         ]
       : []),
     ...(instruments === undefined ? [] : unknown).map((symbol) =>
-      source.problemOfKey(['risk', 'instruments', symbol], `${symbol} is not listed under instruments`),
+      source.problemOfKey(
+        ['risk', 'instruments', symbol],
+        `${symbol} is not listed under instruments`,
+      ),
     ),
   ]
 }

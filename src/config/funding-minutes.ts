@@ -25,8 +25,12 @@ export function usualFundingMinutes(calendar: DaemonFile['calendar']): readonly 
  * The times of a pattern such as `5 0 0,8,16 * * *`: its seconds are only the wait for the payment. Of a pattern that does
  * not hold on every day, or another time zone, nothing is known.
  */
-export function calendarFundingMinutes({ funding, timezone }: DaemonFile['calendar']): readonly number[] {
-  const [, minuteField = '', hourField = ''] = /^(?:\S+ )?(\S+) (\S+) \* \* \*$/.exec(funding.trim()) ?? []
+export function calendarFundingMinutes({
+  funding,
+  timezone,
+}: DaemonFile['calendar']): readonly number[] {
+  const [, minuteField = '', hourField = ''] =
+    /^(?:\S+ )?(\S+) (\S+) \* \* \*$/.exec(funding.trim()) ?? []
   if (timezone !== 'UTC') return []
   const minutes = readField(minuteField, HOUR_MINUTES)
   return readField(hourField, DAY_MINUTES / HOUR_MINUTES)

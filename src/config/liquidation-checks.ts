@@ -2,7 +2,10 @@ import type { LoadedConfig } from './load-config.ts'
 import type { Problem } from './yaml/problem.ts'
 
 /** An isolated position begins so near to its liquidation that `risk.liquidation` lets no order open it. */
-export function warnOfLeverage({ config, documents: { main: source } }: LoadedConfig): readonly Problem[] {
+export function warnOfLeverage({
+  config,
+  documents: { main: source },
+}: LoadedConfig): readonly Problem[] {
   const { account, instruments, risk, simulator } = config
   const { liquidation } = risk
   if (liquidation === 'none' || account.marginMode !== 'isolated') return []

@@ -8,7 +8,10 @@ type Losses = DaemonConfig['risk']['losses']
  * With real money somebody has decided how much may be lost: a limit on the account's losses that restricts
  * something, or the word none. Commands that only look or make safer do without.
  */
-export function findUndecidedLosses({ config, documents: { main: source } }: LoadedConfig): Problem[] {
+export function findUndecidedLosses({
+  config,
+  documents: { main: source },
+}: LoadedConfig): Problem[] {
   const { environment, risk } = config
   if (environment !== 'live' || risk.losses === 'none' || isLossLimited(risk.losses)) return []
   const path = ['risk', 'losses']
@@ -55,7 +58,12 @@ function listOfAccount({ config, documents }: LoadedConfig): Problem[] {
   )
   return [
     ...(risk.losses === 'none'
-      ? [source.problem(['risk', 'losses'], 'the account may lose everything that it holds: set a limit')]
+      ? [
+          source.problem(
+            ['risk', 'losses'],
+            'the account may lose everything that it holds: set a limit',
+          ),
+        ]
       : []),
     ...(account.capital === undefined
       ? [

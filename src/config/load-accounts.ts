@@ -73,7 +73,10 @@ function checkAlike(
   const differing = alike.filter(([, own, mains]) => own !== mains)
   return [
     ...differing.map(([path, , mains]) =>
-      source.problem(path, `all accounts of a daemon share this: the main file says ${String(mains)}`),
+      source.problem(
+        path,
+        `all accounts of a daemon share this: the main file says ${String(mains)}`,
+      ),
     ),
     ...(['accounts', 'alerts'] as const)
       .filter((name) => config[name] !== undefined)
@@ -89,7 +92,11 @@ function checkApart(
   const { main: source } = documents
   return earlier.flatMap(({ config: other }) => [
     ...blameSame(source, ['name'], config.name === other.name && other.name),
-    ...blameSame(source, ['account', 'keys'], config.account.keys === other.account.keys && other.name),
+    ...blameSame(
+      source,
+      ['account', 'keys'],
+      config.account.keys === other.account.keys && other.name,
+    ),
     ...blameSame(
       source,
       ['state', 'directory'],
@@ -105,7 +112,11 @@ function checkApart(
   ])
 }
 
-function blameSame(source: YamlSource, path: readonly string[], name: string | false): readonly Problem[] {
+function blameSame(
+  source: YamlSource,
+  path: readonly string[],
+  name: string | false,
+): readonly Problem[] {
   if (name === false) return []
   return [source.problem(path, `each account has its own: this is that of ${name}, or within it`)]
 }

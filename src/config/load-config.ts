@@ -78,7 +78,9 @@ export function loadConfig(request: ConfigRequest): LoadedConfig {
 function findTraded(strategies: readonly Readable<StrategyFile>[]): ReadonlySet<string> {
   const enabled = strategies.filter(({ settings }) => settings.enabled !== false)
   return new Set(
-    enabled.flatMap(({ settings }) => settings.instruments ?? []).filter((one) => one !== undefined),
+    enabled
+      .flatMap(({ settings }) => settings.instruments ?? [])
+      .filter((one) => one !== undefined),
   )
 }
 
@@ -97,7 +99,11 @@ export function readConfig(request: ConfigRequest): ConfigReading {
   const daemon: Readable<DaemonFile> = { source: main.source, settings: main.settings ?? {} }
   const strategies = readStrategies(daemon, { mainFile, cwd, params })
   const readable = strategies.filter(isReadable)
-  const market = { source: main.source, path: ['simulator', 'market'], directory: dirname(mainFile) }
+  const market = {
+    source: main.source,
+    path: ['simulator', 'market'],
+    directory: dirname(mainFile),
+  }
   const problems = [
     ...main.problems,
     ...checkDaemon(daemon, { recorded: played?.recorded, traded: findTraded(readable) }),
@@ -127,7 +133,9 @@ interface StrategyReading extends CheckedFile<StrategyFile> {
   readonly file: string
 }
 
-const isReadable = (strategy: StrategyReading): strategy is StrategyReading & Readable<StrategyFile> =>
+const isReadable = (
+  strategy: StrategyReading,
+): strategy is StrategyReading & Readable<StrategyFile> =>
   strategy.source !== undefined && strategy.settings !== undefined
 
 function readStrategies(
@@ -163,9 +171,13 @@ function readStrategy(request: FileRequest): StrategyReading {
 }
 
 /** One strategy file by itself, with the document behind it. @throws ConfigError with every problem of it. */
-export function loadStrategyFile(request: FileRequest): { strategy: StrategyConfig; document: YamlSource } {
+export function loadStrategyFile(request: FileRequest): {
+  strategy: StrategyConfig
+  document: YamlSource
+} {
   const { file, value, source, problems } = readStrategy(request)
-  if (value === undefined || source === undefined || problems.length > 0) throw new ConfigError(problems)
+  if (value === undefined || source === undefined || problems.length > 0)
+    throw new ConfigError(problems)
   return { strategy: placeStrategy(file, value), document: source }
 }
 

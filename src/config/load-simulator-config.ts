@@ -15,7 +15,12 @@ import type { YamlSource } from './yaml/yaml-source.ts'
  * The settings of `intentd simulate`. Paths are absolute; durations are ms; decimals are text.
  * @throws ConfigError with every problem of the file.
  */
-export function loadSimulatorConfig({ file, overrides = [], played, cwd }: ConfigRequest): SimulatorFile {
+export function loadSimulatorConfig({
+  file,
+  overrides = [],
+  played,
+  cwd,
+}: ConfigRequest): SimulatorFile {
   const path = resolve(cwd, file)
   const change = (source: YamlSource) => applyOverrides(source, overrides)
   const checked = checkFile(simulatorFileSchema, { file: path, cwd, change })
@@ -27,7 +32,10 @@ export function loadSimulatorConfig({ file, overrides = [], played, cwd }: Confi
       ? problems
       : [
           ...problems,
-          ...checkSimulator(source, settings, { directory: dirname(path), recorded: played?.recorded }),
+          ...checkSimulator(source, settings, {
+            directory: dirname(path),
+            recorded: played?.recorded,
+          }),
         ]
   if (source === undefined || value === undefined || found.length > 0) throw new ConfigError(found)
   return { ...value, market: resolveMarket(value.market, dirname(path)) }
@@ -36,7 +44,10 @@ export function loadSimulatorConfig({ file, overrides = [], played, cwd }: Confi
 function checkSimulator(
   source: YamlSource,
   settings: Salvaged<SimulatorFile>,
-  { directory, recorded }: { readonly directory: string; readonly recorded: readonly string[] | undefined },
+  {
+    directory,
+    recorded,
+  }: { readonly directory: string; readonly recorded: readonly string[] | undefined },
 ): Problem[] {
   const { market, instruments, accounts = [] } = settings
   const seen = new Set<string>()
@@ -47,14 +58,19 @@ function checkSimulator(
     ...(market?.live === undefined
       ? []
       : [
-          source.problemOfKey(['market', 'live'], 'only the simulator inside the daemon follows live prices'),
+          source.problemOfKey(
+            ['market', 'live'],
+            'only the simulator inside the daemon follows live prices',
+          ),
         ]),
     ...accounts.flatMap((account, index) => {
       const problems = checkAccount(source, ['accounts', index], account ?? {})
       const name = account?.name
       if (name === undefined) return problems
       if (seen.has(name))
-        problems.push(source.problem(['accounts', index, 'name'], `${name} is another account's name`))
+        problems.push(
+          source.problem(['accounts', index, 'name'], `${name} is another account's name`),
+        )
       seen.add(name)
       return problems
     }),

@@ -13,7 +13,9 @@ import type { YamlSource } from './yaml/yaml-source.ts'
 /** A market with the paths of its recordings made absolute. */
 export function resolveMarket(market: SimulatorMarket, directory: string): SimulatorMarket {
   const resolved = (files: Readonly<Record<string, string>>) =>
-    Object.fromEntries(Object.entries(files).map(([symbol, file]) => [symbol, resolve(directory, file)]))
+    Object.fromEntries(
+      Object.entries(files).map(([symbol, file]) => [symbol, resolve(directory, file)]),
+    )
   return { ...market, recordings: resolved(market.recordings), funding: resolved(market.funding) }
 }
 
@@ -25,7 +27,9 @@ export function checkMarketFiles(
   return (['recordings', 'funding'] as const).flatMap((key) =>
     Object.entries(market?.[key] ?? {}).flatMap(([symbol, file]) => {
       if (file === undefined || isFile(resolve(directory, file))) return []
-      return [source.problem([...path, key, symbol], 'no such file, seen from the directory of this one')]
+      return [
+        source.problem([...path, key, symbol], 'no such file, seen from the directory of this one'),
+      ]
     }),
   )
 }
@@ -63,7 +67,12 @@ export function checkPlayed(
   if (files.length === 0) {
     if (market.live === undefined || speed === undefined || speed === 1) return []
     const message = `the prices of another exchange come as they come: leave --speed ${speed} out, or give files by --market`
-    return [{ ...source.problemOfKey(['simulator', 'market', 'live'], message), refusedWords: ['--speed'] }]
+    return [
+      {
+        ...source.problemOfKey(['simulator', 'market', 'live'], message),
+        refusedWords: ['--speed'],
+      },
+    ]
   }
   if (recorded === undefined) return []
   const priced = new Set([...recorded, ...Object.keys(market.startPrices ?? {})])

@@ -15,7 +15,11 @@ function applyOverride(source: YamlSource, text: string): Problem | undefined {
   const keys = pathOf(text)
   if (!isUsable(keys)) {
     // Without a path there is no telling what the rest is: it may be a secret, so it is not repeated.
-    return { source: SET_OPTION, path: '', message: 'expected path=value such as risk.openOrdersMax=20' }
+    return {
+      source: SET_OPTION,
+      path: '',
+      message: 'expected path=value such as risk.openOrdersMax=20',
+    }
   }
   const message = source.override(keys, valueOf(text))
   return message === undefined ? undefined : { source: SET_OPTION, path: formatPath(keys), message }
@@ -48,7 +52,11 @@ export function checkParams(params: readonly string[], ids: readonly string[]): 
       ]
     if (ids.includes(strategy)) return []
     return [
-      { source: PARAM_OPTION, path: strategy, message: `no such strategy${didYouMeanEnd(strategy, ids)}` },
+      {
+        source: PARAM_OPTION,
+        path: strategy,
+        message: `no such strategy${didYouMeanEnd(strategy, ids)}`,
+      },
     ]
   })
 }
@@ -65,6 +73,8 @@ function valueOf(text: string): string {
 
 function isUsable(keys: readonly string[]): boolean {
   return (
-    keys.length > 0 && keys.length <= PATH_KEYS_MAX && keys.every((key) => key !== '' && key !== '__proto__')
+    keys.length > 0 &&
+    keys.length <= PATH_KEYS_MAX &&
+    keys.every((key) => key !== '' && key !== '__proto__')
   )
 }

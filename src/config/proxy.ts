@@ -49,12 +49,17 @@ function fromEnvironment(request: SecretsRequest): ProxyFor {
 function toProxy(name: string, text: string): ForwardProxy {
   const url = URL.parse(text)
   if (url === null || !isProxyUrl(url)) {
-    const message = 'expected an address such as http://proxy.example:3128, nothing after the host and port'
+    const message =
+      'expected an address such as http://proxy.example:3128, nothing after the host and port'
     throw new ConfigError([variableProblem(name, message)])
   }
   const { origin, username, password } = url
   const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  return { url: origin, authorization: username === '' ? undefined : toAuthorization(login), from: name }
+  return {
+    url: origin,
+    authorization: username === '' ? undefined : toAuthorization(login),
+    from: name,
+  }
 }
 
 function toAuthorization(login: string): Secret {
@@ -70,6 +75,7 @@ export function describeWay({ exchange }: Pick<DaemonConfig, 'exchange'>, addres
     const named = from === 'exchange.proxy' ? from : `${from} of the environment`
     return ` through the proxy ${url} (${named}${authorization === undefined ? '' : ', with a login'})`
   }
-  if (isLoopback(new URL(address).hostname)) return ' directly: this machine is never called through a proxy'
+  if (isLoopback(new URL(address).hostname))
+    return ' directly: this machine is never called through a proxy'
   return ' directly: the environment names no proxy for it (HTTPS_PROXY, HTTP_PROXY, NO_PROXY)'
 }

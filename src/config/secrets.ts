@@ -39,9 +39,12 @@ const CREDENTIAL_VARIABLES = {
 } as const
 
 /** Of an account whose keys have a name of their own: INTENTD_BOB_API_KEY. */
-export function credentialVariables(keys: string | undefined): Readonly<Record<keyof Credentials, string>> {
+export function credentialVariables(
+  keys: string | undefined,
+): Readonly<Record<keyof Credentials, string>> {
   if (keys === undefined) return CREDENTIAL_VARIABLES
-  const of = (name: keyof Credentials) => CREDENTIAL_VARIABLES[name].replace('INTENTD_', `INTENTD_${keys}_`)
+  const of = (name: keyof Credentials) =>
+    CREDENTIAL_VARIABLES[name].replace('INTENTD_', `INTENTD_${keys}_`)
   return { apiKey: of('apiKey'), apiSecret: of('apiSecret'), passphrase: of('passphrase') }
 }
 
@@ -158,7 +161,8 @@ export function loadSecrets(
 ): ReadonlyMap<string, Secret> {
   const problems: Problem[] = []
   if (variables['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
-    const message = 'remove it: whoever is called could be anybody when certificates are not checked'
+    const message =
+      'remove it: whoever is called could be anybody when certificates are not checked'
     problems.push(variableProblem('NODE_TLS_REJECT_UNAUTHORIZED', message))
   }
   const all = { ...readEnvFile(cwd, problems), ...dropEmpty(variables) }
@@ -192,7 +196,8 @@ function readSecret(name: string, reading: Reading): Secret | undefined {
     problems.push(variableProblem(name, `${missing}${explainMisspelt(name, reading)}`))
     return undefined
   }
-  const read = file === undefined ? { text: direct ?? '' } : readKeyFile(resolve(cwd, file), variables)
+  const read =
+    file === undefined ? { text: direct ?? '' } : readKeyFile(resolve(cwd, file), variables)
   if ('failure' in read) {
     problems.push(variableProblem(fileName, read.failure))
     return undefined
@@ -200,7 +205,10 @@ function readSecret(name: string, reading: Reading): Secret | undefined {
   const text = read.text.trim()
   if (/^[\x21-\x7e]+$/.test(text)) return new Secret(text)
   problems.push(
-    variableProblem(file === undefined ? name : fileName, 'expected printable characters without spaces'),
+    variableProblem(
+      file === undefined ? name : fileName,
+      'expected printable characters without spaces',
+    ),
   )
   return undefined
 }
@@ -219,7 +227,8 @@ function explainMisspelt(name: string, { variables, keysOfAll }: Reading): strin
 function readEnvFile(cwd: string, problems: Problem[]): Variables {
   const read = readPrivateFile(resolve(cwd, ENV_FILE))
   if ('failure' in read) {
-    if (read.failure !== 'no such file') problems.push({ source: ENV_FILE, path: '', message: read.failure })
+    if (read.failure !== 'no such file')
+      problems.push({ source: ENV_FILE, path: '', message: read.failure })
     return {}
   }
   for (const [index, line] of read.text.split('\n').entries()) {
@@ -243,7 +252,10 @@ function readKeyFile(file: string, variables: Variables): ReturnType<typeof read
 }
 
 /** Reads a small file that nobody but its owner may read. The checks are made on what was opened. */
-function readPrivateFile(file: string, modeOthers = MODE_OTHERS): { text: string } | { failure: string } {
+function readPrivateFile(
+  file: string,
+  modeOthers = MODE_OTHERS,
+): { text: string } | { failure: string } {
   let handle: number | undefined
   try {
     // Without O_NONBLOCK a named pipe in the place of the file would hold up the start for ever.
@@ -264,7 +276,9 @@ function readPrivateFile(file: string, modeOthers = MODE_OTHERS): { text: string
 }
 
 const dropEmpty = (variables: Variables): Variables =>
-  Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''))
+  Object.fromEntries(
+    Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''),
+  )
 
 export const variableProblem = (name: string, message: string): Problem => ({
   source: name,

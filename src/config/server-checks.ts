@@ -47,7 +47,9 @@ function hostOf({ hostname, searchParams }: URL): string {
 export function isDatabaseInClear(address: string): boolean {
   const url = new URL(address)
   const host = hostOf(url)
-  return !host.startsWith('/') && !isLoopback(host) && url.searchParams.get('sslmode') !== 'verify-full'
+  return (
+    !host.startsWith('/') && !isLoopback(host) && url.searchParams.get('sslmode') !== 'verify-full'
+  )
 }
 
 /** The same of limits that are shared through Redis. */
@@ -84,7 +86,8 @@ function checkJournal({ source, settings: { journal } }: Readable<DaemonFile>): 
   if (objection !== undefined) return [source.problem(at, objection)]
   const { password, searchParams } = new URL(url)
   if (password !== '' || searchParams.has('password')) {
-    const message = 'a password does not belong here: put it into the variable INTENTD_JOURNAL_PASSWORD'
+    const message =
+      'a password does not belong here: put it into the variable INTENTD_JOURNAL_PASSWORD'
     return [source.problem(at, message)]
   }
   if (!isDatabaseInClear(url) || journal?.withoutTls === true) return []
@@ -98,7 +101,8 @@ function checkSharedLimits({ source, settings: { exchange } }: Readable<DaemonFi
   if (shared === undefined) return []
   const problems: Problem[] = []
   if (baseUrl === undefined) {
-    const message = 'limits are shared on the address of an exchange: set exchange.baseUrl, or remove this'
+    const message =
+      'limits are shared on the address of an exchange: set exchange.baseUrl, or remove this'
     problems.push(source.problem(['exchange', 'shared'], message))
   }
   const parsed = URL.parse(shared.redis ?? '')

@@ -43,7 +43,8 @@ function checkSymbols({ source, settings }: Strategy, { instruments }: DaemonSet
     if (isSecond) return [source.problem(['instruments', index], `${symbol} is named twice`)]
     if (instruments === undefined || listed.includes(symbol)) return []
     const guess = didYouMean(symbol, listed)
-    const hint = guess === undefined ? `those listed are ${listed.join(', ')}` : `did you mean ${guess}?`
+    const hint =
+      guess === undefined ? `those listed are ${listed.join(', ')}` : `did you mean ${guess}?`
     return [
       source.problem(
         ['instruments', index],
@@ -58,9 +59,16 @@ function checkSizes({ source, settings }: Strategy, { instruments }: DaemonSetti
   const { positionMax, orderSizeMax } = settings.risk ?? {}
   const size = toDecimalText(settings.params?.['size'])
   const problems: Problem[] = []
-  if (positionMax !== undefined && orderSizeMax !== undefined && isAbove(orderSizeMax, positionMax)) {
+  if (
+    positionMax !== undefined &&
+    orderSizeMax !== undefined &&
+    isAbove(orderSizeMax, positionMax)
+  ) {
     problems.push(
-      source.problem(['risk', 'orderSizeMax'], `${orderSizeMax} is above the positionMax ${positionMax}`),
+      source.problem(
+        ['risk', 'orderSizeMax'],
+        `${orderSizeMax} is above the positionMax ${positionMax}`,
+      ),
     )
   }
   if (isPositiveDecimal(size) && orderSizeMax !== undefined && isAbove(size, orderSizeMax)) {
@@ -100,7 +108,11 @@ function toDecimalText(value: unknown): unknown {
 /** A strategy may be stricter than the account, never looser. */
 function checkAccountLimits({ source, settings }: Strategy, { risk }: DaemonSettings): Problem[] {
   const openOrders = settings.risk?.openOrdersMax
-  if (openOrders === undefined || risk?.openOrdersMax === undefined || openOrders <= risk.openOrdersMax)
+  if (
+    openOrders === undefined ||
+    risk?.openOrdersMax === undefined ||
+    openOrders <= risk.openOrdersMax
+  )
     return []
   const message = `${openOrders} is above risk.openOrdersMax ${risk.openOrdersMax} of the account`
   return [source.problem(['risk', 'openOrdersMax'], message)]

@@ -39,17 +39,18 @@ export function checkSurvival({ source, settings }: CheckedFile): Problem[] {
           ),
         ]
       : []),
-    ...Object.entries(simulator === undefined ? (instruments ?? {}) : {}).flatMap(([symbol, instrument]) =>
-      instrument === undefined ||
-      instrument.maintenance !== undefined ||
-      source.has(['instruments', symbol, 'maintenance'])
-        ? []
-        : [
-            source.problemOfKey(
-              ['instruments', symbol],
-              'risk.survives needs its maintenance: list the tiers of its contract page, such as maintenance: [{ upTo: "1000000", rate: 0.004 }, { rate: 0.01 }]',
-            ),
-          ],
+    ...Object.entries(simulator === undefined ? (instruments ?? {}) : {}).flatMap(
+      ([symbol, instrument]) =>
+        instrument === undefined ||
+        instrument.maintenance !== undefined ||
+        source.has(['instruments', symbol, 'maintenance'])
+          ? []
+          : [
+              source.problemOfKey(
+                ['instruments', symbol],
+                'risk.survives needs its maintenance: list the tiers of its contract page, such as maintenance: [{ upTo: "1000000", rate: 0.004 }, { rate: 0.01 }]',
+              ),
+            ],
     ),
     ...(known ?? [])
       .filter((symbol) => moved !== undefined && !moved.includes(symbol))
@@ -94,7 +95,12 @@ interface LargestInput {
  * The budget in figures, before funding: capital = value × (move + fee + (1 ∓ move) × (rate + fee)), by the tier of the
  * largest value on the way. Of inverse contracts all is in the coin, and the first tier is taken, since the price is not known.
  */
-export function listLargest({ productType, capital, move, rules }: LargestInput): readonly LargestHolding[] {
+export function listLargest({
+  productType,
+  capital,
+  move,
+  rules,
+}: LargestInput): readonly LargestHolding[] {
   const inBase = isInverse({ productType })
   return [...rules].map(([symbol, { tiers, takerFeeRate: fee }]) => {
     const share = move(symbol)

@@ -28,7 +28,8 @@ const controlOrderSchema = z.discriminatedUnion('kind', [
     kind: z.literal('release'),
     scope,
     newPeak: z.boolean().optional().meta({
-      description: 'every step of the drawdown counts from now on; else the last one keeps its peak',
+      description:
+        'every step of the drawdown counts from now on; else the last one keeps its peak',
     }),
   }),
   z.strictObject({ kind: z.literal('kill') }),
@@ -73,10 +74,9 @@ export const sessionRequestSchema = z.strictObject({
 export const sessionSchema = z.strictObject({ token: z.string() })
 
 export const addressSchema = z.strictObject({
-  url: z
-    .string()
-    .nullable()
-    .meta({ description: 'of the dashboard, with a code that is good once, for a minute; null: no port' }),
+  url: z.string().nullable().meta({
+    description: 'of the dashboard, with a code that is good once, for a minute; null: no port',
+  }),
 })
 
 export type ControlRequest = z.infer<typeof controlRequestSchema>

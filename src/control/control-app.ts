@@ -129,15 +129,22 @@ function addProof(app: Hono, { tokens }: Entrance): void {
   })
 }
 
-function addFollowing(app: Hono, { daemon, monotonic, entrance, refusals }: ControlAppOptions): void {
+function addFollowing(
+  app: Hono,
+  { daemon, monotonic, entrance, refusals }: ControlAppOptions,
+): void {
   const sections = new LiveSections({ read: () => daemon.status(), monotonic, everyMs: EVERY_MS })
   const followers: Record<Peer, number> = { full: 0, read: 0, nobody: 0 }
-  const add = (path: string, follow: (stream: SSEStreamingApi, from: number) => Promise<void>): void => {
+  const add = (
+    path: string,
+    follow: (stream: SSEStreamingApi, from: number) => Promise<void>,
+  ): void => {
     app.get(path, (context) => {
       // Nobody would read it.
       if (context.req.method === 'HEAD') return context.body(null, 405)
       const from = parseEventId(context, daemon.events)
-      if (from === undefined) return context.json({ error: 'the id of an event is a whole number' }, 400)
+      if (from === undefined)
+        return context.json({ error: 'the id of an event is a whole number' }, 400)
       // Whoever only looks takes no place of those who command; the socket has one kind.
       const peer = peerOf(context.req.header('authorization'), entrance.tokens)
       if (followers[peer] >= FOLLOWERS_MAX) {
@@ -165,7 +172,8 @@ function callerAt({ via }: Entrance): string {
 
 function addCommands(app: Hono, { daemon, readOnly, entrance, answered }: ControlAppOptions): void {
   app.post('/v1/commands', async (context) => {
-    if (readOnly) return context.json({ error: 'control.readOnly: commands are not taken here' }, 403)
+    if (readOnly)
+      return context.json({ error: 'control.readOnly: commands are not taken here' }, 403)
     const body = readJson(await context.req.text())
     const request = controlRequestSchema.safeParse(body)
     if (!request.success) return context.json({ error: wordsOf(request.error) }, 400)

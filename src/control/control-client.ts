@@ -67,12 +67,22 @@ export class ControlClient {
   }
 
   async #ask(
-    options: Pick<Dispatcher.RequestOptions, 'path' | 'method' | 'headers' | 'body' | 'headersTimeout'>,
+    options: Pick<
+      Dispatcher.RequestOptions,
+      'path' | 'method' | 'headers' | 'body' | 'headersTimeout'
+    >,
   ): Promise<ControlReply> {
     const { path, ...rest } = options
     try {
-      const answer = await this.#request(`http://localhost${path}`, { ...rest, dispatcher: this.#agent })
-      return { kind: 'answered', status: answer.statusCode, body: parseBoundedJson(await answer.body.text()) }
+      const answer = await this.#request(`http://localhost${path}`, {
+        ...rest,
+        dispatcher: this.#agent,
+      })
+      return {
+        kind: 'answered',
+        status: answer.statusCode,
+        body: parseBoundedJson(await answer.body.text()),
+      }
     } catch (error) {
       return { kind: 'silent', reason: error instanceof Error ? error.message : String(error) }
     }

@@ -21,7 +21,10 @@ const HEADER_BYTES_MAX = 16_384
 /** Of the socket, where all are of one user. */
 const SOCKET_CONNECTIONS_MAX = 64
 
-export interface ControlServerOptions extends Omit<ControlAppOptions, 'entrance' | 'address' | 'refusals'> {
+export interface ControlServerOptions extends Omit<
+  ControlAppOptions,
+  'entrance' | 'address' | 'refusals'
+> {
   /** Somebody was turned away, and why. */
   readonly onRefused: (why: string) => void
   /** The Unix socket; only its owner gets in. */
@@ -110,11 +113,17 @@ export class ControlServer {
     }
   }
 
-  async #listenAtPort({ host, number, tokens }: NonNullable<ControlServerOptions['port']>): Promise<void> {
+  async #listenAtPort({
+    host,
+    number,
+    tokens,
+  }: NonNullable<ControlServerOptions['port']>): Promise<void> {
     try {
       const hosts: string[] = []
       const entrance: Entrance = { via: 'port', hosts, tokens, codes: this.#codes }
-      const server = await this.#listen(entrance, (one, then) => one.listen({ host, port: number }, then))
+      const server = await this.#listen(entrance, (one, then) =>
+        one.listen({ host, port: number }, then),
+      )
       const address = server.address()
       const port = typeof address === 'object' && address !== null ? address.port : number
       const names = ['127.0.0.1', 'localhost', '[::1]']
@@ -126,7 +135,10 @@ export class ControlServer {
     }
   }
 
-  async #listen(entrance: Entrance, listen: (server: Server, then: () => void) => void): Promise<Server> {
+  async #listen(
+    entrance: Entrance,
+    listen: (server: Server, then: () => void) => void,
+  ): Promise<Server> {
     const server = createServer(
       {
         keepAliveTimeout: KEEP_ALIVE_MS,

@@ -34,9 +34,12 @@ export const instrumentSchema = z.strictObject({
   ask: z.number().nullable(),
   last: z.number().nullable(),
   phase: z.enum(['idle', 'placing', 'resolving']),
-  waits: z.array(z.string()).meta({ description: 'what the order flow waits for, in words; empty: nothing' }),
+  waits: z
+    .array(z.string())
+    .meta({ description: 'what the order flow waits for, in words; empty: nothing' }),
   displaced: z.array(z.string()).meta({
-    description: 'clientOids of wanted orders that a cancel-all took away, and that do not rest again yet',
+    description:
+      'clientOids of wanted orders that a cancel-all took away, and that do not rest again yet',
   }),
 })
 
@@ -77,7 +80,9 @@ export const backtestSchema = z.strictObject({
       final: amount,
       fees: amount,
       ratios: z.array(z.strictObject({ name: z.string(), text: z.string() })),
-      curve: z.array(z.number()).meta({ description: 'equity, from the first to the last instant' }),
+      curve: z
+        .array(z.number())
+        .meta({ description: 'equity, from the first to the last instant' }),
     }),
   ),
 })
@@ -111,7 +116,9 @@ const member = z.strictObject({
 
 /** What a reload would come to now, as the daemon that runs finds it: nothing is done. */
 export const reloadSchema = z.strictObject({
-  problems: z.array(z.string()).meta({ description: 'why it would be refused; empty: it would be taken' }),
+  problems: z
+    .array(z.string())
+    .meta({ description: 'why it would be refused; empty: it would be taken' }),
 })
 
 /** What the server of the journal knows of all who use it: as `intentd fleet status --json` prints it. */

@@ -39,7 +39,10 @@ export class EventHistory {
    * Those after an id, the oldest first, and how many between are forgotten: `max`, and before them the warnings and
    * errors that outlived the others, all at once.
    */
-  after(id: number, max: number): { readonly events: readonly EventView[]; readonly missed: number } {
+  after(
+    id: number,
+    max: number,
+  ): { readonly events: readonly EventView[]; readonly missed: number } {
     // One of another run: everything is new.
     const isOurs = id >= this.#beforeFirst && id <= this.#lastId
     const from = isOurs ? id : this.#beforeFirst

@@ -32,7 +32,9 @@ export class LiveSections {
   since(version: number): { readonly version: number; readonly text: string } {
     this.#refresh()
     const changed = [...this.#sections].filter(([, section]) => section.version > version)
-    const text = changed.map(([name, section]) => `${JSON.stringify(name)}:${section.text}`).join(',')
+    const text = changed
+      .map(([name, section]) => `${JSON.stringify(name)}:${section.text}`)
+      .join(',')
     return { version: this.#version, text: text === '' ? '' : `{${text}}` }
   }
 
@@ -51,6 +53,7 @@ export class LiveSections {
 
   #set(name: string, value: unknown): void {
     const text = JSON.stringify(value)
-    if (this.#sections.get(name)?.text !== text) this.#sections.set(name, { text, version: this.#version })
+    if (this.#sections.get(name)?.text !== text)
+      this.#sections.set(name, { text, version: this.#version })
   }
 }

@@ -50,12 +50,18 @@ export const METRICS = {
     type: 'gauge',
     help: 'Settings and strategy code with which a standby would trade otherwise than the writer.',
   },
-  intentd_standby_seen_age_seconds: { type: 'gauge', help: 'Since a standby looked last; +Inf before.' },
+  intentd_standby_seen_age_seconds: {
+    type: 'gauge',
+    help: 'Since a standby looked last; +Inf before.',
+  },
   intentd_shared_limits_state: {
     type: 'gauge',
     help: '1 for the state that limits of the address are in, 0 for the others: joining, shared, alone, refused; label: state. Only where exchange.shared is set.',
   },
-  intentd_shared_limits_since_seconds: { type: 'gauge', help: 'Unix time since when they are in it.' },
+  intentd_shared_limits_since_seconds: {
+    type: 'gauge',
+    help: 'Unix time since when they are in it.',
+  },
   intentd_shared_limits_members: {
     type: 'gauge',
     help: 'Daemons that share them now, this one too; 0 where it shares nothing.',
@@ -117,12 +123,24 @@ export const METRICS = {
     type: 'gauge',
     help: 'How far public answers are ahead of signed ones; 0 while they agree.',
   },
-  intentd_clock_machine_offset_seconds: { type: 'gauge', help: "The exchange's clock less this machine's." },
+  intentd_clock_machine_offset_seconds: {
+    type: 'gauge',
+    help: "The exchange's clock less this machine's.",
+  },
   intentd_clock_synchronised: { type: 'gauge', help: '1 while both clocks agree.' },
-  intentd_open_orders: { type: 'gauge', help: 'Orders that are not over, 0 for none; label: state.' },
+  intentd_open_orders: {
+    type: 'gauge',
+    help: 'Orders that are not over, 0 for none; label: state.',
+  },
   intentd_unknown_orders: { type: 'gauge', help: 'Orders whose fate is not known.' },
-  intentd_unknown_order_age_seconds: { type: 'gauge', help: 'Age of the oldest of them; 0 for none.' },
-  intentd_position_size: { type: 'gauge', help: 'Held, in base coin, short negative; label: instrument.' },
+  intentd_unknown_order_age_seconds: {
+    type: 'gauge',
+    help: 'Age of the oldest of them; 0 for none.',
+  },
+  intentd_position_size: {
+    type: 'gauge',
+    help: 'Held, in base coin, short negative; label: instrument.',
+  },
   intentd_liquidation_distance: {
     type: 'gauge',
     help: 'How far a liquidation is, as a share of the mark price, by the nearer side and figure; +Inf where nothing is held, no price liquidates, or it is not known; label: instrument.',
@@ -147,7 +165,10 @@ export const METRICS = {
     type: 'gauge',
     help: 'Fees paid in a coin without a price, in that coin: in no other figure; label: coin. Always 0 for the margin coin.',
   },
-  intentd_fills_without_fee: { type: 'gauge', help: 'Fills whose fee nobody has said: it is not counted.' },
+  intentd_fills_without_fee: {
+    type: 'gauge',
+    help: 'Fills whose fee nobody has said: it is not counted.',
+  },
   intentd_fills_without_profit: {
     type: 'gauge',
     help: 'Fills whose profit nobody has said: it is not counted.',
@@ -160,15 +181,24 @@ export const METRICS = {
     type: 'gauge',
     help: 'At the last readings, margin coin; NaN where unknown.',
   },
-  intentd_fees_paid: { type: 'gauge', help: 'Of all runs in the journal, margin coin; label: strategy.' },
+  intentd_fees_paid: {
+    type: 'gauge',
+    help: 'Of all runs in the journal, margin coin; label: strategy.',
+  },
   intentd_funding_received: { type: 'gauge', help: 'Of all runs in the journal, margin coin.' },
   intentd_profit_today: {
     type: 'gauge',
     help: 'Realised less fees, with funding, since midnight in calendar.timezone.',
   },
-  intentd_equity: { type: 'gauge', help: 'Capital and everything that was made; NaN where unknown.' },
+  intentd_equity: {
+    type: 'gauge',
+    help: 'Capital and everything that was made; NaN where unknown.',
+  },
   intentd_equity_peak: { type: 'gauge', help: 'The highest equity so far; NaN where unknown.' },
-  intentd_drawdown: { type: 'gauge', help: 'Equity below its peak, margin coin; NaN where unknown.' },
+  intentd_drawdown: {
+    type: 'gauge',
+    help: 'Equity below its peak, margin coin; NaN where unknown.',
+  },
   intentd_worst_case_used: {
     type: 'gauge',
     help: 'What the worst move of risk.survives would take with all that rests filled, as a share of the equity; NaN where it is not set or not known, and where nothing is at risk.',
@@ -198,7 +228,10 @@ export const METRICS = {
   intentd_decisions_total: { type: 'counter', help: 'Decisions of strategies.' },
   intentd_batches_total: { type: 'counter', help: 'Batches of orders sent.' },
   intentd_orders_sent_total: { type: 'counter', help: 'Orders sent.' },
-  intentd_orders_ended_total: { type: 'counter', help: 'Orders that ended in this run; label: state.' },
+  intentd_orders_ended_total: {
+    type: 'counter',
+    help: 'Orders that ended in this run; label: state.',
+  },
   intentd_cancel_alls_total: { type: 'counter', help: 'Cancel-alls sent.' },
   intentd_fills_total: { type: 'counter', help: 'Fills read in this run.' },
   intentd_denials_total: { type: 'counter', help: 'Wishes that risk denied; label: code.' },
@@ -229,7 +262,10 @@ export const METRICS = {
     type: 'summary',
     help: "From a batch's record until it is durable; label: quantile.",
   },
-  intentd_poll_lateness_seconds: { type: 'summary', help: 'How late price polls begin; label: quantile.' },
+  intentd_poll_lateness_seconds: {
+    type: 'summary',
+    help: 'How late price polls begin; label: quantile.',
+  },
   intentd_event_loop_delay_seconds: {
     type: 'summary',
     help: 'How long the event loop was held up in the last 30 to 60 seconds; label: quantile.',
@@ -249,7 +285,9 @@ export function renderMetrics(samples: ReadonlyMap<MetricName, readonly Sample[]
         ({ labels, value, series }) =>
           `${name}${series ? `_${series}` : ''}${renderLabels(labels)} ${renderValue(value)}\n`,
       )
-      return lines.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`
+      return lines.length === 0
+        ? ''
+        : `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`
     })
     .join('')
 }

@@ -25,7 +25,8 @@ const OTHER: readonly Operation[] = [
   {
     method: 'post',
     path: '/v1/commands',
-    summary: 'Commands the daemon: restrict, flatten, release, kill, releaseKill, reload, logLevel.',
+    summary:
+      'Commands the daemon: restrict, flatten, release, kill, releaseKill, reload, logLevel.',
     body: controlRequestSchema,
     type: 'application/json',
     response: controlAnswerSchema,
@@ -100,7 +101,11 @@ const OTHER: readonly Operation[] = [
 
 /** The description of the whole interface, made of the schemas that read and write it. */
 export function buildOpenApi(version: string): unknown {
-  const reads = READ_ROUTES.map((row): Operation => ({ ...row, method: 'get', type: 'application/json' }))
+  const reads = READ_ROUTES.map((row): Operation => ({
+    ...row,
+    method: 'get',
+    type: 'application/json',
+  }))
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of [...reads, ...OTHER]) {
     ;(paths[operation.path] ??= {})[operation.method] = describe(operation)
@@ -119,7 +124,12 @@ function describe({ summary, query, body, type, response }: Operation): unknown 
     summary,
     ...(query ? { parameters: toParameters(query) } : {}),
     ...(body
-      ? { requestBody: { required: true, content: { 'application/json': { schema: toSchema(body) } } } }
+      ? {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: toSchema(body) } },
+          },
+        }
       : {}),
     responses: {
       200: { description: 'done', content: { [type]: { schema: toSchema(response) } } },
@@ -140,7 +150,9 @@ function toSchema(schema: z.ZodType): unknown {
 
 /** The same for people. */
 export function renderDocs(version: string): string {
-  const { paths } = buildOpenApi(version) as { paths: Record<string, Record<string, { summary: string }>> }
+  const { paths } = buildOpenApi(version) as {
+    paths: Record<string, Record<string, { summary: string }>>
+  }
   const rows = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(
       ([method, { summary }]) =>

@@ -60,7 +60,8 @@ function route<Query extends z.ZodType>(row: ReadRoute<Query>): ReadRoute {
 export const READ_ROUTES: readonly ReadRoute[] = [
   route({
     path: '/v1/status',
-    summary: 'Everything at a glance: mode and reasons, ages of data, positions, orders, profit, limits.',
+    summary:
+      'Everything at a glance: mode and reasons, ages of data, positions, orders, profit, limits.',
     query: nothing,
     response: statusSchema,
     read: (daemon) => daemon.status(),
@@ -101,7 +102,8 @@ export const READ_ROUTES: readonly ReadRoute[] = [
         instruments: z.record(z.string(), profitSchema),
       }),
     ),
-    read: (daemon) => Object.fromEntries(daemon.status().accounts.map(({ name, profit }) => [name, profit])),
+    read: (daemon) =>
+      Object.fromEntries(daemon.status().accounts.map(({ name, profit }) => [name, profit])),
   }),
   route({
     path: '/v1/limiter',
@@ -133,7 +135,8 @@ export const READ_ROUTES: readonly ReadRoute[] = [
   }),
   route({
     path: '/v1/whatif',
-    summary: 'What would be held, worth and left if the market moved; a row for usual moves, and a curve.',
+    summary:
+      'What would be held, worth and left if the market moved; a row for usual moves, and a curve.',
     query: whatIfQuerySchema,
     response: z.array(whatIfSchema),
     read: (daemon, query) => daemon.whatIf(query),
@@ -161,7 +164,8 @@ export const READ_ROUTES: readonly ReadRoute[] = [
   }),
   route({
     path: '/v1/journal',
-    summary: 'Records of the journal in words, the newest first; a record comes whole, even past the limit.',
+    summary:
+      'Records of the journal in words, the newest first; a record comes whole, even past the limit.',
     query: z.object({
       containing: text.default('').meta({ description: 'stands in the record as it was written' }),
       strategy: text.min(1).optional(),
@@ -169,7 +173,11 @@ export const READ_ROUTES: readonly ReadRoute[] = [
         .string()
         .regex(/^[a-zA-Z]{1,30}$/)
         .optional(),
-      before: z.coerce.number().int().optional().meta({ description: 'sequence: only records before it' }),
+      before: z.coerce
+        .number()
+        .int()
+        .optional()
+        .meta({ description: 'sequence: only records before it' }),
       limit: z.coerce.number().int().min(1).max(JOURNAL_ROWS_SHOWN_MAX).default(100),
     }),
     response: z.array(journalRowSchema),
@@ -177,14 +185,16 @@ export const READ_ROUTES: readonly ReadRoute[] = [
   }),
   route({
     path: '/v1/backtests',
-    summary: 'Reports of backtests below the folder that the daemon was started in, the newest first.',
+    summary:
+      'Reports of backtests below the folder that the daemon was started in, the newest first.',
     query: nothing,
     response: z.array(backtestSchema),
     read: (daemon) => daemon.backtests(),
   }),
   route({
     path: '/v1/reload',
-    summary: 'What a reload of the configuration as it is now would be refused for; nothing is changed.',
+    summary:
+      'What a reload of the configuration as it is now would be refused for; nothing is changed.',
     query: nothing,
     response: reloadSchema,
     read: (daemon) => daemon.tryReload(),

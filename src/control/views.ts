@@ -12,14 +12,19 @@ export const amount = z.string().meta({ description: 'an exact decimal' })
 const ageMs = z.number().nullable().meta({ description: 'ms; null: never' })
 
 export const restrictionSchema = z.strictObject({
-  scope: z.string().meta({ description: '*: the account; SYMBOL: an instrument; strategy:ID: a strategy' }),
+  scope: z
+    .string()
+    .meta({ description: '*: the account; SYMBOL: an instrument; strategy:ID: a strategy' }),
   mode: z.enum(TRADING_MODES),
   code: z.string(),
   reason: z.string(),
   by: z.string(),
   at: instant,
   ends: z.string().meta({ description: 'what ends it, in words' }),
-  command: z.string().nullable().meta({ description: 'the command that ends it; null: it ends by itself' }),
+  command: z
+    .string()
+    .nullable()
+    .meta({ description: 'the command that ends it; null: it ends by itself' }),
   isClosing: z.boolean().meta({ description: 'a flatten, and not everything is closed yet' }),
 })
 
@@ -38,7 +43,8 @@ export const positionSchema = z.strictObject({
   markPrice: z.number().nullable(),
   coin: z.string().meta({ description: 'the margin coin, of the profit' }),
   unrealisedProfit: amount.nullable().meta({
-    description: 'by the exchange; null: it does not say it, or its last reading is of another size',
+    description:
+      'by the exchange; null: it does not say it, or its last reading is of another size',
   }),
   liquidationPrice: z
     .number()
@@ -50,10 +56,9 @@ export const positionSchema = z.strictObject({
         .number()
         .nullable()
         .meta({ description: 'by our own count; null: not known, or there is none' }),
-      distance: z
-        .number()
-        .nullable()
-        .meta({ description: 'share of the mark price, by the nearer figure; null: no price liquidates it' }),
+      distance: z.number().nullable().meta({
+        description: 'share of the mark price, by the nearer figure; null: no price liquidates it',
+      }),
       moves: z.number().nullable().meta({
         description:
           'the same in typical moves of an hour (the median of those of the last 24 hours); null: fewer than three hours are known',
@@ -113,9 +118,9 @@ export const fillSchema = z.strictObject({
   size: amount,
   profit: amount.nullable().meta({ description: 'realised by closing; null: not known' }),
   fee: amount.nullable().meta({ description: 'in coin; null: not known' }),
-  otherFees: z
-    .string()
-    .meta({ description: 'fees in other coins, as `BGB 0.011 at 4.2`; without a price it is not counted' }),
+  otherFees: z.string().meta({
+    description: 'fees in other coins, as `BGB 0.011 at 4.2`; without a price it is not counted',
+  }),
   coin: z.string(),
   kind: z.enum(FILL_KINDS).nullable().meta({ description: 'null: not known' }),
   isMaker: z.boolean().nullable(),
@@ -124,17 +129,23 @@ export const fillSchema = z.strictObject({
 
 export const profitSchema = z.strictObject({
   fills: z.int(),
-  net: amount.meta({ description: 'realised + unrealised + funding - fees, as far as they are known' }),
+  net: amount.meta({
+    description: 'realised + unrealised + funding - fees, as far as they are known',
+  }),
   realised: amount,
   fees: amount.meta({ description: 'paid; negative when received' }),
-  funding: amount.nullable().meta({ description: 'positive when received; null: not known for this row' }),
+  funding: amount
+    .nullable()
+    .meta({ description: 'positive when received; null: not known for this row' }),
   unrealised: amount.nullable().meta({ description: 'null: not known' }),
   uncounted: z
     .strictObject({
       coins: z.record(z.string(), amount).meta({ description: 'fees in coins without a price' }),
       feesMissing: z.int().meta({ description: 'fills without a fee' }),
       profitsMissing: z.int().meta({ description: 'fills without a profit' }),
-      profitsOurs: z.int().meta({ description: 'fills whose profit is our own count; it is counted' }),
+      profitsOurs: z
+        .int()
+        .meta({ description: 'fills whose profit is our own count; it is counted' }),
     })
     .nullable()
     .meta({ description: 'what is not in these sums, because it is not known; null: nothing' }),
@@ -161,9 +172,13 @@ const lossSchema = z.strictObject({
       "margin coin; of the account's drawdown a share of the peak of its equity; of a streak trades",
   }),
   peak: z.number().nullable().meta({
-    description: 'of a drawdown: the equity of the account, else the net profit, from which it counts',
+    description:
+      'of a drawdown: the equity of the account, else the net profit, from which it counts',
   }),
-  level: z.number().nullable().meta({ description: 'of a drawdown: at which of these it is reached' }),
+  level: z
+    .number()
+    .nullable()
+    .meta({ description: 'of a drawdown: at which of these it is reached' }),
 })
 
 const disputeSchema = z.strictObject({
@@ -175,7 +190,9 @@ const disputeSchema = z.strictObject({
   ours: z.string(),
   theirs: z.string(),
   since: instant,
-  isReducing: z.boolean().meta({ description: 'the worse figure has reached a limit of some scope' }),
+  isReducing: z
+    .boolean()
+    .meta({ description: 'the worse figure has reached a limit of some scope' }),
 })
 
 const agesSchema = z.strictObject({
@@ -199,38 +216,47 @@ export const accountSchema = z.strictObject({
   restrictions: z.array(restrictionSchema),
   kill: z
     .strictObject({
-      phase: z.enum(['cutting', 'draining', 'clearing', 'waiting', 'confirming', 'proving', 'clean']).meta({
-        description: 'how far it is proved that nothing rests; clean: it is',
-      }),
+      phase: z
+        .enum(['cutting', 'draining', 'clearing', 'waiting', 'confirming', 'proving', 'clean'])
+        .meta({
+          description: 'how far it is proved that nothing rests; clean: it is',
+        }),
       isReleaseAsked: z.boolean().meta({ description: 'it is released as soon as that is proved' }),
     })
     .nullable()
     .meta({ description: 'null: no kill stands' }),
   ages: agesSchema,
-  limits: z
-    .strictObject({ dataAgeMaxMs: z.number(), accountAgeMaxMs: z.number() })
-    .meta({ description: 'ms; how old prices, and positions and fills, may be where orders are to leave' }),
+  limits: z.strictObject({ dataAgeMaxMs: z.number(), accountAgeMaxMs: z.number() }).meta({
+    description: 'ms; how old prices, and positions and fills, may be where orders are to leave',
+  }),
   clock: z.strictObject({
     isSynchronised: z.boolean(),
     offsetMs: z.number().meta({ description: "The exchange's clock less ours, by signed answers" }),
     publicMs: z.number().nullable().meta({
-      description: 'The same by public answers while they contradict the signed ones; null while they agree',
+      description:
+        'The same by public answers while they contradict the signed ones; null while they agree',
     }),
     machineMs: z.number().meta({ description: "The exchange's clock less this machine's" }),
   }),
   positions: z.array(positionSchema),
-  unattended: z.array(unattendedSchema).meta({ description: 'what is held and no strategy trades' }),
+  unattended: z
+    .array(unattendedSchema)
+    .meta({ description: 'what is held and no strategy trades' }),
   openOrders: z.record(z.string(), z.int()).meta({ description: 'by state' }),
   /** Unix ms: since when the oldest order is unknown. */
   unknownSince: instant.nullable(),
   profit: z.strictObject({
-    today: profitSchema.meta({ description: 'since the day rolled, by fills and funding payments' }),
+    today: profitSchema.meta({
+      description: 'since the day rolled, by fills and funding payments',
+    }),
     week: profitSchema.meta({ description: 'of today and the six days before, as today' }),
     total: profitSchema,
     strategies: z.record(z.string(), profitSchema),
     instruments: z.record(z.string(), profitSchema),
   }),
-  equity: amount.nullable().meta({ description: 'capital and everything that was made; null: not known' }),
+  equity: amount
+    .nullable()
+    .meta({ description: 'capital and everything that was made; null: not known' }),
   peak: amount.nullable().meta({
     description:
       'the highest equity: since a release took a new peak where the drawdown is limited, else since the start',
@@ -248,7 +274,8 @@ export const accountSchema = z.strictObject({
     })
     .nullable()
     .meta({
-      description: 'what `risk.survives` counts; null: not set, nothing is at risk, or not known yet',
+      description:
+        'what `risk.survives` counts; null: not set, nothing is at risk, or not known yet',
     }),
   isLossLimited: z
     .boolean()
@@ -272,11 +299,13 @@ const standbySchema = z
   .strictObject({
     holder: z.string().meta({ description: 'who writes the journal, or wrote it last' }),
     behind: z.int().nullable().meta({
-      description: 'transactions that the writer had made since the look before; null: it has not looked yet',
+      description:
+        'transactions that the writer had made since the look before; null: it has not looked yet',
     }),
     seenAt: instant.nullable().meta({ description: 'when it looked last' }),
     freeInMs: z.number().nullable().meta({
-      description: 'until it takes over, unless the lease is renewed; null: it cannot while it cannot look',
+      description:
+        'until it takes over, unless the lease is renewed; null: it cannot while it cannot look',
     }),
     trouble: z.string().nullable().meta({ description: 'why it cannot look' }),
     differs: z.array(z.string()).meta({
@@ -294,7 +323,9 @@ const sharedLimitsSchema = z
     }),
     since: instant,
     reason: z.string().nullable().meta({ description: 'why they are not shared' }),
-    members: z.int().meta({ description: 'daemons that share now, this one too; 0: it shares nothing' }),
+    members: z
+      .int()
+      .meta({ description: 'daemons that share now, this one too; 0: it shares nothing' }),
     membersMax: z.int(),
     limits: z.array(
       z.strictObject({
@@ -314,13 +345,17 @@ const sharedLimitsSchema = z
 const sharedTickersSchema = z
   .strictObject({
     taken: z.int().meta({ description: 'that another daemon had read' }),
-    own: z.int().meta({ description: 'that this one has read, for the others too where Redis answers' }),
+    own: z
+      .int()
+      .meta({ description: 'that this one has read, for the others too where Redis answers' }),
     refused: z
       .int()
       .meta({ description: 'that were handed on, and are no answer of the exchange at that time' }),
     failed: z.int().meta({ description: 'how often Redis did not answer in time' }),
   })
-  .meta({ description: 'readings of tickers since the start, where daemons hand them on through Redis' })
+  .meta({
+    description: 'readings of tickers since the start, where daemons hand them on through Redis',
+  })
 
 export const statusSchema = z.strictObject({
   name: z.string(),
@@ -332,7 +367,8 @@ export const statusSchema = z.strictObject({
   isReadOnly: z.boolean().meta({ description: 'whether commands are refused' }),
   exchange: z.string(),
   configOption: z.string().meta({
-    description: "what a command needs to address this daemon's configuration, ` -c live.yaml`; or nothing",
+    description:
+      "what a command needs to address this daemon's configuration, ` -c live.yaml`; or nothing",
   }),
   pid: z.int(),
   processStartedAt: instant.meta({ description: 'a reload is no new process' }),
@@ -346,10 +382,9 @@ export const statusSchema = z.strictObject({
     .array(
       z.strictObject({
         target: z.string(),
-        failing: z
-          .strictObject({ since: instant, reason: z.string() })
-          .nullable()
-          .meta({ description: 'since when no alert arrives there, and what it says; null: they arrive' }),
+        failing: z.strictObject({ since: instant, reason: z.string() }).nullable().meta({
+          description: 'since when no alert arrives there, and what it says; null: they arrive',
+        }),
       }),
     )
     .optional()

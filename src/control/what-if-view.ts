@@ -24,16 +24,18 @@ export const whatIfQuerySchema = z.object({
       const read = parts.map(
         ([symbol = '', share = '']) => [symbol, move.safeParse(share || Number.NaN)] as const,
       )
-      const given = read.flatMap(([symbol, share]) => (share.success ? [[symbol, share.data] as const] : []))
-      if (given.length === parts.length && parts.every((part) => part.length === 2)) return new Map(given)
+      const given = read.flatMap(([symbol, share]) =>
+        share.success ? [[symbol, share.data] as const] : [],
+      )
+      if (given.length === parts.length && parts.every((part) => part.length === 2))
+        return new Map(given)
       context.addIssue('write SYMBOL:SHARE,SYMBOL:SHARE with shares from -0.99 to 10')
       return z.NEVER
     })
     .meta({ description: '`BTCUSDT:-0.2,ETHUSDT:-0.1`: those that move by another share' }),
-  fill: z
-    .enum(['none', 'reached', 'all'])
-    .default('reached')
-    .meta({ description: 'which resting orders are filled: those that a straight move comes to, or all' }),
+  fill: z.enum(['none', 'reached', 'all']).default('reached').meta({
+    description: 'which resting orders are filled: those that a straight move comes to, or all',
+  }),
 })
 
 const outcome = {
@@ -41,7 +43,10 @@ const outcome = {
   change: amount.meta({ description: 'of the equity' }),
   need: known.meta({ description: 'maintenance margin and the fee of closing; null: not known' }),
   free: known.meta({ description: 'equity that nothing needs' }),
-  used: z.number().nullable().meta({ description: 'need over equity; null: not known, or nothing is left' }),
+  used: z
+    .number()
+    .nullable()
+    .meta({ description: 'need over equity; null: not known, or nothing is left' }),
   isLiquidated: z.boolean().meta({ description: 'on the way there' }),
 }
 
@@ -52,7 +57,9 @@ export const whatIfSchema = z.strictObject({
   prices: z
     .record(z.string(), z.strictObject({ price: z.number(), at: instant }))
     .meta({ description: 'by instrument: from where it moves, and of when that price is' }),
-  notCounted: z.array(z.string()).meta({ description: 'what is missing in these figures, in words' }),
+  notCounted: z
+    .array(z.string())
+    .meta({ description: 'what is missing in these figures, in words' }),
   scenario: z.strictObject({
     moves: z.record(z.string(), z.number()),
     fill: z.enum(['none', 'reached', 'all']),
@@ -62,9 +69,14 @@ export const whatIfSchema = z.strictObject({
     funding: amount.meta({ description: 'the next payment: zero or less' }),
     ...outcome,
     liquidation: z
-      .strictObject({ moves: z.record(z.string(), z.number()), prices: z.record(z.string(), z.number()) })
+      .strictObject({
+        moves: z.record(z.string(), z.number()),
+        prices: z.record(z.string(), z.number()),
+      })
       .nullable()
-      .meta({ description: 'the first one on this way, or farther on it; null: none, or not known' }),
+      .meta({
+        description: 'the first one on this way, or farther on it; null: none, or not known',
+      }),
     positions: z.array(
       z.strictObject({
         symbol: z.string(),
@@ -82,8 +94,12 @@ export const whatIfSchema = z.strictObject({
   curve: z
     .strictObject({
       moves: z.array(z.number()),
-      none: z.array(z.number().nullable()).meta({ description: 'equity, if no resting order is filled' }),
-      reached: z.array(z.number().nullable()).meta({ description: 'equity, if those on the way are' }),
+      none: z
+        .array(z.number().nullable())
+        .meta({ description: 'equity, if no resting order is filled' }),
+      reached: z
+        .array(z.number().nullable())
+        .meta({ description: 'equity, if those on the way are' }),
       liquidations: z
         .strictObject({
           none: z.array(z.number()),

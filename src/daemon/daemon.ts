@@ -111,7 +111,9 @@ export class Daemon {
   obstacle(): string | undefined {
     const [off] = this.#off
     if (off !== undefined) return `${off.config.name} is off: ${headlineOf(off.error)}`
-    return this.accounts.map(({ health }) => health.obstacle()).find((reason) => reason !== undefined)
+    return this.accounts
+      .map(({ health }) => health.obstacle())
+      .find((reason) => reason !== undefined)
   }
 
   /** What each account has done since the last digest, a line each. */
@@ -143,7 +145,9 @@ export class Daemon {
 
   /** No account still reads what the exchange holds, or proves what became of old orders, of any instrument. */
   get isRecovered(): boolean {
-    return this.accounts.every(({ fatal, shown }) => fatal !== undefined || isRecovered(shown.engine))
+    return this.accounts.every(
+      ({ fatal, shown }) => fatal !== undefined || isRecovered(shown.engine),
+    )
   }
 
   /** Grows each time the accounts have dealt with the passing of time, twenty times a second. */

@@ -73,7 +73,12 @@ export async function withOfflineAccount<Result>(
       const trusted = new TrustedClock(options.clock)
       const calls = createCalls({ config, access, isEmbedded: false, logger, trusted, timers })
       try {
-        const run = { salt: journal.salt, version: options.version, embedded: false, shown: new Map() }
+        const run = {
+          salt: journal.salt,
+          version: options.version,
+          embedded: false,
+          shown: new Map(),
+        }
         const settings = toEngineSettings(config, run)
         const book = rebuildBook(journal.load(), settings.positionMode)
         const own = ownWriter(config, { directory, access, now: options.clock.now() })
@@ -181,7 +186,8 @@ function toHolding({ rows }: PositionReading): Holding {
 function exchangeMissing(file: string): Failure {
   return new Failure({
     code: 'DAEMON_EXCHANGE_MISSING',
-    sentence: 'this configuration trades inside the daemon, so there is no exchange to compare with',
+    sentence:
+      'this configuration trades inside the daemon, so there is no exchange to compare with',
     facts: { file },
     hint: 'name the configuration of the account with --config',
   })

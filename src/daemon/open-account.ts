@@ -37,7 +37,12 @@ import { readRunningConfig } from './state/running-config.ts'
 import { assertGrids } from './state/assert-grids.ts'
 import { isEmbedded, stateDirectoryOf } from './state/state-place.ts'
 import { noteEndings } from './watchdog/hang-note.ts'
-import { type LoadedStrategy, openRunners, type Runners, showSettingsOf } from './strategies/strategies.ts'
+import {
+  type LoadedStrategy,
+  openRunners,
+  type Runners,
+  showSettingsOf,
+} from './strategies/strategies.ts'
 
 /** Records of the journal are kept this long beyond the checkpoint that contains them. */
 const RECORDS_KEPT_MS = 7 * 86_400_000
@@ -97,9 +102,14 @@ export async function openAccount(options: Opening): Promise<OpenedAccount> {
   const before = isEmbedded(config) ? findWorldBefore(directory) : undefined
   const ground = await openGround(options, directory)
   if (before !== undefined)
-    options.logger.log('warn', 'simulator.otherAccount', { directory, before, changed: nameChanges(config) })
+    options.logger.log('warn', 'simulator.otherAccount', {
+      directory,
+      before,
+      changed: nameChanges(config),
+    })
   const { embedded } = ground
-  if (embedded?.endsAt === undefined || embedded.endsAt > options.clock.now()) return prepare(options, ground)
+  if (embedded?.endsAt === undefined || embedded.endsAt > options.clock.now())
+    return prepare(options, ground)
   // This recording was played to its end in an earlier run: the next one begins from the start.
   await ground.close()
   options.logger.log('info', 'recording.startsAgain', { before: setWorldAside(directory) })
@@ -127,7 +137,10 @@ async function prepare(options: Opening, ground: Ground): Promise<OpenedAccount>
     assertNotOlder(book)
     assertGrids(book, settings)
     const runners = await openRunners(strategies, {
-      ...{ states: book.strategyStates, clock, timers, logger },
+      states: book.strategyStates,
+      clock,
+      timers,
+      logger,
       onEnding: noteEndings(ground.directory, () => clock.now()),
     })
     return { ...ground, opening: options, access, settings, book, runners }
@@ -148,7 +161,10 @@ interface Surroundings {
 }
 
 /** Lets it hear the market. */
-export function createAccount(opened: OpenedAccount, { market, limiter, watchdog }: Surroundings): Account {
+export function createAccount(
+  opened: OpenedAccount,
+  { market, limiter, watchdog }: Surroundings,
+): Account {
   const { opening, embedded, journal, directory, access, settings, book, runners } = opened
   const { loaded, strategies, logger, trusted, timers } = opening
   const { config, given } = loaded
@@ -157,7 +173,16 @@ export function createAccount(opened: OpenedAccount, { market, limiter, watchdog
   const { lease } = journal
   const kills = lease && new OrderedKills({ lease, directory: config.state.directory })
   const account = new Account({
-    ...{ ...common, given, settings, strategies, runners, journal, book, directory, access, market },
+    ...common,
+    given,
+    settings,
+    strategies,
+    runners,
+    journal,
+    book,
+    directory,
+    access,
+    market,
     accounts: opening.accounts,
     watchdog: (id) => watchdog(id === undefined ? undefined : ids.indexOf(id)),
     calls: createCalls({
@@ -204,7 +229,12 @@ async function openGround(options: Opening, directory: string): Promise<Ground> 
     const hold = (passedOver?: PassedOver): void => {
       if (isEmbedded(config)) return
       const access = assertAccess(config, options.credentials)
-      const account = holdAccount({ access, holder, passedOver, onUnlocked: logUnlocked(options.logger) })
+      const account = holdAccount({
+        access,
+        holder,
+        passedOver,
+        onUnlocked: logUnlocked(options.logger),
+      })
       taken.push(() => account.release())
     }
     // A standby leaves the account to its writer, which may be on this machine.
@@ -260,7 +290,11 @@ async function openAccountJournal(
   try {
     journal = await openJournal({
       ...options,
-      ...{ config, directory, password, clock: machineClock, following: standby?.following },
+      config,
+      directory,
+      password,
+      clock: machineClock,
+      following: standby?.following,
       own: isEmbedded(config) ? undefined : ownWriterOf(options, directory),
       keepSince: () => clock.now() - RECORDS_KEPT_MS,
       keepKeysSince: () => clock.now() - KEYS_KEPT_MS,
@@ -345,5 +379,6 @@ function assertAccess(config: DaemonConfig, credentials: Credentials | undefined
 }
 
 function hideSecrets(logger: DaemonLogger, { credentials }: ExchangeAccess): void {
-  for (const secret of [credentials.apiKey, credentials.secret, credentials.passphrase]) logger.hide(secret)
+  for (const secret of [credentials.apiKey, credentials.secret, credentials.passphrase])
+    logger.hide(secret)
 }

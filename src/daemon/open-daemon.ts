@@ -112,7 +112,10 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
 }
 
 /** Nothing is opened before all strategies have loaded. */
-async function listOpenings(options: OpenDaemonOptions, trusted: TrustedClock): Promise<readonly Opening[]> {
+async function listOpenings(
+  options: OpenDaemonOptions,
+  trusted: TrustedClock,
+): Promise<readonly Opening[]> {
   const { others = [], logger } = options
   const openings: Opening[] = []
   for (const given of [options, ...others]) {
@@ -122,8 +125,15 @@ async function listOpenings(options: OpenDaemonOptions, trusted: TrustedClock): 
     for (const path of listServersInClear(config))
       logger.log('warn', 'server.inClear', { setting: formatPath(path) })
     openings.push({
-      ...{ ...options, loaded, credentials, keysMissing, journalPassword, strategies },
-      ...{ trusted, clock: trusted.clock, accounts: 1 + others.length },
+      ...options,
+      loaded,
+      credentials,
+      keysMissing,
+      journalPassword,
+      strategies,
+      trusted,
+      clock: trusted.clock,
+      accounts: 1 + others.length,
       machineClock: options.clock,
       configOption: options.configOptionOf?.(config) ?? '',
       logger: others.length > 0 ? accountLogger(logger, config.name) : logger,
@@ -136,14 +146,17 @@ async function openAccounts(openings: readonly Opening[]): Promise<Opened> {
   const all: OpenedAccount[] = []
   const off: AccountOff[] = []
   // One after the other; but a standby waits for all of them at once.
-  const attempts = openings.map((opening) => (opening.standby ? settle(openAccount(opening)) : undefined))
+  const attempts = openings.map((opening) =>
+    opening.standby ? settle(openAccount(opening)) : undefined,
+  )
   for (const [index, opening] of openings.entries()) {
     const { opened, error } = await (attempts[index] ?? settle(openAccount(opening)))
     if (opened) {
       all.push(opened)
       continue
     }
-    if (openings.length > 1) opening.logger.log('error', 'account.off', { reason: messageOf(error) })
+    if (openings.length > 1)
+      opening.logger.log('error', 'account.off', { reason: messageOf(error) })
     off.push({ config: opening.loaded.config, error })
   }
   const [main] = all
@@ -170,22 +183,16 @@ function assemble(options: OpenDaemonOptions, ground: Ground): OpenedDaemon {
   for (const account of all) logOpened(account)
   const strategies = all.flatMap(({ opening }) => opening.strategies)
   const marketData = new MarketData({
-    ...{ config, logger, trusted, timers, ...calls, sharedTickers },
+    config,
+    logger,
+    trusted,
+    timers,
+    ...calls,
+    sharedTickers,
     products: listProducts(all),
     feeds: feedsOf(strategies, 'public'),
   })
-  const watchdog = new Watchdog({
-    logger,
-    logName: config.name,
-    timers,
-    noteFile: hangNoteOf(main.directory),
-    requestTimeoutMs: config.exchange.requestTimeoutMs,
-    stopTimeoutMs: Math.max(...all.map(({ opening }) => stopTimeoutOf(opening.loaded.config))),
-    strategies: all.flatMap(({ opening, directory }) =>
-      opening.strategies.map(({ id }) => ({ id, noteFile: hangNoteOf(directory) })),
-    ),
-    hungAfterMs: config.supervision.hungAfterMs,
-  })
+  const watchdog = createWatchdog(options, ground)
   let before = 0
   const accounts: Account[] = []
   const controls: OpenedControl[] = []
@@ -231,6 +238,25 @@ function assemble(options: OpenDaemonOptions, ground: Ground): OpenedDaemon {
   return { daemon, endsAt: () => embedded?.endsAt, ...heedLeases(all, daemon, logger) }
 }
 
+/** The watchdog knows every strategy of all accounts by its place in their order. */
+function createWatchdog({ loaded, logger, timers }: OpenDaemonOptions, ground: Ground): Watchdog {
+  const { config } = loaded
+  return new Watchdog({
+    logger,
+    logName: config.name,
+    timers,
+    noteFile: hangNoteOf(ground.main.directory),
+    requestTimeoutMs: config.exchange.requestTimeoutMs,
+    stopTimeoutMs: Math.max(
+      ...ground.all.map(({ opening }) => stopTimeoutOf(opening.loaded.config)),
+    ),
+    strategies: ground.all.flatMap(({ opening, directory }) =>
+      opening.strategies.map(({ id }) => ({ id, noteFile: hangNoteOf(directory) })),
+    ),
+    hungAfterMs: config.supervision.hungAfterMs,
+  })
+}
+
 /** A lease that is wanted elsewhere ends the run in good order. */
 function heedLeases(
   accounts: readonly OpenedAccount[],
@@ -257,10 +283,12 @@ function heedLeases(
 /** What they trade, each product type once. */
 function listProducts(accounts: readonly OpenedAccount[]): readonly Product[] {
   const configs = accounts.map(({ opening }) => opening.loaded.config)
-  return [...Map.groupBy(configs, ({ account }) => account.productType)].map(([productType, own]) => ({
-    productType,
-    symbols: [...new Set(own.flatMap(({ instruments }) => Object.keys(instruments)))],
-  }))
+  return [...Map.groupBy(configs, ({ account }) => account.productType)].map(
+    ([productType, own]) => ({
+      productType,
+      symbols: [...new Set(own.flatMap(({ instruments }) => Object.keys(instruments)))],
+    }),
+  )
 }
 
 /** The reports are where `intentd backtest` has put them, when it was called from the same folder. */

@@ -51,7 +51,10 @@ export function rekeyJournal(options: RekeyOptions): Promise<RekeyReport> {
     if (noted === own.keys) return { kind: 'same', compared: [] }
     const { keys } = options.config.account
     const { held, agrees } = await comparePositions(account, keys)
-    const proofs = [...(await compareFill(account, options)), ...(await compareNames(account, keys))]
+    const proofs = [
+      ...(await compareFill(account, options)),
+      ...(await compareNames(account, keys)),
+    ]
     const isProved = held > 0 || proofs.length > 0
     if (!isProved && !options.isVouched) throw unproved(account, options.configOption)
     await journal.noteWriter(own)
@@ -75,7 +78,11 @@ async function comparePositions(
         accountHoldingOf(book, symbol),
       )
     if (!isSame(expected, held))
-      throw otherAccount({ instrument: symbol, journal: describe(expected), exchange: describe(held) })
+      throw otherAccount({
+        instrument: symbol,
+        journal: describe(expected),
+        exchange: describe(held),
+      })
   }
   const held = [...holdings.values()].filter((holding) => !isSame(holding, FLAT)).length
   const agrees = `positions of ${holdings.size} instruments${held === 0 ? ', all flat' : ''}`
@@ -83,7 +90,10 @@ async function comparePositions(
 }
 
 /** The last fill of the journal, if it is not too old to be read. */
-async function compareFill(account: OfflineAccount, { config }: OfflineOptions): Promise<readonly string[]> {
+async function compareFill(
+  account: OfflineAccount,
+  { config }: OfflineOptions,
+): Promise<readonly string[]> {
   const { journal, clock, settings } = account
   const last = lastFillOf(journal, clock.now() - FILLS_LOOKED_AT_MS)
   if (last === undefined || !settings.instruments.has(last.symbol)) return []
@@ -95,14 +105,20 @@ async function compareFill(account: OfflineAccount, { config }: OfflineOptions):
   return [`fill ${tradeId} of ${symbol}`]
 }
 
-function lastFillOf(journal: Pick<OpenedJournal, 'bookings'>, since: number): BookedFill | undefined {
+function lastFillOf(
+  journal: Pick<OpenedJournal, 'bookings'>,
+  since: number,
+): BookedFill | undefined {
   let last: BookedFill | undefined
   for (const row of journal.bookings('fill', { since })) if (row.kind === 'fill') last = row
   return last
 }
 
 /** Of the instruments on which orders rest by the journal. They are placed again by the next run. */
-async function compareNames(account: OfflineAccount, keys: string | undefined): Promise<readonly string[]> {
+async function compareNames(
+  account: OfflineAccount,
+  keys: string | undefined,
+): Promise<readonly string[]> {
   const { book, settings, directory } = account
   const compared: string[] = []
   for (const symbol of settings.instruments.keys()) {

@@ -20,7 +20,11 @@ export interface ExchangeRepairOptions extends OfflineOptions {
 /** What a repair from the exchange has done. */
 export interface TakenOver {
   /** By symbol, what is held there, in the base coin. */
-  readonly positions: readonly { readonly symbol: string; readonly held: string; readonly was: string }[]
+  readonly positions: readonly {
+    readonly symbol: string
+    readonly held: string
+    readonly was: string
+  }[]
   /** How many orders rested, and were cancelled. */
   readonly cancelled: number
 }
@@ -63,7 +67,9 @@ export function repairFromExchange(options: ExchangeRepairOptions): Promise<Take
       const { longLots = 0, shortLots = 0 } = holding ?? {}
       if (lot === undefined || longLots + shortLots === 0) return 'flat'
       const sides = [longLots > 0 && `long ${showOnGrid(lot, longLots)}`]
-      return [...sides, shortLots > 0 && `short ${showOnGrid(lot, shortLots)}`].filter(Boolean).join(', ')
+      return [...sides, shortLots > 0 && `short ${showOnGrid(lot, shortLots)}`]
+        .filter(Boolean)
+        .join(', ')
     }
     return {
       cancelled: early + late,

@@ -51,7 +51,9 @@ export async function startStandby(options: StandbyOptions): Promise<Standby> {
   const control = serveControl(
     new StandbyControl({
       ...options,
-      ...{ name: config.name, environment: config.environment, exchange: config.exchange.baseUrl ?? '' },
+      name: config.name,
+      environment: config.environment,
+      exchange: config.exchange.baseUrl ?? '',
       seen: () => seen,
       refusesDifference: config.journal?.onDifference === 'refuse',
       fleet: createFleetSource(config, options.password),
@@ -107,7 +109,8 @@ export function createFollowingLog(
     if (trouble === undefined && differing !== differed) {
       differed = differing
       if (differing === '') logger.log('info', 'standby.agrees', { ...whom })
-      else logger.log('warn', 'standby.differs', { ...whom, differs, takesOver: !refusesDifference })
+      else
+        logger.log('warn', 'standby.differs', { ...whom, differs, takesOver: !refusesDifference })
     }
     if (trouble !== undefined) {
       if (said.has(trouble) || said.size >= WORDS_MAX) return

@@ -72,7 +72,9 @@ export async function loadPage(): Promise<Page> {
   const html = String(await readFile(ownFile('index.html'))).replace('IMPORT_MAP', () => importMap)
   const files = await Promise.all([
     buildFile('/', 'html', Buffer.from(html)),
-    ...OWN.map(async (path) => buildFile(`/${path}`, extension(path), await readFile(ownFile(path)))),
+    ...OWN.map(async (path) =>
+      buildFile(`/${path}`, extension(path), await readFile(ownFile(path))),
+    ),
     ...Object.values(PACKAGES).map(async (path) =>
       buildFile(`/vendor/${fileName(path)}`, extension(path), await readFile(packageFile(path))),
     ),
@@ -87,7 +89,11 @@ export const PAGE_PATHS: readonly string[] = [
   ...Object.values(PACKAGES).map((path) => `/vendor/${fileName(path)}`),
 ]
 
-async function buildFile(path: string, kind: string, body: Buffer<ArrayBuffer>): Promise<[string, PageFile]> {
+async function buildFile(
+  path: string,
+  kind: string,
+  body: Buffer<ArrayBuffer>,
+): Promise<[string, PageFile]> {
   const etag = `"${digest(body).slice(0, 22)}"`
   return [path, { type: TYPES[kind] ?? 'text/plain', body, packed: await pack(body), etag }]
 }
@@ -119,7 +125,9 @@ function ownFile(path: string): URL {
 /** In the nearest `node_modules` that has it: not every package lets its files be resolved by name. */
 function packageFile(path: string): string {
   const folders = require.resolve.paths(path) ?? []
-  const file = folders.map((folder) => join(folder, path)).find((candidate) => existsSync(candidate))
+  const file = folders
+    .map((folder) => join(folder, path))
+    .find((candidate) => existsSync(candidate))
   if (file === undefined) throw new Error(`a file of the dashboard is missing: ${path}`)
   return file
 }

@@ -79,7 +79,8 @@ const UNKNOWN_PARAMETER = '40034'
 export function refusesInstrument(answer: Answer<unknown>, symbol: string): boolean {
   if (answer.kind !== 'refused') return false
   return (
-    REMOVED_CODES.has(answer.code) || (answer.code === UNKNOWN_PARAMETER && answer.message.includes(symbol))
+    REMOVED_CODES.has(answer.code) ||
+    (answer.code === UNKNOWN_PARAMETER && answer.message.includes(symbol))
   )
 }
 
@@ -90,7 +91,8 @@ export function refusesInstrument(answer: Answer<unknown>, symbol: string): bool
 export function isUnanswered(answer: Answer<unknown>): answer is RefusedAnswer | UnknownAnswer {
   if (answer.kind === 'unknown') return answer.cause !== 'unreadableRow'
   if (answer.kind === 'accepted') return false
-  const isPassing = answer.class === 'retry' && (answer.topic === 'rate' || answer.topic === 'system')
+  const isPassing =
+    answer.class === 'retry' && (answer.topic === 'rate' || answer.topic === 'system')
   return isPassing || (answer.class === 'notSent' && answer.code.startsWith('CONNECT'))
 }
 
@@ -115,7 +117,10 @@ export function isClockRefused(answer: Answer<unknown>): boolean {
 export function hearOfClock({ inRow }: ClockRefusals, answer: Answer<unknown>): ClockRefusals {
   if (!isClockRefused(answer)) return NO_CLOCK_REFUSALS
   const { requestTime, receivedAt } = answer
-  return { inRow: inRow + 1, aheadMs: requestTime === undefined ? undefined : requestTime - receivedAt }
+  return {
+    inRow: inRow + 1,
+    aheadMs: requestTime === undefined ? undefined : requestTime - receivedAt,
+  }
 }
 
 /**

@@ -62,8 +62,16 @@ export function candleKey(symbol: string, intervalMs: number): string {
 }
 
 export function createCandleSeries(intervalMs: number, capacity: number): CandleSeries {
-  const columns = Object.fromEntries(CANDLE_COLUMNS.map((name) => [name, new Float64Array(capacity)]))
-  return { intervalMs, columns: columns as unknown as CandleColumns, first: 0, length: 0, filled: 0 }
+  const columns = Object.fromEntries(
+    CANDLE_COLUMNS.map((name) => [name, new Float64Array(capacity)]),
+  )
+  return {
+    intervalMs,
+    columns: columns as unknown as CandleColumns,
+    first: 0,
+    length: 0,
+    filled: 0,
+  }
 }
 
 export function capacityOf({ columns }: CandleSeries): number {

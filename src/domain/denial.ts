@@ -23,7 +23,8 @@ export const DENIAL_CODES = {
   POSITION_NOTIONAL_LIMIT:
     'the position could be worth more than risk.positionNotionalMax of the strategy allows',
   GROSS_NOTIONAL_LIMIT: 'the account could hold more than risk.grossNotionalMax',
-  LEVERAGE_LIMIT: 'the account could hold more than risk.leverageMax times its equity, or that is not known',
+  LEVERAGE_LIMIT:
+    'the account could hold more than risk.leverageMax times its equity, or that is not known',
   LIQUIDATION_NEAR:
     'its position would open nearer to a liquidation than risk.liquidation.reduce: take less, put more margin behind it, or lower the leverage',
   WORST_CASE:
@@ -51,7 +52,9 @@ export interface Objection {
 }
 
 /** The same before its text is made: most denials are only counted. The text is made within the same step, or never. */
-export type Undescribed<Any extends Objection> = Omit<Any, 'detail'> & { readonly detail: () => string }
+export type Undescribed<Any extends Objection> = Omit<Any, 'detail'> & {
+  readonly detail: () => string
+}
 
 export interface Denial extends Objection {
   readonly strategyId: string

@@ -114,7 +114,8 @@ export function uncountedOf(money: Money): Uncounted | undefined {
   const coins = Object.entries(otherFees)
     .filter(([, { uncounted }]) => !decimal(uncounted).eq(ZERO))
     .map(([coin, { uncounted }]) => [coin, uncounted] as const)
-  if (coins.length === 0 && feesMissing === 0 && profitsMissing === 0 && profitsOurs === 0) return undefined
+  if (coins.length === 0 && feesMissing === 0 && profitsMissing === 0 && profitsOurs === 0)
+    return undefined
   return { coins: Object.fromEntries(coins), feesMissing, profitsMissing, profitsOurs }
 }
 
@@ -141,13 +142,17 @@ export function marginFeesOf({ fees, otherFees = {} }: Money): Decimal {
 /** `BGB 0.011 at 4.2;BNB 0.2`: fees in other coins as the journal's table keeps them. One without a price is not counted. */
 export function toFeesText(otherFees: readonly CoinFee[] = []): string {
   return otherFees
-    .map(({ coin, amount, price }) => `${coin} ${amount}${price === undefined ? '' : ` at ${price}`}`)
+    .map(
+      ({ coin, amount, price }) => `${coin} ${amount}${price === undefined ? '' : ` at ${price}`}`,
+    )
     .sort()
     .join(';')
 }
 
 /** The money of a row of that table, where an empty text is not known. */
-export function toFillMoney(row: Readonly<Record<'fee' | 'profit' | 'otherFees', string>>): FillMoney {
+export function toFillMoney(
+  row: Readonly<Record<'fee' | 'profit' | 'otherFees', string>>,
+): FillMoney {
   const { fee, profit, otherFees } = row
   return {
     ...(fee !== '' && { fee }),

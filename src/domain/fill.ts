@@ -52,7 +52,11 @@ export interface Fill {
   /** Absent: kept by a version that did not tell the kinds apart. */
   readonly fillKind?: FillKind
   /** Of a take-profit or stop-loss: the order that set it last, whose that is, and the price that was set. */
-  readonly exit?: { readonly clientOid: ClientOid; readonly strategyId: StrategyId; readonly price: string }
+  readonly exit?: {
+    readonly clientOid: ClientOid
+    readonly strategyId: StrategyId
+    readonly price: string
+  }
   /** As the exchange wrote the trade side, where that is a word that we do not know. */
   readonly systemWord?: string
   /** Decimal string in the margin coin; a positive fee was paid, a negative one received. Absent: not known (MON2). */
@@ -71,7 +75,10 @@ export interface Fill {
 }
 
 /** Names a fill among all. A tradeId alone does not: the two fills of a self-trade share it. */
-export function fillKey({ tradeId, orderId }: Readonly<Record<'tradeId' | 'orderId', string>>): string {
+export function fillKey({
+  tradeId,
+  orderId,
+}: Readonly<Record<'tradeId' | 'orderId', string>>): string {
   return `${tradeId}|${orderId}`
 }
 

@@ -9,7 +9,8 @@ export const LOG_EVENTS = {
     "This daemon has no lock that keeps a second daemon off this account; start no second daemon for it. If the lock could not be made in any place for this user's state, give the service a home or XDG_STATE_HOME. If a process that was taken over from still has the lock, end the process that the reason names; the lock is taken then.",
   'account.off':
     'One of several accounts could not be opened and does not trade; the others do. Fix what the reason names, and reload.',
-  'account.fresh': 'Fills and positions are read again, and orders that add risk may leave; nothing to do.',
+  'account.fresh':
+    'Fills and positions are read again, and orders that add risk may leave; nothing to do.',
   'account.refused':
     'The exchange refuses the keys, they belong to another account than the state, or something in front of the exchange refuses the calls (HTTP 401 or 403); fix what the reason names. If this happens at the start, the account is off, and the run ends with exit code 78: at once if no other account trades, otherwise at its stop. If it happens later, or at the start in front of the exchange, the reads are repeated after 1, 2, 4 s and so on, every 16 s at last, and at once after any private call that is accepted.',
   'account.stale':
@@ -33,7 +34,8 @@ export const LOG_EVENTS = {
   'call.repeated':
     'A call on the account got no answer, or must be made later, and is made again; nothing to do.',
   'call.sent': 'A call on the account that places no order was sent.',
-  'cancel.planned': 'The instruments that wait for a cancel-all, in the order in which they get it.',
+  'cancel.planned':
+    'The instruments that wait for a cancel-all, in the order in which they get it.',
   'cancelAll.answered':
     'The answer to a cancel-all says what it cancelled; if it failed for some orders, it is repeated. Nothing to do.',
   'cancelAll.failed':
@@ -77,7 +79,8 @@ export const LOG_EVENTS = {
   'daemon.opened': 'State, journal and strategies are open; the exchange is read next.',
   'daemon.running':
     'Strategies are asked from now on. If instruments are still being read and proved, it says how many are done (`proved` of `instruments`), and `recovery.ended` follows.',
-  'daemon.stopRequested': 'A signal, the end of `--for` or the end of a recording asked for a stop.',
+  'daemon.stopRequested':
+    'A signal, the end of `--for` or the end of a recording asked for a stop.',
   'daemon.stopped':
     'The run has ended. If it is not clean, look at the exchange for orders, or start again: the next run finds out. If a stop that flattens names `stillHeld`, close that by hand.',
   'daemon.stopping': 'A stop began: strategies are not asked any more.',
@@ -85,8 +88,10 @@ export const LOG_EVENTS = {
   'data.stale':
     'The prices of an instrument have been too old to trade on for ten seconds or more; check the connection, and what the exchange says about the instrument.',
   'day.rolled': "The exchange's day ended: what the account has made in this run so far.",
-  'disk.enough': "The journal's disk has room again, and orders that open may leave; nothing to do.",
-  'disk.low': "The journal's disk is nearly full, and only orders that reduce may leave; free disk space.",
+  'disk.enough':
+    "The journal's disk has room again, and orders that open may leave; nothing to do.",
+  'disk.low':
+    "The journal's disk is nearly full, and only orders that reduce may leave; free disk space.",
   'disk.notMeasured':
     'The free space of the disk could not be measured, or the ballast file could not be made; check the state directory.',
   'dryRun.withheld':
@@ -117,7 +122,8 @@ export const LOG_EVENTS = {
     'A fill of an order that is not known here, while the outcome of an order of ours that may have made it is not known. Nothing that opens is placed on the instrument until that is found out, which happens by itself; then the fill has its order, or is foreign (`fill.foreign`). `explain SYMBOL` shows it.',
   'fill.unowned':
     'After a release, fills that match no order of ours were given to no strategy; compare the position once more.',
-  'fleet.shown': "The journal's server again takes what this account shows in `fleet status`; nothing to do.",
+  'fleet.shown':
+    "The journal's server again takes what this account shows in `fleet status`; nothing to do.",
   'fleet.unable':
     "The journal's server does not take what this account shows in `fleet status`; it is tried again, and trading does not need it. If another user made the schema intentd_fleet, grant this one the rights that docs/scaling.md (Setting the servers up) names; intentd doctor looks at them.",
   'flatten.done':
@@ -134,7 +140,8 @@ export const LOG_EVENTS = {
   'heartbeat.failing':
     "The monitor cannot be reached, and will raise its alarm; check the connection and the monitor's address.",
   'heartbeat.resumed': 'The monitor is called again.',
-  'heartbeat.withheld': 'The monitor is not called, so that it raises its alarm; fix what the reason names.',
+  'heartbeat.withheld':
+    'The monitor is not called, so that it raises its alarm; fix what the reason names.',
   'instrument.resolved': 'What was unknown on an instrument is proved, and it may trade again.',
   'instrument.resolving':
     'An instrument does not trade until it is proved what became of its orders; nothing to do, because it is halted by itself if that takes too long.',
@@ -160,7 +167,8 @@ export const LOG_EVENTS = {
     "A commit on PostgreSQL does not wait for its server's disk, so a power cut there can lose or damage the journal; set fsync to on there.",
   'journal.opened':
     'The journal on PostgreSQL is open and its lease is taken; the commit for that took `commitMs`. `abandoned`: another machine had the lease and did not give it back, so what the book says about resting orders is not trusted.',
-  'kill.clean': 'It is proved that nothing of ours rests; release the kill switch when it may trade again.',
+  'kill.clean':
+    'It is proved that nothing of ours rests; release the kill switch when it may trade again.',
   'kill.notThrown':
     'A release named no scope, and there is no kill to release; name the scope that you want to release.',
   'kill.notWrittenDown':
@@ -224,7 +232,8 @@ export const LOG_EVENTS = {
     'The price went through a resting order, but no fill of it came, so the instrument is resolved; nothing to do.',
   'order.notSent':
     'Not a byte of an order was sent; it waits, and is sent again as long as it is wanted. Nothing to do.',
-  'order.queuedAgain': 'An order is proved absent and still wanted, so it is sent again under its own name.',
+  'order.queuedAgain':
+    'An order is proved absent and still wanted, so it is sent again under its own name.',
   'order.rejected':
     'The exchange rejected an order; read code and message. The wish waits longer after each rejection in a row.',
   'order.sent':
@@ -287,7 +296,8 @@ export const LOG_EVENTS = {
     'The previous run may have cancelled orders without a record, because it broke, was killed while commits took their time, or was left behind by another machine. So resting orders are cancelled once, even if `onRestart` says adopt; nothing to do.',
   'retreat.notNoted':
     'No note could be left for the next run, so it cancels nothing unless `onRestart` says cancel; look at the exchange.',
-  'reload.begun': 'A changed configuration is being taken: the daemon comes to rest, and continues with it.',
+  'reload.begun':
+    'A changed configuration is being taken: the daemon comes to rest, and continues with it.',
   'reload.failed':
     'The daemon could not be opened with the changed configuration and continues with the previous one; read the reason and fix it.',
   'reload.refused':
@@ -312,10 +322,12 @@ export const LOG_EVENTS = {
     'Instruments, balance or another setting of the simulator have changed, so another simulated account begins, without orders and positions. `changed` names the settings. The previous one is in `before`, and continues if you restore them.',
   'simulator.listening':
     'The simulator listens. Instruments in `madeUp` have no file: their prices follow the seed.',
-  'simulator.marketFailed': 'The recorded prices could not be played and stand still; check the recording.',
+  'simulator.marketFailed':
+    'The recorded prices could not be played and stand still; check the recording.',
   'simulator.requestRefused': 'The simulator refused a request.',
   'simulator.serverFailed': "The simulator's server failed; report the defect.",
-  'simulator.stopped': 'The simulator stopped; the counts say what it was asked and what it refused.',
+  'simulator.stopped':
+    'The simulator stopped; the counts say what it was asked and what it refused.',
   'simulator.settingsKept':
     'The state keeps what these settings said at its first start, and does not obey what they say now; set them as they were, or start with another state file.',
   'simulator.volumesCut':
@@ -329,7 +341,8 @@ export const LOG_EVENTS = {
     'Code of a strategy held the previous run up until the process was ended, or ran on after its thread was ended; the strategy is halted. Fix it, restart, and release it.',
   'state.older':
     'The exchange knows orders of ours that this state has never sent, so it is an older copy, put back after the account had traded on. What rests was cancelled, and no run begins on it. Put the newest state back; where it is lost, run `intentd repair --from-exchange`.',
-  'standby.agrees': 'A standby has the settings and the strategy code of its writer again; nothing to do.',
+  'standby.agrees':
+    'A standby has the settings and the strategy code of its writer again; nothing to do.',
   'standby.differs':
     'A standby would trade with other settings or other strategy code than its writer: `differs` names the parts. Install the same on both machines and restart the standby (or reload the writer). With `takesOver: false` it takes nothing over until then (journal.onDifference: refuse).',
   'standby.following':
@@ -350,7 +363,8 @@ export const LOG_EVENTS = {
     'The ticker of an instrument is not as the document describes, so the instrument has no prices; others continue. Check what the exchange says about it.',
   'trading.halted':
     'For the scope, nothing leaves but cancel-alls and the orders of a flatten, and open orders that may add risk are cancelled; do what `ends` says, then release the scope.',
-  'trading.killed': 'Nothing leaves but cancel-alls; wait for `kill.clean`, then release the kill switch.',
+  'trading.killed':
+    'Nothing leaves but cancel-alls; wait for `kill.clean`, then release the kill switch.',
   'trading.notLoosened':
     'A new restriction would have been looser than the one on its scope, so the old one stays; release the scope first.',
   'trading.notRestricted':

@@ -125,9 +125,15 @@ export interface LossState {
   /** By symbol. */
   readonly statements: ReadonlyMap<string, PositionStatement>
   /** By symbol and side: a funding counter that one reading has stated and another has to confirm. */
-  readonly statedCounters: ReadonlyMap<string, { readonly counter: string; readonly requestedAt: number }>
+  readonly statedCounters: ReadonlyMap<
+    string,
+    { readonly counter: string; readonly requestedAt: number }
+  >
   /** By symbol and side: the average entry price, in ticks, that the exchange stated once for lots which no fill explains. */
-  readonly statedEntries: ReadonlyMap<string, { readonly ticks: number; readonly requestedAt: number }>
+  readonly statedEntries: ReadonlyMap<
+    string,
+    { readonly ticks: number; readonly requestedAt: number }
+  >
   /** By symbol, and by strategy and symbol: net profit when reading and book last agreed on the position. */
   readonly worths: ReadonlyMap<string, Worth>
   /** By scope: the highest net profit. The book has it up to a small rise. */

@@ -14,7 +14,9 @@ export interface WireDirection {
  * The total table: four actions, two position modes. In hedge mode `side` is the direction of the position,
  * not of the trade: to close a long is `buy` + `close`. Document: Direction rules in hedge mode.
  */
-export const WIRE_DIRECTIONS: Readonly<Record<PositionMode, Readonly<Record<OrderAction, WireDirection>>>> = {
+export const WIRE_DIRECTIONS: Readonly<
+  Record<PositionMode, Readonly<Record<OrderAction, WireDirection>>>
+> = {
   one_way_mode: {
     openLong: { side: 'buy', tradeSide: undefined, reduceOnly: undefined },
     closeLong: { side: 'sell', tradeSide: undefined, reduceOnly: 'YES' },

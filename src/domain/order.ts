@@ -69,6 +69,9 @@ export function openLots(order: Order): number {
 }
 
 /** Whether an order can rest in the exchange's book once it is accepted. */
-export function canRest(terms: { readonly ticks?: number | undefined; readonly force: Force }): boolean {
+export function canRest(terms: {
+  readonly ticks?: number | undefined
+  readonly force: Force
+}): boolean {
   return terms.ticks !== undefined && (terms.force === 'gtc' || terms.force === 'post_only')
 }

@@ -35,7 +35,11 @@ export interface HoldingChange {
  * The holding after a fill. In hedge mode `side` is the position's direction: a close of a long is
  * `buy` + `close`. Document: Direction rules in hedge mode.
  */
-export function applyToHolding(mode: PositionMode, holding: Holding, change: HoldingChange): Holding {
+export function applyToHolding(
+  mode: PositionMode,
+  holding: Holding,
+  change: HoldingChange,
+): Holding {
   if (mode === 'one_way_mode') {
     const net = netLots(holding) + (change.side === 'buy' ? change.lots : -change.lots)
     return { longLots: Math.max(0, net), shortLots: Math.max(0, -net) }

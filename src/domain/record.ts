@@ -132,12 +132,22 @@ export interface SendRecord extends Dated {
   /** The exact bytes. */
   readonly body: string
   /** The market when the limiter granted the call, and how long the instrument had waited for it, ms. */
-  readonly seen: { readonly snapshot: number; readonly market: SeenMarket; readonly waitedMs: number }
+  readonly seen: {
+    readonly snapshot: number
+    readonly market: SeenMarket
+    readonly waitedMs: number
+  }
 }
 
 /** The outcome of one item of a batch. `notSent`: no byte of it has left. */
 /** `clockRefused`: the time that it was signed with was refused; it is sent again, recorded anew with another time. */
-export type ItemOutcomeKind = 'accepted' | 'exists' | 'rejected' | 'notSent' | 'clockRefused' | 'unknown'
+export type ItemOutcomeKind =
+  | 'accepted'
+  | 'exists'
+  | 'rejected'
+  | 'notSent'
+  | 'clockRefused'
+  | 'unknown'
 
 export interface ItemOutcome {
   readonly clientOid: ClientOid
@@ -217,7 +227,10 @@ export interface SettledOrder {
 /** Waiting orders that are not sent any more; `unknown` where an earlier copy may exist. */
 export interface ExpireRecord extends Dated {
   readonly kind: 'expire'
-  readonly orders: readonly { readonly clientOid: ClientOid; readonly state: 'expired' | 'unknown' }[]
+  readonly orders: readonly {
+    readonly clientOid: ClientOid
+    readonly state: 'expired' | 'unknown'
+  }[]
   /** Keys of waiting `place` intents that were dropped. */
   readonly places: readonly { readonly strategyId: string; readonly key: string }[]
   readonly reason: string

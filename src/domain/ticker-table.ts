@@ -101,7 +101,8 @@ export class TickerTable {
     const known = this.#rows.get(symbol)
     if (known !== undefined && this.#symbols[known] === symbol) return known
     const row = this.#symbols.length
-    if (row >= this.columns.lastPr.length) throw new RangeError(`more than ${row} instruments in one answer`)
+    if (row >= this.columns.lastPr.length)
+      throw new RangeError(`more than ${row} instruments in one answer`)
     if (known !== row) this.#rows.set(symbol, row)
     this.#symbols.push(symbol)
     return row

@@ -32,7 +32,10 @@ export const MODE_REASONS = {
     mode: 'killed',
     ends: 'an operator releases the kill switch, once it is proved that nothing rests',
   },
-  contradiction: { mode: 'halted', ends: 'an operator has compared orders and position, and releases it' },
+  contradiction: {
+    mode: 'halted',
+    ends: 'an operator has compared orders and position, and releases it',
+  },
   unreadable: {
     mode: 'halted',
     ends: 'two readings in a row are whole; after a quarter of an hour it is recorded, and an operator has compared orders and position, and releases it',
@@ -58,7 +61,10 @@ export const MODE_REASONS = {
     ends: 'two readings of the position say no higher maintenance rate than the configured tiers, or an operator has corrected them and releases it',
   },
   refused: { mode: 'halted', ends: 'an operator has mended keys or account, and releases it' },
-  strategyFailed: { mode: 'halted', ends: 'an operator has looked at the strategy, and releases it' },
+  strategyFailed: {
+    mode: 'halted',
+    ends: 'an operator has looked at the strategy, and releases it',
+  },
   repaired: {
     mode: 'halted',
     ends: 'an operator has compared the account with the journal, and releases it',
@@ -89,7 +95,10 @@ export const MODE_REASONS = {
     ends: 'a worst case of risk.survives takes 80 % of the equity or less again, or an operator releases it',
   },
   losingStreak: { mode: 'halted', ends: 'an operator has looked at the strategy, and releases it' },
-  rejections: { mode: 'halted', ends: 'an operator has looked why orders are rejected, and releases it' },
+  rejections: {
+    mode: 'halted',
+    ends: 'an operator has looked why orders are rejected, and releases it',
+  },
   recount: {
     mode: 'reducing',
     ends: 'an operator has compared the account with the journal, and releases it; it is counted anew from then on',
@@ -116,7 +125,10 @@ export function strategyScope(strategyId: StrategyId | string): Scope {
 }
 
 /** Every scope that a configuration has. */
-export function listScopes(symbols: Iterable<string>, strategyIds: Iterable<string>): readonly Scope[] {
+export function listScopes(
+  symbols: Iterable<string>,
+  strategyIds: Iterable<string>,
+): readonly Scope[] {
   return [ACCOUNT, ...symbols, ...[...strategyIds].map(strategyScope)]
 }
 

@@ -33,7 +33,11 @@ import { settleWaitingFills, takeFills } from './resolution/take-fills.ts'
 import { noteUnreadableAnswer, takeUnreadablePosition } from './resolution/unreadable.ts'
 import { takePosition } from './resolution/reconcile.ts'
 import type { EngineSettings } from './settings.ts'
-import { noteClockMeasured, noteClockSynchronised, noteClockUnsynchronised } from './state/clock-state.ts'
+import {
+  noteClockMeasured,
+  noteClockSynchronised,
+  noteClockUnsynchronised,
+} from './state/clock-state.ts'
 import {
   announce,
   beginStep,
@@ -68,7 +72,12 @@ import { followOutage, hearAnswer, listSilent } from './state/silence.ts'
 import { noteSpaceLow, type KillState, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading, type ReleaseCommand } from './state/trading-mode.ts'
 import { forgetSatisfied } from './state/totals.ts'
-import { type AdoptCommand, adoptForFlatten, adoptUnclaimed, objectToAdoption } from './lifecycle/adopt.ts'
+import {
+  type AdoptCommand,
+  adoptForFlatten,
+  adoptUnclaimed,
+  objectToAdoption,
+} from './lifecycle/adopt.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
 import { judgeWorstCase } from './lifecycle/judge-worst-case.ts'
 import { judgeLiquidation } from './lifecycle/judge-liquidation.ts'
@@ -219,7 +228,8 @@ export function resumeEngine(core: Core): Engine {
 function handleStep(core: Core, event: EngineEvent, now: number): readonly Effect[] {
   postponeDeadlinesAfterSleep(core, now)
   // Two events begin no new moment: a decision changes only what it records, and a due poll changes nothing yet.
-  if ((event.kind !== 'decided' && event.kind !== 'pollDue') || now !== core.now) beginMoment(core.changes)
+  if ((event.kind !== 'decided' && event.kind !== 'pollDue') || now !== core.now)
+    beginMoment(core.changes)
   beginStep(core, now)
   const touched = touchedBy(core, event)
   hearAnswer(core, event)
@@ -259,7 +269,8 @@ const SLEPT_MS = 5000
 function postponeDeadlinesAfterSleep(core: Core, now: number): void {
   const sleptMs = now - core.now
   if (core.now === 0 || sleptMs < SLEPT_MS) return
-  for (const instrument of core.instruments.values()) postponeResolutionDeadline(instrument, sleptMs)
+  for (const instrument of core.instruments.values())
+    postponeResolutionDeadline(instrument, sleptMs)
   postponeStopDeadlines(core, sleptMs)
   postponeKillDeadlines(core, sleptMs)
 }
@@ -312,9 +323,14 @@ function handleEvent(core: Core, event: EngineEvent): void {
       return handleCommand(core, event.command)
     case 'spaceMeasured':
       noteSpaceLow(core.run, event.isLow ? core.now : undefined)
-      return announce(core, event.isLow ? 'error' : 'warn', event.isLow ? 'disk.low' : 'disk.enough', {
-        freeBytes: event.freeBytes,
-      })
+      return announce(
+        core,
+        event.isLow ? 'error' : 'warn',
+        event.isLow ? 'disk.low' : 'disk.enough',
+        {
+          freeBytes: event.freeBytes,
+        },
+      )
     case 'timePassed':
       return passTime(core)
     default:

@@ -50,8 +50,16 @@ export type EngineEvent =
       readonly isPaused?: boolean
     }
   | { readonly kind: 'granted'; readonly endpoint: GrantedEndpoint }
-  | { readonly kind: 'batchAnswered'; readonly batchId: number; readonly answer: Answer<BatchResult> }
-  | { readonly kind: 'cancelAnswered'; readonly cancelId: number; readonly answer: Answer<BatchResult> }
+  | {
+      readonly kind: 'batchAnswered'
+      readonly batchId: number
+      readonly answer: Answer<BatchResult>
+    }
+  | {
+      readonly kind: 'cancelAnswered'
+      readonly cancelId: number
+      readonly answer: Answer<BatchResult>
+    }
   | { readonly kind: 'callAnswered'; readonly callId: number; readonly answer: Answer<unknown> }
   | { readonly kind: 'fillsRead'; readonly reading: FillsReading }
   | { readonly kind: 'positionRead'; readonly reading: PositionReading }
@@ -95,7 +103,11 @@ export type EngineCommand =
   /** Closes everything in a scope, and holds it halted until it is released. */
   | ({ readonly kind: 'flatten'; readonly scope: Scope } & CommandSource)
   /** Hands what the account holds of an instrument beside all strategies to one of those that trade it. */
-  | ({ readonly kind: 'adopt'; readonly symbol: string; readonly strategyId: string } & CommandSource)
+  | ({
+      readonly kind: 'adopt'
+      readonly symbol: string
+      readonly strategyId: string
+    } & CommandSource)
   /** Ends everything that holds the scope, except a kill; `newPeak`: all steps of its drawdown count from now on. */
   | ({
       readonly kind: 'release'

@@ -40,7 +40,11 @@ export type DecideOn = 'snapshot' | 'candle' | 'fill'
  * The closed candle of an instrument, an interval (ms) and an instant at which it opens (Unix ms); undefined where the
  * recording has none.
  */
-export type RecordedCandle = (symbol: string, intervalMs: number, openAt: number) => CandleRow | undefined
+export type RecordedCandle = (
+  symbol: string,
+  intervalMs: number,
+  openAt: number,
+) => CandleRow | undefined
 
 /** Everything the core is told once. Durations in ms. */
 export interface EngineSettings {
@@ -112,6 +116,8 @@ export interface ExecutionSettings extends Readonly<DaemonFile['execution']> {
 }
 
 /** Every instrument that a strategy may trade. */
-export function listTraded({ strategies }: Pick<EngineSettings, 'strategies'>): ReadonlySet<string> {
+export function listTraded({
+  strategies,
+}: Pick<EngineSettings, 'strategies'>): ReadonlySet<string> {
   return new Set([...strategies.values()].flatMap(({ symbols }) => symbols))
 }

@@ -15,7 +15,12 @@ import type { Clock } from '../lib/clock.ts'
 import type { ProxyFor } from '../lib/net/proxy.ts'
 import type { Timers } from '../lib/timers.ts'
 import type { Endpoint, PositionMode } from '../protocol/endpoint.ts'
-import { type EndpointName, endpointNamed, type RequestOf, type ResponseOf } from '../protocol/endpoints.ts'
+import {
+  type EndpointName,
+  endpointNamed,
+  type RequestOf,
+  type ResponseOf,
+} from '../protocol/endpoints.ts'
 import type { ProductType } from '../protocol/values.ts'
 import { readAnswer, readExactly } from './client/answer-reader.ts'
 import { awaitGrant } from './client/await-grant.ts'
@@ -101,7 +106,8 @@ export class ExchangeClient implements EndpointCaller {
   constructor(options: ExchangeClientOptions) {
     const { baseUrl, gatewayUrl = baseUrl, credentials, gatewayCredentials } = options
     this.#options = options
-    this.#signer = credentials === undefined ? undefined : new Signer(credentials, gatewayCredentials)
+    this.#signer =
+      credentials === undefined ? undefined : new Signer(credentials, gatewayCredentials)
     const { answerBytesMax, locale, platformCoin } = options
     this.#answerLimits = { answerBytesMax, scrub: (text) => this.#signer?.scrub(text) ?? text }
     const objection = options.signingObjection
@@ -186,7 +192,11 @@ export class ExchangeClient implements EndpointCaller {
   }
 
   /** Reads what the account holds of one instrument. Document: GET /api/v2/mix/position/single-position. */
-  readPosition({ instrument }: { readonly instrument: Instrument }): Promise<Answer<PositionReading>> {
+  readPosition({
+    instrument,
+  }: {
+    readonly instrument: Instrument
+  }): Promise<Answer<PositionReading>> {
     const { clock, offset } = this.#options
     return readPosition({ caller: this, clock, offset, instrument })
   }
@@ -198,7 +208,9 @@ export class ExchangeClient implements EndpointCaller {
 
   /** Waits for the calls in flight, each of which has its deadline, and closes every connection. */
   async close(): Promise<void> {
-    await Promise.all([...new Set(Object.values(this.#transports))].map((transport) => transport.close()))
+    await Promise.all(
+      [...new Set(Object.values(this.#transports))].map((transport) => transport.close()),
+    )
   }
 
   #openTransport(baseUrl: string): Transport {
@@ -242,7 +254,13 @@ export class ExchangeClient implements EndpointCaller {
       return this.#sendGranted(prepared, options, options.grant, read)
     }
     const { endpoint } = prepared
-    const wanted = { limiter, timers, endpoint, priority: options.priority ?? PRIORITY.reads, timeoutMs }
+    const wanted = {
+      limiter,
+      timers,
+      endpoint,
+      priority: options.priority ?? PRIORITY.reads,
+      timeoutMs,
+    }
     return awaitGrant(wanted).then((grant) =>
       typeof grant === 'string'
         ? this.#refuse(
@@ -266,7 +284,10 @@ export class ExchangeClient implements EndpointCaller {
       grant?.unused()
       return this.#refuse('invalid', 'ENDPOINT_LOCKED', `${endpoint} is locked in this client`)
     }
-    const written = this.#writer.write(prepared, () => clock.now() + this.#aheadFor(prepared, options))
+    const written = this.#writer.write(
+      prepared,
+      () => clock.now() + this.#aheadFor(prepared, options),
+    )
     if (written.kind === 'unwritable') {
       grant?.unused()
       const refusalClass = written.code === 'LEASE_OVER' ? 'notSent' : 'invalid'

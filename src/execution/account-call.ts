@@ -1,6 +1,10 @@
 import type { AccountCall } from '../domain/account-call.ts'
 import type { Instrument } from '../domain/instrument.ts'
-import type { AccountCallIntent, CopySettingsIntent, ModifyTriggerIntent } from '../domain/intent.ts'
+import type {
+  AccountCallIntent,
+  CopySettingsIntent,
+  ModifyTriggerIntent,
+} from '../domain/intent.ts'
 import { formatOnGrid } from '../lib/grid.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { endpointNamed, type RequestOf } from '../protocol/endpoints.ts'
@@ -17,7 +21,10 @@ export function writeAccountCall(intent: AccountCallIntent, instrument: Instrume
     case 'modifyTrigger':
       return write('modifyPlanOrder', buildModification(intent, instrument))
     case 'cancelMargin':
-      return write('isolatedBatchCancelOrders', { symbol: intent.symbol, orderIdList: intent.orders })
+      return write('isolatedBatchCancelOrders', {
+        symbol: intent.symbol,
+        orderIdList: intent.orders,
+      })
     case 'copySettings':
       return write('copyConfigSettingSymbols', { settingList: [buildSetting(intent, instrument)] })
     default:
@@ -25,7 +32,10 @@ export function writeAccountCall(intent: AccountCallIntent, instrument: Instrume
   }
 }
 
-function write<Name extends AccountCall['endpoint']>(endpoint: Name, request: RequestOf<Name>): WrittenCall {
+function write<Name extends AccountCall['endpoint']>(
+  endpoint: Name,
+  request: RequestOf<Name>,
+): WrittenCall {
   const row = endpointNamed(endpoint)
   const wire = toWireRequest(row, request)
   const checked = row.request.safeParse(wire)
@@ -57,8 +67,12 @@ function buildModification(
 
 type CopySetting = RequestOf<'copyConfigSettingSymbols'>['settingList'][number]
 
-function buildSetting(intent: CopySettingsIntent, { symbol, productType }: Instrument): CopySetting {
-  const ratio = (value: number | null | undefined) => (value === undefined ? undefined : String(value ?? 0))
+function buildSetting(
+  intent: CopySettingsIntent,
+  { symbol, productType }: Instrument,
+): CopySetting {
+  const ratio = (value: number | null | undefined) =>
+    value === undefined ? undefined : String(value ?? 0)
   const { change, takeProfitRatio, stopLossRatio } = intent
   return {
     symbol,

@@ -21,7 +21,12 @@ export function readBatchOutcome(
     case 'refused': {
       const { code, message } = answer
       if (isClockRefused(answer))
-        return clientOids.map((clientOid) => ({ clientOid, outcome: 'clockRefused', code, message }))
+        return clientOids.map((clientOid) => ({
+          clientOid,
+          outcome: 'clockRefused',
+          code,
+          message,
+        }))
       return clientOids.map((clientOid) => ({
         ...refusedItem(clientOid, answer.class, clientOids.length === 1),
         code,
@@ -68,19 +73,37 @@ function readLists(clientOids: readonly ClientOid[], data: BatchResult): readonl
       return { clientOid, outcome: 'accepted', ...(orderId ? { orderId: toOrderId(orderId) } : {}) }
     }
     const failure = failed.get(clientOid)
-    if (!failure) return unknownItem(clientOid, 'ITEM_MISSING', 'the answer names it in neither list')
-    return readFailure(clientOid, failure.errorCode ?? '', failure.errorMsg ?? '', failure.orderId ?? '')
+    if (!failure)
+      return unknownItem(clientOid, 'ITEM_MISSING', 'the answer names it in neither list')
+    return readFailure(
+      clientOid,
+      failure.errorCode ?? '',
+      failure.errorMsg ?? '',
+      failure.orderId ?? '',
+    )
   })
 }
 
-function readFailure(clientOid: ClientOid, code: string, message: string, orderId: string): ItemOutcome {
+function readFailure(
+  clientOid: ClientOid,
+  code: string,
+  message: string,
+  orderId: string,
+): ItemOutcome {
   switch (errorCode(code).class) {
     case 'definite':
       return { clientOid, outcome: 'rejected', code, message }
     case 'exists':
-      return { clientOid, outcome: 'exists', code, message, ...(orderId && { orderId: toOrderId(orderId) }) }
+      return {
+        clientOid,
+        outcome: 'exists',
+        code,
+        message,
+        ...(orderId && { orderId: toOrderId(orderId) }),
+      }
     case 'retry':
-      if (errorCode(code).topic === 'clock') return { clientOid, outcome: 'clockRefused', code, message }
+      if (errorCode(code).topic === 'clock')
+        return { clientOid, outcome: 'clockRefused', code, message }
       return { clientOid, ...NOT_ACCEPTED_NOW, code, message }
     case 'ambiguous':
       return unknownItem(clientOid, code, message)

@@ -31,7 +31,11 @@ export function buildBatchRequest(
   }
 }
 
-function buildBatchItem(mode: PositionMode, instrument: Instrument, terms: WireTerms): BatchPlaceItem {
+function buildBatchItem(
+  mode: PositionMode,
+  instrument: Instrument,
+  terms: WireTerms,
+): BatchPlaceItem {
   const { side, tradeSide, reduceOnly } = WIRE_DIRECTIONS[mode][terms.action]
   const priceOf = (ticks: number | undefined) =>
     ticks === undefined ? undefined : formatOnGrid(instrument.tick, ticks)

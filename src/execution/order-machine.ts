@@ -72,7 +72,14 @@ export function markSentAgain(order: Order, requestAt: number): Order {
   if (order.state !== 'queued') return order
   const firstSentAt = order.attempts === 0 ? requestAt : order.firstSentAt
   const attempts = order.attempts + 1
-  return { ...order, state: 'sent', attempts, firstSentAt, lastSentAt: requestAt, unansweredAt: requestAt }
+  return {
+    ...order,
+    state: 'sent',
+    attempts,
+    firstSentAt,
+    lastSentAt: requestAt,
+    unansweredAt: requestAt,
+  }
 }
 
 /**
@@ -112,7 +119,12 @@ export function markNotSent(order: Order, reason: string): Order {
  */
 export function markClockRefused(order: Order, reason: string): Order {
   if (order.state !== 'sent') return order
-  return { ...order, state: 'queued', unansweredAt: order.attempts === 1 ? 0 : order.unansweredAt, reason }
+  return {
+    ...order,
+    state: 'queued',
+    unansweredAt: order.attempts === 1 ? 0 : order.unansweredAt,
+    reason,
+  }
 }
 
 /**
@@ -123,7 +135,15 @@ export function markLost(order: Order, reason: string, at: number): Order {
   if (isTerminal(order) || order.state === 'quarantined') return order
   const attempts = Math.max(1, order.attempts)
   const firstSentAt = order.firstSentAt || at
-  return { ...order, state: 'unknown', attempts, firstSentAt, lastSentAt: at, unansweredAt: at, reason }
+  return {
+    ...order,
+    state: 'unknown',
+    attempts,
+    firstSentAt,
+    lastSentAt: at,
+    unansweredAt: at,
+    reason,
+  }
 }
 
 /**
@@ -150,7 +170,9 @@ export function markDone(order: Order, orderId: OrderId | undefined, reason: str
 
 /** Row 12, UNKNOWN → ABSENT: proved never to have existed. A filled order cannot be absent. */
 export function markAbsent(order: Order, reason: string): Order {
-  return order.state === 'unknown' && order.filledLots === 0 ? { ...order, state: 'absent', reason } : order
+  return order.state === 'unknown' && order.filledLots === 0
+    ? { ...order, state: 'absent', reason }
+    : order
 }
 
 /**
@@ -158,7 +180,9 @@ export function markAbsent(order: Order, reason: string): Order {
  * the first one may still exist.
  */
 export function markQueuedAgain(order: Order, reason: string): Order {
-  return order.state === 'unknown' && order.filledLots === 0 ? { ...order, state: 'queued', reason } : order
+  return order.state === 'unknown' && order.filledLots === 0
+    ? { ...order, state: 'queued', reason }
+    : order
 }
 
 /** Row 12, → QUARANTINED, from wherever it stands: an operator must look. */

@@ -36,7 +36,8 @@ export function packBatch(
   for (const item of items) {
     const keys = attributionKeys(mode, item.intent)
     const isFree = (key: string): boolean =>
-      !taken.has(key) && (!owners.has(key) || (item.again !== undefined && owners.get(key) === item.again))
+      !taken.has(key) &&
+      (!owners.has(key) || (item.again !== undefined && owners.get(key) === item.again))
     if (packed.length >= max || !keys.every(isFree)) continue
     for (const key of keys) taken.add(key)
     packed.push(item)

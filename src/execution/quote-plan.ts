@@ -47,7 +47,8 @@ export function planQuote(input: QuotePlanInput): QuotePlan {
         missing.push({ intent: sendAgain(input, order), again: order.terms.clientOid })
     }
     const lots = level.lots - lotsOf(orders)
-    if (orders.length > 0 && lots > 0 && closableBy(level.side, closable) > 0) add({ ...level, lots })
+    if (orders.length > 0 && lots > 0 && closableBy(level.side, closable) > 0)
+      add({ ...level, lots })
   }
   return { missing, extra: [...standing.values()].flat() }
 }
@@ -60,7 +61,9 @@ function takeFor(
 ): readonly Order[] {
   if (orders === undefined) return []
   if (!isRestricted) {
-    const place = orders.findIndex(({ terms }) => terms.lots === lots && tradesAs(terms.action) === side)
+    const place = orders.findIndex(
+      ({ terms }) => terms.lots === lots && tradesAs(terms.action) === side,
+    )
     return place < 0 ? [] : orders.splice(place, 1)
   }
   const taken: Order[] = []
@@ -77,7 +80,12 @@ function lotsOf(orders: readonly Order[]): number {
 }
 
 /** A post-only order that meets the other side is refused. Its rung comes last: it would leave the others nothing to close. */
-function nearestFirst({ levels, instrument: { tick }, bid, ask }: QuotePlanInput): readonly QuoteLevel[] {
+function nearestFirst({
+  levels,
+  instrument: { tick },
+  bid,
+  ask,
+}: QuotePlanInput): readonly QuoteLevel[] {
   const meets = ({ side, ticks }: QuoteLevel): boolean =>
     side === 'buy' ? floatOnGrid(tick, ticks) >= ask : floatOnGrid(tick, ticks) <= bid
   return levels.toSorted(

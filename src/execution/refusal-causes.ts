@@ -56,9 +56,12 @@ const sameSide: RefusalCause['concerns'] = (order, refused) =>
 
 /** Post-only orders that stand at least as near to the other side of the market. */
 const atLeastAsNear: RefusalCause['concerns'] = (order, refused) => {
-  if (order.force !== 'post_only' || order.ticks === undefined || refused.ticks === undefined) return false
+  if (order.force !== 'post_only' || order.ticks === undefined || refused.ticks === undefined)
+    return false
   if (!sameSide(order, refused)) return false
-  return tradesAs(order.action) === 'buy' ? order.ticks >= refused.ticks : order.ticks <= refused.ticks
+  return tradesAs(order.action) === 'buy'
+    ? order.ticks >= refused.ticks
+    : order.ticks <= refused.ticks
 }
 
 const atLeastAsHigh: RefusalCause['concerns'] = (order, refused) =>
@@ -87,7 +90,10 @@ const sameTerms: RefusalCause['concerns'] = (order, refused) =>
 const resting: RefusalCause['concerns'] = (order) => canRest(order)
 
 const ofInstrument =
-  (name: 'tickSize' | 'lotSize' | 'minSize' | 'minNotional', value: (instrument: Instrument) => string) =>
+  (
+    name: 'tickSize' | 'lotSize' | 'minSize' | 'minNotional',
+    value: (instrument: Instrument) => string,
+  ) =>
   (instrument: Instrument) => ({
     value: `${name} ${value(instrument)}`,
     path: `instruments.${instrument.symbol}.${name}`,
@@ -182,7 +188,8 @@ export const REFUSAL_CAUSES: Readonly<Record<CauseName, RefusalCause>> = {
     disprovedBy: sameExits,
     pace: 'passing',
     isLogged: 'whenItGoesOn',
-    advice: () => 'let the strategy set its take-profit and stop-loss on the right side of the market',
+    advice: () =>
+      'let the strategy set its take-profit and stop-loss on the right side of the market',
   },
   price: {
     concerns: sameSide,
@@ -303,8 +310,12 @@ export function describeRefusal(found: RefusalFound, instrument: Instrument): st
   const configured = setting?.(instrument)
   const grid = step === undefined ? undefined : namedStep(message)
   const said =
-    grid === undefined ? `the exchange says "${message}"` : `the exchange takes multiples of ${grid}`
-  const facts = [...(configured ? [`${configured.value} of the configuration`] : []), said].join(', ')
+    grid === undefined
+      ? `the exchange says "${message}"`
+      : `the exchange takes multiples of ${grid}`
+  const facts = [...(configured ? [`${configured.value} of the configuration`] : []), said].join(
+    ', ',
+  )
   const todo = configured === undefined ? advice?.(instrument) : `change ${configured.path}`
   return `refused ${code} ${times}${within}: ${facts}${todo === undefined ? '' : `; ${todo}`}`
 }

@@ -33,7 +33,10 @@ export function planTarget(input: TargetPlanInput): readonly Candidate[] {
     return open
       .filter((order) => order.state === 'queued' && !stale.includes(order))
       .map((order) => ({
-        intent: { ...toIntent(input, order.terms.action, order.terms.lots, 0), key: order.terms.key },
+        intent: {
+          ...toIntent(input, order.terms.action, order.terms.lots, 0),
+          key: order.terms.key,
+        },
         again: order.terms.clientOid,
       }))
   }
@@ -85,7 +88,11 @@ interface OneWayDirection {
   readonly open: OrderAction
 }
 
-function oneWayStep(input: TargetPlanInput, { side, close, open }: OneWayDirection, lots: number): Step {
+function oneWayStep(
+  input: TargetPlanInput,
+  { side, close, open }: OneWayDirection,
+  lots: number,
+): Step {
   const { holding, accountHolding, backedHolding, instrument } = input
   const inAccount = accountHolding[side]
   if (holding[side] >= lots && inAccount >= lots) return { action: close, lots }
@@ -108,7 +115,12 @@ function hedgeSteps({ target, holding }: TargetPlanInput): readonly Step[] {
   return steps
 }
 
-function toIntent(input: TargetPlanInput, action: OrderAction, lots: number, index: number): OrderIntent {
+function toIntent(
+  input: TargetPlanInput,
+  action: OrderAction,
+  lots: number,
+  index: number,
+): OrderIntent {
   return {
     strategyId: input.strategyId,
     symbol: input.instrument.symbol,
@@ -131,6 +143,12 @@ function collarTicks(
 ): number | undefined {
   if (takerCollarRatio === undefined) return undefined
   return side === 'buy'
-    ? Math.max(stepBelow(instrument.tick, ask * (1 + takerCollarRatio)), stepAbove(instrument.tick, ask))
-    : Math.min(stepAbove(instrument.tick, bid * (1 - takerCollarRatio)), stepBelow(instrument.tick, bid))
+    ? Math.max(
+        stepBelow(instrument.tick, ask * (1 + takerCollarRatio)),
+        stepAbove(instrument.tick, ask),
+      )
+    : Math.min(
+        stepAbove(instrument.tick, bid * (1 - takerCollarRatio)),
+        stepBelow(instrument.tick, bid),
+      )
 }

@@ -101,7 +101,8 @@ export class AccountReader {
   readonly #hearFills = (answer: Answer<FillsReading>): void => {
     this.#pauses.noteAnswer(FILLS, answer)
     // Still marked as reading: what the core asks for while it handles this answer is read afterwards.
-    if (answer.kind === 'accepted') this.#options.dispatch({ kind: 'fillsRead', reading: answer.data })
+    if (answer.kind === 'accepted')
+      this.#options.dispatch({ kind: 'fillsRead', reading: answer.data })
     else this.#reportFailure(FILLS, answer)
     this.#isReadingFills = false
     this.#readNext()

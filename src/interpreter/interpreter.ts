@@ -33,7 +33,12 @@ const WAITING_MAX = 10_000
  * Effects that do not wait for a commit, beside those of a cancel-all ({@link servesCancelAll}). A request for a batch's
  * grant waits: the grant would only be held by a batch that waits itself.
  */
-const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set(['record', 'decide', 'readFills', 'readPosition'])
+const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set([
+  'record',
+  'decide',
+  'readFills',
+  'readPosition',
+])
 
 /**
  * Events that may wait until the present one is handled. Its effects cause them: a few for each strategy and call. More
@@ -110,7 +115,12 @@ export class Interpreter {
       dispatch,
       now: () => ports.clock.monotonic(),
     })
-    this.#sender = new OrderSender({ ports, engine, dispatch, onAccepted: () => this.#reader.noteAccepted() })
+    this.#sender = new OrderSender({
+      ports,
+      engine,
+      dispatch,
+      onAccepted: () => this.#reader.noteAccepted(),
+    })
   }
 
   /** Whether a call was made that is not answered yet. */
@@ -332,7 +342,10 @@ export class Interpreter {
       const { intents, state, denials } = result
       const { sequence } = snapshot
       listener.decided?.(intents)
-      this.#enqueue({ kind: 'decided', strategyId, sequence, intents, state, denials }, this.#doneFor)
+      this.#enqueue(
+        { kind: 'decided', strategyId, sequence, intents, state, denials },
+        this.#doneFor,
+      )
     } else {
       const { message: reason, isPaused } = result
       this.#enqueue(
@@ -364,6 +377,7 @@ function causeOfSlowness(cpuMs: number | undefined): 'strategy' | 'machine' | 'u
 }
 
 function servesCancelAll(effect: Effect): boolean {
-  if (effect.kind !== 'askGrant' && effect.kind !== 'returnGrant') return effect.kind === 'sendCancelAll'
+  if (effect.kind !== 'askGrant' && effect.kind !== 'returnGrant')
+    return effect.kind === 'sendCancelAll'
   return effect.endpoint === 'cancelAllOrders'
 }

@@ -58,7 +58,7 @@ export class OrderSender {
   /** The core uses no grant any more. They are returned: a retreat needs them for its cancel-alls. */
   close(): void {
     this.#isClosed = true
-    for (const endpoint of [...this.#grants.keys()]) this.returnGrant(endpoint)
+    for (const endpoint of Array.from(this.#grants.keys())) this.returnGrant(endpoint)
   }
 
   /** @param recordedAt Unix ms: when the record of the batch was written. It is durable by now. */
@@ -74,7 +74,11 @@ export class OrderSender {
     )
   }
 
-  sendCancelAll({ cancelId, body, clockAheadMs }: Extract<Effect, { kind: 'sendCancelAll' }>): void {
+  sendCancelAll({
+    cancelId,
+    body,
+    clockAheadMs,
+  }: Extract<Effect, { kind: 'sendCancelAll' }>): void {
     const { ports, dispatch } = this.#options
     ports.exchange.cancelAll(
       body,

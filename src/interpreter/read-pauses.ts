@@ -52,7 +52,10 @@ export class ReadPauses {
   mayAsk(read: string): boolean {
     const now = this.#now()
     if (now < (this.#refused.get(read)?.waitsUntil ?? 0)) return false
-    return this.#refusedSince.size < REFUSED_MAX || (this.#onWire.size === 0 && now >= this.#allWaitUntil)
+    return (
+      this.#refusedSince.size < REFUSED_MAX ||
+      (this.#onWire.size === 0 && now >= this.#allWaitUntil)
+    )
   }
 
   /** Those first that were not refused, or longest ago: one of them may show that the others can go on. */
@@ -107,7 +110,10 @@ export class ReadPauses {
 function eased(read: RefusedRead): RefusedRead {
   const { inRow, refusedAt, waitsUntil, isOfAccount } = read
   if (!isOfAccount) return read
-  return { ...read, waitsUntil: Math.min(waitsUntil, inRow === 1 ? refusedAt : refusedAt + PAUSE_MS) }
+  return {
+    ...read,
+    waitsUntil: Math.min(waitsUntil, inRow === 1 ? refusedAt : refusedAt + PAUSE_MS),
+  }
 }
 
 function pauseMs(inRow: number): number {

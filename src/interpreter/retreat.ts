@@ -97,15 +97,24 @@ export class Retreat {
     then: (orders: number | undefined, isSent: boolean) => void,
   ): void {
     const body = JSON.stringify({ symbol, productType, marginCoin })
-    this.#options.ports.exchange.cancelAll(body, { priority: LIMITER_PRIORITY.reduce }, (answer) => {
-      const orders = countOrders(answer)
-      const isSent = answer.kind !== 'refused' || answer.class !== 'notSent'
-      if (answer.kind === 'accepted') this.#announce('warn', 'retreat.cancelled', { symbol, orders })
-      else if (orders === undefined && isSent) {
-        this.#announce('error', 'retreat.failed', { symbol, code: answer.code, reason: answer.message })
-      }
-      then(orders, isSent)
-    })
+    this.#options.ports.exchange.cancelAll(
+      body,
+      { priority: LIMITER_PRIORITY.reduce },
+      (answer) => {
+        const orders = countOrders(answer)
+        const isSent = answer.kind !== 'refused' || answer.class !== 'notSent'
+        if (answer.kind === 'accepted')
+          this.#announce('warn', 'retreat.cancelled', { symbol, orders })
+        else if (orders === undefined && isSent) {
+          this.#announce('error', 'retreat.failed', {
+            symbol,
+            code: answer.code,
+            reason: answer.message,
+          })
+        }
+        then(orders, isSent)
+      },
+    )
   }
 
   #end(end: RetreatEnd): void {
@@ -124,6 +133,7 @@ export class Retreat {
 }
 
 function countOrders(answer: Answer<BatchResult>): number | undefined {
-  if (answer.kind === 'accepted') return answer.data.successList.length + answer.data.failureList.length
+  if (answer.kind === 'accepted')
+    return answer.data.successList.length + answer.data.failureList.length
   return answer.kind === 'refused' && answer.topic === 'orderGone' ? 0 : undefined
 }

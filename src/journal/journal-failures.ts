@@ -113,7 +113,8 @@ export function layoutUnknown(file: string, layout: number, known: number): Fail
 export function layoutOlder(file: string, layout: number, advice: string): Failure {
   return new Failure({
     code: 'JOURNAL_LAYOUT_OLD',
-    sentence: 'the journal has the layout of an earlier version, and is migrated before it is written',
+    sentence:
+      'the journal has the layout of an earlier version, and is migrated before it is written',
     facts: { file, layout },
     hint: advice,
   })
@@ -145,7 +146,9 @@ function listUsers(file: string): readonly string[] {
     .filter((pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid)
     .flatMap((pid) => {
       const descriptors = attempt(() => readdirSync(`/proc/${pid}/fd`)) ?? []
-      const isUser = descriptors.some((fd) => attempt(() => readlinkSync(`/proc/${pid}/fd/${fd}`)) === path)
+      const isUser = descriptors.some(
+        (fd) => attempt(() => readlinkSync(`/proc/${pid}/fd/${fd}`)) === path,
+      )
       if (!isUser) return []
       const command = attempt(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')) ?? ''
       return [`pid ${pid} (${command.replaceAll('\0', ' ').trim().slice(0, 80)})`]

@@ -86,7 +86,12 @@ export class JournalReader {
       if (query.newestFirst === true) {
         const page = readRows(database, query, { beyond, blocks })
         if (page.beyond !== undefined || !blocks) return page
-        return readBlock(database, query, page.rows.length > 0 ? endOf(page.rows) : beyond, page.rows)
+        return readBlock(
+          database,
+          query,
+          page.rows.length > 0 ? endOf(page.rows) : beyond,
+          page.rows,
+        )
       }
       const page: Page = blocks ? readBlock(database, query, beyond) : NO_PAGE
       return page.beyond === undefined ? readRows(database, query, { beyond, blocks }) : page
@@ -221,7 +226,8 @@ function buildPageQuery(
   if (until !== undefined) restrict('at < ?', until)
   if (kinds !== undefined) restrict(`kind IN (${kinds.map(() => '?').join(', ')})`, ...kinds)
   if (containing !== undefined) restrict('instr(body, ?) > 0', containing)
-  const earlier = '(SELECT link FROM records AS earlier WHERE earlier.sequence = records.sequence - 1)'
+  const earlier =
+    '(SELECT link FROM records AS earlier WHERE earlier.sequence = records.sequence - 1)'
   const packed = '(SELECT last_link FROM record_blocks ORDER BY first DESC LIMIT 1)'
   const sql = `
     SELECT sequence, at, kind, body, booked, link, ${blocks ? `coalesce(${earlier}, ${packed})` : earlier} AS previous

@@ -140,7 +140,8 @@ export class JournalTables {
 export function toContents({ checkpoint, records }: VerifiedPrefix): JournalContents {
   return {
     // A new journal without a book has a checkpoint without rows of the book.
-    checkpoint: checkpoint && checkpoint.rows.length > 0 ? checkpoint.rows.map(({ row }) => row) : undefined,
+    checkpoint:
+      checkpoint && checkpoint.rows.length > 0 ? checkpoint.rows.map(({ row }) => row) : undefined,
     records: records.map(({ body }) => JSON.parse(body) as JournalRecord),
   }
 }

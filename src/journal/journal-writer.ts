@@ -29,11 +29,15 @@ export function parseWriter(text: unknown): JournalWriter | undefined {
 }
 
 export function readWriter(database: DatabaseSync): JournalWriter | undefined {
-  return parseWriter(database.prepare('SELECT value FROM meta WHERE name = ?').get(WRITER)?.['value'])
+  return parseWriter(
+    database.prepare('SELECT value FROM meta WHERE name = ?').get(WRITER)?.['value'],
+  )
 }
 
 export function putWriter(database: DatabaseSync, writer: JournalWriter): void {
-  database.prepare('REPLACE INTO meta (name, value) VALUES (?, ?)').run(WRITER, JSON.stringify(writer))
+  database
+    .prepare('REPLACE INTO meta (name, value) VALUES (?, ?)')
+    .run(WRITER, JSON.stringify(writer))
 }
 
 /**
@@ -49,7 +53,8 @@ export function assertKeys(
   if (found?.keys === undefined || own.keys === undefined || found.keys === own.keys) return
   throw new Failure({
     code: 'STATE_OF_OTHER_KEYS',
-    sentence: 'the journal was written with another key, or at another exchange, than this configuration has',
+    sentence:
+      'the journal was written with another key, or at another exchange, than this configuration has',
     facts: { where, journal: describeKeys(found), configuration: describeKeys(own) },
     hint:
       'for another account name a state.directory of its own, and on a server a journal.schema; ' +

@@ -19,6 +19,9 @@ const LINK_LENGTH = 32
  * end of a journal was lost and written again, it accepts 15 of 31 mixtures, and links accept none. The link of a batch
  * of 50 orders takes 20 µs; its append takes 64 µs without a disk and 2,350 with one.
  */
-export function nextLink(previous: string, ...parts: readonly (SQLOutputValue | undefined)[]): string {
+export function nextLink(
+  previous: string,
+  ...parts: readonly (SQLOutputValue | undefined)[]
+): string {
   return sha256Hex([previous, ...parts.map(String)]).slice(0, LINK_LENGTH)
 }

@@ -175,7 +175,14 @@ function buildAnew(
   const { usedKeys = [] } = found ?? {}
   const salt = found?.nature.salt
   const bookings = found ? readBookings(file, found.nature) : []
-  const journal = openSqliteJournal({ file: made, identity, salt, usedKeys, bookings, keepSince: () => 0 })
+  const journal = openSqliteJournal({
+    file: made,
+    identity,
+    salt,
+    usedKeys,
+    bookings,
+    keepSince: () => 0,
+  })
   try {
     journal.saveCheckpoint(checkpoint?.rows.map(({ row }) => row) ?? [])
     for (const { body } of records) journal.append(JSON.parse(body) as JournalRecord)

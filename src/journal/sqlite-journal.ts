@@ -56,7 +56,9 @@ export function markFileOf(file: string): string {
  * JOURNAL_MARK_DAMAGED, JOURNAL_REPAIR_UNFINISHED, JOURNAL_MOVED, JOURNAL_COPY_UNFINISHED, JOURNAL_HELD,
  * JOURNAL_UNREADABLE
  */
-export function openSqliteJournal(options: SqliteJournalOptions): Journal & BookingStore & WriterStore<void> {
+export function openSqliteJournal(
+  options: SqliteJournalOptions,
+): Journal & BookingStore & WriterStore<void> {
   const { file } = options
   try {
     makeDirectory(dirname(file), 0o700)
@@ -64,7 +66,8 @@ export function openSqliteJournal(options: SqliteJournalOptions): Journal & Book
     const database = openWriting(file)
     try {
       const layout = readLayout(database)
-      if (layout !== LAYOUT) throw failures.layoutOlder(file, layout, 'run `intentd journal migrate`')
+      if (layout !== LAYOUT)
+        throw failures.layoutOlder(file, layout, 'run `intentd journal migrate`')
       const mark = new DurableMark(markFileOf(file))
       return new SqliteJournal({ ...options, database, mark, nature, prefix })
     } catch (error) {
@@ -134,7 +137,8 @@ export function isJournalFile(file: string): boolean {
 
 /** @throws Failure where a mark says that there was a journal */
 function confirmAbsent(file: string, mark: MarkReading): undefined {
-  if (mark.kind === 'read' || mark.kind === 'moved') throw failures.tailLost(file, 0, mark.mark.sequence)
+  if (mark.kind === 'read' || mark.kind === 'moved')
+    throw failures.tailLost(file, 0, mark.mark.sequence)
   if (mark.kind === 'damaged') throw failures.markDamaged(file, 'the journal is gone')
 }
 

@@ -54,7 +54,8 @@ export function readVerified(database: DatabaseSync, { first }: JournalNature): 
   const records: StoredText[] = []
   const flaw = attempt(() => followLinks(database, start, records))
   const days = attempt(() => readDays(database))
-  const { booked = checkpoint?.booked ?? NOTHING_BOOKED } = records.findLast((record) => record.booked) ?? {}
+  const { booked = checkpoint?.booked ?? NOTHING_BOOKED } =
+    records.findLast((record) => record.booked) ?? {}
   return {
     checkpoint,
     start,
@@ -68,7 +69,10 @@ export function readVerified(database: DatabaseSync, { first }: JournalNature): 
 
 function objectToDays({ sum } = NO_DAYS, booked: string): Flaw | undefined {
   if (totalToText(sum) === booked) return undefined
-  return { sequence: undefined, found: 'the fills and funding payments are not as many as were written' }
+  return {
+    sequence: undefined,
+    found: 'the fills and funding payments are not as many as were written',
+  }
 }
 
 function attempt<Value>(work: () => Value): { readonly value?: Value; readonly flaw?: Flaw } {
@@ -93,7 +97,8 @@ function readCheckpoint(database: DatabaseSync, first: string): StoredCheckpoint
   }
   const [sequence, link] = [Number(row['sequence']), String(row['link'])]
   const booked = String(row['booked'])
-  const isSealed = sealOf({ sequence, link }, { book: found.sum, keys: keys.sum, booked }) === row['seal']
+  const isSealed =
+    sealOf({ sequence, link }, { book: found.sum, keys: keys.sum, booked }) === row['seal']
   const isBook = row['rows'] === found.sum.rows && row['sum'] === sumToText(found.sum)
   const isKeys = row['keys'] === keys.sum.rows && row['key_sum'] === sumToText(keys.sum)
   if (isSealed && isBook && isKeys) return { sequence, link, ...found, keys, booked }
@@ -121,7 +126,8 @@ export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: M
   let previous: Row | undefined
   try {
     for (const row of readStoredRecords(database, sequence)) {
-      const isNext = previous === undefined || Number(row['sequence']) === Number(previous['sequence']) + 1
+      const isNext =
+        previous === undefined || Number(row['sequence']) === Number(previous['sequence']) + 1
       if (!isNext || (previous && !isLinked(String(previous['link']), row))) return false
       previous = row
     }
@@ -129,7 +135,10 @@ export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: M
     if (error instanceof RangeError) return false
     throw error
   }
-  return previous === undefined || (Number(previous['sequence']) === sequence && previous['link'] === link)
+  return (
+    previous === undefined ||
+    (Number(previous['sequence']) === sequence && previous['link'] === link)
+  )
 }
 
 /**
@@ -161,7 +170,10 @@ function followLinks(database: DatabaseSync, start: Mark, into: StoredText[]): F
   for (const row of rows) {
     const last = into.at(-1) ?? start
     if (!isLinked(last.link, row)) {
-      return { sequence: last.sequence + 1, found: 'the record is missing, or not as it was written' }
+      return {
+        sequence: last.sequence + 1,
+        found: 'the record is missing, or not as it was written',
+      }
     }
     into.push(toStoredText(row))
   }
@@ -174,6 +186,9 @@ export function toStoredText({ sequence, body, booked, link }: Row): StoredText 
 }
 
 /** Whether a row is as it was written, after the record with the link `previous`. */
-export function isLinked(previous: string, { sequence, at, kind, body, booked, link }: Row): boolean {
+export function isLinked(
+  previous: string,
+  { sequence, at, kind, body, booked, link }: Row,
+): boolean {
   return nextLink(previous, sequence, at, kind, body, booked ?? '') === link
 }

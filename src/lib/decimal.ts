@@ -42,7 +42,10 @@ export function decimalOfInteger(value: number): Decimal {
 export function quotient(
   numerator: Decimal,
   denominator: Decimal,
-  { decimals, rounding = 'halfUp' }: { readonly decimals: number; readonly rounding?: 'halfUp' | 'up' },
+  {
+    decimals,
+    rounding = 'halfUp',
+  }: { readonly decimals: number; readonly rounding?: 'halfUp' | 'up' },
 ): Decimal {
   // big.js takes both from the constructor only; nothing runs between setting them and putting them back.
   StrictBig.DP = decimals

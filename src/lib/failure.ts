@@ -23,7 +23,10 @@ export class Failure extends Error {
   readonly hint: string | undefined
 
   constructor(details: FailureDetails) {
-    super(renderFailure(details), details.cause === undefined ? undefined : { cause: details.cause })
+    super(
+      renderFailure(details),
+      details.cause === undefined ? undefined : { cause: details.cause },
+    )
     this.code = details.code
     this.facts = details.facts ?? {}
     this.hint = details.hint

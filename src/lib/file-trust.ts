@@ -47,7 +47,11 @@ export function findFileFault(file: string, trust: Trust): FileFault | undefined
 
 function judge(place: string, stats: Stats, { users, groups }: Trust): FileFault | undefined {
   if (!users.has(stats.uid))
-    return { place, fault: `belongs to user ${stats.uid}`, remedy: `chown ${[...users].at(-1)} ${place}` }
+    return {
+      place,
+      fault: `belongs to user ${stats.uid}`,
+      remedy: `chown ${[...users].at(-1)} ${place}`,
+    }
   // The mode of a link says nothing.
   if (stats.isSymbolicLink()) return undefined
   if (stats.isDirectory() && (stats.mode & STICKY) !== 0) return undefined
@@ -91,7 +95,9 @@ function listPrivateGroups(users: ReadonlySet<number>): ReadonlySet<number> {
   const groups = readRows('/etc/group').filter(([name, , group, members = '']) => {
     const others = accounts.filter((one) => one.group === group && !trusted.includes(one.name))
     const named = members.split(',').filter(Boolean)
-    return trusted.includes(name) && others.length === 0 && named.every((one) => trusted.includes(one))
+    return (
+      trusted.includes(name) && others.length === 0 && named.every((one) => trusted.includes(one))
+    )
   })
   return new Set(groups.map(([, , group]) => Number(group)))
 }

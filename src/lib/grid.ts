@@ -31,7 +31,8 @@ export function createGrid(step: string): Grid {
 /** Steps as a decimal string without trailing zeros: `1234.5`. Exact. */
 export function formatOnGrid(grid: Grid, steps: number): string {
   const units = Math.abs(steps) * grid.units
-  if (!Number.isSafeInteger(units)) throw new RangeError(`${steps} steps of ${grid.step} are out of range`)
+  if (!Number.isSafeInteger(units))
+    throw new RangeError(`${steps} steps of ${grid.step} are out of range`)
   const sign = steps < 0 ? '-' : ''
   const digits = String(units).padStart(grid.decimals + 1, '0')
   const whole = digits.slice(0, digits.length - grid.decimals)

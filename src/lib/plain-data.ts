@@ -13,7 +13,8 @@ export function deepFreeze<Value>(value: Value): Value {
  */
 export function isSameData(one: unknown, other: unknown): boolean {
   if (one === other) return true
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null)
+    return false
   if (Array.isArray(one)) return Array.isArray(other) && isSameList(one, other)
   if (Object.getPrototypeOf(one) !== Object.getPrototypeOf(other)) return false
   const names = Object.keys(one)
@@ -21,13 +22,15 @@ export function isSameData(one: unknown, other: unknown): boolean {
   return (
     names.length === others.length &&
     names.every(
-      (name, place) => name === others[place] && isSameData(one[name as never], other[name as never]),
+      (name, place) =>
+        name === others[place] && isSameData(one[name as never], other[name as never]),
     )
   )
 }
 
 function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
   if (one.length !== other.length) return false
-  for (let index = 0; index < one.length; index++) if (!isSameData(one[index], other[index])) return false
+  for (let index = 0; index < one.length; index++)
+    if (!isSameData(one[index], other[index])) return false
   return true
 }

@@ -78,7 +78,8 @@ export class SegmentedMap<Key, Value> extends Map<Key, Value> {
   }
 
   override forEach(visit: (value: Value, key: Key, map: Map<Key, Value>) => void): void {
-    for (const segment of this.#segments) for (const [key, value] of segment) visit(value, key, this)
+    for (const segment of this.#segments)
+      for (const [key, value] of segment) visit(value, key, this)
   }
 
   /** Neighbours of which little is left become one: otherwise each old entry would keep a segment for itself. */

@@ -61,7 +61,9 @@ function writeObject(value: object): string {
   if (prototype !== Object.prototype && prototype !== null) {
     throw new TypeError(`a ${value.constructor.name} cannot be written`)
   }
-  const parts = Object.entries(value).map(([name, part]) => `${writeName(name)}:${writeValue(part)}`)
+  const parts = Object.entries(value).map(
+    ([name, part]) => `${writeName(name)}:${writeValue(part)}`,
+  )
   return `{${parts.join(',')}}`
 }
 
@@ -73,7 +75,8 @@ function isJson(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isJson)
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return false
-  for (const [name, part] of Object.entries(value)) if (name.startsWith('$') || !isJson(part)) return false
+  for (const [name, part] of Object.entries(value))
+    if (name.startsWith('$') || !isJson(part)) return false
   return true
 }
 
@@ -106,7 +109,8 @@ function readName(name: string): string {
 function reviveMark(mark: string, content: unknown): unknown {
   if (mark === '$' && typeof content === 'string' && ODD.has(content)) return ODD.get(content)
   if (mark === '$decimal' && typeof content === 'string') return decimal(content)
-  if (mark === '$floats' && Array.isArray(content)) return Float64Array.from(content.map(revive) as number[])
+  if (mark === '$floats' && Array.isArray(content))
+    return Float64Array.from(content.map(revive) as number[])
   if (mark === '$set' && Array.isArray(content)) return new Set(content.map(revive))
   if (mark === '$map' && Array.isArray(content)) {
     return new Map(content.map((pair: readonly unknown[]) => [revive(pair[0]), revive(pair[1])]))

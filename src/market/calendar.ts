@@ -52,11 +52,14 @@ const LOOKED_BACK_MS = 86_400_000
 function createSkippedTask({ name, pattern, timeZone, run, onError }: CalendarJob): Task {
   const wallTime = createWallTime(timeZone)
   // As if local times were UTC, where none is skipped; of any second, since minutes are looked at.
-  const matcher = createTask(pattern.replace(/^\S+((?:\s+\S+){5})$/, '*$1'), quiet, { timezone: 'UTC' })
+  const matcher = createTask(pattern.replace(/^\S+((?:\s+\S+){5})$/, '*$1'), quiet, {
+    timezone: 'UTC',
+  })
   let lookedAt = toMinute(systemClock.now())
   const look = (): void => {
     const now = toMinute(systemClock.now())
-    const skipped = now - lookedAt > LOOKED_BACK_MS ? undefined : findSkipped(lookedAt, now, wallTime)
+    const skipped =
+      now - lookedAt > LOOKED_BACK_MS ? undefined : findSkipped(lookedAt, now, wallTime)
     lookedAt = now
     if (skipped === undefined) return
     const isDueAt = (wall: number): boolean => matcher.match(new Date(wall))

@@ -37,6 +37,7 @@ export function assertOneInterval(
 export function shortOfClose(at: Float64Array, intervalMs: number): number {
   const gridMs = Math.min(intervalMs, DAY_MS)
   const shortMs = [1, SECOND_MS].filter((ms) => ms < gridMs)
-  const isMost = (ms: number) => at.filter((time) => (time + ms) % gridMs === 0).length > at.length / 2
+  const isMost = (ms: number) =>
+    at.filter((time) => (time + ms) % gridMs === 0).length > at.length / 2
   return shortMs.find(isMost) ?? 0
 }

@@ -33,7 +33,8 @@ function assertCandles({ open, high, low, close, volume }: CandleRows, whereOf: 
     assertCountable(h, row, whereOf)
     if (h >= o && h >= c && l <= o && l <= c && (volume[row] as number) >= 0) continue
     throw rowFailure('RECORDING_CANDLE_IMPOSSIBLE', {
-      sentence: 'the candle is impossible: high below, or low above one of its prices, or a negative volume',
+      sentence:
+        'the candle is impossible: high below, or low above one of its prices, or a negative volume',
       where: whereOf(row),
       found: `open ${o}  high ${h}  low ${l}  close ${c}  volume ${volume[row]}`,
       hint: 'check the order of the columns, then remove or repair the row',
@@ -41,7 +42,10 @@ function assertCandles({ open, high, low, close, volume }: CandleRows, whereOf: 
   }
 }
 
-function assertQuotes({ bid, ask, bidSize, askSize, last, volume }: QuoteRows, whereOf: WhereOf): void {
+function assertQuotes(
+  { bid, ask, bidSize, askSize, last, volume }: QuoteRows,
+  whereOf: WhereOf,
+): void {
   for (let row = 0; row < bid.length; row++) {
     const b = bid[row] as number
     const a = ask[row] as number
@@ -50,7 +54,8 @@ function assertQuotes({ bid, ask, bidSize, askSize, last, volume }: QuoteRows, w
     const isSized = (bidSize[row] as number) >= 0 && (askSize[row] as number) >= 0
     if (b <= a && isSized && (volume === undefined || (volume[row] as number) >= 0)) continue
     throw rowFailure('RECORDING_QUOTE_CROSSED', {
-      sentence: 'the quote is impossible: the bid is above the ask, or a size or the volume is negative',
+      sentence:
+        'the quote is impossible: the bid is above the ask, or a size or the volume is negative',
       where: whereOf(row),
       found: `bid ${b}  ask ${a}  sizes ${bidSize[row]} ${askSize[row]}`,
       hint: 'check the order of the columns, then remove or repair the row',
@@ -79,7 +84,9 @@ function assertTimes({ kind, at }: CandleRows | QuoteRows, whereOf: WhereOf): vo
     if (step > 0 || (step === 0 && kind === 'quotes')) continue
     throw rowFailure('RECORDING_TIME_ORDER', {
       sentence:
-        step === 0 ? 'the time is that of the row before' : 'the time is before that of the row before',
+        step === 0
+          ? 'the time is that of the row before'
+          : 'the time is before that of the row before',
       where: whereOf(row),
       found: `${at[row]} after ${at[row - 1]}`,
       hint: '`intentd import` sorts the rows by time and removes doubles',
@@ -109,7 +116,12 @@ function assertCountable(price: number, row: number, whereOf: WhereOf): void {
 
 function rowFailure(
   code: string,
-  { sentence, where, found, hint }: Readonly<Record<'sentence' | 'where' | 'found' | 'hint', string>>,
+  {
+    sentence,
+    where,
+    found,
+    hint,
+  }: Readonly<Record<'sentence' | 'where' | 'found' | 'hint', string>>,
 ): Failure {
   return new Failure({ code, sentence, facts: { where, found }, hint })
 }

@@ -21,7 +21,12 @@ export interface EncodedColumn {
 const DECIMALS_MAX = 12
 const SCALES = Array.from({ length: DECIMALS_MAX + 2 }, (_, decimals) => 10 ** decimals)
 
-const ARRAYS = { int8: Int8Array, int16: Int16Array, int32: Int32Array, float64: Float64Array } as const
+const ARRAYS = {
+  int8: Int8Array,
+  int16: Int16Array,
+  int32: Int32Array,
+  float64: Float64Array,
+} as const
 
 /** How many bytes of a file a column takes: the next one begins at a multiple of eight. */
 export function columnBytes(type: ElementType, rows: number): number {

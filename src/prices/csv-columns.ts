@@ -14,7 +14,8 @@ const POWERS_OF_TEN = Float64Array.from({ length: DIGITS_MAX + 1 }, (_, power) =
 
 /** A number in quotes with separators of thousands, or with a decimal comma: `"60,000.0"`, `"10,5"`. */
 const COMMA_IN_NUMBER = /(?:^|,)\s*("\s*[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|[\d.]+,\d+)\s*")/
-const PLAIN_HINT = 'numbers are written plainly, with a dot and without separators of thousands: 61837.63'
+const PLAIN_HINT =
+  'numbers are written plainly, with a dot and without separators of thousands: 61837.63'
 
 const SEP_LINE = /^\uFEFF?"?sep=.?"?\r?$/i
 const ADDRESS_LINE = /^\uFEFF?"?https?:\/\/[^\s,;]+"?,*\r?$/i
@@ -86,7 +87,10 @@ export interface CsvColumns {
  * Reads the named columns; empty lines at the end are left aside.
  * @returns none without rows. @throws Failure RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, naming file:line.
  */
-export function readCsvColumns(bytes: Buffer, options: CsvColumns): ReadonlyMap<string, Float64Array> {
+export function readCsvColumns(
+  bytes: Buffer,
+  options: CsvColumns,
+): ReadonlyMap<string, Float64Array> {
   const { header, names, from } = options
   const separator = options.separator.charCodeAt(0)
   const end = endOfRows(bytes, from)
@@ -117,7 +121,8 @@ export function readCsvColumns(bytes: Buffer, options: CsvColumns): ReadonlyMap<
     }
     if (field === header.length && openQuote === undefined) continue
     assertNoCommaInNumber(bytes.toString('utf8', lineAt, at - 1), lineOf(row, options))
-    if (field === header.length && openQuote !== undefined) throw quoteLeftOpen(openQuote, options, row)
+    if (field === header.length && openQuote !== undefined)
+      throw quoteLeftOpen(openQuote, options, row)
     throw wrongLength(field, options, row)
   }
   return new Map(names.map((name, index) => [name, columns[index] as Float64Array]))
@@ -194,7 +199,11 @@ function endOfRows(bytes: Buffer, from: number): number {
 function countLines(bytes: Buffer, from: number, end: number): number {
   if (end === from) return 0
   let lines = 1
-  for (let at = bytes.indexOf(LINE_FEED, from); at >= 0 && at < end; at = bytes.indexOf(LINE_FEED, at + 1))
+  for (
+    let at = bytes.indexOf(LINE_FEED, from);
+    at >= 0 && at < end;
+    at = bytes.indexOf(LINE_FEED, at + 1)
+  )
     lines++
   return lines
 }
@@ -239,7 +248,8 @@ function otherNumber(
   const trimmed = unquote(text)
   const name = options.header[field] ?? ''
   if (!cell.isText && PLAIN_NUMBER.test(trimmed)) {
-    if (options.times?.includes(name) === true && /e/i.test(trimmed)) throw roundedTime(trimmed, options, row)
+    if (options.times?.includes(name) === true && /e/i.test(trimmed))
+      throw roundedTime(trimmed, options, row)
     return Number(trimmed)
   }
   const meant = options.readText?.(trimmed, name)
@@ -260,7 +270,10 @@ function wrongLength(fields: number, options: CsvColumns, row: number): Failure 
   return new Failure({
     code: 'RECORDING_ROW_LENGTH',
     sentence: 'the row does not have as many fields as the header',
-    facts: { where: lineOf(row, options), found: `${fields} fields instead of ${options.header.length}` },
+    facts: {
+      where: lineOf(row, options),
+      found: `${fields} fields instead of ${options.header.length}`,
+    },
     hint:
       fields > options.header.length
         ? `a comma inside a field counts as the end of it: ${PLAIN_HINT}`

@@ -42,7 +42,13 @@ function toPlain(rate: number): string {
  * @param source The file's name, for failures.
  * @throws Failure RECORDING_EMPTY, FUNDING_UNREADABLE, RECORDING_FUNDING_RATE, and those of {@link readCsvColumns}, each naming file:line.
  */
-export function parseFunding({ bytes, source }: { bytes: Buffer; source: string }): FundingPayments {
+export function parseFunding({
+  bytes,
+  source,
+}: {
+  bytes: Buffer
+  source: string
+}): FundingPayments {
   const symbols: string[] = []
   const columns = readCsvColumns(bytes, {
     separator: ',',
@@ -53,7 +59,10 @@ export function parseFunding({ bytes, source }: { bytes: Buffer; source: string 
     from: bytes.indexOf('\n') + 1 || bytes.length,
     readText: (text, name) => (name === 'symbol' ? numberIn(symbols, text) : undefined),
   })
-  const [at, rates] = [columns.get('ts_ms') as Float64Array, columns.get('fundingRate') as Float64Array]
+  const [at, rates] = [
+    columns.get('ts_ms') as Float64Array,
+    columns.get('fundingRate') as Float64Array,
+  ]
   const [symbol, other] = symbols
   if (symbol === undefined) throw unreadable(source, 'there is no row below the header')
   if (other !== undefined) throw unreadable(source, `payments of ${symbol} and of ${other}`)
@@ -62,7 +71,8 @@ export function parseFunding({ bytes, source }: { bytes: Buffer; source: string 
     const where = `${source}:${row + 2}`
     if (!(time >= EARLIEST_AT) || time % HOUR_MS !== 0)
       throw unreadable(where, `${time} is not a whole hour in Unix ms`)
-    if (row > 0 && time <= (at[row - 1] as number)) throw unreadable(where, `${time} after ${at[row - 1]}`)
+    if (row > 0 && time <= (at[row - 1] as number))
+      throw unreadable(where, `${time} after ${at[row - 1]}`)
   }
   assertShares(rates, source)
   return { symbol, at, rates }

@@ -59,7 +59,8 @@ export function assertShares(rates: Float64Array, where: string): void {
   if (median <= MEDIAN_RATE_MAX) return
   throw new Failure({
     code: 'RECORDING_FUNDING_RATE',
-    sentence: 'half of the rates of funding are above 0.3 % of the position, so they are in percent',
+    sentence:
+      'half of the rates of funding are above 0.3 % of the position, so they are in percent',
     facts: { where, found: `median ${median}` },
     hint: 'rates are shares: 0.0001 is 0.01 %',
   })
@@ -82,7 +83,10 @@ export function takeOutPayments(
   if (paid.length === 0) return { rows: others }
   const pick = (column: Float64Array) => Float64Array.from(paid, (row) => column[row] as number)
   const payments = { at: pick(rows.at), rate: pick(fundingRate), source }
-  return { rows: others, funding: buildFunding(payments, (index) => whereOf(paid[index] as number)) }
+  return {
+    rows: others,
+    funding: buildFunding(payments, (index) => whereOf(paid[index] as number)),
+  }
 }
 
 /**
@@ -91,7 +95,10 @@ export function takeOutPayments(
  *
  * @param minutes When funding is said to be paid, in minutes after midnight UTC.
  */
-export function describeOtherTimes({ at, fundingRate }: Recording['rows'], minutes: readonly number[]) {
+export function describeOtherTimes(
+  { at, fundingRate }: Recording['rows'],
+  minutes: readonly number[],
+) {
   if (fundingRate === undefined) return undefined
   const changed = new Set<number>()
   for (let row = 1; row < at.length; row++) {
@@ -100,11 +107,15 @@ export function describeOtherTimes({ at, fundingRate }: Recording['rows'], minut
     const minute = Math.round((at[row] as number) / MINUTE_MS)
     // A row holds from its end: the change belongs to a full hour at either end of it.
     const hour =
-      Math.floor(minute / 60) * 60 > before ? Math.floor(minute / 60) * 60 : Math.ceil(minute / 60) * 60
+      Math.floor(minute / 60) * 60 > before
+        ? Math.floor(minute / 60) * 60
+        : Math.ceil(minute / 60) * 60
     if (hour - minute > minute - before) return undefined
     changed.add(hour % DAY_MINUTES)
   }
-  const others = [...changed].filter((minute) => !minutes.includes(minute)).toSorted((a, b) => a - b)
+  const others = [...changed]
+    .filter((minute) => !minutes.includes(minute))
+    .toSorted((a, b) => a - b)
   return others.length === 0 ? undefined : showMinutes(others)
 }
 

@@ -9,20 +9,44 @@
  * that is there counts. The last of them may also say what kind of market it is.
  */
 export const INSTRUMENT_COLUMNS: readonly string[] = [
-  ...[
-    'symbol',
-    'instrumentname',
-    'instid',
-    'instrumentid',
-    'instrument',
-    'pair',
-    'currencypair',
-    'tradingpair',
-  ],
-  ...['symbolname', 'symbolid', 'productid', 'marketid', 'marketname', 'marketsymbol', 'contractcode'],
-  ...['contractname', 'ticker', 'tickersymbol', 'rawsymbol', 'sym', 'coin', 'coinname', 'baseasset'],
-  ...['basecurrency', 'basecoin', 'base', 'asset', 'assetid', 'assetname', 'token', 'crypto', 'underlying'],
-  ...['security', 'contract', 'contracts', 'product', 'market', 's'],
+  'symbol',
+  'instrumentname',
+  'instid',
+  'instrumentid',
+  'instrument',
+  'pair',
+  'currencypair',
+  'tradingpair',
+  'symbolname',
+  'symbolid',
+  'productid',
+  'marketid',
+  'marketname',
+  'marketsymbol',
+  'contractcode',
+  'contractname',
+  'ticker',
+  'tickersymbol',
+  'rawsymbol',
+  'sym',
+  'coin',
+  'coinname',
+  'baseasset',
+  'basecurrency',
+  'basecoin',
+  'base',
+  'asset',
+  'assetid',
+  'assetname',
+  'token',
+  'crypto',
+  'underlying',
+  'security',
+  'contract',
+  'contracts',
+  'product',
+  'market',
+  's',
 ]
 
 /** The name of a column as lists of names have it. */
@@ -94,7 +118,8 @@ const FUTURES =
 /** A contract's month and year behind the pair, as in `BTCUSDM25`; M15 and M30 are also minutes. */
 const MONTH_CODE = /^([A-Z0-9]+?)([FGHJKMNQUVXZ](?:1[7-9]|2\d))$/
 const DELIVERY_WORD = /^\d{1,2}(?:JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)\d\d$/
-const EXTENSION = /(?:\.(?:csv|tsv|txt|json|jsonl|feather|parquet|prices|gz|zip|zst|bz2|xz|dbn|hst|arrow))+$/i
+const EXTENSION =
+  /(?:\.(?:csv|tsv|txt|json|jsonl|feather|parquet|prices|gz|zip|zst|bz2|xz|dbn|hst|arrow))+$/i
 
 interface Word {
   readonly text: string
@@ -115,7 +140,8 @@ export function readInstrumentName(name: string): InstrumentName {
   const found = findPairs(words)
   const exchanges = new Set(words.flatMap(({ text }) => EXCHANGES.get(text.toLowerCase()) ?? []))
   const [exchange] = exchanges
-  const isFuture = found.some(({ isContract }) => isContract) || words.some(({ text }) => FUTURES.test(text))
+  const isFuture =
+    found.some(({ isContract }) => isContract) || words.some(({ text }) => FUTURES.test(text))
   const market = isFuture
     ? 'futures'
     : words.some(({ text }) => /^(?:spot|spbl)$/i.test(text))
@@ -135,7 +161,8 @@ export function readInstrumentName(name: string): InstrumentName {
 export function isOfNoInstrument(cell: string): boolean {
   const words = wordsOf(cell)
   const isPlain = ({ text }: Word) =>
-    /[A-Za-z]/.test(text) && (WORDS.test(text) || FUTURES.test(text) || EXCHANGES.has(text.toLowerCase()))
+    /[A-Za-z]/.test(text) &&
+    (WORDS.test(text) || FUTURES.test(text) || EXCHANGES.has(text.toLowerCase()))
   return words.length > 0 && words.every(isPlain)
 }
 
@@ -143,16 +170,22 @@ export function isOfNoInstrument(cell: string): boolean {
 export function agreesWithSymbol(cell: string, symbol: string): boolean {
   const named = readInstrumentName(cell).symbol
   if (named !== undefined) return named === symbol
-  return isOfNoInstrument(cell) || symbol.startsWith(cell.toUpperCase().replaceAll(/[^A-Z0-9]/g, ''))
+  return (
+    isOfNoInstrument(cell) || symbol.startsWith(cell.toUpperCase().replaceAll(/[^A-Z0-9]/g, ''))
+  )
 }
 
 function wordsOf(name: string): readonly Word[] {
   // Bybit writes the date without anything before it: BTCUSDT2020-03-25.csv.gz.
-  const plain = name.replace(EXTENSION, '').replace(/(?<=[A-Za-z0-9])((?:19|20)\d\d-\d\d(?!\d))/, ' $1')
-  return [...plain.matchAll(/([^A-Za-z0-9]*)([A-Za-z0-9]+)/g)].map(([, before = '', text = '']) => ({
-    before,
-    text,
-  }))
+  const plain = name
+    .replace(EXTENSION, '')
+    .replace(/(?<=[A-Za-z0-9])((?:19|20)\d\d-\d\d(?!\d))/, ' $1')
+  return [...plain.matchAll(/([^A-Za-z0-9]*)([A-Za-z0-9]+)/g)].map(
+    ([, before = '', text = '']) => ({
+      before,
+      text,
+    }),
+  )
 }
 
 interface FoundPair {
@@ -181,7 +214,8 @@ function pairAt(words: readonly Word[], at: number): Pair | undefined {
   const base = coinIn(one.text)
   const quote = next && /^[-_/ ]$/.test(next.before) ? next.text.toUpperCase() : ''
   const isQuote = (QUOTES.has(quote) && quote !== 'PERP') || RARE_QUOTES.has(quote)
-  const isPair = isQuote && base !== undefined && base !== quote && isSameCase(one.text, next?.text ?? '')
+  const isPair =
+    isQuote && base !== undefined && base !== quote && isSameCase(one.text, next?.text ?? '')
   if (isPair && !(single && COINS.has(single.coins[0] ?? '') && !COINS.has(base)))
     return { symbol: `${base}${quote}`, words: 2, coins: [base, quote] }
   return single
@@ -231,7 +265,8 @@ function readContract(pair: Pair, [next]: readonly Word[]): FoundPair {
   if (next === undefined || isContract) return { symbol, isContract }
   if (next.before === '.' && next.text === 'P') return { symbol, isContract: true }
   const isNear = /^[-_]$/.test(next.before)
-  if (isNear && DELIVERY_WORD.test(next.text)) return { symbol: `${symbol}_${next.text}`, isContract: true }
+  if (isNear && DELIVERY_WORD.test(next.text))
+    return { symbol: `${symbol}_${next.text}`, isContract: true }
   const date = isNear ? deliveryDate(next.text) : undefined
   if (date !== undefined) {
     // Contracts are delivered on Fridays.
@@ -250,7 +285,9 @@ function deliveryDate(text: string): Date | undefined {
   const [, year = '', month = '', day = ''] = /^(\d\d)(\d\d)(\d\d)$/.exec(text) ?? []
   if (year === '') return undefined
   const date = new Date(Date.UTC(2000 + Number(year), Number(month) - 1, Number(day)))
-  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) ? date : undefined
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day)
+    ? date
+    : undefined
 }
 
 function describePairs(
@@ -264,5 +301,8 @@ function describePairs(
   if (symbols.length > 1) return { why: `it names ${symbols.join(' and ')}` }
   if (symbol !== undefined) return { symbol }
   const coin = words.find(({ text }) => text === text.toUpperCase() && COINS.has(text))?.text
-  return { why: coin === undefined ? 'it names no pair of coins' : `it names ${coin} without a second coin` }
+  return {
+    why:
+      coin === undefined ? 'it names no pair of coins' : `it names ${coin} without a second coin`,
+  }
 }

@@ -48,8 +48,12 @@ async function loadFunding(path: string, symbol: string): Promise<RecordedFundin
     readText: (text, name) =>
       name === SYMBOL_COLUMN ? assertOwn(text, { symbol, where: source }) : undefined,
   })
-  const [at, rate] = COLUMNS.map((name) => columns.get(name) as Float64Array) as [Float64Array, Float64Array]
-  if (at.length > 0) return buildFunding({ at, rate, source }, (row) => `${source}:${row + firstLine}`)
+  const [at, rate] = COLUMNS.map((name) => columns.get(name) as Float64Array) as [
+    Float64Array,
+    Float64Array,
+  ]
+  if (at.length > 0)
+    return buildFunding({ at, rate, source }, (row) => `${source}:${row + firstLine}`)
   throw new Failure({
     code: 'RECORDING_EMPTY',
     sentence: 'there is no payment of funding below the header',

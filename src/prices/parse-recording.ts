@@ -6,7 +6,12 @@ import { assertOneInterval, shortOfClose } from './candle-times.ts'
 import { findBegin, readCsvColumns, separatorOf, splitCells } from './csv-columns.ts'
 import { takeOutPayments } from './funding.ts'
 import { isZip } from './import/zip-entries.ts'
-import { agreesWithSymbol, INSTRUMENT_COLUMNS, plainTitle, readInstrumentName } from './instrument-name.ts'
+import {
+  agreesWithSymbol,
+  INSTRUMENT_COLUMNS,
+  plainTitle,
+  readInstrumentName,
+} from './instrument-name.ts'
 import { candleLength, type Field, FIELDS, type Recording, toRows } from './recording.ts'
 
 const LINE_FEED = 10
@@ -34,7 +39,11 @@ function csvNameOf(field: Field): string {
  *   RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, RECORDING_TIME_CLOSE, RECORDING_INTERVAL_CHANGES, and those of
  *   {@link assertRows}, each naming file:line.
  */
-export function parseRecording(input: { bytes: Buffer; source: string; symbol?: string }): Recording {
+export function parseRecording(input: {
+  bytes: Buffer
+  source: string
+  symbol?: string
+}): Recording {
   const { bytes, source } = input
   const symbol = input.symbol ?? symbolOf(source)
   const sha256 = createHash('sha256').update(bytes).digest('hex')
@@ -44,7 +53,8 @@ export function parseRecording(input: { bytes: Buffer; source: string; symbol?: 
   const firstLine = begin.line + 1
   const line = bytes.toString('utf8', begin.from, headerEnd).replace(/^\uFEFF/, '')
   if (bytes.length === 0) throw emptyRecording(source, 'the file is empty')
-  if (line.trim() === '') throw emptyRecording(`${source}:${begin.line}`, 'the line of the header is empty')
+  if (line.trim() === '')
+    throw emptyRecording(`${source}:${begin.line}`, 'the line of the header is empty')
   const separator = separatorOf(line)
   const header = splitCells(line, separator).map((name) => name.toLowerCase())
   const kind = kindOf(header)
@@ -71,10 +81,10 @@ export function parseRecording(input: { bytes: Buffer; source: string; symbol?: 
     source,
     texts,
     times: [csvNameOf('at')],
-    ...{ from: headerEnd + 1, firstLine },
+    from: headerEnd + 1,
+    firstLine,
     readText: (text, name) => {
       if (texts.includes(name)) return instruments.add(text).size
-      // A rate in some rows alone: they are the payments.
       return text === '' && name === CSV_NAMES.fundingRate ? Number.NaN : undefined
     },
   })
@@ -114,7 +124,10 @@ function assertOneInstrument({
   throw new Failure({
     code: 'RECORDING_SYMBOLS_DIFFER',
     sentence: 'the file has prices of several instruments, or of another one than its name says',
-    facts: { where: source, found: [...(isOther ? [symbol] : []), ...instruments].slice(0, 5).join(', ') },
+    facts: {
+      where: source,
+      found: [...(isOther ? [symbol] : []), ...instruments].slice(0, 5).join(', '),
+    },
     hint: '`intentd import` makes a file for each instrument; name a file after the one that is in it',
   })
 }
@@ -157,7 +170,9 @@ function missingIn(header: readonly string[]): Readonly<Record<string, string>> 
 
 function kindOf(header: readonly string[]): keyof typeof FIELDS | undefined {
   const kinds = ['candles', 'quotes'] as const
-  return kinds.find((kind) => FIELDS[kind].required.every((field) => header.includes(csvNameOf(field))))
+  return kinds.find((kind) =>
+    FIELDS[kind].required.every((field) => header.includes(csvNameOf(field))),
+  )
 }
 
 function emptyRecording(where: string, sentence: string): Failure {

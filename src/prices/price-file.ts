@@ -35,11 +35,19 @@ const headerSchema = z.object({
   rows: z.int().min(1).max(ROWS_MAX),
   sources: z.array(z.string()),
   funding: z
-    .object({ source: z.string(), at: z.array(z.int().positive()).max(ROWS_MAX), rate: z.array(z.number()) })
+    .object({
+      source: z.string(),
+      at: z.array(z.int().positive()).max(ROWS_MAX),
+      rate: z.array(z.number()),
+    })
     .optional(),
   columns: z.array(
     z.object({
-      name: z.enum([...FIELDS.candles.required, ...FIELDS.quotes.required, ...FIELDS.quotes.optional]),
+      name: z.enum([
+        ...FIELDS.candles.required,
+        ...FIELDS.quotes.required,
+        ...FIELDS.quotes.optional,
+      ]),
       type: z.enum(['int8', 'int16', 'int32', 'float64']),
       unit: z
         .string()
@@ -58,7 +66,10 @@ export function isPriceFile(bytes: Uint8Array): boolean {
 }
 
 /** What a price file is made of. `sources`: the names of the files that the rows come from. */
-export type PriceFileContent = Pick<Recording, 'symbol' | 'market' | 'intervalMs' | 'rows' | 'funding'> & {
+export type PriceFileContent = Pick<
+  Recording,
+  'symbol' | 'market' | 'intervalMs' | 'rows' | 'funding'
+> & {
   readonly sources: readonly string[]
 }
 
@@ -72,7 +83,10 @@ export function buildPriceFile({
   funding,
 }: PriceFileContent): Buffer {
   assertRowCount(rows.at.length)
-  const columns = toColumns(rows).map(({ field, numbers }) => ({ name: field, ...encodeColumn(numbers) }))
+  const columns = toColumns(rows).map(({ field, numbers }) => ({
+    name: field,
+    ...encodeColumn(numbers),
+  }))
   const header: Header = {
     symbol,
     ...(market && { market }),
@@ -80,7 +94,9 @@ export function buildPriceFile({
     ...(intervalMs !== undefined && { intervalMs }),
     rows: rows.at.length,
     sources: [...sources],
-    ...(funding && { funding: { source: funding.source, at: [...funding.at], rate: [...funding.rate] } }),
+    ...(funding && {
+      funding: { source: funding.source, at: [...funding.at], rate: [...funding.rate] },
+    }),
     columns: columns.map(({ name, encoded }) => ({ name, ...encoded })),
   }
   const text = Buffer.from(JSON.stringify(header))
@@ -91,7 +107,10 @@ export function buildPriceFile({
   start.writeUInt32LE(headerBytes, 8)
   const parts = [start, text, Buffer.alloc(headerBytes - text.length, ' ')]
   for (const { encoded, bytes } of columns)
-    parts.push(Buffer.from(bytes), Buffer.alloc(columnBytes(encoded.type, rows.at.length) - bytes.length))
+    parts.push(
+      Buffer.from(bytes),
+      Buffer.alloc(columnBytes(encoded.type, rows.at.length) - bytes.length),
+    )
   const body = Buffer.concat(parts)
   if (body.length + SUM_BYTES > RECORDING_BYTES_MAX) throw tooLarge(symbol, RECORDING_BYTES_MAX)
   return Buffer.concat([body, createHash('sha256').update(body).digest()])
@@ -101,7 +120,11 @@ export function buildPriceFile({
  * @param source The file's name, for messages. @param symbol What it is said to be of, if anything is.
  * @throws Failure RECORDING_SYMBOLS_DIFFER, PRICES_VERSION_UNKNOWN, PRICES_TRUNCATED, PRICES_DAMAGED, and those of {@link assertRows}.
  */
-export function parsePriceFile(input: { bytes: Buffer; source: string; symbol?: string }): Recording {
+export function parsePriceFile(input: {
+  bytes: Buffer
+  source: string
+  symbol?: string
+}): Recording {
   const { source } = input
   const { header, columnsAt, bytes } = openPriceFile(aligned(input.bytes), source)
   if (input.symbol !== undefined && input.symbol !== header.symbol)
@@ -109,7 +132,11 @@ export function parsePriceFile(input: { bytes: Buffer; source: string; symbol?: 
   const columns = new Map<Field, Float64Array>()
   let at = columnsAt
   for (const { name, type, unit, first } of header.columns) {
-    const encoded = { type, ...(unit !== undefined && { unit }), ...(first !== undefined && { first }) }
+    const encoded = {
+      type,
+      ...(unit !== undefined && { unit }),
+      ...(first !== undefined && { first }),
+    }
     columns.set(name, decodeColumn(encoded, { bytes, at, rows: header.rows }))
     at += columnBytes(type, header.rows)
   }
@@ -125,7 +152,10 @@ export function parsePriceFile(input: { bytes: Buffer; source: string; symbol?: 
   return { symbol: header.symbol, ...known, source, sha256, rows }
 }
 
-function parseFunding({ at, rate, source: payments }: NonNullable<Header['funding']>, source: string) {
+function parseFunding(
+  { at, rate, source: payments }: NonNullable<Header['funding']>,
+  source: string,
+) {
   if (at.length !== rate.length)
     throw damaged(source, 'the payments of funding have not as many rates as times')
   const columns = { at: Float64Array.from(at), rate: Float64Array.from(rate), source: payments }
@@ -149,12 +179,17 @@ function openPriceFile(bytes: Buffer, source: string) {
     })
   }
   const columnsAt = HEADER_AT + (bytes.length < HEADER_AT ? 0 : bytes.readUInt32LE(8))
-  if (bytes.length < columnsAt + SUM_BYTES) throw truncated(source, columnsAt + SUM_BYTES, bytes.length)
+  if (bytes.length < columnsAt + SUM_BYTES)
+    throw truncated(source, columnsAt + SUM_BYTES, bytes.length)
   const header = parseHeader(bytes.subarray(HEADER_AT, columnsAt), source)
-  const length = header.columns.reduce((sum, { type }) => sum + columnBytes(type, header.rows), columnsAt)
+  const length = header.columns.reduce(
+    (sum, { type }) => sum + columnBytes(type, header.rows),
+    columnsAt,
+  )
   if (bytes.length < length + SUM_BYTES) throw truncated(source, length + SUM_BYTES, bytes.length)
   const sum = createHash('sha256').update(bytes.subarray(0, length)).digest()
-  if (!sum.equals(bytes.subarray(length))) throw damaged(source, 'the sum is not that of the contents')
+  if (!sum.equals(bytes.subarray(length)))
+    throw damaged(source, 'the sum is not that of the contents')
   return { header, columnsAt, bytes }
 }
 

@@ -114,6 +114,7 @@ export function indexFrom(at: Float64Array, instant: number): number {
 export function candleLength(at: Float64Array, statedMs?: number): number {
   if (statedMs !== undefined) return statedMs
   let length = Number.POSITIVE_INFINITY
-  for (let row = 1; row < at.length; row++) length = Math.min(length, (at[row] ?? 0) - (at[row - 1] ?? 0))
+  for (let row = 1; row < at.length; row++)
+    length = Math.min(length, (at[row] ?? 0) - (at[row - 1] ?? 0))
   return Number.isFinite(length) ? length : 60_000
 }

@@ -32,7 +32,9 @@ function readTime(time: number, latest: number): number | undefined {
   for (const unitMs of UNITS_MS) {
     if (time * unitMs < EARLIEST_AT || time * unitMs > latest) continue
     // Seconds with a fraction: 1585180700.0647 times 1000 is a little below 1585180700064.7.
-    return unitMs > 1 ? Math.floor(Math.round(time * 1e6) / 1000) : Math.floor(time / Math.round(1 / unitMs))
+    return unitMs > 1
+      ? Math.floor(Math.round(time * 1e6) / 1000)
+      : Math.floor(time / Math.round(1 / unitMs))
   }
   const digits = COMPACT.exec(String(time))
   const at = digits ? dateOf(digits.slice(1)) : undefined
@@ -49,13 +51,15 @@ function notInRange(time: number, where: string): Failure {
 }
 
 /** @param parts Year, month, day, hour, minute, second. @returns undefined for 30 February. */
-function dateOf([year, month, day, hour = '0', minute = '0', second = '0']: readonly (string | undefined)[]):
-  | number
-  | undefined {
+function dateOf([year, month, day, hour = '0', minute = '0', second = '0']: readonly (
+  | string
+  | undefined
+)[]): number | undefined {
   const [y, mo, d, h, mi, s] = [year, month, day, hour, minute, second].map(Number) as Parts
   const at = Date.UTC(y, mo - 1, d, h, mi, s)
   const date = new Date(at)
-  const isDay = date.getUTCFullYear() === y && date.getUTCMonth() === mo - 1 && date.getUTCDate() === d
+  const isDay =
+    date.getUTCFullYear() === y && date.getUTCMonth() === mo - 1 && date.getUTCDate() === d
   return isDay && h <= 23 && mi <= 59 && s <= 59 ? at : undefined
 }
 type Parts = [number, number, number, number, number, number]
@@ -73,7 +77,8 @@ const DAY_FIRST = /^(\d\d)\.(\d\d)\.(\d{4})(?= \d\d:)/
 export function parseDate(text: string): number | undefined {
   const match = DATE.exec(text.replace(DAY_FIRST, '$3.$2.$1'))
   if (!match) return undefined
-  const [, year, , month, day, hour, minute, second, fraction = '', sign, zoneHours, zoneMinutes] = match
+  const [, year, , month, day, hour, minute, second, fraction = '', sign, zoneHours, zoneMinutes] =
+    match
   const at = dateOf([year, month, day, hour, minute, second])
   const isOfOurs = Number(year) >= 2009 && Number(year) < 2100
   // The furthest zone is 14 hours ahead.
@@ -99,7 +104,8 @@ export function parseZone(text: string): number | undefined {
 export function parseClock(text: string): number | undefined {
   const [, hour, minute, second = '0', fraction = ''] =
     /^(\d\d?):(\d\d)(?::(\d\d)(\.\d{1,9})?)?$/.exec(text) ?? []
-  if (hour === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
+  if (hour === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59)
+    return undefined
   const seconds = (Number(hour) * 60 + Number(minute)) * 60 + Number(second)
   return seconds * 1000 + Math.floor(Number(`0${fraction}`) * 1000)
 }
@@ -108,7 +114,8 @@ const SPANS_MS = { w: 604_800_000, d: 86_400_000, h: 3_600_000, m: 60_000, s: 10
 
 /** `1m`, `4h`, `1d`: the interval of candles as exchanges name it. */
 export function nameInterval(intervalMs: number): string {
-  const [unit = 'ms', ms = 1] = Object.entries(SPANS_MS).find(([, span]) => intervalMs % span === 0) ?? []
+  const [unit = 'ms', ms = 1] =
+    Object.entries(SPANS_MS).find(([, span]) => intervalMs % span === 0) ?? []
   return `${intervalMs / ms}${unit}`
 }
 
@@ -137,5 +144,7 @@ export function intervalInName(name: string): number | undefined {
     /[-_ ](\d{1,3})(ms|sec|s|minute|min|m|hour|h|day|d|w|[SHDW])(?![A-Za-z0-9])/.exec(name) ?? []
   if (count !== undefined) return Number(count) * (SPAN_NAMES[unit] as number)
   const [, letter = '', number] = /[-_]([MHDW])(\d{1,2})(?![A-Za-z0-9])/.exec(name) ?? []
-  return number === undefined ? undefined : Number(number) * SPANS_MS[letter.toLowerCase() as 'm' | 'h']
+  return number === undefined
+    ? undefined
+    : Number(number) * SPANS_MS[letter.toLowerCase() as 'm' | 'h']
 }

@@ -7,7 +7,9 @@ const CAPITALISED: ReadonlySet<string> = new Set(['productType', 'symbol', 'sett
  * Parameters off the wire or out of a person's hands, with what samples write in lower case put in capitals:
  * at the top and in the objects of lists, which is as deep as requests go.
  */
-export function withCapitals(parameters: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function withCapitals(
+  parameters: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
   const read = Object.entries(parameters).map(([name, value]): [string, unknown] => {
     if (Array.isArray(value)) {
       return [name, value.map((item: unknown) => (isRecord(item) ? withCapitals(item) : item))]

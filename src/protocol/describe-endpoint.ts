@@ -84,7 +84,11 @@ function describeField(
     type: list ? 'list' : object ? 'object' : texts.length > 0 ? 'string' : plain,
     isRequired,
     description: schema.description,
-    values: [...listed.filter((value) => typeof value === 'string'), ...knownValuesOf(schema), ...ofItems],
+    values: [
+      ...listed.filter((value) => typeof value === 'string'),
+      ...knownValuesOf(schema),
+      ...ofItems,
+    ],
     default: typeof schema.default === 'string' ? schema.default : undefined,
     itemsMax: list?.maxItems,
     mayBeEmpty: texts.some((text) => text.const === ''),

@@ -46,14 +46,22 @@ export interface ErrorCode {
  * shows none but `00000`. Match on the code alone: messages are translated, parameterised and misspelt.
  */
 const CODES: ReadonlyArray<readonly [ErrorClass, ErrorTopic, string]> = [
-  ['definite', 'auth', '40001 40002 40003 40011 40006 40037 40009 40012 40036 40014 40018 40038 22010'],
+  [
+    'definite',
+    'auth',
+    '40001 40002 40003 40011 40006 40037 40009 40012 40036 40014 40018 40038 22010',
+  ],
   ['retry', 'clock', '40004 40005 40008 40911 40078 40079'],
   [
     'definite',
     'parameter',
     '40007 40404 30021 40017 40019 40020 40034 40053 400171 400172 40304 40305 40306',
   ],
-  ['definite', 'parameter', '40402 41101 41103 40808 40812 00171 00172 00001 20001 40912 40924 40063'],
+  [
+    'definite',
+    'parameter',
+    '40402 41101 41103 40808 40812 00171 00172 00001 20001 40912 40924 40063',
+  ],
   ['definite', 'parameter', '11000 12006 13002 43112 43114 43121 43126 43131 31001'],
   ['exists', 'duplicate', '40786 45034 43118 50060 40708 25212'],
   ['definite', 'balance', '40754 40762 43012 45002 40711 40712 40798 40800 50020 50035'],
@@ -72,7 +80,11 @@ const CODES: ReadonlyArray<readonly [ErrorClass, ErrorTopic, string]> = [
   ['definite', 'marginMode', '45117 40920 45097 25223 22020'],
   ['definite', 'noPosition', '22002 43043 40757 40804 45003 45005 45006'],
   ['definite', 'orderGone', '40109 40768 43001 45057 31007 22001 43004 40819 43025 43026'],
-  ['definite', 'instrument', '40102 40072 40309 40845 40844 45043 40308 41114 22039 22040 22041 45119 22067'],
+  [
+    'definite',
+    'instrument',
+    '40102 40072 40309 40845 40844 45043 40308 41114 22039 22040 22041 45119 22067',
+  ],
   ['definite', 'instrument', '22043 22004 43115 43120 50066 31019 31021 31052'],
   ['definite', 'accountRisk', '40710 40024 40928 22029 45009 45107 45108 40931'],
   ['definite', 'openOrders', '40723 40761 43005 45118 40715 40889 43128 50048'],

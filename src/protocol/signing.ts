@@ -34,7 +34,8 @@ export function formatQuery(parameters: Readonly<Record<string, string | undefin
   for (const key of Object.keys(parameters).sort()) {
     const value = parameters[key]
     if (value === undefined) continue
-    if (!UNRESERVED.test(value)) throw new RangeError(`query value of ${key} holds a reserved character`)
+    if (!UNRESERVED.test(value))
+      throw new RangeError(`query value of ${key} holds a reserved character`)
     pairs.push(`${key}=${value}`)
   }
   return pairs.join('&')

@@ -29,7 +29,9 @@ export function isWithinThreeMonths({ startTime, endTime }: TimeSpan): boolean {
  * a missing start to three months back"; with both missing, back from now.
  */
 export function threeMonthsSpan({ startTime, endTime }: TimeSpan, now: number) {
-  const startAt = startTime ? Number(startTime) : addMonths(Number(endTime || now), -SPAN_MONTHS_MAX)
+  const startAt = startTime
+    ? Number(startTime)
+    : addMonths(Number(endTime || now), -SPAN_MONTHS_MAX)
   const endAt = endTime ? Number(endTime) : startTime ? addMonths(startAt, SPAN_MONTHS_MAX) : now
   return { startAt, endAt }
 }
@@ -52,5 +54,7 @@ export function historyDepthProblems(span: TimeSpan, { now }: RuleContext): stri
   const oldest = now - SPAN_DAYS_MAX * DAY_MS
   return (['startTime', 'endTime'] as const)
     .filter((name) => span[name] && Number(span[name]) < oldest)
-    .map((name) => `${name} must lie within the last ${SPAN_DAYS_MAX} days: older data is not served`)
+    .map(
+      (name) => `${name} must lie within the last ${SPAN_DAYS_MAX} days: older data is not served`,
+    )
 }

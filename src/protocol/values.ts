@@ -26,7 +26,9 @@ export const symbol = z
   .regex(/^[A-Z0-9]{2,30}(_[A-Z0-9]{1,12})?$/, 'a symbol in capitals such as BTCUSDT')
 
 /** Document: "Margin coin, upper case". */
-export const marginCoin = z.string().regex(/^[A-Z0-9]{2,20}$/, 'the margin coin in capitals such as USDT')
+export const marginCoin = z
+  .string()
+  .regex(/^[A-Z0-9]{2,20}$/, 'the margin coin in capitals such as USDT')
 
 /** A positive plain decimal in a string: never an exponent, a sign or spaces. */
 export const positiveDecimal = z
@@ -34,7 +36,9 @@ export const positiveDecimal = z
   .regex(/^(?=.*[1-9])\d{1,20}(\.\d{1,20})?$/, 'a positive decimal in a string such as "0.01"')
 
 /** Zero or a positive plain decimal in a string. */
-export const decimalText = z.string().regex(/^\d{1,20}(\.\d{1,20})?$/, 'a decimal in a string such as "0.01"')
+export const decimalText = z
+  .string()
+  .regex(/^\d{1,20}(\.\d{1,20})?$/, 'a decimal in a string such as "0.01"')
 
 /** Unix milliseconds in a string. */
 export const millisText = z.string().regex(/^\d{10,16}$/, 'Unix milliseconds in a string')
@@ -48,13 +52,18 @@ export const exchangeId = z.string().regex(/^\d{1,32}$/, 'an identifier of digit
  */
 export const answeredId = z
   .string()
-  .regex(/^[\w#*.:-]{0,64}$/, 'no id of the exchange: letters, digits and # * _ . : - only, 64 at most')
+  .regex(
+    /^[\w#*.:-]{0,64}$/,
+    'no id of the exchange: letters, digits and # * _ . : - only, 64 at most',
+  )
 
 /**
  * The intersection of everything that sources say of clientOid: every reading of the real exchange accepts
  * it, and a query value of these characters is signed alike whether or not it is percent-encoded.
  */
-export const clientOid = z.string().regex(/^[0-9A-Za-z_-]{1,32}$/, '1 to 32 letters, digits, "-" or "_"')
+export const clientOid = z
+  .string()
+  .regex(/^[0-9A-Za-z_-]{1,32}$/, '1 to 32 letters, digits, "-" or "_"')
 
 /** Document: "receiveWindow (ms; must not exceed 60 s)". */
 export const receiveWindow = z
@@ -66,16 +75,27 @@ export const receiveWindow = z
 export const requestTime = millisText.describe('Request time, Unix ms')
 
 /** A count of rows in a string: 1 to `max`, where the document gives a maximum. */
-export function pageLimit({ byDefault, max }: { readonly byDefault: number; readonly max?: number }) {
+export function pageLimit({
+  byDefault,
+  max,
+}: {
+  readonly byDefault: number
+  readonly max?: number
+}) {
   return z
     .string()
-    .regex(/^[1-9]\d{0,3}$/, max === undefined ? 'a positive number in a string' : `limit is 1 to ${max}`)
+    .regex(
+      /^[1-9]\d{0,3}$/,
+      max === undefined ? 'a positive number in a string' : `limit is 1 to ${max}`,
+    )
     .refine((text) => max === undefined || Number(text) <= max, `limit is 1 to ${max}`)
     .meta({ description: 'Rows a page', default: String(byDefault) })
 }
 
 /** The clientOid of an order that we may not have placed: other clients use more characters than we do. */
-export const foreignClientOid = z.string().regex(/^[\x21-\x7e]{1,64}$/, '1 to 64 visible characters')
+export const foreignClientOid = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,64}$/, '1 to 64 visible characters')
 
 /** A name of a coin: `USDT`, and now and then with small letters. */
 export const coin = z.string().regex(/^[A-Za-z0-9]{1,30}$/, 'the name of a coin such as BTC')
@@ -97,7 +117,9 @@ const failureItem = z.object({
 /** What batch-place and cancel-all answer. Document: Batch result item. */
 export const batchResult = z.object({
   successList: arrayOrNull(orderReference).describe('Orders that the exchange took'),
-  failureList: arrayOrNull(failureItem).describe('Orders that it did not take, each with its reason'),
+  failureList: arrayOrNull(failureItem).describe(
+    'Orders that it did not take, each with its reason',
+  ),
 })
 
 export type BatchResult = z.output<typeof batchResult>

@@ -58,7 +58,8 @@ export function readBlock(bytes: Buffer, at: number, number: number): BlockReadi
   const nextAt = at + HEAD_BYTES + length
   if (nextAt > bytes.length) return { kind: 'cut' }
   const payload = bytes.subarray(at + HEAD_BYTES, nextAt)
-  if (crc32(payload) !== head.readUInt32LE(8)) return damaged('the content of a block is not as it was')
+  if (crc32(payload) !== head.readUInt32LE(8))
+    return damaged('the content of a block is not as it was')
   return { kind: 'block', payload, nextAt }
 }
 

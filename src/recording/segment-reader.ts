@@ -46,7 +46,10 @@ function load(file: string): Buffer {
   try {
     return readFileSync(file)
   } catch (error) {
-    throw recordingFailure('RECORDING_UNREADABLE', { facts: { file, found: messageOf(error) }, cause: error })
+    throw recordingFailure('RECORDING_UNREADABLE', {
+      facts: { file, found: messageOf(error) },
+      cause: error,
+    })
   }
 }
 

@@ -74,8 +74,10 @@ export function parseLine(line: string): StepTexts | SegmentEnd {
   const [first = '', second = '', ...rest] = line.split('\t')
   if (first === END) return segmentEndSchema.parse(parseBoundedJson(second))
   const at = Number(first)
-  if (!Number.isFinite(at) || first === '' || second === '') throw new SyntaxError('a line that is no step')
-  const thrown = rest[0]?.startsWith('!') === true ? String(parseBoundedJson(rest[0].slice(1))) : undefined
+  if (!Number.isFinite(at) || first === '' || second === '')
+    throw new SyntaxError('a line that is no step')
+  const thrown =
+    rest[0]?.startsWith('!') === true ? String(parseBoundedJson(rest[0].slice(1))) : undefined
   return {
     at,
     event: second,

@@ -48,8 +48,13 @@ export function buildRunReport(collector: RunCollector, end: RunEnd): RunReport 
   const opening = Number(money.opening)
   const dailyReturns = toDayReturns(equity.days, opening)
   const ratios = computeRatios({
-    ...{ opening, final: Number(money.final), fromAt, toAt, equity },
-    ...{ trips: collector.trips, traded: collector.traded },
+    opening,
+    final: Number(money.final),
+    fromAt,
+    toAt,
+    equity,
+    trips: collector.trips,
+    traded: collector.traded,
     nearestDistance: Math.min(
       Number.POSITIVE_INFINITY,
       ...end.liquidation.nearest.map(({ distance }) => distance),
@@ -57,34 +62,39 @@ export function buildRunReport(collector: RunCollector, end: RunEnd): RunReport 
   })
   const { startAt, stepMs } = collector.buckets
   const report: RunReport = {
-    ...{ model: end.model, fromAt, toAt, isCut: end.isCut, money, ratios },
-    series: { startAt, stepMs, ...equity.columns, buyAndHold: holdEquity(held, opening) },
+    model: end.model,
+    fromAt,
+    toAt,
+    isCut: end.isCut,
+    money,
+    ratios,
+    series: {
+      startAt,
+      stepMs,
+      ...equity.columns,
+      buyAndHold: holdEquity(held, opening),
+    },
     prices: Object.fromEntries([...prices].map(([symbol, { columns }]) => [symbol, columns])),
     drawdowns: equity.drawdowns,
     dailyReturns,
     monthlyReturns: toMonths(dailyReturns),
     rollingSharpe: rollingSharpe(dailyReturns),
-    ...{ profitByHour: equity.profitByHour, profitByWeekday: equity.profitByWeekday },
+    profitByHour: equity.profitByHour,
+    profitByWeekday: equity.profitByWeekday,
     buyAndHold: buyAndHold(held),
-    strategies: toParts(collector.strategies, (strategyId) => collector.unrealisedOf({ strategyId })),
+    strategies: toParts(collector.strategies, (strategyId) =>
+      collector.unrealisedOf({ strategyId }),
+    ),
     instruments: toParts(collector.instruments, (symbol) => collector.unrealisedOf({ symbol })),
     fills: judgeFills(collector),
     orders: Object.fromEntries([...collector.orders].toSorted(byName)),
     denials: toCauses(end.denials),
-    denialsByStrategy: Object.fromEntries(
-      [...end.denialsByStrategy]
-        .toSorted(byName)
-        .map(([strategyId, counts]) => [strategyId, toCauses(counts)]),
-    ),
-    rejections: [...end.rejections]
-      .toSorted(byName)
-      .map(([code, { message, count }]) => ({ code, meaning: message, count })),
-    ...{
-      limiter: end.limiter,
-      restrictions: end.restrictions,
-      notes: end.notes,
-      openPositions: end.openPositions,
-    },
+    denialsByStrategy: toDenialsByStrategy(end),
+    rejections: toRejections(end),
+    limiter: end.limiter,
+    restrictions: end.restrictions,
+    notes: end.notes,
+    openPositions: end.openPositions,
     liquidations: end.liquidations,
     nearestLiquidationAt: equity.nearestLiquidation.at,
     liquidation: end.liquidation,
@@ -93,8 +103,26 @@ export function buildRunReport(collector: RunCollector, end: RunEnd): RunReport 
   return report
 }
 
+function toDenialsByStrategy({ denialsByStrategy }: RunEnd): RunReport['denialsByStrategy'] {
+  return Object.fromEntries(
+    [...denialsByStrategy]
+      .toSorted(byName)
+      .map(([strategyId, counts]) => [strategyId, toCauses(counts)]),
+  )
+}
+
+function toRejections({ rejections }: RunEnd): RunReport['rejections'] {
+  return [...rejections].toSorted(byName).map(([code, { message, count }]) => ({
+    code,
+    meaning: message,
+    count,
+  }))
+}
+
 function toCauses(counts: ReadonlyMap<DenialCode, number>): readonly Cause[] {
-  return [...counts].toSorted(byName).map(([code, count]) => ({ code, meaning: DENIAL_CODES[code], count }))
+  return [...counts]
+    .toSorted(byName)
+    .map(([code, count]) => ({ code, meaning: DENIAL_CODES[code], count }))
 }
 
 function byName([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number {
@@ -141,9 +169,14 @@ function judgeFills({ fills, traded, made, takers }: RunCollector): FillQuality 
 
 /** Equal parts of each instrument, bought at its first price of the run and held to its last: no fees, no funding. */
 function buyAndHold(held: readonly HeldPrices[]): RunReport['buyAndHold'] {
-  const growth = held.map(([symbol, { first, last }]) => [symbol, (last ?? 1) / (first ?? 1) - 1] as const)
+  const growth = held.map(
+    ([symbol, { first, last }]) => [symbol, (last ?? 1) / (first ?? 1) - 1] as const,
+  )
   const sum = growth.reduce((total, [, value]) => total + value, 0)
-  return { value: growth.length === 0 ? 0 : sum / growth.length, instruments: Object.fromEntries(growth) }
+  return {
+    value: growth.length === 0 ? 0 : sum / growth.length,
+    instruments: Object.fromEntries(growth),
+  }
 }
 
 /** The same with the opening equity, without leverage: a value a bucket. */

@@ -54,14 +54,18 @@ export function toDayReturns(days: readonly DayClose[], opening: number): readon
 }
 
 function mean(values: readonly number[]): number {
-  return values.length === 0 ? Number.NaN : values.reduce((sum, value) => sum + value, 0) / values.length
+  return values.length === 0
+    ? Number.NaN
+    : values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
 /** The standard deviation of a sample, n - 1. */
 export function deviation(values: readonly number[]): number {
   if (values.length < 2) return Number.NaN
   const centre = mean(values)
-  return Math.sqrt(values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1))
+  return Math.sqrt(
+    values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1),
+  )
 }
 
 /** The root of the mean square of the negative ones; others count as zero. */
@@ -98,7 +102,9 @@ function ratiosOfReturns({ opening, final, fromAt, toAt, equity }: MetricsInput)
       formula: 'final equity / opening equity - 1',
     }),
     ratio('yearly growth', {
-      ...{ value: growth, unit: 'share', formula: `(final / opening) ^ (${DAYS_A_YEAR} / days) - 1` },
+      value: growth,
+      unit: 'share',
+      formula: `(final / opening) ^ (${DAYS_A_YEAR} / days) - 1`,
       ...(isLong ? {} : { note: UNDER_90 }),
     }),
     ratio('volatility', {
@@ -108,15 +114,21 @@ function ratiosOfReturns({ opening, final, fromAt, toAt, equity }: MetricsInput)
       ...note,
     }),
     ratio('Sharpe', {
-      ...{ value: (mean(returns) / deviation(returns)) * yearly, unit: 'number', ...note },
+      value: (mean(returns) / deviation(returns)) * yearly,
+      unit: 'number',
+      ...note,
       formula: `mean(daily returns) / sd(daily returns)${scale}; risk-free rate 0`,
     }),
     ratio('Sortino', {
-      ...{ value: (mean(returns) / downsideDeviation(returns)) * yearly, unit: 'number', ...note },
+      value: (mean(returns) / downsideDeviation(returns)) * yearly,
+      unit: 'number',
+      ...note,
       formula: `mean(daily returns) / sqrt(mean(min(daily return, 0)^2))${scale}`,
     }),
     ratio('Calmar', {
-      ...{ value: growth / depth, unit: 'number', formula: 'yearly growth / deepest drawdown' },
+      value: growth / depth,
+      unit: 'number',
+      formula: 'yearly growth / deepest drawdown',
       ...(isLong ? {} : { note: UNDER_90 }),
     }),
   ]
@@ -127,22 +139,19 @@ function ratiosOfRisk({ fromAt, toAt, equity, nearestDistance }: MetricsInput): 
   const totalMs = Math.max(1, toAt - fromAt)
   return [
     ratio('deepest drawdown', {
-      ...{ value: -(drawdowns[0]?.depth ?? 0), unit: 'share' },
+      value: -(drawdowns[0]?.depth ?? 0),
+      unit: 'share',
       formula: 'lowest of equity / its highest before - 1, looked at after every quote',
     }),
     ratio('time under water', {
-      ...{
-        value: underWater.totalMs / totalMs,
-        unit: 'share',
-        formula: 'time below the last peak / length of the run',
-      },
+      value: underWater.totalMs / totalMs,
+      unit: 'share',
+      formula: 'time below the last peak / length of the run',
     }),
     ratio('longest under water', {
-      ...{
-        value: underWater.longestMs / DAY_MS,
-        unit: 'days',
-        formula: 'from a peak until it is reached again, or the end',
-      },
+      value: underWater.longestMs / DAY_MS,
+      unit: 'days',
+      formula: 'from a peak until it is reached again, or the end',
     }),
     ratio('time with a position', {
       value: heldMs / totalMs,
@@ -150,15 +159,18 @@ function ratiosOfRisk({ fromAt, toAt, equity, nearestDistance }: MetricsInput): 
       formula: 'time with any position / length of the run',
     }),
     ratio('mean exposure', {
-      ...{
-        value: exposureMean,
-        unit: 'number',
-        formula: 'value of all positions (long + short) / equity, averaged over time',
-      },
+      value: exposureMean,
+      unit: 'number',
+      formula: 'value of all positions (long + short) / equity, averaged over time',
     }),
-    ratio('highest exposure', { value: exposureMax, unit: 'number', formula: 'the same at its highest' }),
+    ratio('highest exposure', {
+      value: exposureMax,
+      unit: 'number',
+      formula: 'the same at its highest',
+    }),
     ratio('highest margin use', {
-      ...{ value: nearestLiquidation.marginUse, unit: 'share' },
+      value: nearestLiquidation.marginUse,
+      unit: 'share',
       formula:
         'highest of (maintenance margin + closing fee) / equity behind it; at 100 % the exchange liquidates',
     }),
@@ -189,19 +201,15 @@ function ratiosOfTrades({ fromAt, toAt, equity, trips, traded }: MetricsInput): 
       ...noTrips,
     }),
     ratio('profit factor', {
-      ...{
-        value: gains / losses,
-        unit: 'number',
-        formula: 'sum of the winners / sum of the losers, after fees',
-      },
+      value: gains / losses,
+      unit: 'number',
+      formula: 'sum of the winners / sum of the losers, after fees',
       ...(losses === 0 && trips.trips > 0 ? { note: 'no position lost' } : noTrips),
     }),
     ratio('expectancy', {
-      ...{
-        value: (gains - losses) / trips.trips,
-        unit: 'money',
-        formula: 'mean profit of a closed position after fees',
-      },
+      value: (gains - losses) / trips.trips,
+      unit: 'money',
+      formula: 'mean profit of a closed position after fees',
       ...noTrips,
     }),
     ratio('turnover', {
@@ -213,7 +221,10 @@ function ratiosOfTrades({ fromAt, toAt, equity, trips, traded }: MetricsInput): 
   ]
 }
 
-function ratio(name: string, given: Omit<Ratio, 'name' | 'value'> & { readonly value: number }): Ratio {
+function ratio(
+  name: string,
+  given: Omit<Ratio, 'name' | 'value'> & { readonly value: number },
+): Ratio {
   const value = Number.isFinite(given.value) ? given.value : null
   return { name, ...given, value }
 }

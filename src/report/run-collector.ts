@@ -113,7 +113,10 @@ export class RunCollector {
     this.buckets = cutIntoBuckets(fromAt, toAt, options.bucketMs)
     this.equity = new EquitySeries(this.buckets, { startAt: fromAt, endAt: toAt }, opening)
     this.prices = new Map(
-      [...instruments.keys()].map((symbol) => [symbol, new PriceSeries(this.buckets, () => resting(symbol))]),
+      [...instruments.keys()].map((symbol) => [
+        symbol,
+        new PriceSeries(this.buckets, () => resting(symbol)),
+      ]),
     )
     const open = (name: string, columns: string): CsvFile =>
       new CsvFile(directory && join(directory, `${name}.csv`), columns.split(','))
@@ -154,7 +157,9 @@ export class RunCollector {
   funding({ symbol, slot, amount }: RunFunding): void {
     const paid = Number(amount.toString())
     partOf(this.instruments, symbol).funding += paid
-    const held = [...this.#positions.values()].filter((one) => one.symbol === symbol && one.slot === slot)
+    const held = [...this.#positions.values()].filter(
+      (one) => one.symbol === symbol && one.slot === slot,
+    )
     const net = held.reduce((sum, { book }) => sum + book.lots, 0)
     if (net === 0) partOf(this.strategies, EXCHANGE).funding += paid
     else
@@ -166,19 +171,32 @@ export class RunCollector {
     const instrument = this.options.instruments.get(order.symbol)
     if (instrument === undefined) return
     increment(this.orders, order.status)
-    for (const part of [partOf(this.strategies, order.strategyId), partOf(this.instruments, order.symbol)]) {
+    for (const part of [
+      partOf(this.strategies, order.strategyId),
+      partOf(this.instruments, order.symbol),
+    ]) {
       part.orders += 1
       if (order.status === 'REJECTED') part.rejected += 1
     }
     const { tick, lot } = instrument
     this.#files.orders.add([
-      ...[order.clientOid, order.orderId, order.symbol, order.strategyId, order.side.toUpperCase()],
+      order.clientOid,
+      order.orderId,
+      order.symbol,
+      order.strategyId,
+      order.side.toUpperCase(),
       order.ticks === undefined ? 'MARKET' : 'LIMIT',
-      ...[order.force.toUpperCase(), formatOnGrid(lot, order.lots)],
+      order.force.toUpperCase(),
+      formatOnGrid(lot, order.lots),
       order.ticks === undefined ? '' : formatOnGrid(tick, order.ticks),
       formatOnGrid(lot, order.filledLots),
-      order.filledLots === 0 ? '' : shortNumber(floatOnGrid(tick, order.filledTickLots / order.filledLots)),
-      ...[order.status, order.reason.replaceAll(/[",\n]/g, ' '), toTime(order.sentAt), toTime(order.endedAt)],
+      order.filledLots === 0
+        ? ''
+        : shortNumber(floatOnGrid(tick, order.filledTickLots / order.filledLots)),
+      order.status,
+      order.reason.replaceAll(/[",\n]/g, ' '),
+      toTime(order.sentAt),
+      toTime(order.endedAt),
     ])
   }
 
@@ -192,9 +210,13 @@ export class RunCollector {
     return [...this.#positions.values()]
       .filter(
         ({ strategyId, symbol }) =>
-          (matches.strategyId ?? strategyId) === strategyId && (matches.symbol ?? symbol) === symbol,
+          (matches.strategyId ?? strategyId) === strategyId &&
+          (matches.symbol ?? symbol) === symbol,
       )
-      .reduce((sum, { book, symbol }) => sum + book.unrealised(this.#lastPrices.get(symbol) ?? 0), 0)
+      .reduce(
+        (sum, { book, symbol }) => sum + book.unrealised(this.#lastPrices.get(symbol) ?? 0),
+        0,
+      )
   }
 
   /** Marks what is held at these prices from now on: at the end, the exchange's mark prices. */
@@ -216,14 +238,19 @@ export class RunCollector {
   }
 
   /** Whom a fill belongs to: its strategy; of one that the system made, those who held what it closed. */
-  #ownersOf(fill: RunFill, origin: FillOrigin | undefined): readonly { strategyId: string; lots: number }[] {
+  #ownersOf(
+    fill: RunFill,
+    origin: FillOrigin | undefined,
+  ): readonly { strategyId: string; lots: number }[] {
     if (origin) return [{ strategyId: origin.strategyId, lots: fill.lots }]
     const closes = fill.direction === 'buy' ? -1 : 1
     let left = fill.lots
     const shares: { strategyId: string; lots: number }[] = []
     for (const { strategyId, symbol, slot, book } of this.#positions.values()) {
       const lots =
-        symbol === fill.symbol && slot === fill.slot ? Math.min(left, Math.max(0, book.lots * closes)) : 0
+        symbol === fill.symbol && slot === fill.slot
+          ? Math.min(left, Math.max(0, book.lots * closes))
+          : 0
       if (lots > 0) shares.push({ strategyId, lots })
       left -= lots
     }
@@ -241,7 +268,9 @@ export class RunCollector {
     let entry = this.#positions.get(key)
     if (entry === undefined) {
       const { symbol, slot } = fill
-      const book = new PositionBook({ strategyId, instrument, slot }, (trip) => this.#closeTrip(trip))
+      const book = new PositionBook({ strategyId, instrument, slot }, (trip) =>
+        this.#closeTrip(trip),
+      )
       entry = { strategyId, symbol, slot, book }
       this.#positions.set(key, entry)
     }
@@ -287,9 +316,19 @@ export class RunCollector {
     { strategyId, realised }: { readonly strategyId: string; readonly realised: number },
   ): void {
     this.#files.fills.add([
-      ...[fill.tradeId, fill.clientOid, fill.orderId, fill.symbol, strategyId, fill.direction.toUpperCase()],
-      ...[formatOnGrid(tick, fill.ticks), formatOnGrid(lot, fill.lots), fill.scope.toUpperCase()],
-      ...[fill.fee.toString(), this.options.coin, shortNumber(realised), fill.profit.toString()],
+      fill.tradeId,
+      fill.clientOid,
+      fill.orderId,
+      fill.symbol,
+      strategyId,
+      fill.direction.toUpperCase(),
+      formatOnGrid(tick, fill.ticks),
+      formatOnGrid(lot, fill.lots),
+      fill.scope.toUpperCase(),
+      fill.fee.toString(),
+      this.options.coin,
+      shortNumber(realised),
+      fill.profit.toString(),
       toTime(fill.at),
     ])
   }
@@ -306,9 +345,16 @@ export class RunCollector {
 
   #writeTrip({ instrument, strategyId, entry, closedAt, openedAt, ...trip }: RoundTrip): void {
     this.#files.positions.add([
-      ...[instrument.symbol, strategyId, entry.toUpperCase(), formatOnGrid(instrument.lot, trip.peakLots)],
-      ...[shortNumber(trip.openPrice), shortNumber(trip.closePrice)],
-      ...[trip.profit.minus(trip.fees).toString(), trip.fees.toString(), trip.fills, toTime(openedAt)],
+      instrument.symbol,
+      strategyId,
+      entry.toUpperCase(),
+      formatOnGrid(instrument.lot, trip.peakLots),
+      shortNumber(trip.openPrice),
+      shortNumber(trip.closePrice),
+      trip.profit.minus(trip.fees).toString(),
+      trip.fees.toString(),
+      trip.fills,
+      toTime(openedAt),
       ...(closedAt === undefined ? ['', ''] : [toTime(closedAt), closedAt - openedAt]),
     ])
   }
@@ -332,8 +378,15 @@ function partOf(parts: Map<string, PartSums>, name: string): PartSums {
   const known = parts.get(name)
   if (known) return known
   const part = {
-    ...{ orders: 0, fills: 0, traded: 0, made: 0, fees: 0 },
-    ...{ funding: 0, realised: 0, denied: 0, rejected: 0 },
+    orders: 0,
+    fills: 0,
+    traded: 0,
+    made: 0,
+    fees: 0,
+    funding: 0,
+    realised: 0,
+    denied: 0,
+    rejected: 0,
   }
   parts.set(name, part)
   return part

@@ -43,7 +43,10 @@ export interface RunReport {
   readonly profitByHour: readonly number[]
   readonly profitByWeekday: readonly number[]
   /** Of the instruments that strategies trade: see docs/backtest.md. */
-  readonly buyAndHold: { readonly value: number; readonly instruments: Readonly<Record<string, number>> }
+  readonly buyAndHold: {
+    readonly value: number
+    readonly instruments: Readonly<Record<string, number>>
+  }
   readonly strategies: readonly PartReport[]
   readonly instruments: readonly PartReport[]
   readonly fills: FillQuality

@@ -47,6 +47,11 @@ export function approveAgain(intent: OrderIntent, context: RiskContext): Verdict
  * Approves a call that places no order: while trading is restricted, only one that cancels orders. Undefined where it is
  * denied.
  */
-export function approveCall(call: AccountCall, trading: TradingState): Approved<AccountCall> | undefined {
-  return trading.mode === 'active' || takesAway(call.endpoint) ? (call as Approved<AccountCall>) : undefined
+export function approveCall(
+  call: AccountCall,
+  trading: TradingState,
+): Approved<AccountCall> | undefined {
+  return trading.mode === 'active' || takesAway(call.endpoint)
+    ? (call as Approved<AccountCall>)
+    : undefined
 }

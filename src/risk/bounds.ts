@@ -29,7 +29,11 @@ export function objectToNumbers(instrument: Instrument, intent: Intent): Objecti
     case 'target':
       return intent.lots === 0 ? undefined : objectToSize(instrument, Math.abs(intent.lots))
     case 'modifyTrigger':
-      return objectToPrices(instrument, [intent.triggerTicks, intent.takeProfitTicks, intent.stopLossTicks])
+      return objectToPrices(instrument, [
+        intent.triggerTicks,
+        intent.takeProfitTicks,
+        intent.stopLossTicks,
+      ])
     // The endpoint's own rules know its ratios and ids.
     case 'copySettings':
     case 'cancelMargin':

@@ -5,7 +5,14 @@ import { isClosing, tradesAs } from '../domain/order-action.ts'
 import { heldBackBy, type RestrictedMode, type Restriction } from '../domain/trading-mode.ts'
 import { floatOnGrid, nearestStep, showOnGrid, stepAbove, stepBelow } from '../lib/grid.ts'
 import { objectToPrices, objectToSize } from './bounds.ts'
-import { addToExposure, type Exposure, leftToClose, notionalAt, worstLots, worstOnSide } from './exposure.ts'
+import {
+  addToExposure,
+  type Exposure,
+  leftToClose,
+  notionalAt,
+  worstLots,
+  worstOnSide,
+} from './exposure.ts'
 import { objectToLeverage, objectToPace, objectToSelfTrade } from './pace-checks.ts'
 import type { RiskContext } from './risk-context.ts'
 import { isKnown, objectToWorstCase } from './worst-case-orders.ts'
@@ -38,19 +45,32 @@ export const RISK_CHECKS: readonly RiskCheck[] = [
   checkPace,
 ]
 
-function checkPrecision(intent: OrderIntent, { instrument }: RiskContext): RiskObjection | undefined {
+function checkPrecision(
+  intent: OrderIntent,
+  { instrument }: RiskContext,
+): RiskObjection | undefined {
   const { lots, ticks, takeProfitTicks, stopLossTicks } = intent
-  return objectToSize(instrument, lots) ?? objectToPrices(instrument, [ticks, takeProfitTicks, stopLossTicks])
+  return (
+    objectToSize(instrument, lots) ??
+    objectToPrices(instrument, [ticks, takeProfitTicks, stopLossTicks])
+  )
 }
 
 /** MKT1. A price that cannot be counted for the instrument counts as missing. */
-function checkPriced(_: OrderIntent, { instrument, market }: RiskContext): RiskObjection | undefined {
-  if (market.bid > 0 && market.bid <= market.ask && isCountable(instrument, market.ask)) return undefined
+function checkPriced(
+  _: OrderIntent,
+  { instrument, market }: RiskContext,
+): RiskObjection | undefined {
+  if (market.bid > 0 && market.bid <= market.ask && isCountable(instrument, market.ask))
+    return undefined
   return { code: 'DATA_MISSING', detail: () => `bid ${market.bid}, ask ${market.ask}` }
 }
 
 /** MKT1. An order that is too small at any price is denied for that first, since waiting would not help. */
-function checkFreshness(_: OrderIntent, { market, account }: RiskContext): RiskObjection | undefined {
+function checkFreshness(
+  _: OrderIntent,
+  { market, account }: RiskContext,
+): RiskObjection | undefined {
   if (market.ageMs <= account.dataAgeMaxMs) return undefined
   const detail = (): string =>
     `the price is ${market.ageMs} ms old, risk.dataAgeMaxMs allows ${account.dataAgeMaxMs} ms`
@@ -98,7 +118,10 @@ export function checkExplained(
   if (isClosing(action)) return undefined
   const { unowned, accountExposure, trading } = context
   if (unowned.length > 0) {
-    return { code: 'POSITION_UNEXPLAINED', detail: () => `fills of no known order: ${unowned.join(', ')}` }
+    return {
+      code: 'POSITION_UNEXPLAINED',
+      detail: () => `fills of no known order: ${unowned.join(', ')}`,
+    }
   }
   if (accountExposure.mode === 'hedge_mode') return undefined
   // While everything may be traded, a rung or an order by name may open what it opens: the limits judge it.
@@ -112,7 +135,8 @@ export function checkExplained(
       `${reduced} lots to reduce, ${backed} of them are in the account or held by other strategies`
     return { code: 'POSITION_UNEXPLAINED', detail }
   }
-  if (context.isConfirmed || opensInAccount({ action, lots: reduced }, context) === 0) return undefined
+  if (context.isConfirmed || opensInAccount({ action, lots: reduced }, context) === 0)
+    return undefined
   return { code: 'POSITION_UNEXPLAINED', detail: 'the position was not read since the last fill' }
 }
 
@@ -148,7 +172,10 @@ export function reducesRisk(
 }
 
 /** Document: delivery_before prohibits opening, delivery_period prohibits everything. */
-function checkInstrumentState(intent: OrderIntent, { market }: RiskContext): RiskObjection | undefined {
+function checkInstrumentState(
+  intent: OrderIntent,
+  { market }: RiskContext,
+): RiskObjection | undefined {
   const state = market.deliveryState
   const refused =
     state === 'delivery_period' ||
@@ -163,9 +190,15 @@ function checkDeadline(intent: OrderIntent, { now }: RiskContext): RiskObjection
   return { code: 'INTENT_EXPIRED', detail: () => `${now - intent.deadlineAt} ms too late` }
 }
 
-function checkMinimum(intent: OrderIntent, { instrument, market }: RiskContext): RiskObjection | undefined {
+function checkMinimum(
+  intent: OrderIntent,
+  { instrument, market }: RiskContext,
+): RiskObjection | undefined {
   if (intent.lots < instrument.lotsMin) {
-    return { code: 'SIZE_BELOW_MINIMUM', detail: () => `${intent.lots} lots, minimum ${instrument.lotsMin}` }
+    return {
+      code: 'SIZE_BELOW_MINIMUM',
+      detail: () => `${intent.lots} lots, minimum ${instrument.lotsMin}`,
+    }
   }
   if (isClosing(intent.action)) return undefined
   const ticks = intent.ticks ?? nearestStep(instrument.tick, touchOf(intent, market))
@@ -185,7 +218,10 @@ function touchOf({ action }: OrderIntent, { bid, ask }: RiskContext['market']): 
 function checkOrderLimits(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { strategy, account, instrument, market } = context
   if (intent.lots > strategy.orderSizeMax) {
-    return { code: 'ORDER_SIZE_LIMIT', detail: () => `${intent.lots} lots, limit ${strategy.orderSizeMax}` }
+    return {
+      code: 'ORDER_SIZE_LIMIT',
+      detail: () => `${intent.lots} lots, limit ${strategy.orderSizeMax}`,
+    }
   }
   const price = intent.ticks === undefined ? market.ask : floatOnGrid(instrument.tick, intent.ticks)
   const notional = price * floatOnGrid(instrument.lot, intent.lots)
@@ -216,7 +252,9 @@ function objectToDistance(
   const high = market.ask * (1 + account.priceCollarRatio)
   if (price >= low && price <= high) return undefined
   const detail = (): string => {
-    const [least, most] = [stepAbove(tick, low), stepBelow(tick, high)].map((step) => showOnGrid(tick, step))
+    const [least, most] = [stepAbove(tick, low), stepBelow(tick, high)].map((step) =>
+      showOnGrid(tick, step),
+    )
     return `${what}${showOnGrid(tick, ticks)}, allowed ${least} to ${most}`
   }
   return { code: 'PRICE_COLLAR', detail }
@@ -236,7 +274,10 @@ function checkClose(intent: OrderIntent, context: RiskContext): RiskObjection | 
     return lots - (isLong ? exposure.heldClosingLongLots : exposure.heldClosingShortLots)
   }
   const side = intent.action === 'closeLong' ? 'longLots' : 'shortLots'
-  const free = Math.min(held[side] - closes(ownExposure), accountExposure[side] - closes(accountExposure))
+  const free = Math.min(
+    held[side] - closes(ownExposure),
+    accountExposure[side] - closes(accountExposure),
+  )
   if (intent.lots <= free) return undefined
   return { code: 'CLOSE_EXCEEDS_POSITION', detail: () => `${intent.lots} lots, ${free} to close` }
 }
@@ -252,7 +293,10 @@ function checkPosition(
   if (isClosing(intent.action) && ownExposure.mode === 'hedge_mode') return undefined
   const worst = worstOnSide(ownExposure, intent.action) + intent.lots
   if (worst <= strategy.positionMax) return undefined
-  return { code: 'POSITION_LIMIT', detail: () => `could reach ${worst} lots, limit ${strategy.positionMax}` }
+  return {
+    code: 'POSITION_LIMIT',
+    detail: () => `could reach ${worst} lots, limit ${strategy.positionMax}`,
+  }
 }
 
 /**
@@ -261,10 +305,14 @@ function checkPosition(
  * reduces what the strategy holds leaves however much that is worth by now; a close is one unless resting orders of its
  * side would go beyond the limit after it, and a flatten always is.
  */
-function checkPositionNotional(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
+function checkPositionNotional(
+  intent: OrderIntent,
+  context: RiskContext,
+): RiskObjection | undefined {
   const { ownExposure, strategy, instrument, market } = context
   const limit = strategy.positionNotionalMax
-  if (limit === undefined || (isClosing(intent.action) && ownExposure.mode === 'hedge_mode')) return undefined
+  if (limit === undefined || (isClosing(intent.action) && ownExposure.mode === 'hedge_mode'))
+    return undefined
   if (intent.purpose === 'flatten' && reducesRisk(intent, context)) return undefined
   const worst = worstOnSide(ownExposure, intent.action) + intent.lots
   if (worst <= 0) return undefined
@@ -303,7 +351,8 @@ function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObje
 /** Nothing opens nearer to a liquidation than where positions are reduced. What is not known is not denied for it. */
 function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { distanceMin } = context
-  if (distanceMin === undefined || isClosing(intent.action) || reducesRisk(intent, context)) return undefined
+  if (distanceMin === undefined || isClosing(intent.action) || reducesRisk(intent, context))
+    return undefined
   const distance = context.distanceAfter(intent)
   if (!(distance < distanceMin)) return undefined
   const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
@@ -322,7 +371,9 @@ function checkWorstCase(intent: OrderIntent, context: RiskContext): RiskObjectio
   if (worstCase === undefined || intent.purpose === 'flatten') return undefined
   const objection = objectToWorstCase(worstCase, intent, accountExposure)
   if (objection === undefined || isKnown(worstCase)) return objection
-  return reducesRisk(intent, context) && opensInAccount(intent, context) === 0 ? undefined : objection
+  return reducesRisk(intent, context) && opensInAccount(intent, context) === 0
+    ? undefined
+    : objection
 }
 
 /** Never denies an order that reduces risk. */

@@ -28,7 +28,11 @@ export interface Exposure {
 }
 
 /** @param orders all orders that belong to the holding; terminal ones are ignored. */
-export function buildExposure(mode: PositionMode, holding: Holding, orders: Iterable<Order>): Exposure {
+export function buildExposure(
+  mode: PositionMode,
+  holding: Holding,
+  orders: Iterable<Order>,
+): Exposure {
   const oneWay = mode === 'one_way_mode'
   const open = [...orders]
   const exposure: Exposure = {

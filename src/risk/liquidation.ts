@@ -43,7 +43,10 @@ export function findLiquidationPrices(of: Legs, mark: number): LiquidationPrices
 }
 
 /** What the positions need at a price, in the margin coin. */
-export function maintenanceAt({ legs, rules, isInverse }: Omit<Legs, 'behind'>, price: number): number {
+export function maintenanceAt(
+  { legs, rules, isInverse }: Omit<Legs, 'behind'>,
+  price: number,
+): number {
   let need = 0
   for (const { size } of legs) need += size * rateOf(rules, size * price)
   return isInverse ? need : need * price
@@ -72,7 +75,9 @@ interface Span {
 
 function listSpans({ legs, rules }: Legs): readonly Span[] {
   const ends = rules.tiers.flatMap(({ notionalMax }) => legs.map(({ size }) => notionalMax / size))
-  const bounds = [...new Set([0, ...ends, Number.POSITIVE_INFINITY])].toSorted((one, other) => one - other)
+  const bounds = [...new Set([0, ...ends, Number.POSITIVE_INFINITY])].toSorted(
+    (one, other) => one - other,
+  )
   return bounds.slice(1).map((to, index) => ({ from: bounds[index] ?? 0, to }))
 }
 

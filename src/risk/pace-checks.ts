@@ -25,10 +25,16 @@ export function objectToPace({ account, strategy, pace }: RiskContext): Objectio
   )
 }
 
-function objectToCount(whose: string, count: () => number, max: number | undefined): Objection | undefined {
+function objectToCount(
+  whose: string,
+  count: () => number,
+  max: number | undefined,
+): Objection | undefined {
   if (max === undefined) return undefined
   const orders = count()
-  return orders < max ? undefined : { code: 'ORDER_PACE', detail: `${orders} ${whose}, limit ${max}` }
+  return orders < max
+    ? undefined
+    : { code: 'ORDER_PACE', detail: `${orders} ${whose}, limit ${max}` }
 }
 
 /** @param worst What the account could hold, in the quote coin. */

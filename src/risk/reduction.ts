@@ -90,12 +90,18 @@ function closeOf(risk: ReducibleRisk, lots: number): ReducibleRisk {
   return { ...risk, [side]: { ...held, size: held.size - lots * risk.lotSize } }
 }
 
-function costOf({ price, isInverse, rules, halfSpread, lotSize }: ReducibleRisk, lots: number): number {
+function costOf(
+  { price, isInverse, rules, halfSpread, lotSize }: ReducibleRisk,
+  lots: number,
+): number {
   return lots * lotSize * (isInverse ? 1 : price) * (rules.takerFeeRate + halfSpread)
 }
 
 /** The instrument whose close frees most of a scenario for its cost; undefined where none frees anything. */
-function cheapestOf(risks: readonly ReducibleRisk[], scenario: Scenario): ReducibleRisk | undefined {
+function cheapestOf(
+  risks: readonly ReducibleRisk[],
+  scenario: Scenario,
+): ReducibleRisk | undefined {
   const before = needIn(risks, scenario)
   let best: { readonly risk: ReducibleRisk; readonly ratio: number } | undefined
   for (const risk of risks) {

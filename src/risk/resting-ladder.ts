@@ -47,7 +47,10 @@ export function createLadder(direction: MoveDirection): RestingLadder {
   }
 }
 
-export function addRung(ladder: RestingLadder, { price = Number.NaN, opening, closing }: Rung): void {
+export function addRung(
+  ladder: RestingLadder,
+  { price = Number.NaN, opening, closing }: Rung,
+): void {
   const { sums } = ladder
   ladder.prices.push(price)
   ladder.opening.push(opening)
@@ -96,7 +99,11 @@ function sumReached(ladder: RestingLadder, from: number, to: number): ReachedSum
   const isDown = ladder.direction === 'down'
   const isAllReached = isDown ? farthest >= to : farthest <= to
   if (isAllReached)
-    return { opening: sums.opening, closing: sums.closing, cost: sums.cost + sums.sizeAtOnce * from }
+    return {
+      opening: sums.opening,
+      closing: sums.closing,
+      cost: sums.cost + sums.sizeAtOnce * from,
+    }
   const reached = { opening: 0, closing: 0, cost: 0 }
   const isNoneReached = isDown ? nearest < to : nearest > to
   if (isNoneReached && sums.sizeAtOnce === 0) return reached

@@ -121,8 +121,12 @@ interface Played {
   readonly profitBefore: number
 }
 
-function sumUp({ equity: before, isIsolated }: ScenarioAccount, played: readonly Played[]): ScenarioOutcome {
-  const total = (of: (one: Played) => number): number => played.reduce((sum, one) => sum + of(one), 0)
+function sumUp(
+  { equity: before, isIsolated }: ScenarioAccount,
+  played: readonly Played[],
+): ScenarioOutcome {
+  const total = (of: (one: Played) => number): number =>
+    played.reduce((sum, one) => sum + of(one), 0)
   const positions = played.flatMap((one) => one.positions)
   const [realised, fees, funding] = [
     total((one) => one.realised),
@@ -143,14 +147,25 @@ function sumUp({ equity: before, isIsolated }: ScenarioAccount, played: readonly
     equity,
     need,
     free: equity - need,
-    used: need === 0 ? 0 : equity > 0 ? need / equity : equity <= 0 ? Number.POSITIVE_INFINITY : Number.NaN,
+    used:
+      need === 0
+        ? 0
+        : equity > 0
+          ? need / equity
+          : equity <= 0
+            ? Number.POSITIVE_INFINITY
+            : Number.NaN,
     isLiquidated: isIsolated
       ? positions.some(({ isLiquidated }) => isLiquidated)
       : positions.length > 0 && equity - funding <= need,
   }
 }
 
-function play(instrument: ScenarioInstrument, account: ScenarioAccount, scenario: Scenario): Played {
+function play(
+  instrument: ScenarioInstrument,
+  account: ScenarioAccount,
+  scenario: Scenario,
+): Played {
   const { price, legs, orders } = instrument
   const after = price * (1 + (scenario.moves.get(instrument.symbol) ?? 0))
   const filled =
@@ -158,7 +173,9 @@ function play(instrument: ScenarioInstrument, account: ScenarioAccount, scenario
       ? NO_ORDERS
       : orders.filter((order) => isFilled(order, price, after, scenario.fill))
   const traded =
-    filled.length === 0 ? { legs, realised: 0, fees: 0 } : trade(instrument, account, { ...scenario, filled })
+    filled.length === 0
+      ? { legs, realised: 0, fees: 0 }
+      : trade(instrument, account, { ...scenario, filled })
   const positions = traded.legs.map((leg) => toPosition(instrument, leg, after))
   let [funding, profitBefore] = [0, 0]
   for (const position of positions) funding -= fundingOf(instrument, position)
@@ -179,12 +196,20 @@ function fundingOf(
 }
 
 /** In the order in which a straight move comes to them: {@link computeScenario} takes them as they stand. */
-export function sortByReach(orders: readonly ScenarioOrder[], now: number): readonly ScenarioOrder[] {
+export function sortByReach(
+  orders: readonly ScenarioOrder[],
+  now: number,
+): readonly ScenarioOrder[] {
   const reachOf = (order: ScenarioOrder): number => Math.abs(priceOfFill(order, now) - now)
   return orders.toSorted((one, other) => reachOf(one) - reachOf(other))
 }
 
-function isFilled({ action, price }: ScenarioOrder, now: number, after: number, rule: FillRule): boolean {
+function isFilled(
+  { action, price }: ScenarioOrder,
+  now: number,
+  after: number,
+  rule: FillRule,
+): boolean {
   if (rule !== 'reached' || price === undefined) return rule !== 'none'
   // At the price now it rests, since the market has to come to it.
   if (tradesAs(action) === 'buy') return price > now || (after < now && price >= after)
@@ -329,7 +354,9 @@ export function findFirstLiquidation(
   if (Number.isNaN(now.need) || (Number.isNaN(now.equity) && !account.isIsolated)) return 'unknown'
   if (now.isLiquidated) return { share: 0, moves: scaleMoves(scenario.moves, 0) }
   let [stands, falls] = [0, 0]
-  for (const share of [...pointsUpTo(end), ...tierBorders(account, scenario, end)].toSorted(byNumber)) {
+  for (const share of [...pointsUpTo(end), ...tierBorders(account, scenario, end)].toSorted(
+    byNumber,
+  )) {
     if (look(share).isLiquidated) {
       falls = share
       break
@@ -346,7 +373,11 @@ export function findFirstLiquidation(
 }
 
 /** Just before, at and behind each share of the way at which a position as it is now changes its tier: its need jumps there. */
-function tierBorders({ instruments }: ScenarioAccount, { moves }: Scenario, end: number): readonly number[] {
+function tierBorders(
+  { instruments }: ScenarioAccount,
+  { moves }: Scenario,
+  end: number,
+): readonly number[] {
   const borders = instruments.flatMap(({ symbol, price, legs, rules }) => {
     const move = moves.get(symbol) ?? 0
     if (rules === undefined || move === 0) return []
@@ -369,7 +400,10 @@ function byNumber(one: number, other: number): number {
   return one - other
 }
 
-function scaleMoves(moves: ReadonlyMap<string, number>, share: number): ReadonlyMap<string, number> {
+function scaleMoves(
+  moves: ReadonlyMap<string, number>,
+  share: number,
+): ReadonlyMap<string, number> {
   return new Map([...moves].map(([symbol, move]) => [symbol, move * share]))
 }
 

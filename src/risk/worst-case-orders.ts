@@ -53,14 +53,22 @@ export function objectToWorstCase(
 const ROUNDING = 1e-9
 
 /** Whether no scenario takes more than the equity. */
-function isWithin({ others, equity }: WorstCaseBasis, { down, up, standing, joint }: RiskNeeds): boolean {
+function isWithin(
+  { others, equity }: WorstCaseBasis,
+  { down, up, standing, joint }: RiskNeeds,
+): boolean {
   const alone = Math.max(down, up, standing + (others.single?.beyond ?? Number.NEGATIVE_INFINITY))
   return others.standing + alone <= equity && others.joint + joint <= equity
 }
 
 /** Whether each scenario takes no more than the equity, or no more than before. */
-function isSurvived({ others, equity }: WorstCaseBasis, before: RiskNeeds, after: RiskNeeds): boolean {
-  const isNoMore = (was: number, is: number): boolean => is <= equity || is <= was + Math.abs(was) * ROUNDING
+function isSurvived(
+  { others, equity }: WorstCaseBasis,
+  before: RiskNeeds,
+  after: RiskNeeds,
+): boolean {
+  const isNoMore = (was: number, is: number): boolean =>
+    is <= equity || is <= was + Math.abs(was) * ROUNDING
   const beyond = others.standing + (others.single?.beyond ?? Number.NEGATIVE_INFINITY)
   return (
     isNoMore(others.standing + before.down, others.standing + after.down) &&
@@ -89,7 +97,8 @@ function describeDenial(basis: WorstCaseBasis, intent: SizedOrder, exposure: Exp
   let [fits, tooMuch] = [0, intent.lots]
   while (tooMuch - fits > 1) {
     const lots = Math.floor((fits + tooMuch) / 2)
-    if (isSurvived(basis, before, needsOf(withOrders(basis, exposure, { ...intent, lots })))) fits = lots
+    if (isSurvived(basis, before, needsOf(withOrders(basis, exposure, { ...intent, lots }))))
+      fits = lots
     else tooMuch = lots
   }
   const size = fits < instrument.lotsMin ? 'nothing' : String(floatOnGrid(instrument.lot, fits))
@@ -108,7 +117,10 @@ function listAll({ standing, joint, single }: OtherNeeds, own: RiskNeeds): reado
   const { needs, beyond } = single
   const isDown = needs.down >= needs.up
   const moved = standing + beyond
-  return [own, { ...needs, standing, joint, down: isDown ? moved : standing, up: isDown ? standing : moved }]
+  return [
+    own,
+    { ...needs, standing, joint, down: isDown ? moved : standing, up: isDown ? standing : moved },
+  ]
 }
 
 /** The risk with all orders of the exposure, and one more. */

@@ -1,4 +1,9 @@
-import { convertHandlers, convertLedger, openConvert, type ConvertSettings } from './convert/convert.ts'
+import {
+  convertHandlers,
+  convertLedger,
+  openConvert,
+  type ConvertSettings,
+} from './convert/convert.ts'
 import { copyHandlers, copyLedger, openCopy, playCopy } from './copy/copy.ts'
 import type { AccountRef, AccountSetup } from './shared/account.ts'
 import type { CoreState, SymbolState } from './futures/core-state.ts'
@@ -158,13 +163,19 @@ export class Exchange implements ServedExchange {
         .map(({ name, sum }) => `${name}: all books together are ${sum}`),
       ...wallet
         .unexplained()
-        .map(({ uid, balance, coin }) => `${uid} ${balance} ${coin}: the bookings do not explain the equity`),
+        .map(
+          ({ uid, balance, coin }) =>
+            `${uid} ${balance} ${coin}: the bookings do not explain the equity`,
+        ),
     ]
   }
 }
 
 /** Every table with the state of its part. */
-function buildAnswers(futures: CoreState, { spot, margin, convert, copy, subaccounts }: Services): Answers {
+function buildAnswers(
+  futures: CoreState,
+  { spot, margin, convert, copy, subaccounts }: Services,
+): Answers {
   return {
     ...bindHandlers(futures, futuresHandlers),
     ...bindHandlers(spot, spotHandlers),
@@ -206,7 +217,11 @@ function openServices(
   rows.put(OPENED, opened)
   const wallet = new Wallet(rows)
   const ports: ServicePorts = {
-    ...{ clock, matching, seed, rows, wallet },
+    clock,
+    matching,
+    seed,
+    rows,
+    wallet,
     market: (symbol) => followedMarket(symbols.get(symbol)),
     ticker: (symbol) => {
       const found = symbols.get(symbol)
@@ -219,11 +234,18 @@ function openServices(
   }
   const { platformCoin = defaultPlatformCoin } = settings
   return {
-    ...{ ports, opened, wallet },
-    // First: it books what every account has in its spot balance.
-    spot: openSpot(ports, { ...settings.spot, platformCoin }),
+    ports,
+    opened,
+    wallet,
+    spot: openSpot(ports, {
+      ...settings.spot,
+      platformCoin,
+    }),
     margin: openMargin(ports, settings.margin),
-    convert: openConvert(ports, { ...settings.convert, platformCoin }),
+    convert: openConvert(ports, {
+      ...settings.convert,
+      platformCoin,
+    }),
     copy: openCopy(ports, state),
     subaccounts: openSubaccounts(ports, settings.subaccounts),
   }
@@ -235,7 +257,9 @@ function followedMarket(found: SymbolState | undefined): FollowedMarket | undefi
   const { instrument, market: shown, followers } = found
   const { priceGrid, sizeGrid } = instrument
   return {
-    ...{ tickSize: priceGrid.step, lotSize: sizeGrid.step, shown },
+    tickSize: priceGrid.step,
+    lotSize: sizeGrid.step,
+    shown,
     follow: (hear) => void followers.push(hear),
   }
 }

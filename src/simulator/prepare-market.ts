@@ -77,7 +77,8 @@ export async function prepareMarket(
     ...(yearlyVolatility !== undefined && { yearlyVolatility }),
   }))
   if (choice.kind === 'seeded')
-    return (stored) => new SeededMarket({ seed, startAt, instruments: rows, speed, ...step }, stored)
+    return (stored) =>
+      new SeededMarket({ seed, startAt, instruments: rows, speed, ...step }, stored)
   const recordings = await loadWithFunding(choice.files, choice.funding)
   for (const recording of recordings) {
     const { symbol, source: file } = recording

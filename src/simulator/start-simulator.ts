@@ -5,7 +5,11 @@ import { randomHex } from '../lib/entropy.ts'
 import { systemTimers, type Timers } from '../lib/timers.ts'
 import type { AccountSetup, GatewayClient } from './shared/account.ts'
 import { createExchangeCore } from './futures/exchange-core.ts'
-import { buildInstruments, type Instrument, quarterlyDeliveries } from './futures/instruments/instruments.ts'
+import {
+  buildInstruments,
+  type Instrument,
+  quarterlyDeliveries,
+} from './futures/instruments/instruments.ts'
 import type { CoreSettings } from './futures/settings.ts'
 import { SqliteStore } from './store/sqlite-store.ts'
 import type { RowStore } from './store/row-store.ts'
@@ -19,7 +23,10 @@ import { startServer } from './wire/server.ts'
 import { defaultWireSettings, type WireSettings } from './wire/settings.ts'
 
 /** An account to open. Credentials that are left out are drawn from the operating system. */
-export type AccountRequest = Omit<AccountSetup, 'key' | 'secret' | 'passphrase' | 'role' | 'gateway'> &
+export type AccountRequest = Omit<
+  AccountSetup,
+  'key' | 'secret' | 'passphrase' | 'role' | 'gateway'
+> &
   Partial<Pick<AccountSetup, 'key' | 'secret' | 'passphrase' | 'role'>> & {
     /** A client of the signed gateway; on the whitelist unless said otherwise. */
     readonly gateway?: Partial<GatewayClient>
@@ -102,15 +109,25 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
   const startAt = clock.now()
   const instruments = options.instruments ?? buildInstruments(...quarterlyDeliveries(startAt))
   const market = await prepareMarket(options.market, {
-    ...{ instruments, seed, startAt },
-    onCut: (cut) => options.onEvent?.({ kind: 'volumesCut', ...cut }),
+    instruments,
+    seed,
+    startAt,
+    onCut: (cut) =>
+      options.onEvent?.({
+        kind: 'volumesCut',
+        ...cut,
+      }),
   })
   const file = storeFile === undefined ? undefined : new SqliteStore(storeFile)
   const store = file ?? options.store
   try {
     const accounts = options.accounts.map(openAccount)
     const core = createExchangeCore({
-      ...{ instruments, accounts, market, seed, settings: options.core ?? {} },
+      instruments,
+      accounts,
+      market,
+      seed,
+      settings: options.core ?? {},
       ...(store && { store }),
     })
     // Whether it was stopped or killed: the market goes on from its last moment, as if no time had passed.
@@ -173,7 +190,10 @@ async function serve(
   const faults = new FaultPlan(options.faults ?? noFaults, seed)
   const random = createRandom(seed).fork('answers')
   const server = await startServer({
-    ...{ wire, faults, clock, onEvent },
+    wire,
+    faults,
+    clock,
+    onEvent,
     timers: options.timers ?? systemTimers,
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
@@ -193,17 +213,24 @@ async function serve(
   const symbols = core
     .instruments()
     .filter(
-      ({ delivery }) => delivery === undefined || (now >= delivery.listedAt && now < delivery.deliveryAt),
+      ({ delivery }) =>
+        delivery === undefined || (now >= delivery.listedAt && now < delivery.deliveryAt),
     )
     .map(({ symbol }) => symbol)
   return {
-    ...{ baseUrl: server.baseUrl, accounts: core.accounts(), exchange, priceStepsMs },
+    baseUrl: server.baseUrl,
+    accounts: core.accounts(),
+    exchange,
+    priceStepsMs,
     madeUp: priceStepsMs.size === 0 ? [] : symbols.filter((symbol) => !priceStepsMs.has(symbol)),
     get endsAt() {
       return core.endsAt
     },
     ledger: (uid) => exchange.ledger(uid),
-    counters: () => ({ ...wire.counters(), faults: faults.counts() }),
+    counters: () => ({
+      ...wire.counters(),
+      faults: faults.counts(),
+    }),
     pause: () => core.pause(clock.now()),
     resume: () => core.resume(clock.now()),
     stop: () => (stopped ??= stop()),
@@ -219,7 +246,12 @@ function openAccount({ gateway, ...request }: AccountRequest): AccountSetup {
     passphrase: randomHex(8),
     ...request,
     ...(gateway && {
-      gateway: { key: `gateway_${randomHex(16)}`, secret: randomHex(32), isWhitelisted: true, ...gateway },
+      gateway: {
+        key: `gateway_${randomHex(16)}`,
+        secret: randomHex(32),
+        isWhitelisted: true,
+        ...gateway,
+      },
     }),
   }
 }

@@ -193,7 +193,9 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   /** What closing what it holds (long less short) at the mark price would bring, in quote coin, before fees. */
   get unrealisedProfit(): number {
     const { netLots: lots } = this
-    return lots === 0 ? 0 : (this.markPrice - this.entryPrice) * Math.sign(lots) * this.size(Math.abs(lots))
+    return lots === 0
+      ? 0
+      : (this.markPrice - this.entryPrice) * Math.sign(lots) * this.size(Math.abs(lots))
   }
   /** What its fills here have realised since the journal began, and on this UTC day: margin coin, before fees. */
   get realisedProfit(): number {
@@ -212,8 +214,10 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   /** Its last fills here, at most 50, the newest last; a copy each time. */
   get fills(): readonly OwnFillView[] {
     return (this.#moment.trades?.fills ?? []).map(({ fee, profit, ...fill }) => ({
-      ...{ ...fill, price: this.price(fill.ticks) },
-      ...{ fee: Number(fee), profit: Number(profit) },
+      ...fill,
+      price: this.price(fill.ticks),
+      fee: Number(fee),
+      profit: Number(profit),
     }))
   }
   /** The exchange's mark price while the account holds a position, else the index price: the tickers have none. */

@@ -37,7 +37,8 @@ const EXTENSIONS: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
  */
 export async function loadStrategy(file: string, timers: Timers = systemTimers): Promise<Strategy> {
   const path = resolve(file)
-  if (!EXTENSIONS.has(extname(path))) throw strategyFailure('STRATEGY_FILE_KIND', { facts: { file: path } })
+  if (!EXTENSIONS.has(extname(path)))
+    throw strategyFailure('STRATEGY_FILE_KIND', { facts: { file: path } })
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
     throw strategyFailure('STRATEGY_FILE_MISSING', { facts: { file: path } })
   }
@@ -114,13 +115,18 @@ async function importFile(
   installContractResolution()
   const hanging = Promise.withResolvers<never>()
   const cancel = afterSteps(timers, () =>
-    hanging.reject(strategyFailure('STRATEGY_IMPORT_HANGS', { facts: { file: path }, hint: HANGING_HINT })),
+    hanging.reject(
+      strategyFailure('STRATEGY_IMPORT_HANGS', { facts: { file: path }, hint: HANGING_HINT }),
+    ),
   )
   try {
     return await Promise.race([
       runAsStrategy(
         `${path}${version}`,
-        () => import(`${pathToFileURL(path).href}${version}`) as Promise<{ readonly default?: unknown }>,
+        () =>
+          import(`${pathToFileURL(path).href}${version}`) as Promise<{
+            readonly default?: unknown
+          }>,
       ),
       hanging.promise,
     ])
@@ -224,7 +230,8 @@ function toSyntaxFailure(
 
 /** A type has vanished when Node looks for it; another name was misspelt, or never there. */
 function missingExportHint(found: string): string {
-  const [, file, name = ''] = /module '([^']+)' does not provide an export named '([^']+)'/.exec(found) ?? []
+  const [, file, name = ''] =
+    /module '([^']+)' does not provide an export named '([^']+)'/.exec(found) ?? []
   const isContract = file === '#strategy' || file === 'intentd/strategy'
   const guess = isContract ? didYouMean(name, Object.keys(contract)) : undefined
   const type = 'a type is imported with the word type: import { type Intent } from …'
@@ -238,7 +245,10 @@ function errorCode(error: unknown): string | undefined {
 /** A SyntaxError of the parser or the linker, and not of a `JSON.parse` in the file. */
 function isParseError(error: unknown): boolean {
   if (!(error instanceof SyntaxError)) return false
-  return syntaxErrorPlace(error) !== undefined || /\n\s+at compileSourceTextModule /.test(error.stack ?? '')
+  return (
+    syntaxErrorPlace(error) !== undefined ||
+    /\n\s+at compileSourceTextModule /.test(error.stack ?? '')
+  )
 }
 
 /** `grid.ts:12`: Node writes file and line above the stack of an error that it found while parsing, and only then. */

@@ -52,7 +52,12 @@ export function resolveNeeds(strategy: Declaration, params: unknown): ResolvedNe
   const add = (interval: string, count: unknown): void => {
     const intervalMs = parseInterval(interval)
     if (intervalMs === undefined) throw wrongNeeds(`${INTERVAL_RULE}, not "${interval}"`)
-    if (typeof count !== 'number' || !Number.isSafeInteger(count) || count < 1 || count > CANDLES_MAX) {
+    if (
+      typeof count !== 'number' ||
+      !Number.isSafeInteger(count) ||
+      count < 1 ||
+      count > CANDLES_MAX
+    ) {
       throw wrongNeeds(`1 to ${CANDLES_MAX} candles of ${interval}, not ${String(count)}`)
     }
     candles.set(intervalMs, Math.max(candles.get(intervalMs) ?? 0, count))
@@ -60,7 +65,8 @@ export function resolveNeeds(strategy: Declaration, params: unknown): ResolvedNe
   for (const [interval, count] of Object.entries(declared.candles ?? {})) add(interval, count)
   const indicators = declared.indicators ?? {}
   for (const { interval, candles: count } of Object.values(indicators)) add(interval, count)
-  if (candles.size > INTERVALS_MAX) throw wrongNeeds(`${candles.size} intervals; at most ${INTERVALS_MAX}`)
+  if (candles.size > INTERVALS_MAX)
+    throw wrongNeeds(`${candles.size} intervals; at most ${INTERVALS_MAX}`)
   if (decides?.includes('candle') === true && candles.size === 0) {
     throw wrongNeeds("decides: 'candle' needs candles or indicators")
   }

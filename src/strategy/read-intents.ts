@@ -135,7 +135,8 @@ function readIntent(value: unknown): Intent {
   const fields = readObject(value, 'the intent')
   const symbol = readText(fields, 'symbol')
   const { kind } = fields
-  if (typeof kind !== 'string' || !Object.hasOwn(READERS, kind)) throw new IntentFault(`kind: ${show(kind)}`)
+  if (typeof kind !== 'string' || !Object.hasOwn(READERS, kind))
+    throw new IntentFault(`kind: ${show(kind)}`)
   assertKnown(fields, kind as Intent['kind'])
   return READERS[kind as Intent['kind']](fields, symbol)
 }
@@ -181,7 +182,8 @@ function readPlace(fields: Fields, symbol: string): PlaceIntent {
 
 function readLevels(value: unknown): readonly QuoteLevel[] {
   if (!Array.isArray(value)) throw new IntentFault(`levels: ${show(value)}, not a list`)
-  if (value.length > LEVELS_MAX) throw new IntentFault(`levels: ${value.length}, limit ${LEVELS_MAX}`)
+  if (value.length > LEVELS_MAX)
+    throw new IntentFault(`levels: ${value.length}, limit ${LEVELS_MAX}`)
   // Array.from, unlike map, does not step over holes.
   return Array.from(value as readonly unknown[], (entry, index) => {
     const level = readObject(entry, `levels[${index}]`)
@@ -199,7 +201,8 @@ function readLevels(value: unknown): readonly QuoteLevel[] {
 }
 
 function readModifyTrigger(fields: Fields, symbol: string): ModifyTriggerIntent {
-  const readOrNull = (from: Fields, name: string) => (from[name] === null ? null : readTicks(from, name))
+  const readOrNull = (from: Fields, name: string) =>
+    from[name] === null ? null : readTicks(from, name)
   return {
     kind: 'modifyTrigger',
     symbol,
@@ -216,7 +219,8 @@ function readCancelMargin(fields: Fields, symbol: string): CancelMarginIntent {
   const key = readText(fields, 'key')
   if (orders === undefined) return { kind: 'cancelMargin', symbol, key }
   if (!Array.isArray(orders)) throw new IntentFault(`orders: ${show(orders)}, not a list`)
-  if (orders.length > LEVELS_MAX) throw new IntentFault(`orders: ${orders.length}, limit ${LEVELS_MAX}`)
+  if (orders.length > LEVELS_MAX)
+    throw new IntentFault(`orders: ${orders.length}, limit ${LEVELS_MAX}`)
   const named = Array.from(orders as readonly unknown[], (entry, index) => {
     const order = readObject(entry, `orders[${index}]`)
     return { ...optional(order, 'orderId', readText), ...optional(order, 'clientOid', readText) }
@@ -239,7 +243,12 @@ function readCopySettings(fields: Fields, symbol: string): CopySettingsIntent {
 
 const SETTING_CHANGES = ['ADD', 'DELETE', 'UPDATE'] as const
 const SIDES = ['buy', 'sell'] as const
-const ACTIONS = ['openLong', 'closeLong', 'openShort', 'closeShort'] as const satisfies readonly OrderAction[]
+const ACTIONS = [
+  'openLong',
+  'closeLong',
+  'openShort',
+  'closeShort',
+] as const satisfies readonly OrderAction[]
 const FORCES = ['gtc', 'ioc', 'fok', 'post_only'] as const satisfies readonly Force[]
 
 function readObject(value: unknown, what: string): Fields {
@@ -249,24 +258,35 @@ function readObject(value: unknown, what: string): Fields {
 
 function readText(fields: Fields, name: string): string {
   const value = fields[name]
-  if (typeof value !== 'string' || value === '') throw new IntentFault(`${name}: ${show(value)}, not a text`)
+  if (typeof value !== 'string' || value === '')
+    throw new IntentFault(`${name}: ${show(value)}, not a text`)
   if (value.length > KEY_LENGTH_MAX)
     throw new IntentFault(`${name}: longer than ${KEY_LENGTH_MAX} characters`)
   // As bytes two of them would be the same, and so would be the clientOids of two keys (ORD2).
   if (!value.isWellFormed()) throw new IntentFault(`${name}: half of a character`)
   // It stands in lines of logs and in files: none of them is to be broken by it.
-  if (/[\p{Cc}\u2028\u2029]/u.test(value)) throw new IntentFault(`${name}: a control character in it`)
+  if (/[\p{Cc}\u2028\u2029]/u.test(value))
+    throw new IntentFault(`${name}: a control character in it`)
   return value
 }
 
-function readOneOf<Word extends string>(fields: Fields, name: string, words: readonly Word[]): Word {
+function readOneOf<Word extends string>(
+  fields: Fields,
+  name: string,
+  words: readonly Word[],
+): Word {
   const value = fields[name]
   const word = words.find((candidate) => candidate === value)
-  if (word === undefined) throw new IntentFault(`${name}: ${show(value)}, not one of ${words.join(', ')}`)
+  if (word === undefined)
+    throw new IntentFault(`${name}: ${show(value)}, not one of ${words.join(', ')}`)
   return word
 }
 
-function readWhole(fields: Fields, name: string, { code, min }: { code: DenialCode; min: number }): number {
+function readWhole(
+  fields: Fields,
+  name: string,
+  { code, min }: { code: DenialCode; min: number },
+): number {
   const value = fields[name]
   if (typeof value !== 'number' || Number.isNaN(value))
     throw new IntentFault(`${name}: ${show(value)}, not a number`)
@@ -304,6 +324,9 @@ function symbolOf(value: unknown): string {
 
 function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 40))
-  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object'
-  return typeof value === 'function' || typeof value === 'symbol' ? `a ${typeof value}` : String(value)
+  if (typeof value === 'object' && value !== null)
+    return Array.isArray(value) ? 'a list' : 'an object'
+  return typeof value === 'function' || typeof value === 'symbol'
+    ? `a ${typeof value}`
+    : String(value)
 }

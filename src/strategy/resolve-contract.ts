@@ -38,5 +38,7 @@ export function isContract(specifier: string): boolean {
 function urlOf(specifier: string, importer: string | undefined): string | undefined {
   const isOurs = importer?.includes('/node_modules/') !== true
   if (specifier === 'intentd/strategy' || (specifier === '#strategy' && isOurs)) return CONTRACT_URL
-  return specifier === 'intentd/testing' || (specifier === '#testing' && isOurs) ? TESTING_URL : undefined
+  return specifier === 'intentd/testing' || (specifier === '#testing' && isOurs)
+    ? TESTING_URL
+    : undefined
 }

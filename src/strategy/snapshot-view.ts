@@ -96,6 +96,9 @@ function findMoment(
   return instruments.find((moment) => isOf(view, moment))
 }
 
-function isOf({ symbol }: Pick<InstrumentView, 'symbol'>, moment: InstrumentMoment | undefined): boolean {
+function isOf(
+  { symbol }: Pick<InstrumentView, 'symbol'>,
+  moment: InstrumentMoment | undefined,
+): boolean {
   return moment?.instrument.symbol === symbol
 }

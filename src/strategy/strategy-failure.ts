@@ -17,11 +17,14 @@ export const STRATEGY_FAILURES = {
   STRATEGY_NEEDS: 'what the strategy needs cannot be kept or worked out',
   STRATEGY_INITIAL_STATE: 'initialState of the strategy threw',
   STRATEGY_STATE_UNREADABLE: 'the stored state of the strategy is not JSON',
-  STRATEGY_STATE_VERSION: 'the stored state of the strategy is of another version, and does not migrate',
+  STRATEGY_STATE_VERSION:
+    'the stored state of the strategy is of another version, and does not migrate',
   STRATEGY_STATE_NOT_SERIALISABLE: 'the state of the strategy cannot be stored as JSON',
-  STRATEGY_STATE_TOO_LARGE: 'the state of the strategy is too large to be stored with every decision',
+  STRATEGY_STATE_TOO_LARGE:
+    'the state of the strategy is too large to be stored with every decision',
   STRATEGY_THREW: 'decide of the strategy threw',
-  STRATEGY_STRAY: 'code of the strategy failed outside of decide, so what it does is not known any more',
+  STRATEGY_STRAY:
+    'code of the strategy failed outside of decide, so what it does is not known any more',
   STRATEGY_ENDS_PROCESS: 'the strategy wanted to end the process',
   STRATEGY_ASYNC: 'decide of the strategy returned a promise',
   STRATEGY_NO_DECISION: 'decide of the strategy did not return { intents, state }',
@@ -77,7 +80,9 @@ function shorten(text: string): string {
 }
 
 /** The folders of the program itself: whatever throws there was called from somewhere. */
-const OWN_FOLDERS = ['..', '../../bin'].map((folder) => new URL(`${folder}/`, import.meta.url).pathname)
+const OWN_FOLDERS = ['..', '../../bin'].map(
+  (folder) => new URL(`${folder}/`, import.meta.url).pathname,
+)
 
 /** Of a stack, the line of the code that was written by somebody else; of one without, the first. */
 function frameOf(error: Error): string | undefined {

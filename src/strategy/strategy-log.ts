@@ -3,7 +3,10 @@ import { cleanLine } from '../lib/text/clean-text.ts'
 /** For people: what a strategy says changes nothing. Does nothing where nobody listens, as in a backtest. */
 export interface StrategyLog {
   /** One line of the daemon's log, `strategy.said`. At most 10 a decision and 100 a minute; the others are counted. */
-  info(message: string, fields?: Readonly<Record<string, number | string | boolean | undefined>>): void
+  info(
+    message: string,
+    fields?: Readonly<Record<string, number | string | boolean | undefined>>,
+  ): void
 }
 
 /** A line of a strategy. */
@@ -42,7 +45,8 @@ export class BoundedLog implements StrategyLog {
     if (Math.abs(now - this.#minuteAt) < MINUTE_MS) return
     this.#minuteAt = now
     this.#linesOfMinute = 0
-    if (this.#dropped > 0) this.#listen({ message: 'lines were left out', facts: { lines: this.#dropped } })
+    if (this.#dropped > 0)
+      this.#listen({ message: 'lines were left out', facts: { lines: this.#dropped } })
     this.#dropped = 0
   }
 
@@ -55,7 +59,10 @@ export class BoundedLog implements StrategyLog {
     this.#linesOfMinute += 1
     const shown: readonly [string, unknown][] = Object.entries(fields)
       .slice(0, FIELDS_MAX)
-      .map(([name, value]): [string, unknown] => [cleanLine(name).slice(0, LENGTH_MAX), toShown(value)])
+      .map(([name, value]): [string, unknown] => [
+        cleanLine(name).slice(0, LENGTH_MAX),
+        toShown(value),
+      ])
     const line = cleanLine(String(message)).slice(0, LENGTH_MAX)
     this.#listen({ message: line, facts: Object.fromEntries<unknown>(shown) })
   }

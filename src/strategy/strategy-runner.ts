@@ -95,7 +95,10 @@ export class StrategyRunner {
     this.#strategy = options.strategy
     // Shared by all decisions: a strategy that wrote into them would no longer be a function of its input.
     this.#params = deepFreeze(options.params)
-    this.#view = new SnapshotView(options.instruments, resolveNeeds(options.strategy, options.params))
+    this.#view = new SnapshotView(
+      options.instruments,
+      resolveNeeds(options.strategy, options.params),
+    )
     this.#clock = options.clock
     this.#threadCpuMs = options.threadCpuMs ?? (() => undefined)
     this.#log = options.onSaid && new BoundedLog(options.onSaid)
@@ -167,13 +170,17 @@ export class StrategyRunner {
 }
 
 function readDecision(answer: unknown): { intents: readonly unknown[]; state: unknown } {
-  if (typeof answer !== 'object' || answer === null) throw noDecision(`it returned ${String(answer)}`)
+  if (typeof answer !== 'object' || answer === null)
+    throw noDecision(`it returned ${String(answer)}`)
   if ('then' in answer) {
     // Its rejection would otherwise end the process: nobody else waits for this promise.
     Promise.resolve(answer).catch(() => undefined)
-    throw strategyFailure('STRATEGY_ASYNC', { hint: 'decide must be synchronous: no async, no await' })
+    throw strategyFailure('STRATEGY_ASYNC', {
+      hint: 'decide must be synchronous: no async, no await',
+    })
   }
-  if (!('intents' in answer) || !Array.isArray(answer.intents)) throw noDecision('intents is not a list')
+  if (!('intents' in answer) || !Array.isArray(answer.intents))
+    throw noDecision('intents is not a list')
   if (!('state' in answer)) throw noDecision('state is missing')
   return { intents: answer.intents, state: answer.state }
 }
@@ -187,5 +194,8 @@ function noDecision(found: string): StrategyFailure {
 
 function toStrategyFailure(error: unknown): StrategyFailure {
   if (isStrategyFailure(error)) return error
-  return strategyFailure('STRATEGY_THREW', { facts: { thrown: describeThrown(error) }, cause: error })
+  return strategyFailure('STRATEGY_THREW', {
+    facts: { thrown: describeThrown(error) },
+    cause: error,
+  })
 }

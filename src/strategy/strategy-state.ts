@@ -33,7 +33,10 @@ export function firstState({ strategy, params, stateText }: FirstStateOptions): 
     return toPresentVersion(strategy, deepFreeze(JSON.parse(stateText) as unknown))
   } catch (cause) {
     if (isStrategyFailure(cause)) throw cause
-    throw strategyFailure('STRATEGY_STATE_UNREADABLE', { facts: { strategy: strategy.name }, cause })
+    throw strategyFailure('STRATEGY_STATE_UNREADABLE', {
+      facts: { strategy: strategy.name },
+      cause,
+    })
   }
 }
 
@@ -60,7 +63,8 @@ function toPresentVersion(strategy: Strategy, stored: unknown): unknown {
   if (stateVersion === version) return state
   const facts = { strategy: strategy.name, stored: stateVersion, declared: version }
   if (declared?.migrate === undefined) {
-    const hint = 'write state: { version, migrate(old, version) { … } }, or give the strategy another id'
+    const hint =
+      'write state: { version, migrate(old, version) { … } }, or give the strategy another id'
     throw strategyFailure('STRATEGY_STATE_VERSION', { facts, hint })
   }
   try {
@@ -96,7 +100,8 @@ export function readState(state: unknown, known?: unknown): unknown {
   const count = { parts: 0 }
   const copy = copyData(state, known, count)
   if (copy === known) return known
-  if (copy === NO_DATA) throw notSerialisable(findUnserialisable(state) ?? 'state: another at each look')
+  if (copy === NO_DATA)
+    throw notSerialisable(findUnserialisable(state) ?? 'state: another at each look')
   if (count.parts > PARTS_SMALL)
     checkLength(count.parts > STATE_LENGTH_MAX ? count.parts : writeState(copy).length)
   return copy
@@ -204,7 +209,8 @@ function isPlain(value: object): boolean {
 function findUnserialisable(value: unknown, path = 'state', depth = 0): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${path}: ${value}`
-  if (typeof value !== 'object') return `${path}: ${value === undefined ? 'undefined' : `a ${typeof value}`}`
+  if (typeof value !== 'object')
+    return `${path}: ${value === undefined ? 'undefined' : `a ${typeof value}`}`
   if (depth >= DEPTH_MAX) return `${path}: nested deeper than ${DEPTH_MAX} levels, or in itself`
   if (Array.isArray(value)) {
     // Not forEach and friends: they step over holes, which JSON turns into null.
@@ -219,7 +225,8 @@ function findUnserialisable(value: unknown, path = 'state', depth = 0): string |
     return `${path}: not a plain object (${Object.prototype.toString.call(value)})`
   if ('toJSON' in value) return `${path}: an object with toJSON`
   for (const [key, part] of Object.entries(value)) {
-    const found = part === undefined ? undefined : findUnserialisable(part, `${path}.${key}`, depth + 1)
+    const found =
+      part === undefined ? undefined : findUnserialisable(part, `${path}.${key}`, depth + 1)
     if (found !== undefined) return found
   }
   return undefined

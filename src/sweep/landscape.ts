@@ -11,7 +11,9 @@ const LEAD_SHARE = 0.5
 
 /** The names of the parameters that were varied. */
 function variedParams(sets: readonly ParamSet[]): readonly string[] {
-  return Object.keys(sets[0] ?? {}).filter((name) => new Set(sets.map((params) => params[name])).size > 1)
+  return Object.keys(sets[0] ?? {}).filter(
+    (name) => new Set(sets.map((params) => params[name])).size > 1,
+  )
 }
 
 /** The values of a parameter, each once: numbers by size, others as they come. */
@@ -40,7 +42,10 @@ export function isIsolated(peak: Scored, all: readonly Scored[]): boolean {
   const distanceTo = ({ params }: Scored): number =>
     names.reduce((sum, name) => {
       const places = steps.get(name)
-      return sum + ((places?.get(params[name] ?? '') ?? 0) - (places?.get(peak.params[name] ?? '') ?? 0)) ** 2
+      return (
+        sum +
+        ((places?.get(params[name] ?? '') ?? 0) - (places?.get(peak.params[name] ?? '') ?? 0)) ** 2
+      )
     }, 0)
   const others = all
     .filter((one) => one.params !== peak.params)
@@ -79,10 +84,9 @@ export function buildHeatMap(all: readonly Scored[]): HeatMap | undefined {
   const sets = all.map(({ params }) => params)
   const [rowName, columnName] = variedParams(sets)
   if (rowName === undefined || columnName === undefined) return undefined
-  const [rows, columns] = [rowName, columnName].map((name) => cutIntoBins(valuesOf(sets, name))) as [
-    Bins,
-    Bins,
-  ]
+  const [rows, columns] = [rowName, columnName].map((name) =>
+    cutIntoBins(valuesOf(sets, name)),
+  ) as [Bins, Bins]
   const sums = rows.labels.map(() => columns.labels.map(() => ({ sum: 0, count: 0 })))
   for (const { params, score } of all) {
     const cell = sums[rows.binOf(params[rowName] ?? '')]?.[columns.binOf(params[columnName] ?? '')]
@@ -91,7 +95,10 @@ export function buildHeatMap(all: readonly Scored[]): HeatMap | undefined {
     cell.count += 1
   }
   return {
-    ...{ rowName, columnName, rows: rows.labels, columns: columns.labels },
+    rowName,
+    columnName,
+    rows: rows.labels,
+    columns: columns.labels,
     cells: sums.map((row) => row.map(({ sum, count }) => (count === 0 ? null : sum / count))),
   }
 }
@@ -103,7 +110,9 @@ interface Bins {
 
 function cutIntoBins(values: readonly string[]): Bins {
   const count = Math.min(BINS_MAX, values.length)
-  const bins = new Map(values.map((text, index) => [text, Math.floor((index * count) / values.length)]))
+  const bins = new Map(
+    values.map((text, index) => [text, Math.floor((index * count) / values.length)]),
+  )
   const labels = Array.from({ length: count }, (_, bin) => {
     const own = values.filter((text) => bins.get(text) === bin)
     return own.length === 1 ? (own[0] ?? '') : `${own[0]} to ${own.at(-1)}`

@@ -10,7 +10,9 @@ const DIGITS = 12
 const LOG_DIGITS = 6
 
 /** By `strategy.param` the texts of its values, in order and each once. @throws RangeError for too many. */
-export function listValues({ params }: Pick<SweepFile, 'params'>): ReadonlyMap<string, readonly string[]> {
+export function listValues({
+  params,
+}: Pick<SweepFile, 'params'>): ReadonlyMap<string, readonly string[]> {
   return new Map(
     Object.entries(params).flatMap(([strategy, ofStrategy]) =>
       Object.entries(ofStrategy).map(([name, values]) => {
@@ -29,7 +31,9 @@ function expand(values: ParamValues): readonly (number | string | boolean)[] {
   if ('step' in values) {
     // One more than allowed is noticed by the caller; millions are never made.
     const count = Math.min(VALUES_MAX, Math.floor((to - from) / values.step + 1e-9)) + 1
-    return Array.from({ length: Math.max(0, count) }, (_, index) => round(from + index * values.step, DIGITS))
+    return Array.from({ length: Math.max(0, count) }, (_, index) =>
+      round(from + index * values.step, DIGITS),
+    )
   }
   const { points, scale, whole } = values
   return Array.from({ length: points }, (_, index) => {
@@ -89,7 +93,10 @@ export function listParamSets(file: SweepFile): readonly ParamSet[] {
 }
 
 /** The combination of a number: the last parameter changes first. */
-function digitsOf(values: ReadonlyMap<string, readonly string[]>, index: number): readonly number[] {
+function digitsOf(
+  values: ReadonlyMap<string, readonly string[]>,
+  index: number,
+): readonly number[] {
   let left = index
   const digits = [...values.values()].toReversed().map(({ length }) => {
     const digit = left % length
@@ -99,7 +106,10 @@ function digitsOf(values: ReadonlyMap<string, readonly string[]>, index: number)
   return digits.toReversed()
 }
 
-function combine(values: ReadonlyMap<string, readonly string[]>, digits: readonly number[]): ParamSet {
+function combine(
+  values: ReadonlyMap<string, readonly string[]>,
+  digits: readonly number[],
+): ParamSet {
   return Object.fromEntries(
     [...values].map(([name, texts], index) => [name, texts[digits[index] ?? 0] ?? '']),
   )

@@ -69,11 +69,20 @@ export function listFolds(plan: SweepPlan, alive: readonly RankedSet[]) {
     const scored = alive.flatMap(({ params, outcome }) =>
       outcome === undefined || 'failed' in outcome
         ? []
-        : [{ params, score: scoreOf(outcome.returns.slice(inSample.from, inSample.to), objective) }],
+        : [
+            {
+              params,
+              score: scoreOf(outcome.returns.slice(inSample.from, inSample.to), objective),
+            },
+          ],
     )
     const best = scored.toSorted((one, other) => other.score - one.score)[0]
     if (best === undefined) return []
-    const trial = { params: best.params, fromAt: periodAt(outOfSample.from), toAt: periodAt(outOfSample.to) }
+    const trial = {
+      params: best.params,
+      fromAt: periodAt(outOfSample.from),
+      toAt: periodAt(outOfSample.to),
+    }
     return [{ fold, score: best.score, trial }]
   })
 }

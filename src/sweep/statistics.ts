@@ -19,7 +19,8 @@ export function momentsOf(values: readonly number[]): Moments {
     values.reduce((sum, value) => sum + (value - mean) ** power, 0) / count
   const variance = central(2)
   return {
-    ...{ count, mean },
+    count,
+    mean,
     deviation: Math.sqrt((variance * count) / (count - 1)),
     skewness: variance > 0 ? central(3) / variance ** 1.5 : 0,
     kurtosis: variance > 0 ? central(4) / variance ** 2 : 3,
@@ -55,7 +56,9 @@ export function probabilityAbove(
   { count, skewness, kurtosis }: Pick<Moments, 'count' | 'skewness' | 'kurtosis'>,
 ): number {
   const spread = 1 - skewness * sharpe + ((kurtosis - 1) / 4) * sharpe ** 2
-  return normalShare(((sharpe - other) * Math.sqrt(count - 1)) / Math.sqrt(Math.max(spread, Number.EPSILON)))
+  return normalShare(
+    ((sharpe - other) * Math.sqrt(count - 1)) / Math.sqrt(Math.max(spread, Number.EPSILON)),
+  )
 }
 
 /** The share of a normal distribution below a value, to 1e-7: Numerical Recipes' erfc. */

@@ -47,7 +47,10 @@ export const sweepFileSchema = z
       .enum(['sharpe', 'return'])
       .default('sharpe')
       .meta({ description: 'What makes one trial better than another.' }),
-    folds: wholeNumber({ min: 0, max: FOLDS_MAX }, 'Windows of the walk-forward; 0 for none.').default(3),
+    folds: wholeNumber(
+      { min: 0, max: FOLDS_MAX },
+      'Windows of the walk-forward; 0 for none.',
+    ).default(3),
     params: z.record(z.string(), z.record(z.string(), valuesSchema)).meta({
       description: 'By the id of a strategy: its parameters, and the values to try.',
     }),

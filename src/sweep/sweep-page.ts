@@ -10,7 +10,18 @@ const ROWS_MAX = 500
 
 /** The report of a sweep as one file: no network, in light and dark. */
 export function renderSweepPage(report: SweepReport): string {
-  const { from, to, method, objective, trials, folds, heatMap, madeUp = [], periodMs, coin } = report
+  const {
+    from,
+    to,
+    method,
+    objective,
+    trials,
+    folds,
+    heatMap,
+    madeUp = [],
+    periodMs,
+    coin,
+  } = report
   const title = `Sweep of ${report.name}${madeUp.length === 0 ? '' : ` on ${MADE_UP}`}`
   const remarks = [...madeUp, ...report.remarks]
   const period = showDuration(periodMs)
@@ -62,11 +73,19 @@ export function showParams(params: ParamSet): string {
     .join(' ')
 }
 
-function renderTiles({ trials, folds, deflated, overfitting, tries, periodMs }: SweepReport): string {
+function renderTiles({
+  trials,
+  folds,
+  deflated,
+  overfitting,
+  tries,
+  periodMs,
+}: SweepReport): string {
   const [best] = trials
   const share = (value: number | null | undefined): string =>
     value === null || value === undefined ? 'n/a' : `${(value * 100).toFixed(0)} %`
-  const compounded = folds.reduce((product, { figures }) => product * (1 + (figures?.return ?? 0)), 1) - 1
+  const compounded =
+    folds.reduce((product, { figures }) => product * (1 + (figures?.return ?? 0)), 1) - 1
   const tiles: readonly (readonly [string, string, string])[] = [
     [
       'best trial',
@@ -158,7 +177,16 @@ function renderFolds(folds: readonly FoldRow[]): string {
     (fold.figures?.restrictions ?? []).join('; '),
   ])
   return renderTable(
-    ['window (UTC)', 'chosen', 'score before', 'score in it', 'return', 'drawdown', 'fills', 'note'],
+    [
+      'window (UTC)',
+      'chosen',
+      'score before',
+      'score in it',
+      'return',
+      'drawdown',
+      'fills',
+      'note',
+    ],
     rows,
     [0, 1, 7],
   )
@@ -223,6 +251,9 @@ function renderCommands(trials: readonly SweepRow[], folds: readonly FoldRow[]):
   const shown = [...trials.slice(0, COMMANDS_SHOWN), ...folds]
   const lines = shown.map(({ id, command }) => `# ${id}\n${command}`)
   // A line may break before an option, and not within its name.
-  const code = escapeHtml(lines.join('\n')).replaceAll(/ (--[a-z-]+)/g, ' <span class="option">$1</span>')
+  const code = escapeHtml(lines.join('\n')).replaceAll(
+    / (--[a-z-]+)/g,
+    ' <span class="option">$1</span>',
+  )
   return `<pre><code>${code}</code></pre>`
 }

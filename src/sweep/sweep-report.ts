@@ -2,7 +2,14 @@ import { roundNumbers } from '../report/round-numbers.ts'
 import type { Fold } from './folds.ts'
 import { buildHeatMap, type HeatMap, isIsolated, type Scored } from './landscape.ts'
 import type { ParamSet } from './param-sets.ts'
-import { type FindOutcome, listFolds, rankSets, type RankedSet, type SweepPlan, wholeOf } from './schedule.ts'
+import {
+  type FindOutcome,
+  listFolds,
+  rankSets,
+  type RankedSet,
+  type SweepPlan,
+  wholeOf,
+} from './schedule.ts'
 import {
   expectedMaxSharpe,
   momentsOf,
@@ -57,7 +64,11 @@ export interface FoldRow {
   readonly id: string
   readonly params: ParamSet
   readonly inSample: { readonly from: string; readonly to: string; readonly score: number }
-  readonly outOfSample: { readonly from: string; readonly to: string; readonly score: number | null }
+  readonly outOfSample: {
+    readonly from: string
+    readonly to: string
+    readonly score: number | null
+  }
   readonly figures: TrialFigures | null
   readonly failed: string
   readonly command: string
@@ -93,7 +104,14 @@ const PEAKS_MAX = 20
 export const NOT_RUN = 'not run'
 
 /** @returns The report of a sweep, as far as it was run. Numbers have as many digits as report.json. */
-export function buildSweepReport({ plan, find, name, head, tries, remarks }: ReportInput): SweepReport {
+export function buildSweepReport({
+  plan,
+  find,
+  name,
+  head,
+  tries,
+  remarks,
+}: ReportInput): SweepReport {
   const sets = rankSets(plan, find)
   const whole = wholeOf(plan, sets)
   const scored = whole.flatMap((set): readonly Scored[] => {
@@ -107,17 +125,39 @@ export function buildSweepReport({ plan, find, name, head, tries, remarks }: Rep
   const overfitting = overfittingOf(returns) ?? null
   const trials = rows.toSorted(byRank)
   const report: SweepReport = {
-    ...{ format: 1, ...head, objective: plan.objective },
-    ...{ from: toTime(plan.fromAt), to: toTime(plan.rounds.at(-1) ?? plan.fromAt) },
+    format: 1,
+    ...head,
+    objective: plan.objective,
+    from: toTime(plan.fromAt),
+    to: toTime(plan.rounds.at(-1) ?? plan.fromAt),
     trials,
     folds: listFolds(plan, whole).map(({ fold, score, trial }) =>
-      toFoldRow({ fold, score, trial }, { plan, find, name }),
+      toFoldRow(
+        {
+          fold,
+          score,
+          trial,
+        },
+        {
+          plan,
+          find,
+          name,
+        },
+      ),
     ),
     tries,
-    deflated: deflate(sets, whole, { plan, tries }) ?? null,
+    deflated:
+      deflate(sets, whole, {
+        plan,
+        tries,
+      }) ?? null,
     overfitting,
     heatMap: buildHeatMap(scored) ?? null,
-    remarks: [...remarks, ...noteEnded(trials), ...(overfitting === null ? [] : noteFewTrials(returns))],
+    remarks: [
+      ...remarks,
+      ...noteEnded(trials),
+      ...(overfitting === null ? [] : noteFewTrials(returns)),
+    ],
   }
   return JSON.parse(JSON.stringify(report, roundNumbers)) as SweepReport
 }
@@ -170,7 +210,11 @@ function scoreOfSet(set: RankedSet, { objective }: SweepPlan): number | null {
 
 function toRow(
   set: RankedSet,
-  { plan, peaks, name }: Pick<ReportInput, 'plan' | 'name'> & { readonly peaks: ReadonlySet<ParamSet> },
+  {
+    plan,
+    peaks,
+    name,
+  }: Pick<ReportInput, 'plan' | 'name'> & { readonly peaks: ReadonlySet<ParamSet> },
 ): SweepRow {
   const { params, trial, outcome } = set
   const isDone = outcome !== undefined && !('failed' in outcome)
@@ -178,16 +222,20 @@ function toRow(
   const mean = (part: keyof Fold): number | null =>
     isDone && isWhole && plan.folds.length > 0
       ? plan.folds.reduce(
-          (sum, fold) => sum + scoreOf(outcome.returns.slice(fold[part].from, fold[part].to), plan.objective),
+          (sum, fold) =>
+            sum + scoreOf(outcome.returns.slice(fold[part].from, fold[part].to), plan.objective),
           0,
         ) / plan.folds.length
       : null
   return {
     ...name(trial),
-    ...{ params, isWhole, to: toTime(trial.toAt) },
+    params,
+    isWhole,
+    to: toTime(trial.toAt),
     figures: isDone ? outcome.figures : null,
     score: scoreOfSet(set, plan),
-    ...{ inSample: mean('inSample'), outOfSample: mean('outOfSample') },
+    inSample: mean('inSample'),
+    outOfSample: mean('outOfSample'),
     isIsolated: peaks.has(params),
     failed: failureOf(set.outcome),
   }
@@ -209,7 +257,8 @@ function toFoldRow(
     params: trial.params,
     inSample: { from: toTime(plan.fromAt), to: toTime(plan.periodAt(fold.inSample.to)), score },
     outOfSample: {
-      ...{ from: toTime(trial.fromAt), to: toTime(trial.toAt) },
+      from: toTime(trial.fromAt),
+      to: toTime(trial.toAt),
       score: isDone ? scoreOf(outcome.returns, plan.objective) : null,
     },
     figures: isDone ? outcome.figures : null,
@@ -233,8 +282,17 @@ function deflate(
   const variance = momentsOf(sharpes).deviation ** 2
   const expectedMax = expectedMaxSharpe(variance, tries)
   return {
-    ...{ sharpe: best.sharpe, periods: count, skewness, kurtosis, variance, expectedMax },
-    probability: probabilityAbove(best.sharpe, expectedMax, { count, skewness, kurtosis }),
+    sharpe: best.sharpe,
+    periods: count,
+    skewness,
+    kurtosis,
+    variance,
+    expectedMax,
+    probability: probabilityAbove(best.sharpe, expectedMax, {
+      count,
+      skewness,
+      kurtosis,
+    }),
   }
 }
 

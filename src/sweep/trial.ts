@@ -45,11 +45,17 @@ export interface TrialRow {
 }
 
 /** Names a trial by all that its result hangs on. @param recipe Of the sweep: configuration, data, code, seed. */
-export function nameTrial(recipe: string, { params, fromAt, toAt }: Trial): { id: string; tried: string } {
+export function nameTrial(
+  recipe: string,
+  { params, fromAt, toAt }: Trial,
+): { id: string; tried: string } {
   // In one order: a file whose keys stand in another tries the same.
   const ordered = Object.entries(params).toSorted(([one], [other]) => (one < other ? -1 : 1))
   const tried = sha256Hex([recipe, JSON.stringify(Object.fromEntries(ordered))])
-  return { tried: tried.slice(0, 16), id: sha256Hex([tried, String(fromAt), String(toAt)]).slice(0, 12) }
+  return {
+    tried: tried.slice(0, 16),
+    id: sha256Hex([tried, String(fromAt), String(toAt)]).slice(0, 12),
+  }
 }
 
 /** How good the returns are, higher is better. */

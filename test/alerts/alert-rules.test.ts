@@ -12,7 +12,8 @@ function createListener(settings = SETTINGS) {
     rules,
     hear: (event: LogEvent, facts: object, minute: number) =>
       rules.hear(event, { ...facts }, minute * MINUTE).map(({ title }) => title),
-    due: (minute: number) => rules.due(minute * MINUTE).map(({ title, repeats }) => `${title} +${repeats}`),
+    due: (minute: number) =>
+      rules.due(minute * MINUTE).map(({ title, repeats }) => `${title} +${repeats}`),
   }
 }
 
@@ -116,7 +117,8 @@ test('what may end by itself is an alert only when it lasts, and its end is said
 
 test('rejections are an alert when one cause repeats; of different causes each is counted alone', () => {
   const { hear, due } = createListener()
-  const reject = (code: string, minute: number) => hear('order.rejected', { symbol: 'BTCUSDT', code }, minute)
+  const reject = (code: string, minute: number) =>
+    hear('order.rejected', { symbol: 'BTCUSDT', code }, minute)
 
   expect([reject('1', 0), reject('2', 0), reject('1', 1), reject('2', 1)]).toEqual([[], [], [], []])
   expect(reject('1', 2)).toEqual(['the exchange rejects orders again and again, BTCUSDT last (1)'])
@@ -147,8 +149,18 @@ test('[BND1] a hundred thousand different troubles are held in bounded room', ()
   const { rules } = createListener()
   let sent = 0
   for (let index = 0; index < 100_000; index++) {
-    const facts = { scope: `C${index}`, code: `code ${index}`, what: `what ${index}`, symbol: `C${index}` }
-    for (const event of ['trading.halted', 'order.rejected', 'read.failed', 'instrument.resolving'] as const)
+    const facts = {
+      scope: `C${index}`,
+      code: `code ${index}`,
+      what: `what ${index}`,
+      symbol: `C${index}`,
+    }
+    for (const event of [
+      'trading.halted',
+      'order.rejected',
+      'read.failed',
+      'instrument.resolving',
+    ] as const)
       sent += rules.hear(event, facts, 0).length
   }
 
@@ -189,7 +201,9 @@ test('one daemon too many is an alert at once, with its end however soon it come
   for (const minute of [0, 1]) {
     expect(hear('limits.refused', { reason: 'full' }, minute)).toEqual([title])
     expect(hear('limits.refused', { reason: 'full' }, minute)).toEqual([])
-    expect(hear('limits.shared', { members: 2 }, minute + 0.5)).toContain(`over after 30 s: ${title}`)
+    expect(hear('limits.shared', { members: 2 }, minute + 0.5)).toContain(
+      `over after 30 s: ${title}`,
+    )
   }
   expect(due(9)).toEqual([])
 })

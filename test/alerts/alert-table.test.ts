@@ -35,7 +35,9 @@ test('what is logged as an error or fatal is an alert; only a defect of the aler
     .map(({ event }) => event)
 
   expect(errors.length).toBeGreaterThan(10)
-  expect([...new Set(errors)].filter((event) => ALERT_TABLE[event] === 'silent')).toEqual(['alert.broken'])
+  expect([...new Set(errors)].filter((event) => ALERT_TABLE[event] === 'silent')).toEqual([
+    'alert.broken',
+  ])
 })
 
 test.each(rules)('%s: what its alert speaks of are fields of its line', (event, rule) => {
@@ -46,7 +48,12 @@ test.each(rules)('%s: what its alert speaks of are fields of its line', (event, 
     { get: (_target, name) => (asked.add(String(name)), 'x') },
   )
 
-  const texts = [rule.title(facts), rule.command?.(facts), urgencyOf(rule, facts), rule.when?.(facts)]
+  const texts = [
+    rule.title(facts),
+    rule.command?.(facts),
+    urgencyOf(rule, facts),
+    rule.when?.(facts),
+  ]
 
   expect(String(texts[0])).toMatch(/^[^.]{10,}[^.]$/)
   expect([...asked].filter((name) => !known.includes(name))).toEqual([])
@@ -62,7 +69,9 @@ test.each(rules.filter(([, { endedBy }]) => endedBy))(
 test('docs/alerts.md lists them all', () => {
   const text = readFileSync(join(import.meta.dirname, '../../docs/alerts.md'), 'utf8')
 
-  expect(rules.map(([event]) => event).filter((event) => !text.includes(`\`${event}\``))).toEqual([])
+  expect(rules.map(([event]) => event).filter((event) => !text.includes(`\`${event}\``))).toEqual(
+    [],
+  )
 })
 
 test('each row of what the operator sees names a test that is there, and events that are', () => {

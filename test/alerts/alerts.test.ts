@@ -8,7 +8,13 @@ import { ManualTime } from '../support/manual-time.ts'
 import { jsonAnswer, type ReceivedRequest, rawAnswer, WireServer } from '../support/wire-server.ts'
 
 const CANARY = 'canary-4417aa90'
-const HALT = { scope: 'BTCUSDT', code: 'contradiction', reason: 'compare', by: 'intentd', ends: 'looked at' }
+const HALT = {
+  scope: 'BTCUSDT',
+  code: 'contradiction',
+  reason: 'compare',
+  by: 'intentd',
+  ends: 'looked at',
+}
 const NOON = Date.UTC(2026, 10, 23, 12)
 
 let server: WireServer
@@ -35,10 +41,13 @@ afterEach(async () => {
 /** Alerts to this server, which pass through a variable each. */
 function openAlerts(
   section: object,
-  targets: readonly (Readonly<Record<string, unknown>> & { readonly kind: string })[] = [{ kind: 'json' }],
+  targets: readonly (Readonly<Record<string, unknown>> & { readonly kind: string })[] = [
+    { kind: 'json' },
+  ],
 ): Alerts {
   const named = targets.map((target, index) => ({
-    ...{ name: `t${index}`, variable: `INTENTD_ALERT_T${index}` },
+    name: `t${index}`,
+    variable: `INTENTD_ALERT_T${index}`,
     ...target,
   }))
   const variables = Object.fromEntries([
@@ -61,7 +70,8 @@ function openAlerts(
     clock: time,
     timers: time,
     logger: {
-      log: (level, event, fields) => void logged.push(`${level} ${event} ${JSON.stringify(fields)}`),
+      log: (level, event, fields) =>
+        void logged.push(`${level} ${event} ${JSON.stringify(fields)}`),
       hide: () => undefined,
     },
   })
@@ -89,9 +99,14 @@ test('each kind of target gets what it understands: where, what, and the command
   const requests = await pass(1, 6)
 
   const byPath = new Map(requests.map((request) => [request.target, request]))
-  const bodyOf = (path: string) => JSON.parse(byPath.get(path)?.body ?? '{}') as Record<string, unknown>
+  const bodyOf = (path: string) =>
+    JSON.parse(byPath.get(path)?.body ?? '{}') as Record<string, unknown>
   expect(bodyOf(`/json/${CANARY}`)).toMatchObject({
-    ...{ name: 'paper', environment: 'simulator', event: 'trading.halted', urgency: 'urgent', repeats: 0 },
+    name: 'paper',
+    environment: 'simulator',
+    event: 'trading.halted',
+    urgency: 'urgent',
+    repeats: 0,
     title: 'URGENT paper (simulator): trading is halted for BTCUSDT (contradiction)',
     command: 'intentd release BTCUSDT --reason "..." -c paper.yaml',
     at: '2026-11-23T12:00:00.000Z',
@@ -102,13 +117,16 @@ test('each kind of target gets what it understands: where, what, and the command
     allowed_mentions: { parse: [] },
   })
   expect(bodyOf(`/bot123456:${CANARY}/sendMessage`)).toMatchObject({
-    ...{ chat_id: '-100', text: expect.stringContaining('ends: looked at') },
+    chat_id: '-100',
+    text: expect.stringContaining('ends: looked at'),
   })
   expect(byPath.get(`/ntfy/${CANARY}`)).toMatchObject({
     headers: { priority: '5', title: expect.stringContaining('halted for BTCUSDT') },
     body: expect.stringContaining('reason: see <!channel>'),
   })
-  expect(requests.map(({ headers }) => headers['authorization'])).toContain(`Bearer token-${CANARY}`)
+  expect(requests.map(({ headers }) => headers['authorization'])).toContain(
+    `Bearer token-${CANARY}`,
+  )
 })
 
 test('of several accounts the one that it is about is named, and its file', async () => {
@@ -132,7 +150,12 @@ test('[SEC1] keys, addresses and tokens stand in no message, no log and no answe
   opened.hide(new Secret('exchange-key-canary'))
   server.script = ({ target, headers }, socket) => {
     const encoded = Buffer.from(`123456:${CANARY}`).toString('base64')
-    const said = [target, headers['authorization'], encodeURIComponent(`123456:${CANARY}`), encoded].join(' ')
+    const said = [
+      target,
+      headers['authorization'],
+      encodeURIComponent(`123456:${CANARY}`),
+      encoded,
+    ].join(' ')
     socket.write(rawAnswer({ status: 401, body: said }))
   }
 
@@ -168,7 +191,9 @@ test('an alert leaves within a second, and a target that hangs holds up no other
 })
 
 test('in quiet hours, of the time zone, only what is urgent is sent', async () => {
-  const { hear } = bound(openAlerts({ quiet: { from: '12:30', to: '13:30' }, timezone: 'Europe/Berlin' }))
+  const { hear } = bound(
+    openAlerts({ quiet: { from: '12:30', to: '13:30' }, timezone: 'Europe/Berlin' }),
+  )
 
   hear('strategy.failed', { strategy: 'grid', reason: 'odd' })
   hear('trading.halted', HALT)
@@ -195,7 +220,10 @@ test('the heartbeat is sent while all is well, withheld with its reason, and sen
   const section = { heartbeat: { variable: 'INTENTD_ALERT_MONITOR', everyMs: 2000 } }
   openAlerts(section, []).watch({ digest: () => [], obstacle: () => obstacle })
 
-  expect(await pass(4, 2)).toMatchObject([{ method: 'GET', target: `/ping/${CANARY}` }, { method: 'GET' }])
+  expect(await pass(4, 2)).toMatchObject([
+    { method: 'GET', target: `/ping/${CANARY}` },
+    { method: 'GET' },
+  ])
   obstacle = 'the prices of BTCUSDT are stale'
   expect(await pass(6, 2)).toHaveLength(2)
   obstacle = undefined
@@ -222,7 +250,9 @@ test('the heartbeat is withheld while a target takes no alerts', async () => {
   await pass(6, 3)
 
   expect([...opened.targets]).toMatchObject([['t0', { reason: expect.stringContaining('404') }]])
-  expect(logged.at(-1)).toMatch(/^warn heartbeat.withheld .*alerts do not arrive at t0 \(answers 404/)
+  expect(logged.at(-1)).toMatch(
+    /^warn heartbeat.withheld .*alerts do not arrive at t0 \(answers 404/,
+  )
 })
 
 test('a clock of the machine that is set back by a day holds no alert up', async () => {
@@ -272,7 +302,8 @@ test('[BND1] a hundred thousand lines leave no more than a queue of a hundred', 
   const opened = openAlerts({})
   const { hear } = bound(opened)
   server.script = (_request, socket) => void socket.end()
-  for (let index = 0; index < 100_000; index++) hear('trading.halted', { ...HALT, scope: `C${index}` })
+  for (let index = 0; index < 100_000; index++)
+    hear('trading.halted', { ...HALT, scope: `C${index}` })
 
   await opened.stop()
 

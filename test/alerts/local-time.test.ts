@@ -15,7 +15,16 @@ test('quiet hours may lie over midnight, begin with their first minute and end b
   const at = (time: string) => [isBetween(toMinute(time), night), isBetween(toMinute(time), noon)]
 
   expect(['21:59', '22:00', '00:00', '06:59', '07:00'].map((time) => at(time)[0])).toEqual([
-    ...[false, true, true, true, false],
+    false,
+    true,
+    true,
+    true,
+    false,
   ])
-  expect(['11:59', '12:00', '12:59', '13:00'].map((time) => at(time)[1])).toEqual([false, true, true, false])
+  expect(['11:59', '12:00', '12:59', '13:00'].map((time) => at(time)[1])).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ])
 })

@@ -7,7 +7,10 @@ import { HiddenTexts, Secret } from '../../src/lib/secret.ts'
 const OK: WebhookOutcome = { kind: 'answered', status: 200, text: '', retryAfterMs: undefined }
 const REFUSED: WebhookOutcome = { kind: 'failed', reason: 'refuses the connection' }
 const answered = (status: number, retryAfterMs?: number): WebhookOutcome => ({
-  ...{ kind: 'answered', status, text: '', retryAfterMs },
+  kind: 'answered',
+  status,
+  text: '',
+  retryAfterMs,
 })
 
 /** A sender to a target that answers as it is scripted, and time in seconds. */
@@ -32,7 +35,9 @@ function createScene(answer: () => WebhookOutcome = () => OK, least: Urgency = '
     client: { call },
     place: { name: 'paper', environment: 'simulator', optionsOf: () => '' },
     hidden: new HiddenTexts(),
-    logger: { log: (_level, event, fields) => void logged.push(`${event} ${JSON.stringify(fields)}`) },
+    logger: {
+      log: (_level, event, fields) => void logged.push(`${event} ${JSON.stringify(fields)}`),
+    },
     now: () => second * 1000,
   })
   const pass = async (seconds: number, isQuiet = false): Promise<void> => {
@@ -65,7 +70,8 @@ test('the most urgent goes first, of those the oldest; a burst at once and then 
 
 test('what is less urgent than a target wants is not sent there', async () => {
   const { sender, pass, titles } = createScene(() => OK, 'urgent')
-  for (const urgency of ['info', 'warning', 'urgent'] as const) sender.add(alertOf(urgency, urgency))
+  for (const urgency of ['info', 'warning', 'urgent'] as const)
+    sender.add(alertOf(urgency, urgency))
 
   await pass(10)
 
@@ -221,7 +227,11 @@ test('a target that refused the last alert for good is asked again by itself unt
   const { sender, pass, titles, logged } = createScene(() => (isMended ? OK : answered(404)))
   sender.add(alertOf('lost', 'urgent'))
   await pass(2)
-  expect(sender.failing).toMatchObject({ target: 'ops', since: 1000, reason: expect.stringContaining('404') })
+  expect(sender.failing).toMatchObject({
+    target: 'ops',
+    since: 1000,
+    reason: expect.stringContaining('404'),
+  })
 
   await pass(900)
   expect(titles()).toHaveLength(4)

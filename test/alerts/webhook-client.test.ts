@@ -109,13 +109,16 @@ const FAILURES: readonly (readonly [string, WireScript, string])[] = [
   ],
 ]
 
-test.each(FAILURES)('[SEC1] %s is described, without the address', async (_title, script, words) => {
-  if (words.includes('within')) client = openClient(SHORT_MS)
-  const outcome = await callWith(script)
+test.each(FAILURES)(
+  '[SEC1] %s is described, without the address',
+  async (_title, script, words) => {
+    if (words.includes('within')) client = openClient(SHORT_MS)
+    const outcome = await callWith(script)
 
-  expect(outcome).toMatchObject({ kind: 'failed', reason: expect.stringContaining(words) })
-  expect(JSON.stringify(outcome)).not.toContain(CANARY)
-})
+    expect(outcome).toMatchObject({ kind: 'failed', reason: expect.stringContaining(words) })
+    expect(JSON.stringify(outcome)).not.toContain(CANARY)
+  },
+)
 
 test('[SEC1] a port where nobody listens, a host that is not there and an address that is none are described', async () => {
   const listener = createServer().listen(0, '127.0.0.1')
@@ -124,7 +127,11 @@ test('[SEC1] a port where nobody listens, a host that is not there and an addres
   const port = typeof address === 'object' ? address?.port : 0
   listener.close()
   await once(listener, 'close')
-  const urls = [`http://127.0.0.1:${port}/${CANARY}`, `http://${CANARY}.invalid/`, `${CANARY}://nowhere`]
+  const urls = [
+    `http://127.0.0.1:${port}/${CANARY}`,
+    `http://${CANARY}.invalid/`,
+    `${CANARY}://nowhere`,
+  ]
 
   const outcomes = await Promise.all(
     urls.map((url) => client.call({ url, method: 'GET', headers: {}, body: undefined })),

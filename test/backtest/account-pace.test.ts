@@ -35,9 +35,12 @@ test.each<[string, string[], object]>([
     ['backtest.pollMs=15000', 'backtest.accountMs=5000'],
     { fillsMs: 5000, positionsMs: 5000, accountAgeMaxMs: 15_000 },
   ],
-])('a backtest reads fills and positions %s, whatever age a live run allows', async (_, overrides, pace) => {
-  for (const age of AGES) {
-    const set = age === '' ? overrides : [...overrides, age]
-    expect(await paceOf(set)).toMatchObject(pace)
-  }
-})
+])(
+  'a backtest reads fills and positions %s, whatever age a live run allows',
+  async (_, overrides, pace) => {
+    for (const age of AGES) {
+      const set = age === '' ? overrides : [...overrides, age]
+      expect(await paceOf(set)).toMatchObject(pace)
+    }
+  },
+)

@@ -2,7 +2,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BacktestRun } from '../../src/backtest/backtest-run.ts'
-import { type BacktestRequest, looksOf, prepareBacktest } from '../../src/cli/backtest/open-backtest.ts'
+import {
+  type BacktestRequest,
+  looksOf,
+  prepareBacktest,
+} from '../../src/cli/backtest/open-backtest.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { type BacktestReport } from '../../src/report/run-report.ts'
 import { writeReport } from '../../src/report/write-report.ts'
@@ -96,7 +100,11 @@ export default defineStrategy({
   }
 
   /** Runs it to the end and writes its report. */
-  run(files: readonly string[], out: string, change: Partial<BacktestRequest> = {}): Promise<BacktestReport> {
+  run(
+    files: readonly string[],
+    out: string,
+    change: Partial<BacktestRequest> = {},
+  ): Promise<BacktestReport> {
     return runBacktest(
       { file: 'main.yaml', cwd: this.directory },
       { files, out: join(this.directory, out), equities: this.equities, ...change },

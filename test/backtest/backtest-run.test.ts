@@ -20,7 +20,10 @@ afterEach(() => {
   for (const project of projects.splice(0)) project.remove()
 })
 
-function createProject(symbols: readonly string[], orders: readonly ScriptedOrder[]): BacktestProject {
+function createProject(
+  symbols: readonly string[],
+  orders: readonly ScriptedOrder[],
+): BacktestProject {
   const project = new BacktestProject(symbols, orders)
   projects.push(project)
   return project
@@ -63,10 +66,19 @@ describe('a scripted strategy on scripted prices', () => {
     ] as const
     const fills = project.rows('out', 'fills.csv')
     expect(
-      fills.map((fill) => [fill['order_side'], fill['last_px'], fill['last_qty'], fill['liquidity_side']]),
+      fills.map((fill) => [
+        fill['order_side'],
+        fill['last_px'],
+        fill['last_qty'],
+        fill['liquidity_side'],
+      ]),
     ).toEqual(expected.map(([side, price, size, [, scope]]) => [side, price, size, scope]))
     expect(
-      fills.map((fill) => [fill['commission'], fill['account_gross_pnl'], fill['strategy_gross_pnl']]),
+      fills.map((fill) => [
+        fill['commission'],
+        fill['account_gross_pnl'],
+        fill['strategy_gross_pnl'],
+      ]),
     ).toEqual(expected.map(([, , , , fee, profit]) => [fee, profit, profit]))
     for (const [, price, size, [rate], fee] of expected) {
       expect(Number(price) * Number(size) * Number(rate)).toBeCloseTo(Number(fee), 9)
@@ -74,8 +86,13 @@ describe('a scripted strategy on scripted prices', () => {
     const [run] = runs
     // 10000 + 499.95 + 22 - 52.22123 - 10.05
     expect(run?.money).toEqual({
-      ...{ opening: '10000', realised: '499.95', unrealised: '22', fees: '52.22123' },
-      ...{ funding: '-10.05', insurance: '0', final: '10459.67877' },
+      opening: '10000',
+      realised: '499.95',
+      unrealised: '22',
+      fees: '52.22123',
+      funding: '-10.05',
+      insurance: '0',
+      final: '10459.67877',
     })
     expect(run?.strategies).toMatchObject([
       { name: 'scripted', fills: 3, orders: 3, funding: -10.05, denied: 0 },
@@ -111,7 +128,9 @@ describe('a scripted strategy on scripted prices', () => {
       avg_px_close: '101000',
     })
     expect(first).toMatchObject({ realized_pnl: '459.84997', commissions: '40.10003', fills: '2' })
-    expect(project.rows('out', 'orders.csv').map((order) => [order['status'], order['filled_qty']])).toEqual([
+    expect(
+      project.rows('out', 'orders.csv').map((order) => [order['status'], order['filled_qty']]),
+    ).toEqual([
       ['FILLED', '0.5'],
       ['FILLED', '0.5'],
       ['FILLED', '0.2'],
@@ -133,7 +152,10 @@ describe('a scripted strategy on scripted prices', () => {
     expect(run.liquidations).toBeGreaterThan(0)
     expect(ratioOf(run, 'highest margin use')).toBe(1)
     expect(run.strategies.map(({ name }) => name)).toEqual(['scripted'])
-    expect(run.strategies[0]?.profit).toBeCloseTo(Number(final) - Number(opening) - Number(insurance), 6)
+    expect(run.strategies[0]?.profit).toBeCloseTo(
+      Number(final) - Number(opening) - Number(insurance),
+      6,
+    )
   })
 })
 
@@ -161,7 +183,9 @@ describe('other accounts', () => {
     // Funding at 08:00: 2 bp of 0.2 at 101000, paid to shorts.
     expect(run.money.funding).toBe('4.04')
     expect(run.strategies[0]?.profit).toBeCloseTo(499.95 - 200 - fees + 4.04, 8)
-    expect(project.rows('out', 'positions.csv').map((row) => [row['entry'], row['peak_qty']])).toEqual([
+    expect(
+      project.rows('out', 'positions.csv').map((row) => [row['entry'], row['peak_qty']]),
+    ).toEqual([
       ['BUY', '0.5'],
       ['SELL', '0.2'],
     ])
@@ -197,7 +221,8 @@ describe('other accounts', () => {
 
 test('a coin at 0.00000248 with a tick of 0.0000000001 is sold, and shown with the digits of its price', async () => {
   const project = createProject(['PEPEUSDT'], [{ at: at(1), action: 'openShort', lots: 500 }])
-  const small = '{ tickSize: "0.0000000001", lotSize: "100000", minSize: "100000", minNotional: "1" }'
+  const small =
+    '{ tickSize: "0.0000000001", lotSize: "100000", minSize: "100000", minNotional: "1" }'
   project.edit(
     'main.yaml',
     '{ tickSize: "0.1", lotSize: "0.001", minSize: "0.001", minNotional: "5" }',
@@ -208,9 +233,14 @@ test('a coin at 0.00000248 with a tick of 0.0000000001 is sold, and shown with t
   for (const setting of ['positionMax', 'orderSizeMax'])
     project.edit('scripted.yaml', `${setting}: "100"`, `${setting}: "100000000"`)
   const rows = Array.from({ length: 30 }, (_, row) =>
-    [START_AT + row * 10_000, '0.0000024801', '0.0000024803', 1e9, 1e9, '0.0000024801', 1e10].join(','),
+    [START_AT + row * 10_000, '0.0000024801', '0.0000024803', 1e9, 1e9, '0.0000024801', 1e10].join(
+      ',',
+    ),
   )
-  const file = project.write('PEPEUSDT.csv', ['ts_ms,bid,ask,bidSz,askSz,last,volume', ...rows].join('\n'))
+  const file = project.write(
+    'PEPEUSDT.csv',
+    ['ts_ms,bid,ask,bidSz,askSz,last,volume', ...rows].join('\n'),
+  )
 
   const run = (await project.run([file], 'out')).runs[0] as RunReport
 
@@ -254,7 +284,10 @@ describe('prices that are not whole', () => {
       ],
     )
     const whole = Array.from({ length: 60 }, (_, minute) => minute)
-    const btc = project.write('BTCUSDT.csv', candles(START_AT, [...whole.slice(0, 20), ...whole.slice(30)]))
+    const btc = project.write(
+      'BTCUSDT.csv',
+      candles(START_AT, [...whole.slice(0, 20), ...whole.slice(30)]),
+    )
     const eth = project.write('ETHUSDT.csv', candles(START_AT, whole.slice(10, 50)))
 
     const { coverage, remarks, runs } = await project.run([btc, eth], 'out')
@@ -314,7 +347,10 @@ describe('prices that are not whole', () => {
   test('strategies without prices of their instrument are refused, and all are named', async () => {
     const project = createProject(['BTCUSDT', 'ETHUSDT'], [])
     for (const id of ['other', 'off']) {
-      project.write(`${id}.yaml`, project.read('scripted.yaml').replace('id: scripted', `id: ${id}`))
+      project.write(
+        `${id}.yaml`,
+        project.read('scripted.yaml').replace('id: scripted', `id: ${id}`),
+      )
       project.edit('main.yaml', ']\n', `, ${id}.yaml]\n`)
     }
     project.edit('off.yaml', 'id: off', 'enabled: false\nid: off')
@@ -344,8 +380,14 @@ describe('the shipped strategies on a seeded market', () => {
       const [first, again, other] = [await play('a', 1), await play('b', 1), await play('c', 2)]
 
       expect(Object.keys(first)).toEqual([
-        ...['equity.csv', 'fills.csv', 'orders.csv', 'positions.csv'],
-        ...['report.html', 'report.json', 'returns.csv', 'run.json'],
+        'equity.csv',
+        'fills.csv',
+        'orders.csv',
+        'positions.csv',
+        'report.html',
+        'report.json',
+        'returns.csv',
+        'run.json',
       ])
       expect(again).toEqual(first)
       expect(other['fills.csv']).not.toBe(first['fills.csv'])

@@ -53,7 +53,9 @@ function watchSlowJournal() {
     core.answer = (name, caller, request, at) => {
       if (name !== 'batchPlaceOrder') return answer(name, caller, request, at)
       sent += 1
-      const place = appended.findIndex((body) => body !== '' && isDeepStrictEqual(JSON.parse(body), request))
+      const place = appended.findIndex(
+        (body) => body !== '' && isDeepStrictEqual(JSON.parse(body), request),
+      )
       if (place < 0 || place >= durable) early.push(JSON.stringify(request))
       return answer(name, caller, request, at)
     }
@@ -115,11 +117,13 @@ describe('grid and trend on a seeded market', () => {
     expect(booked.size).toBeGreaterThan(10)
     expect(booked.size).toBe(backtest.ledger.counts.fills)
     const wallet = [...backtest.book.money].filter(([, { fills }]) => fills > 0)
-    expect(Map.groupBy(booked.values(), ({ strategyId, symbol }) => `${strategyId}|${symbol}`).size).toBe(
-      wallet.length,
-    )
+    expect(
+      Map.groupBy(booked.values(), ({ strategyId, symbol }) => `${strategyId}|${symbol}`).size,
+    ).toBe(wallet.length)
     for (const [pair, money] of wallet) {
-      const own = [...booked.values()].filter(({ strategyId, symbol }) => `${strategyId}|${symbol}` === pair)
+      const own = [...booked.values()].filter(
+        ({ strategyId, symbol }) => `${strategyId}|${symbol}` === pair,
+      )
       const sum = (of: 'profit' | 'fee'): string =>
         sumDecimals(own.map((fill) => decimal(fill[of]))).toString()
       expect([pair, own.length, sum('profit'), sum('fee')]).toEqual([

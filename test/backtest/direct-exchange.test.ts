@@ -4,7 +4,10 @@ import { TICKER_COLUMNS, TickerTable } from '../../src/domain/ticker-table.ts'
 import { type ProductType } from '../../src/domain/instrument.ts'
 import { batchPlaceOrder } from '../../src/protocol/futures/batch-place-order.ts'
 import { createExchangeCore } from '../../src/simulator/futures/exchange-core.ts'
-import { buildInstruments, toMarketInstrument } from '../../src/simulator/futures/instruments/instruments.ts'
+import {
+  buildInstruments,
+  toMarketInstrument,
+} from '../../src/simulator/futures/instruments/instruments.ts'
 import { SeededMarket } from '../../src/simulator/market/seeded/seeded-market.ts'
 
 const START_AT = Date.UTC(2025, 5, 2, 6)
@@ -17,13 +20,15 @@ function openCore(productType: ProductType) {
     instruments,
     accounts: [
       {
-        ...{ uid: UID, label: 'direct', key: 'key', secret: 'secret', passphrase: 'passphrase' },
-        ...{
-          positionMode: 'one_way_mode',
-          role: 'ordinary',
-          balances: productType === 'USDT-FUTURES' ? { USDT: '100000' } : {},
-          leverage: 10,
-        },
+        uid: UID,
+        label: 'direct',
+        key: 'key',
+        secret: 'secret',
+        passphrase: 'passphrase',
+        positionMode: 'one_way_mode',
+        role: 'ordinary',
+        balances: productType === 'USDT-FUTURES' ? { USDT: '100000' } : {},
+        leverage: 10,
       },
     ],
     market: () => new SeededMarket(market),
@@ -32,7 +37,10 @@ function openCore(productType: ProductType) {
 }
 
 function rowsOf(table: TickerTable) {
-  return table.symbols.map((symbol) => [symbol, TICKER_COLUMNS.map((column) => table.read(symbol, column))])
+  return table.symbols.map((symbol) => [
+    symbol,
+    TICKER_COLUMNS.map((column) => table.read(symbol, column)),
+  ])
 }
 
 describe('what is read directly is what a client makes of the texts', () => {
@@ -57,8 +65,18 @@ describe('what is read directly is what a client makes of the texts', () => {
     let now = START_AT + 1000
     const exchange = new DirectExchange(core, () => now)
     const body = {
-      ...{ symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginMode: 'crossed', marginCoin: 'USDT' },
-      orderList: [{ size: '0.137', side: 'sell', orderType: 'market', clientOid: 'one' }],
+      symbol: 'BTCUSDT',
+      productType: 'USDT-FUTURES',
+      marginMode: 'crossed',
+      marginCoin: 'USDT',
+      orderList: [
+        {
+          size: '0.137',
+          side: 'sell',
+          orderType: 'market',
+          clientOid: 'one',
+        },
+      ],
     }
     const order = batchPlaceOrder.request.parse(body)
     expect(exchange.position('BTCUSDT')).toEqual({ ok: true, data: [] })
@@ -67,7 +85,11 @@ describe('what is read directly is what a client makes of the texts', () => {
     for (let step = 0; step < 10; step++) {
       now += 60_007
       const direct = exchange.position('BTCUSDT')
-      const request = { productType: 'USDT-FUTURES', symbol: 'BTCUSDT', marginCoin: 'USDT' } as const
+      const request = {
+        productType: 'USDT-FUTURES',
+        symbol: 'BTCUSDT',
+        marginCoin: 'USDT',
+      } as const
       const ofWire = core.answer('singlePosition', { uid: UID }, request, now)
       expect(direct.ok && direct.data).toHaveLength(1)
       expect(ofWire).toMatchObject(direct)

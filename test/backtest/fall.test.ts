@@ -48,7 +48,8 @@ test('[RSK3] in a fall of 30 % in a minute a limit on losses closes at the marke
   // At the first poll, every five seconds, that shows a mark price so far below the entry.
   const entry = 100_000.1
   const paid = OPENING - SIZE * entry * TAKER
-  const isBeyond = (second: number): boolean => SIZE * (entry - markAt(second)) - SIZE * 0.1 >= FLATTEN * paid
+  const isBeyond = (second: number): boolean =>
+    SIZE * (entry - markAt(second)) - SIZE * 0.1 >= FLATTEN * paid
   let seen = 0
   while (!isBeyond(seen)) seen += 5
   // A flatten waits for a second reading with other prices (MON1), and the mark in a reading is from before its prices.
@@ -56,12 +57,12 @@ test('[RSK3] in a fall of 30 % in a minute a limit on losses closes at the marke
   expect(bidAt(seen) / markAt(seen)).toBeLessThan(1 - PRICE_LIMIT)
 
   const closes = project.rows('out', 'orders.csv').filter(({ order_side: side }) => side === 'SELL')
-  expect(closes.map((order) => [order['order_type'], order['status'], order['reason']?.slice(0, 5)])).toEqual(
-    [
-      ['LIMIT', 'REJECTED', '43040'],
-      ['MARKET', 'FILLED', ''],
-    ],
-  )
+  expect(
+    closes.map((order) => [order['order_type'], order['status'], order['reason']?.slice(0, 5)]),
+  ).toEqual([
+    ['LIMIT', 'REJECTED', '43040'],
+    ['MARKET', 'FILLED', ''],
+  ])
   const [fill] = project.rows('out', 'fills.csv').slice(1)
   expect(Number(fill?.['last_px'])).toBe(bidAt(seen))
   expect(Date.parse(fill?.['ts_event'] ?? '') - (FELL_AT + seen * 1000)).toBeLessThan(500)

@@ -3,7 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { formatFeedFile, loadFeedFile, nameFeedFile, parseFeedFile } from '../../src/backtest/feed-file.ts'
+import {
+  formatFeedFile,
+  loadFeedFile,
+  nameFeedFile,
+  parseFeedFile,
+} from '../../src/backtest/feed-file.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'feed-file-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -30,7 +35,11 @@ describe('a file of a feed', () => {
     const [plain, packed] = await Promise.all(
       ['a.jsonl', 'b.jsonl.gz'].map((name) => loadFeedFile(join(directory, name))),
     )
-    expect([plain?.feed, plain?.readAt, plain?.source]).toEqual([FEED, [AT, AT + 60_000], 'a.jsonl'])
+    expect([plain?.feed, plain?.readAt, plain?.source]).toEqual([
+      FEED,
+      [AT, AT + 60_000],
+      'a.jsonl',
+    ])
     expect([0, 1].map((index) => plain?.reading(index))).toEqual(readings)
     expect(packed?.sha256).toBe(plain?.sha256)
   })
@@ -68,9 +77,12 @@ describe('a file of a feed', () => {
   })
 
   test('[STR2] a row that is younger than its reading is refused: it would show the future', () => {
-    const line = (readAt: number) => JSON.stringify({ readAt, data: ratioAt(AT + 3_600_000, '1.5') })
+    const line = (readAt: number) =>
+      JSON.stringify({ readAt, data: ratioAt(AT + 3_600_000, '1.5') })
 
-    expect(() => parse(HEAD, line(AT))).toThrow(/a row's ts \(2025-06-01T01:00:00\.000Z\) lies after/)
+    expect(() => parse(HEAD, line(AT))).toThrow(
+      /a row's ts \(2025-06-01T01:00:00\.000Z\) lies after/,
+    )
     expect(parse(HEAD, line(AT + 3_600_000)).readAt).toHaveLength(1)
   })
 

@@ -30,7 +30,10 @@ interface Played {
 
 /** Buys 0.01 BTC (1000 USDT) at once, and says what was paid, and when (hours after the start). */
 async function play({ hours, rateAt, edits = [], files = {}, ethHours, more = [] }: Played) {
-  const orders: ScriptedOrder[] = [{ at: START_AT + 10 * MINUTE_MS, action: 'openLong', lots: 10 }, ...more]
+  const orders: ScriptedOrder[] = [
+    { at: START_AT + 10 * MINUTE_MS, action: 'openLong', lots: 10 },
+    ...more,
+  ]
   const symbols = ethHours === undefined ? ['BTCUSDT'] : ['BTCUSDT', 'ETHUSDT']
   const opened = new BacktestProject(symbols, orders)
   project = opened
@@ -38,7 +41,8 @@ async function play({ hours, rateAt, edits = [], files = {}, ethHours, more = []
   for (const [from, to] of edits) opened.edit('main.yaml', from, to)
   for (const [name, text] of Object.entries(files)) opened.write(name, text)
   const played = [opened.write('BTCUSDT-1m.csv', writeMinutes('BTCUSDT', hours, rateAt))]
-  if (ethHours !== undefined) played.push(opened.write('ETHUSDT-1m.csv', writeMinutes('ETHUSDT', ethHours)))
+  if (ethHours !== undefined)
+    played.push(opened.write('ETHUSDT-1m.csv', writeMinutes('ETHUSDT', ethHours)))
   const report = await opened.run(played, 'out')
   const [run] = report.runs
   if (run === undefined) throw new Error('no run')
@@ -149,7 +153,10 @@ test('an interval that becomes 4 and then 1 hour: each payment once, counted by 
         'market: { funding: { BTCUSDT: funding.csv }, recordings: { BTCUSDT: BTCUSDT-1m.csv }, ',
       ],
     ],
-    files: { 'funding.csv': ['ts_ms,fundingRate', ...payments, ''].join('\n'), 'BTCUSDT-1m.csv': '' },
+    files: {
+      'funding.csv': ['ts_ms,fundingRate', ...payments, ''].join('\n'),
+      'BTCUSDT-1m.csv': '',
+    },
   })
 
   // Of 1000 USDT: 0.10 + 0.20, then 0.30 - 0.40, then 0.05 + 0.06 + 0.07.
@@ -217,7 +224,9 @@ test('funding that is due when the prices end is that of the strategy that holds
   const { paid, run } = await play({ hours: 1, ethHours: 3 })
 
   expect(paid).toBeCloseTo(-0.1, 4)
-  expect(run.strategies.map(({ name, funding }) => [name, Number(funding)])).toEqual([['scripted', paid]])
+  expect(run.strategies.map(({ name, funding }) => [name, Number(funding)])).toEqual([
+    ['scripted', paid],
+  ])
 })
 
 test.each(['', 'leverageMax: 5', 'survives: { move: 0.05 }'])(
@@ -260,5 +269,7 @@ test.each([
   ['no rows', 'ts_ms,fundingRate\n', 'RECORDING_EMPTY'],
 ])('%s is refused', async (_, text, code) => {
   const edits = [['market: { ', 'market: { funding: { BTCUSDT: funding.csv }, ']] as const
-  await expect(play({ hours: 2, edits, files: { 'funding.csv': text } })).rejects.toMatchObject({ code })
+  await expect(play({ hours: 2, edits, files: { 'funding.csv': text } })).rejects.toMatchObject({
+    code,
+  })
 })

@@ -80,7 +80,10 @@ function readMinutes(csv: string): readonly Minute[] {
     .slice(1)
     .map((line) => line.split(',').map(Number))
   return Array.from({ length: MINUTES }, (_, minute) => {
-    const [first = [], last = []] = [rows[minute * QUOTES_A_MINUTE], rows[(minute + 1) * QUOTES_A_MINUTE - 1]]
+    const [first = [], last = []] = [
+      rows[minute * QUOTES_A_MINUTE],
+      rows[(minute + 1) * QUOTES_A_MINUTE - 1],
+    ]
     return { bid: first[1] ?? 0, ask: first[2] ?? 0, close: last[5] ?? 0, mark: last[7] ?? 0 }
   })
 }
@@ -121,7 +124,10 @@ test.each([5000, 60_000])(
     const expected = calculate(readMinutes(csv), lastMark)
 
     // An order that turns the position over is two fills of the exchange: what closes, and what opens.
-    const orders = Map.groupBy(project.rows(`out-${pollMs}`, 'fills.csv'), (fill) => fill['client_order_id'])
+    const orders = Map.groupBy(
+      project.rows(`out-${pollMs}`, 'fills.csv'),
+      (fill) => fill['client_order_id'],
+    )
     const fills = [...orders.values()].map((parts) => {
       const size = parts.reduce((sum, part) => sum + Number(part['last_qty']), 0)
       const sign = parts[0]?.['order_side'] === 'BUY' ? 1 : -1

@@ -84,21 +84,41 @@ function openRun(
   const { recordedCandle: _recordedCandle, ...settings } = backtest.settings
   const { checkpoint, records } = disk.load()
   const account = new VirtualAccount({
-    ...{ ...backtest, settings },
-    ...{ time, clock: time.clock, journal: disk, pageFills: 100, hasPreviousRun: true },
-    // Twice as often as the backtest looks, and with other delays.
-    polling: { ...backtest.polling, tickersMs: backtest.polling.tickersMs / 2 },
+    ...backtest,
+    settings,
+    time,
+    clock: time.clock,
+    journal: disk,
+    pageFills: 100,
+    hasPreviousRun: true,
+    polling: {
+      ...backtest.polling,
+      tickersMs: backtest.polling.tickersMs / 2,
+    },
     network: new DirectNetwork(time, 35),
-    book: rebuildBook({ checkpoint, records }, settings.positionMode),
+    book: rebuildBook(
+      {
+        checkpoint,
+        records,
+      },
+      settings.positionMode,
+    ),
     exchange: new DirectExchange(core, () => time.now, {
       productType,
       marginCoin: coin,
       view: viewOf(coverage),
     }),
     surroundings: {
-      gate: { isStill: false, enter: (happens) => happens(), settle: (happens) => happens() },
+      gate: {
+        isStill: false,
+        enter: (happens) => happens(),
+        settle: (happens) => happens(),
+      },
       isKilled: () => false,
-      retreatNote: { leave: () => true, forget: () => undefined },
+      retreatNote: {
+        leave: () => true,
+        forget: () => undefined,
+      },
       listener: {},
       announcements: {
         killState: () => undefined,
@@ -114,8 +134,13 @@ function openRun(
 }
 
 /** What the strategy was shown, by candle. */
-function shownTo({ strategyStates }: Book): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
-  return JSON.parse([...strategyStates.values()][0] ?? '{}') as Record<string, Record<string, unknown>>
+function shownTo({
+  strategyStates,
+}: Book): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
+  return JSON.parse([...strategyStates.values()][0] ?? '{}') as Record<
+    string,
+    Record<string, unknown>
+  >
 }
 
 /** Of some values by candle, those that others have too. */
@@ -150,6 +175,12 @@ test('an indicator has the same values live, after a restart and in a backtest, 
   expect(Object.keys(before)).toHaveLength(24)
   expect(Object.keys(live)).toHaveLength(MINUTES - 2)
   expect(Object.keys(Object.values(live).at(-1) ?? {})).toEqual([
-    ...['ema', 'rsi', 'atr', 'adx', 'bollinger', 'macd', 'stochastic'],
+    'ema',
+    'rsi',
+    'atr',
+    'adx',
+    'bollinger',
+    'macd',
+    'stochastic',
   ])
 })

@@ -43,11 +43,19 @@ function aroundMark(mark: number): readonly [number, number] {
 }
 
 /** The mark falls to where the position just stands, and from minute 80 on to where it does not. */
-async function play(held: Held, marks: readonly [number, number], { orders = 1, opening = OPENING }) {
+async function play(
+  held: Held,
+  marks: readonly [number, number],
+  { orders = 1, opening = OPENING },
+) {
   const lots = Math.round(held.size / LOT / orders)
   project = new BacktestProject(
     ['BTCUSDT'],
-    Array.from({ length: orders }, (_, index) => ({ at: at(10 + index), action: 'openLong', lots })),
+    Array.from({ length: orders }, (_, index) => ({
+      at: at(10 + index),
+      action: 'openLong',
+      lots,
+    })),
   )
   project.edit('main.yaml', 'startingBalance: "10000"', `startingBalance: "${opening}"`)
   const [stands, falls] = marks
@@ -82,7 +90,9 @@ describe('a long position of BTCUSDT, crossed, by hand', () => {
     const [fill] = fills
     expect(Date.parse(fill?.['ts_event'] ?? '')).toBe(at(80))
     expect([fill?.['order_side'], Number(fill?.['last_qty']), Number(fill?.['last_px'])]).toEqual([
-      ...['SELL', held.size, bid],
+      'SELL',
+      held.size,
+      bid,
     ])
     expect(Number(fill?.['account_gross_pnl'])).toBeCloseTo(profit, 8)
     expect(Number(fill?.['commission'])).toBeCloseTo(fee, 8)
@@ -148,7 +158,9 @@ async function holdTwice({ action, fundingMarks, marginMode, size }: HeldTwice) 
     ...fundingMarks.map((mark) => sign * size * mark * FUNDING),
   ] as [number, number, number]
   const standing =
-    marginMode === 'isolated' ? (size * entry) / 20 - first - second : OPENING - openingFee - first - second
+    marginMode === 'isolated'
+      ? (size * entry) / 20 - first - second
+      : OPENING - openingFee - first - second
   // Standing + sign × size × (mark − entry) is size × mark × (rate + fee).
   const limit = (sign * size * entry - standing) / (size * (sign - LOW_TIER - TAKER))
   // The last tenth at which it stands, and the next.
@@ -164,7 +176,8 @@ async function holdTwice({ action, fundingMarks, marginMode, size }: HeldTwice) 
     570: { bid: stands, mark: stands },
     580: { bid: falls, mark: falls },
   })
-  const run = (await project.run([project.write('BTCUSDT.csv', quotes)], 'out')).runs[0] as RunReport
+  const run = (await project.run([project.write('BTCUSDT.csv', quotes)], 'out'))
+    .runs[0] as RunReport
   const exit = (sign > 0 ? falls : falls + 1) / 10
   return {
     run,
@@ -192,16 +205,24 @@ describe('every fee, funding payment and liquidation of a position that is held 
 
     const closingFee = size * exit * TAKER
     const profit = sign * size * (exit - entry)
-    expect(fills.map((fill) => [Date.parse(fill['ts_event'] ?? ''), Number(fill['last_px'])])).toEqual([
+    expect(
+      fills.map((fill) => [Date.parse(fill['ts_event'] ?? ''), Number(fill['last_px'])]),
+    ).toEqual([
       [expect.closeTo(at(10), -3.5), entry],
       [at(580), exit],
     ])
     const commissions = fills.map((fill) => Number(fill['commission']))
     expect(commissions).toEqual([expect.closeTo(openingFee, 8), expect.closeTo(closingFee, 8)])
-    expect(fills.map((fill) => Number(fill['account_gross_pnl']))).toEqual([0, expect.closeTo(profit, 8)])
+    expect(fills.map((fill) => Number(fill['account_gross_pnl']))).toEqual([
+      0,
+      expect.closeTo(profit, 8),
+    ])
     expect([run.liquidations, run.money.insurance, run.openPositions]).toEqual([1, '0', []])
     expect(Number(run.money.fees)).toBeCloseTo(openingFee + closingFee, 8)
     expect(Number(run.money.funding)).toBeCloseTo(funding, 8)
-    expect(Number(run.money.final)).toBeCloseTo(OPENING + profit + funding - openingFee - closingFee, 8)
+    expect(Number(run.money.final)).toBeCloseTo(
+      OPENING + profit + funding - openingFee - closingFee,
+      8,
+    )
   })
 })

@@ -46,7 +46,9 @@ test('by default it is reduced again and again, each time to a tenth beyond 8 % 
   expect(opened).toMatchObject({ order_side: 'BUY', last_qty: '0.8' })
   expect(closed.length).toBeGreaterThan(3)
   expect(
-    closed.every(({ order_side, strategy_id }) => order_side === 'SELL' && strategy_id === 'scripted'),
+    closed.every(
+      ({ order_side, strategy_id }) => order_side === 'SELL' && strategy_id === 'scripted',
+    ),
   ).toBe(true)
   // As little as is enough: the first one when a liquidation of all is 8 % away.
   expect(Number(closed[0]?.['last_qty'])).toBeLessThan(0.1)
@@ -112,7 +114,10 @@ test('the same position is warned of, then reduced as often as it comes too near
   expect(minutes).toEqual([20, 41])
 
   const steps = run.liquidation?.steps ?? []
-  expect(steps.map(({ step, symbol }) => `${step} ${symbol}`)).toEqual(['warn BTCUSDT', 'reduce BTCUSDT'])
+  expect(steps.map(({ step, symbol }) => `${step} ${symbol}`)).toEqual([
+    'warn BTCUSDT',
+    'reduce BTCUSDT',
+  ])
   for (const [index, minute] of minutes.entries()) {
     // Positions are read every five seconds.
     const lateMs = (steps[index]?.at ?? 0) - at(minute)
@@ -139,9 +144,13 @@ test('the same position is warned of, then reduced as often as it comes too near
   expect(sold.length).toBeGreaterThan(5)
   const [nearest] = run.liquidation?.nearest ?? []
   expect(nearest?.distance).toBeGreaterThan(0.048)
-  expect(run.ratios.find(({ name }) => name === 'nearest to liquidation')?.value).toBe(nearest?.distance)
+  expect(run.ratios.find(({ name }) => name === 'nearest to liquidation')?.value).toBe(
+    nearest?.distance,
+  )
   expect(describeSteps(run)[0]).toMatch(/^BTCUSDT 2025-06-02 07:20\S* UTC, step warn: the long/)
-  expect(renderRunTables(run, 0, 'USDT')).toMatch(/Nearest to a liquidation[^]*BTCUSDT[^]*step reduce/)
+  expect(renderRunTables(run, 0, 'USDT')).toMatch(
+    /Nearest to a liquidation[^]*BTCUSDT[^]*step reduce/,
+  )
   expect(run.liquidations).toBe(0)
 })
 
@@ -162,9 +171,15 @@ test('a market that falls, gaps and recovers: it is closed at the price after th
   const opened = 10_000 - 0.8 * 100_000.1 * TAKER
   const end = (0.8 * 100_000.1 - opened) / (0.8 * (1 - NEED))
   // 9.3 % before the gap warns; after it, 3.3 % are below both other steps.
-  expect([1 - end / 97_000, 1 - end / 91_000].map((share) => share.toFixed(3))).toEqual(['0.093', '0.033'])
+  expect([1 - end / 97_000, 1 - end / 91_000].map((share) => share.toFixed(3))).toEqual([
+    '0.093',
+    '0.033',
+  ])
   expect(run.liquidation?.steps.map(({ step }) => step)).toEqual(['warn', 'reduce', 'flatten'])
-  expect(Number(run.money.final)).toBeCloseTo(opened + 0.8 * (91_000 - 100_000.1) - 0.8 * 91_000 * TAKER, 6)
+  expect(Number(run.money.final)).toBeCloseTo(
+    opened + 0.8 * (91_000 - 100_000.1) - 0.8 * 91_000 * TAKER,
+    6,
+  )
   expect(run.liquidation?.nearest[0]?.distance).toBeCloseTo(1 - end / 91_000, 6)
 })
 
@@ -179,16 +194,26 @@ test('a coin-margined contract is measured in its coin: 2 BTC long on half of on
   ] as const)
     project.edit('main.yaml', from, to)
   const flat = (price: number) => ({ bid: price * 10, mark: price * 10 })
-  const script = { 0: flat(100_000), 10: flat(95_000), 20: flat(87_000), 30: flat(82_000), 35: flat(120_000) }
+  const script = {
+    0: flat(100_000),
+    10: flat(95_000),
+    20: flat(87_000),
+    30: flat(82_000),
+    35: flat(120_000),
+  }
   const file = project.write('BTCUSD.csv', writeQuotes(50, script))
   const run = (await project.run([`BTCUSD=${file}`], 'out')).runs[0] as RunReport
 
   // A profit is size − size × entry / price in coins; what is needed is 0.46 % of the size, whatever the price.
   const entry = 100_000.1
-  const balanceAfter = (sold: number): number => 0.5 - 2 * TAKER + sold * (1 - entry / 87_000) - sold * TAKER
+  const balanceAfter = (sold: number): number =>
+    0.5 - 2 * TAKER + sold * (1 - entry / 87_000) - sold * TAKER
   const endAfter = (sold: number): number =>
     ((2 - sold) * entry) / ((2 - sold) * (1 - NEED) + balanceAfter(sold))
-  expect([95_000, 87_000].map((price) => (1 - endAfter(0) / price).toFixed(3))).toEqual(['0.154', '0.077'])
+  expect([95_000, 87_000].map((price) => (1 - endAfter(0) / price).toFixed(3))).toEqual([
+    '0.154',
+    '0.077',
+  ])
   const lots = Array.from({ length: 2000 }, (_, one) => one).find(
     (one) => 1 - endAfter(one / 1000) / 87_000 > 0.088,
   )

@@ -7,7 +7,13 @@ import { type JournalRecord, type UsedKey } from '../../src/domain/record.ts'
 import { rebuildBook } from '../../src/engine/book/book-rows.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
 import { type JournalPort } from '../../src/interpreter/ports.ts'
-import { differencesOf, openPaperAccount, type PaperAccount, POLLING, START_AT } from './paper-account.ts'
+import {
+  differencesOf,
+  openPaperAccount,
+  type PaperAccount,
+  POLLING,
+  START_AT,
+} from './paper-account.ts'
 
 /** A disk that two runs use, one after the other: its commits hang when it is told so. */
 class HangingDisk implements JournalPort {
@@ -60,14 +66,29 @@ function openRun(paper: PaperAccount, time: VirtualTime, disk: HangingDisk) {
     ? { ...paper.settings, onRestart: 'cancel', hasRetreated: true }
     : { ...paper.settings, onRestart: 'adopt' }
   const account = new VirtualAccount({
-    ...{ ...paper, settings, time, journal: disk, polling: POLLING, pageFills: 100 },
-    book: rebuildBook({ checkpoint: undefined, records: disk.durable }, settings.positionMode),
+    ...paper,
+    settings,
+    time,
+    journal: disk,
+    polling: POLLING,
+    pageFills: 100,
+    book: rebuildBook(
+      {
+        checkpoint: undefined,
+        records: disk.durable,
+      },
+      settings.positionMode,
+    ),
     clock: time.clock,
     exchange: new DirectExchange(paper.core, () => time.now),
     network: new DirectNetwork(time, 10),
     hasPreviousRun: true,
     surroundings: {
-      gate: { isStill: false, enter: (happens) => happens(), settle: (happens) => happens() },
+      gate: {
+        isStill: false,
+        enter: (happens) => happens(),
+        settle: (happens) => happens(),
+      },
       isKilled: () => false,
       retreatNote: disk,
       listener: {},

@@ -19,7 +19,14 @@ type Candle = readonly [
 ]
 
 const flat = (from: number, to: number, price: number, volume = 10_000): Candle[] =>
-  Array.from({ length: to - from }, (_, index) => [from + index, price, price, price, price, volume])
+  Array.from({ length: to - from }, (_, index) => [
+    from + index,
+    price,
+    price,
+    price,
+    price,
+    volume,
+  ])
 
 const LOTS_OF_1000 = 'lotSize: "1000", minSize: "1000"'
 
@@ -47,9 +54,11 @@ async function play({
   project = opened
   for (const edit of edits) opened.edit(...edit)
   const rows = candles.map(([minute, open, high, low, close, volume = 10_000]) =>
-    [writeTime(at(minute)), ...[open, high, low, close].map((price) => price.toFixed(decimals)), volume].join(
-      ',',
-    ),
+    [
+      writeTime(at(minute)),
+      ...[open, high, low, close].map((price) => price.toFixed(decimals)),
+      volume,
+    ].join(','),
   )
   const file = opened.write(name, ['open_time,open,high,low,close,volume', ...rows, ''].join('\n'))
   const imported: Imported[] = []
@@ -59,7 +68,8 @@ async function play({
     isReplacing: false,
     now: START_AT + 366 * 86_400_000,
   }
-  for await (const one of importPrices({ ...options, files: [file] })) if ('rows' in one) imported.push(one)
+  for await (const one of importPrices({ ...options, files: [file] }))
+    if ('rows' in one) imported.push(one)
   const written = imported[0]?.written?.file ?? ''
   const report = await opened.run([written], 'out')
   const run = report.runs[0]
@@ -76,7 +86,11 @@ async function play({
 test('a crash of 60 % in a minute liquidates, and nothing is owed after it', async () => {
   const { run, fills } = await play({
     orders: [{ at: at(10), action: 'openLong', lots: 1500 }],
-    candles: [...flat(0, 40, 100_000), [40, 100_000, 100_000, 40_000, 41_000], ...flat(41, 60, 41_000)],
+    candles: [
+      ...flat(0, 40, 100_000),
+      [40, 100_000, 100_000, 40_000, 41_000],
+      ...flat(41, 60, 41_000),
+    ],
   })
 
   expect(run.liquidations).toBe(1)
@@ -186,5 +200,7 @@ test('where nothing is traded nothing is filled, and the report says so', async 
   expect(fills).toEqual([])
   expect(run.orders).toEqual({ ACCEPTED: 1, CANCELED: 1 })
   expect(run.money.final).toBe('10000')
-  expect(report.remarks).toContain('BTCUSDT: 100 % of its candles have no volume: nothing is filled in them.')
+  expect(report.remarks).toContain(
+    'BTCUSDT: 100 % of its candles have no volume: nothing is filled in them.',
+  )
 })

@@ -8,7 +8,10 @@ import { type StrategyId } from '../../src/domain/ids.ts'
 import { type Book } from '../../src/engine/book/book.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
 import { createExchangeCore, type ExchangeCore } from '../../src/simulator/futures/exchange-core.ts'
-import { buildInstruments, toMarketInstrument } from '../../src/simulator/futures/instruments/instruments.ts'
+import {
+  buildInstruments,
+  toMarketInstrument,
+} from '../../src/simulator/futures/instruments/instruments.ts'
 import { type LedgerStatement } from '../../src/simulator/futures/accounts/ledger-view.ts'
 import { SeededMarket } from '../../src/simulator/market/seeded/seeded-market.ts'
 import { compareMoney } from '../support/invariants/book-comparison.ts'
@@ -31,13 +34,25 @@ export async function openPaperAccount(seed: string, { speed = 1 } = {}): Promis
   const listed = buildInstruments(START_AT + 90 * 86_400_000)
   const instruments = listed.filter(({ symbol }) => SYMBOLS.includes(symbol))
   const { positionMode } = config.account
-  const market = { seed, speed, startAt: START_AT, instruments: instruments.map(toMarketInstrument) }
+  const market = {
+    seed,
+    speed,
+    startAt: START_AT,
+    instruments: instruments.map(toMarketInstrument),
+  }
   const core = createExchangeCore({
     instruments,
     accounts: [
       {
-        ...{ uid: UID, label: 'backtest', key: 'key', secret: 'secret', passphrase: 'passphrase' },
-        ...{ positionMode, role: 'ordinary', balances: { USDT: '100000' }, leverage: 10 },
+        uid: UID,
+        label: 'backtest',
+        key: 'key',
+        secret: 'secret',
+        passphrase: 'passphrase',
+        positionMode,
+        role: 'ordinary',
+        balances: { USDT: '100000' },
+        leverage: 10,
       },
     ],
     market: () => new SeededMarket(market),
@@ -46,8 +61,15 @@ export async function openPaperAccount(seed: string, { speed = 1 } = {}): Promis
   })
   return {
     core,
-    settings: toEngineSettings(config, { salt: 'salt', version: '0', embedded: true, shown: new Map() }),
-    strategies: new Map(loaded.map((one) => [one.id, { strategy: requireCode(one), params: one.params }])),
+    settings: toEngineSettings(config, {
+      salt: 'salt',
+      version: '0',
+      embedded: true,
+      shown: new Map(),
+    }),
+    strategies: new Map(
+      loaded.map((one) => [one.id, { strategy: requireCode(one), params: one.params }]),
+    ),
   }
 }
 

@@ -32,7 +32,10 @@ export default defineStrategy({
 })
 `,
 )
-const prices = project.write('BTCUSDT.csv', writeQuotes(MINUTES, { 0: { bid: 1_000_000, mark: 1_000_000 } }))
+const prices = project.write(
+  'BTCUSDT.csv',
+  writeQuotes(MINUTES, { 0: { bid: 1_000_000, mark: 1_000_000 } }),
+)
 
 function writeFeed(name: string, feed: string, minutes: Readonly<Record<number, number>>): string {
   const readings = Object.entries(minutes).map(([minute, ratio]) => ({
@@ -65,7 +68,9 @@ async function play(feeds: readonly string[], change: Partial<BacktestRequest> =
     },
   })
   while (run.playTo(run.now + 3_600_000));
-  const { seen } = JSON.parse(state) as { seen: readonly (readonly [number, number | 'none', number])[] }
+  const { seen } = JSON.parse(state) as {
+    seen: readonly (readonly [number, number | 'none', number])[]
+  }
   return { seen, report: run.finish(), remarks: prepared.remarks }
 }
 
@@ -79,7 +84,8 @@ test('[STR2] a reading is shown from its own instant on, and never before', asyn
     const [from, expected] =
       minute < 2 ? [0, 'none'] : minute < 10 ? [2, 0.5] : minute < 20 ? [10, 2] : [20, 0.7]
     expect([minute, ratio]).toEqual([minute, expected])
-    if (ratio !== 'none') expect(Math.abs(ageMs - (minute - from) * MINUTE_MS)).toBeLessThanOrEqual(100)
+    if (ratio !== 'none')
+      expect(Math.abs(ageMs - (minute - from) * MINUTE_MS)).toBeLessThanOrEqual(100)
   }
   expect(new Set(seen.map(([, ratio]) => ratio))).toEqual(new Set(['none', 0.5, 2, 0.7]))
   expect(report.fills.count).toBeGreaterThanOrEqual(3)
@@ -107,7 +113,12 @@ test('without a file the feed is missing, and the report says how to play it', a
 })
 
 test.each([
-  ['a name that no strategy has', (file: string) => [`crowd=${file}`], 'FEED_UNKNOWN', /scripted\.ratio/],
+  [
+    'a name that no strategy has',
+    (file: string) => [`crowd=${file}`],
+    'FEED_UNKNOWN',
+    /scripted\.ratio/,
+  ],
   [
     'a strategy that is not there',
     (file: string) => [`other.ratio=${file}`],

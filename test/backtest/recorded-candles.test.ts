@@ -54,7 +54,10 @@ async function playCandles(
   const lines = CANDLES.map(({ openAt, open, high, low, close }) =>
     [openAt, ...[open, high, low, close].map((tenths) => (tenths / 10).toFixed(1)), 1000].join(','),
   )
-  const file = project.write('BTCUSDT.csv', ['ts_ms,open,high,low,close,volume', ...lines, ''].join('\n'))
+  const file = project.write(
+    'BTCUSDT.csv',
+    ['ts_ms,open,high,low,close,volume', ...lines, ''].join('\n'),
+  )
   const overrides = [`backtest.pollMs=${pollMs}`, 'risk.dataAgeMaxMs=60000']
   const loaded = loadConfig({ file: 'main.yaml', cwd: project.directory, overrides })
   const request = { days: 1, seed: undefined, balance: undefined, version: 'test', fromAt }
@@ -142,14 +145,18 @@ const MINUTE_ROWS: Recording['rows'] = {
 }
 const QUOTE_ROWS: Recording['rows'] = {
   kind: 'quotes',
-  at: Float64Array.of(100, 30_000, 59_999, 60_000),
-  ...{ bid: Float64Array.of(1, 1, 1, 1), ask: Float64Array.of(2, 2, 2, 2) },
-  ...{ bidSize: Float64Array.of(1, 1, 1, 1), askSize: Float64Array.of(1, 1, 1, 1) },
+  at: Float64Array.of(100, 3e4, 59999, 6e4),
+  bid: Float64Array.of(1, 1, 1, 1),
+  ask: Float64Array.of(2, 2, 2, 2),
+  bidSize: Float64Array.of(1, 1, 1, 1),
+  askSize: Float64Array.of(1, 1, 1, 1),
   last: Float64Array.of(10, 12, 9, 20),
 }
 
 const recordingOf = (rows: Recording['rows']): Recording => ({
-  ...{ symbol: 'BTCUSDT', source: 'file', sha256: '' },
+  symbol: 'BTCUSDT',
+  source: 'file',
+  sha256: '',
   rows,
 })
 

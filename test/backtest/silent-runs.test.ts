@@ -29,13 +29,18 @@ export default defineStrategy({
 function writeCandles(hours: number): string {
   const rows = Array.from({ length: hours * 60 }, (_, minute) => {
     const price = 100_000 + (minute % 7)
-    return [START_AT - 3_600_000 + minute * MINUTE_MS, price, price + 1, price - 1, price, 10].join(',')
+    return [START_AT - 3_600_000 + minute * MINUTE_MS, price, price + 1, price - 1, price, 10].join(
+      ',',
+    )
   })
   return project.write('BTCUSDT.csv', ['ts_ms,open,high,low,close,volume', ...rows, ''].join('\n'))
 }
 
 test('a strategy that never wanted anything is named', async () => {
-  project.write('scripted.ts', strategyOf('{}', 'return { intents: [], state: market ? state : state }'))
+  project.write(
+    'scripted.ts',
+    strategyOf('{}', 'return { intents: [], state: market ? state : state }'),
+  )
   const quotes = writeQuotes(10, { 0: { bid: 1_000_000, mark: 1_000_000 } })
 
   const [run] = (await project.run([project.write('BTCUSDT.csv', quotes)], 'out')).runs
@@ -114,7 +119,10 @@ test.each([
 })
 
 test('the summary of a run that looks more seldom than prices may be old says that such denials are normal', async () => {
-  project.write('scripted.ts', strategyOf('{}', 'return { intents: [], state: market ? state : state }'))
+  project.write(
+    'scripted.ts',
+    strategyOf('{}', 'return { intents: [], state: market ? state : state }'),
+  )
   const quotes = writeQuotes(10, { 0: { bid: 1_000_000, mark: 1_000_000 } })
   const report = await project.run([project.write('BTCUSDT.csv', quotes)], 'out')
   const denialsByStrategy = { scripted: [{ code: 'DATA_STALE', meaning: 'old', count: 9 }] }

@@ -41,15 +41,27 @@ async function openScene() {
     logger: { log: (_, event) => void logged.push(event) },
   })
   const account = new VirtualAccount({
-    ...{ ...paper, time, journal, polling: POLLING, pageFills: 100, clock: time.clock },
+    ...paper,
+    time,
+    journal,
+    polling: POLLING,
+    pageFills: 100,
+    clock: time.clock,
     book: createBook(paper.settings.positionMode),
     exchange: new DirectExchange(paper.core, () => time.now),
     network: new DirectNetwork(time, 10),
     hasPreviousRun: false,
     surroundings: {
-      gate: { isStill: false, enter: (happens) => happens(), settle: (happens) => happens() },
+      gate: {
+        isStill: false,
+        enter: (happens) => happens(),
+        settle: (happens) => happens(),
+      },
       isKilled: () => isKilled,
-      retreatNote: { leave: () => true, forget: () => undefined },
+      retreatNote: {
+        leave: () => true,
+        forget: () => undefined,
+      },
       listener: { batchDurable: (wait) => pace.hear(wait) },
       announcements: {
         killState: () => undefined,
@@ -64,7 +76,13 @@ async function openScene() {
   const ordersOf = () => paper.core.ledger(UID).openOrders.map(({ clientOid }) => clientOid)
   const sent = () => paper.core.ledger(UID).counts.ordersAccepted
   return {
-    ...{ account, time, journal, pace, logged, ordersOf, sent },
+    account,
+    time,
+    journal,
+    pace,
+    logged,
+    ordersOf,
+    sent,
     pass: (ms: number) => time.runUntil(time.now + ms),
     kill: () => (isKilled = true),
   }

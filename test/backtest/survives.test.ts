@@ -15,7 +15,10 @@ async function fall(lots: number, survives = '') {
   const priceAt = (minute: number): number =>
     Math.round(1_000_000 * 0.999 ** Math.max(0, minute - 10) * (minute >= 60 ? 0.95 : 1))
   const quotes = Object.fromEntries(
-    Array.from({ length: MINUTES }, (_, minute) => [minute, { bid: priceAt(minute), mark: priceAt(minute) }]),
+    Array.from({ length: MINUTES }, (_, minute) => [
+      minute,
+      { bid: priceAt(minute), mark: priceAt(minute) },
+    ]),
   )
   const file = project.write('BTCUSDT.csv', writeQuotes(MINUTES + 5, quotes))
   const run = (await project.run([file], 'out')).runs[0] as RunReport

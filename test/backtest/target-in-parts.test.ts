@@ -31,7 +31,10 @@ test.each([15_000, 60_000])(
     const rows = Array.from({ length: 300 }, (_, minute) =>
       [START_AT + minute * MINUTE_MS, 100_000, 100_000, 100_000, 100_000, 10_000].join(','),
     )
-    const file = opened.write('BTCUSDT-1m.csv', ['ts_ms,open,high,low,close,volume', ...rows, ''].join('\n'))
+    const file = opened.write(
+      'BTCUSDT-1m.csv',
+      ['ts_ms,open,high,low,close,volume', ...rows, ''].join('\n'),
+    )
 
     await opened.run([file], 'out')
 

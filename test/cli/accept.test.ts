@@ -65,7 +65,9 @@ async function open({
   return simulator
 }
 
-async function accept(...words: string[]): Promise<{ readonly code: number; readonly text: string }> {
+async function accept(
+  ...words: string[]
+): Promise<{ readonly code: number; readonly text: string }> {
   written.length = 0
   const code = await main(['accept', join(workspace.directory, 'config/main.yaml'), ...words])
   return { code, text: written.join('') }
@@ -98,7 +100,15 @@ test.each(shareOf(ACCOUNTS, 2))(
     const { code, text } = await accept('--trade', ...settings.flatMap((one) => ['--set', one]))
 
     const trading = ['trade', 'kill', 'nothing left']
-    expect(stepsOf(text)).toEqual(['prices', 'account', 'place', 'same name', 'open', 'gone', ...trading])
+    expect(stepsOf(text)).toEqual([
+      'prices',
+      'account',
+      'place',
+      'same name',
+      'open',
+      'gone',
+      ...trading,
+    ])
     const { fills } = exchange.ledger(SIMULATED_UID).counts
     expect({ code, left: leftAt(exchange), fills }).toEqual({ code: 0, left: 0, fills: 2 })
     expect(text).toContain(isOwn ? 'everything of the product type' : 'everything of BTCUSDT')
@@ -120,7 +130,8 @@ test('[SEC1] files that others may replace are refused before anything is sent, 
   const trusted = await call('--trust-files')
 
   expect([refused.code, called, trusted, sent]).toEqual([78, 78, 0, 0])
-  for (const text of [refused.text, said]) expect(text).toMatch(/chmod go-w .*main\.yaml[^]*--trust-files/)
+  for (const text of [refused.text, said])
+    expect(text).toMatch(/chmod go-w .*main\.yaml[^]*--trust-files/)
 })
 
 test('stopped by a signal it takes away what it has placed', async () => {
@@ -144,14 +155,14 @@ test('orders that are refused and keys that are wrong: which step, and what to d
 
   expect(stepsOf(refused.text)).toEqual(['prices', 'account', 'place FAIL', 'nothing left'])
   expect(refused.text).toContain('-> pay in margin coin')
-  const { hasFailed, isClean, steps } = JSON.parse(wrong.text.slice(wrong.text.indexOf('{'))) as Acceptance
+  const { hasFailed, isClean, steps } = JSON.parse(
+    wrong.text.slice(wrong.text.indexOf('{')),
+  ) as Acceptance
   expect({ hasFailed, isClean }).toEqual({ hasFailed: true, isClean: true })
   expect(steps.map(({ what, state }) => [what, state])).toEqual([
-    ...[
-      ['prices', 'ok'],
-      ['account', 'fail'],
-      ['nothing left', 'ok'],
-    ],
+    ['prices', 'ok'],
+    ['account', 'fail'],
+    ['nothing left', 'ok'],
   ])
   expect(steps[1]?.advice).toContain('INTENTD_API_SECRET')
   expect(wrong.text).not.toContain('wrongsecret')
@@ -171,7 +182,9 @@ test('an order whose answer is lost is taken away when it can appear no more', a
     left: leftAt(exchange),
     orders: exchange.ledger(SIMULATED_UID).counts.ordersAccepted,
   }).toEqual({
-    ...{ code: 1, left: 0, orders: 1 },
+    code: 1,
+    left: 0,
+    orders: 1,
   })
 })
 

@@ -68,7 +68,12 @@ test('a result hangs on what the file of a strategy imports, on the packages amo
   const writeVersion = (version: string): void =>
     writeFileSync(
       join(line, 'package.json'),
-      JSON.stringify({ name: '@fits/line', version, type: 'module', exports: { './fast': './fast.js' } }),
+      JSON.stringify({
+        name: '@fits/line',
+        version,
+        type: 'module',
+        exports: { './fast': './fast.js' },
+      }),
     )
   writeVersion('1.0.0')
   const first = await recipe()
@@ -79,14 +84,24 @@ test('a result hangs on what the file of a strategy imports, on the packages amo
   writeVersion('1.0.1')
   const newer = await recipe()
 
-  expect(describeDifference(first, changed)).toMatch(/^sha256\.strategies\.scripted\.exact\.ts is "/)
+  expect(describeDifference(first, changed)).toMatch(
+    /^sha256\.strategies\.scripted\.exact\.ts is "/,
+  )
   expect(back).toBe(first)
-  expect(describeDifference(first, newer)).toBe('packages.scripted.@fits/line is "1.0.1" here, "1.0.0" there')
+  expect(describeDifference(first, newer)).toBe(
+    'packages.scripted.@fits/line is "1.0.1" here, "1.0.0" there',
+  )
   expect(first).not.toContain(project.directory)
 })
 
 test.each([
-  ['the configuration', 'main.yaml', 'pollMs: 5000', 'pollMs: 6000', /found +another configuration/],
+  [
+    'the configuration',
+    'main.yaml',
+    'pollMs: 5000',
+    'pollMs: 6000',
+    /found +another configuration/,
+  ],
   [
     'a file of a strategy',
     'scripted.yaml',
@@ -95,14 +110,23 @@ test.each([
     /another configuration/,
   ],
   ['the code of a strategy', 'scripted.ts', 'next: 0', 'next: 1', /found +other code of scripted/],
-  ['a configuration in the midst of an edit', 'main.yaml', 'backtest:', 'backtest', /SWEEP_FILES_CHANGED/],
-])('a sweep on one machine ends where %s was changed while it ran', async (_what, file, from, to, found) => {
-  const prepared = await prepare()
-  const request = { file: 'main.yaml', cwd: project.directory }
-  expect(findChange(request, prepared)).toBe(undefined)
-  project.edit(file, from, to)
+  [
+    'a configuration in the midst of an edit',
+    'main.yaml',
+    'backtest:',
+    'backtest',
+    /SWEEP_FILES_CHANGED/,
+  ],
+])(
+  'a sweep on one machine ends where %s was changed while it ran',
+  async (_what, file, from, to, found) => {
+    const prepared = await prepare()
+    const request = { file: 'main.yaml', cwd: project.directory }
+    expect(findChange(request, prepared)).toBe(undefined)
+    project.edit(file, from, to)
 
-  expect(findChange(request, prepared)?.message).toMatch(found)
-  project.edit(file, to, from)
-  expect(findChange(request, prepared)).toBe(undefined)
-})
+    expect(findChange(request, prepared)?.message).toMatch(found)
+    project.edit(file, to, from)
+    expect(findChange(request, prepared)).toBe(undefined)
+  },
+)

@@ -42,11 +42,20 @@ afterEach(() => {
 function backtest(out: string, ...options: readonly string[]): Promise<number> {
   const directory = join(project.directory, out)
   const set = ['--set', 'backtest.pollMs=60000', '--market', 'seeded']
-  return main(['backtest', join(project.directory, 'main.yaml'), ...set, '--out', directory, ...options])
+  return main([
+    'backtest',
+    join(project.directory, 'main.yaml'),
+    ...set,
+    '--out',
+    directory,
+    ...options,
+  ])
 }
 
 function readReport(out: string): BacktestReport {
-  return JSON.parse(readFileSync(join(project.directory, out, 'report.json'), 'utf8')) as BacktestReport
+  return JSON.parse(
+    readFileSync(join(project.directory, out, 'report.json'), 'utf8'),
+  ) as BacktestReport
 }
 
 function readRecipe(out: string): Readonly<Record<string, unknown>> {
@@ -69,7 +78,11 @@ describe('intentd backtest', () => {
       ['optimistic', '5000', 2],
     ])
     expect(readdirSync(join(project.directory, 'all', 'optimistic')).toSorted()).toEqual([
-      ...['equity.csv', 'fills.csv', 'orders.csv', 'positions.csv', 'returns.csv'],
+      'equity.csv',
+      'fills.csv',
+      'orders.csv',
+      'positions.csv',
+      'returns.csv',
     ])
     const page = readFileSync(join(project.directory, 'all', 'report.html'), 'utf8')
     const shown = page.slice(0, page.indexOf('<script'))
@@ -107,7 +120,9 @@ describe('intentd backtest', () => {
     const { to, endedEarly } = readRecipe('cut-interrupted')
     expect(to).toBe(new Date(report.runs[0]?.toAt ?? 0).toISOString())
     expect(endedEarly).toMatchObject({ by: 'SIGINT', asked: '2033-03-20T00:00:00.000Z' })
-    expect(readdirSync(join(project.directory, 'cut-interrupted', 'pessimistic'))).toContain('fills.csv')
+    expect(readdirSync(join(project.directory, 'cut-interrupted', 'pessimistic'))).toContain(
+      'fills.csv',
+    )
     expect(readdirSync(project.directory).filter((name) => name.includes('unfinished'))).toEqual([])
   })
 
@@ -115,7 +130,10 @@ describe('intentd backtest', () => {
     const code = readFileSync(join(project.directory, 'scripted.ts'), 'utf8')
     project.write(
       'scripted.ts',
-      code.replace('const order =', "void Promise.reject(new Error('left alone'))\n    const order ="),
+      code.replace(
+        'const order =',
+        "void Promise.reject(new Error('left alone'))\n    const order =",
+      ),
     )
 
     // In a process of its own: the runner of the tests takes a rejected promise for a failure of theirs.
@@ -123,7 +141,14 @@ describe('intentd backtest', () => {
       process.execPath,
       [
         join(import.meta.dirname, '../../bin/intentd.mjs'),
-        ...['backtest', 'main.yaml', '--market', 'seeded', '--days', '1', '--out', 'stray'],
+        'backtest',
+        'main.yaml',
+        '--market',
+        'seeded',
+        '--days',
+        '1',
+        '--out',
+        'stray',
       ],
       { cwd: project.directory, encoding: 'utf8' },
     )
@@ -164,16 +189,23 @@ describe('intentd backtest', () => {
       file: '../../src/cli/backtest/backtest-thread',
       askedBy: import.meta.url,
       task: {
-        ...{ config: join(project.directory, 'main.yaml'), version: '0.0.0' },
+        config: join(project.directory, 'main.yaml'),
+        version: '0.0.0',
         options: {
-          ...{ market: ['seeded'], days: 1, set: [], param: [] },
+          market: ['seeded'],
+          days: 1,
+          set: [],
+          param: [],
           out: join(project.directory, 'full'),
         },
       },
-      ...{ hungAfterMs: 60_000, heapMbMax: 64 },
+      hungAfterMs: 6e4,
+      heapMbMax: 64,
     })
 
-    await expect(played).rejects.toThrow(/BACKTEST_MEMORY[^]*strategy +scripted\n +at +2025-01-01T02:00:0/)
+    await expect(played).rejects.toThrow(
+      /BACKTEST_MEMORY[^]*strategy +scripted\n +at +2025-01-01T02:00:0/,
+    )
     expect(readdirSync(project.directory).filter((name) => name.startsWith('full'))).toEqual([])
   })
 
@@ -187,7 +219,10 @@ describe('intentd backtest', () => {
     expect(printed.out).toContain('it stood still')
     expect(printed.error).toMatch(/BACKTEST_STRATEGY_HALTED[^]*no such thing/)
 
-    project.write('scripted.ts', code.replace('action, lots, ...limit', 'action, lots: Number.NaN, ...limit'))
+    project.write(
+      'scripted.ts',
+      code.replace('action, lots, ...limit', 'action, lots: Number.NaN, ...limit'),
+    )
     expect(await backtest('denied', '--days', '1')).toBe(0)
     expect(printed.out.replaceAll(/\s+/g, ' ')).toMatch(
       /scripted: \d+ denied, INTENT_MALFORMED \(.*\): a field is wrong, misspelt or no number/,
@@ -196,7 +231,10 @@ describe('intentd backtest', () => {
 
   test('a strategy that asks the clock is named in the report, with its line', async () => {
     const code = readFileSync(join(project.directory, 'scripted.ts'), 'utf8')
-    project.write('scripted.ts', code.replace('const order =', 'void Date.now()\n    const order ='))
+    project.write(
+      'scripted.ts',
+      code.replace('const order =', 'void Date.now()\n    const order ='),
+    )
 
     expect(await backtest('asked', '--days', '1')).toBe(0)
     const { assumptions: _, ...report } = readReport('asked')
@@ -236,17 +274,29 @@ describe('intentd backtest', () => {
     const eth = project.write('ETHUSDT.csv', rows(2500))
     const play = (out: string, files: readonly string[]): Promise<number> =>
       main([
-        ...['backtest', join(project.directory, 'main.yaml'), '--out', join(project.directory, out)],
+        'backtest',
+        join(project.directory, 'main.yaml'),
+        '--out',
+        join(project.directory, out),
         ...files.flatMap((file) => ['--market', file]),
       ])
 
     expect([await play('one', [btc, eth]), await play('two', [eth, btc])]).toEqual([0, 0])
     expect(
-      await main(['backtest', join(project.directory, 'main.yaml'), '--market', btc, '--days', '1']),
+      await main([
+        'backtest',
+        join(project.directory, 'main.yaml'),
+        '--market',
+        btc,
+        '--days',
+        '1',
+      ]),
     ).toBe(64)
     expect(printed.error).toContain('BACKTEST_DAYS_UNUSED')
 
-    expect(readReport('one').remarks.join()).toMatch(/BTCUSDT: 100 % of its prices lie between two ticks/)
+    expect(readReport('one').remarks.join()).toMatch(
+      /BTCUSDT: 100 % of its prices lie between two ticks/,
+    )
     expect(printed.out).toMatch(/BTCUSDT: 100 %/)
     expect(readAll(join(project.directory, 'two'))).toEqual(readAll(join(project.directory, 'one')))
   })
@@ -283,7 +333,9 @@ describe('intentd compare', () => {
     expect(printed.out).toMatch(/one +two\n/)
     expect(printed.out).toMatch(/^\n {2}one, made-up prices: Made-up prices \(seeded market\)/)
     expect(printed.out).toMatch(/^ {2}prices +made up +made up$/m)
-    expect(readFileSync(page, 'utf8')).toContain('<title>one, made-up prices and two, made-up prices</title>')
+    expect(readFileSync(page, 'utf8')).toContain(
+      '<title>one, made-up prices and two, made-up prices</title>',
+    )
     for (const out of ['one', 'two']) {
       const final = Number(readReport(out).runs[0]?.money.final)
         .toFixed(2)

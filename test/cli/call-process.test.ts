@@ -24,7 +24,8 @@ test.concurrent('a broken rule ends with 64 and goes to standard error', async (
 })
 
 test.concurrent('a withdrawal that was not consented to ends with 64', async () => {
-  const words = '--coin USDT --transfer-type on_chain --chain erc20 --size 12.5 --address 0xaa'.split(' ')
+  const words =
+    '--coin USDT --transfer-type on_chain --chain erc20 --size 12.5 --address 0xaa'.split(' ')
   const run = projects.open().start(['call', 'spotWithdrawal', ...words])
   const { code } = await run.ended
 

@@ -18,7 +18,12 @@ describe('a broken rule is refused before anything is sent, in words', () => {
     const kind = pending === undefined ? [] : ['--pending', pending]
 
     // Even with consent: the rules come first.
-    const { code, out, err } = await typed([...toWords(name, change), ...mode, ...kind, '--yes=all'])
+    const { code, out, err } = await typed([
+      ...toWords(name, change),
+      ...mode,
+      ...kind,
+      '--yes=all',
+    ])
 
     expect(err).toContain(says)
     expect(err).toMatch(/^REQUEST_INVALID: /)
@@ -36,7 +41,8 @@ describe('a broken rule is refused before anything is sent, in words', () => {
     const required = topParameters(describeEndpoint(endpointNamed(name))).filter(
       ({ isRequired }) => isRequired,
     )
-    for (const field of required) expect(err).toMatch(new RegExp(`${toOption(field.name)} +required`))
+    for (const field of required)
+      expect(err).toMatch(new RegExp(`${toOption(field.name)} +required`))
     if (required.length > 0) expect(code).toBe(64)
   })
 })
@@ -52,11 +58,17 @@ describe('words', () => {
     [['tickers', '--yes=1', '--yes=2'], '--yes was given more than once'],
     [['modifyPlanOrder', '--pending=stop'], '--pending takes limit, market, trailing'],
     [['tickers', '--pending=limit'], '--pending is for modifyPlanOrder'],
-    [['modifyPlanOrder', '--new-surplus-trigger-price=1'], 'write --new-stop-surplus-trigger-price'],
+    [
+      ['modifyPlanOrder', '--new-surplus-trigger-price=1'],
+      'write --new-stop-surplus-trigger-price',
+    ],
     [['batchPlaceOrder', '--orders=[{'], 'is not JSON'],
     [['batchPlaceOrder', '--orders=["a"]'], 'takes a JSON list of objects'],
     [['batchPlaceOrder', '--orders=side'], '"side" is neither'],
-    [[...toWords('batchPlaceOrder', { orders: 'side=buy,orderType=market,sise=1' })], 'did you mean size?'],
+    [
+      [...toWords('batchPlaceOrder', { orders: 'side=buy,orderType=market,sise=1' })],
+      'did you mean size?',
+    ],
   ])('%j', async (words, says) => {
     const { code, err } = await typed(words)
     expect(err).toContain(says)
@@ -64,7 +76,12 @@ describe('words', () => {
   })
 
   it('case and dashes of names do not count, samples in lower case are put in capitals', async () => {
-    const words = ['single-position', '--PRODUCTTYPE=usdt-futures', '--symbol=btcusdt', '--margin-coin=USDT']
+    const words = [
+      'single-position',
+      '--PRODUCTTYPE=usdt-futures',
+      '--symbol=btcusdt',
+      '--margin-coin=USDT',
+    ]
     const { code, out } = await typed([...words, '--dry-run'])
     expect(code).toBe(0)
     expect(out).toContain('?marginCoin=USDT&productType=USDT-FUTURES&symbol=BTCUSDT\n')
@@ -87,7 +104,9 @@ describe('words', () => {
 
   it('no parameter of the table has the name of an option of the command', () => {
     const own = new Set(CALL_OPTIONS.map(toKey))
-    const names = endpointNames.flatMap((name) => topParameters(describeEndpoint(endpointNamed(name))))
+    const names = endpointNames.flatMap((name) =>
+      topParameters(describeEndpoint(endpointNamed(name))),
+    )
     expect(names.filter(({ name }) => own.has(toKey(name)))).toEqual([])
   })
 })
@@ -97,7 +116,14 @@ describe('help', () => {
     const { code, out } = await typed(['--help'])
     expect(code).toBe(0)
     for (const name of endpointNames) expect(out).toMatch(new RegExp(`^  ${name} `, 'm'))
-    for (const family of ['Futures', 'Spot', 'Margin', 'Copy trading', 'Conversion', 'Sub-accounts']) {
+    for (const family of [
+      'Futures',
+      'Spot',
+      'Margin',
+      'Copy trading',
+      'Conversion',
+      'Sub-accounts',
+    ]) {
       expect(out).toMatch(new RegExp(`^${family}$`, 'm'))
     }
   })
@@ -108,17 +134,20 @@ describe('help', () => {
     expect(out).toMatch(/^Usage: intentd call/)
   })
 
-  it.each(endpointNames)('of %s names its parameters, values, limit and signature', async (name) => {
-    const { code, out } = await typed([name, '--help'])
-    const row = describeEndpoint(endpointNamed(name))
-    expect(code).toBe(0)
-    expect(out).toContain(`${row.method} ${row.path}`)
-    expect(out).toMatch(/^ {2}limit {4}\d+ calls? a second per (account|IP address)/m)
-    expect(out).toMatch(/^ {2}auth {5}(public|signed)/m)
-    for (const field of topParameters(row)) {
-      expect(out).toContain(`  ${toOption(field.name)}`)
-      for (const value of field.values) expect(out).toContain(value)
-      if (field.description !== undefined) expect(out).toContain(field.description)
-    }
-  })
+  it.each(endpointNames)(
+    'of %s names its parameters, values, limit and signature',
+    async (name) => {
+      const { code, out } = await typed([name, '--help'])
+      const row = describeEndpoint(endpointNamed(name))
+      expect(code).toBe(0)
+      expect(out).toContain(`${row.method} ${row.path}`)
+      expect(out).toMatch(/^ {2}limit {4}\d+ calls? a second per (account|IP address)/m)
+      expect(out).toMatch(/^ {2}auth {5}(public|signed)/m)
+      for (const field of topParameters(row)) {
+        expect(out).toContain(`  ${toOption(field.name)}`)
+        for (const value of field.values) expect(out).toContain(value)
+        if (field.description !== undefined) expect(out).toContain(field.description)
+      }
+    },
+  )
 })

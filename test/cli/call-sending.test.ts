@@ -5,7 +5,13 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { exampleOf, sampleOf, toWords } from '../../src/cli/call/call-samples.ts'
 import { endpointNames, type EndpointName } from '../../src/protocol/endpoints.ts'
 import { isGuarded } from '../../src/exchange/client/guarded-endpoints.ts'
-import { envelopeOf, jsonAnswer, rawAnswer, type WireScript, WireServer } from '../support/wire-server.ts'
+import {
+  envelopeOf,
+  jsonAnswer,
+  rawAnswer,
+  type WireScript,
+  WireServer,
+} from '../support/wire-server.ts'
 import { PAPER, typed } from './call-fixture.ts'
 
 const CANARIES = { key: 'canary-key-1', secret: 'canary-secret-1', passphrase: 'canary-phrase-1' }
@@ -46,24 +52,28 @@ async function openExchange(script: WireScript, environment = 'simulator', more 
   return { server, at: { config, cwd: folder } }
 }
 
-const accept: WireScript = (_request, socket) => void socket.write(jsonAnswer(envelopeOf({ orderId: '1' })))
+const accept: WireScript = (_request, socket) =>
+  void socket.write(jsonAnswer(envelopeOf({ orderId: '1' })))
 const withdraw = toWords('spotWithdrawal')
 
 describe('--dry-run', () => {
-  it.each(endpointNames)('[SEC1] of %s shows the request and no secret, and sends nothing', async (name) => {
-    const { server, at } = await openExchange(accept)
-    const { code, out, err } = await typed([...toWords(name), '--dry-run'], at)
+  it.each(endpointNames)(
+    '[SEC1] of %s shows the request and no secret, and sends nothing',
+    async (name) => {
+      const { server, at } = await openExchange(accept)
+      const { code, out, err } = await typed([...toWords(name), '--dry-run'], at)
 
-    expect(code).toBe(0)
-    expect(out).toMatch(/^(GET|POST) http:\/\/127\.0\.0\.1:\d+\//)
-    for (const canary of Object.values(CANARIES)) expect(out + err).not.toContain(canary)
-    for (const [, value] of out.matchAll(
-      /^(?:ACCESS-(?:KEY|SIGN|PASSPHRASE)|x-api-(?:key|signature)): (.*)$/gm,
-    )) {
-      expect(value).toBe('[hidden]')
-    }
-    expect(server.requests).toEqual([])
-  })
+      expect(code).toBe(0)
+      expect(out).toMatch(/^(GET|POST) http:\/\/127\.0\.0\.1:\d+\//)
+      for (const canary of Object.values(CANARIES)) expect(out + err).not.toContain(canary)
+      for (const [, value] of out.matchAll(
+        /^(?:ACCESS-(?:KEY|SIGN|PASSPHRASE)|x-api-(?:key|signature)): (.*)$/gm,
+      )) {
+        expect(value).toBe('[hidden]')
+      }
+      expect(server.requests).toEqual([])
+    },
+  )
 
   it('shows what is then sent, to the letter', async () => {
     const { server, at } = await openExchange(accept)
@@ -71,7 +81,11 @@ describe('--dry-run', () => {
       const yes = CONSENT[name] === undefined ? [] : [`--yes=${CONSENT[name]}`]
       const dry = await typed([...toWords(name), '--dry-run', '--json'], at)
       await typed([...toWords(name), ...yes], at)
-      const { url, body, method } = JSON.parse(dry.out) as { url: string; body: string; method: string }
+      const { url, body, method } = JSON.parse(dry.out) as {
+        url: string
+        body: string
+        method: string
+      }
       const sent = server.requests.at(-1)
       expect({ method, body, url: url.replace(/^http:\/\/[^/]+/, '') }).toEqual({
         method: sent?.method,
@@ -99,7 +113,10 @@ describe('how a call ends', () => {
     const answers: readonly (readonly [EndpointName, string])[] = [
       ['cancelAllOrders', '{"successList":[],"failureList":null,"newField":{"a":[1.50,1e3,-0.0]}}'],
       ['orderFills', '{"fillList":null,"endId":null,"total":12345678901234567890.10}'],
-      ['createVirtualSubaccounts', '{"successList":[{"subaAccountUid":"1","subaAccountName":"","x":true}]}'],
+      [
+        'createVirtualSubaccounts',
+        '{"successList":[{"subaAccountUid":"1","subaAccountName":"","x":true}]}',
+      ],
       [
         'crossedOpenOrders',
         '{"orderList":[{"symbol":"B","orderId":"1","side":"systemRepay-selll"}],"maxId":""}',
@@ -165,7 +182,9 @@ describe('how a call ends', () => {
   })
 
   it('a public endpoint needs no keys', async () => {
-    const { at } = await openExchange((_request, socket) => void socket.write(jsonAnswer(envelopeOf([]))))
+    const { at } = await openExchange(
+      (_request, socket) => void socket.write(jsonAnswer(envelopeOf([]))),
+    )
     vi.unstubAllEnvs()
     for (const name of ['KEY', 'SECRET', 'PASSPHRASE']) vi.stubEnv(`INTENTD_API_${name}`, '')
     expect(await typed(toWords('tickers'), at)).toEqual({ code: 0, out: '(none)\n', err: '' })
@@ -273,7 +292,9 @@ describe('what moves money out or makes accounts', () => {
     async (name) => {
       const { server, at } = await openExchange(accept)
       vi.unstubAllEnvs()
-      const lines = ['KEY', 'SECRET', 'PASSPHRASE'].map((each) => `INTENTD_API_${each}=from-the-file`)
+      const lines = ['KEY', 'SECRET', 'PASSPHRASE'].map(
+        (each) => `INTENTD_API_${each}=from-the-file`,
+      )
       writeFileSync(join(at.cwd, '.env'), lines.join('\n'), { mode: 0o600 })
       vi.stubEnv(name, 'of-another-account')
 

@@ -55,7 +55,13 @@ export default defineStrategy({
 
 /** In this thread, which is quicker than the command's own. */
 async function check(feed: readonly string[] = []): Promise<boolean> {
-  const options = { set: [], param: [], market: [join(project.directory, 'BTCUSDT.csv')], feed, cuts: 3 }
+  const options = {
+    set: [],
+    param: [],
+    market: [join(project.directory, 'BTCUSDT.csv')],
+    feed,
+    cuts: 3,
+  }
   const { isBiased, lines } = await checkBias(
     { config: join(project.directory, 'main.yaml'), options, version: 'test' },
     { marks: new PlayMarks(), isTTY: false, post: () => undefined },
@@ -71,7 +77,9 @@ describe('intentd check-bias', () => {
     expect(await check()).toBe(false)
     expect(printed.match(/: the same effects to the byte/g)).toHaveLength(3)
     expect(printed).toContain('no effect changed')
-    expect(printed).toMatch(/scripted: all \d{3} the same: nothing hangs on where the history began/)
+    expect(printed).toMatch(
+      /scripted: all \d{3} the same: nothing hangs on where the history began/,
+    )
   })
 
   test('what hangs on where the history began is said, and is no error', async () => {
@@ -89,7 +97,9 @@ describe('intentd check-bias', () => {
     )
 
     expect(await check()).toBe(true)
-    expect(printed).toMatch(/other effects, from 2025-01-01T00:0\d:\d\d\.\d+Z on, of strategy scripted/)
+    expect(printed).toMatch(
+      /other effects, from 2025-01-01T00:0\d:\d\d\.\d+Z on, of strategy scripted/,
+    )
     expect(printed).toContain('biased: what was done hangs on prices that were not there yet')
   })
 
@@ -122,7 +132,10 @@ describe('intentd check-bias', () => {
   ])(
     'prices that come as a module, future.%s, are named for a person to look at',
     async (ending, toText, head) => {
-      const prices = Array.from({ length: 12 * 60 }, (_, minute) => 100_000 + 300 * Math.sin(minute / 40))
+      const prices = Array.from(
+        { length: 12 * 60 },
+        (_, minute) => 100_000 + 300 * Math.sin(minute / 40),
+      )
       project.write(`future.${ending}`, toText(JSON.stringify(prices)))
       writeStrategy(
         head,
@@ -132,7 +145,9 @@ describe('intentd check-bias', () => {
 
       expect(await check()).toBe(false)
       expect(printed).toMatch(
-        new RegExp(`note: a strategy (?:imports|reads) a file; look .*: \\S+ \\S*future\\.${ending}`),
+        new RegExp(
+          `note: a strategy (?:imports|reads) a file; look .*: \\S+ \\S*future\\.${ending}`,
+        ),
       )
       expect(printed.match(/note:/g)).toHaveLength(1)
     },
@@ -210,12 +225,24 @@ describe('the command', () => {
   beforeEach(() => project.edit('scripted.yaml', '\nmodule', '\nisolation: inline\nmodule'))
 
   function run(hungAfter: string): Promise<number> {
-    const [config, prices] = ['main.yaml', 'BTCUSDT.csv'].map((name) => join(project.directory, name))
-    return main(['check-bias', String(config), '--market', String(prices), '--hung-after', hungAfter])
+    const [config, prices] = ['main.yaml', 'BTCUSDT.csv'].map((name) =>
+      join(project.directory, name),
+    )
+    return main([
+      'check-bias',
+      String(config),
+      '--market',
+      String(prices),
+      '--hung-after',
+      hungAfter,
+    ])
   }
 
   test('a decision that never comes back ends it, with the name of the strategy', async () => {
-    writeStrategy('', `for (; snapshot.exchangeTime >= ${START_AT + 60 * MINUTE_MS}; );\n    const lots = 0`)
+    writeStrategy(
+      '',
+      `for (; snapshot.exchangeTime >= ${START_AT + 60 * MINUTE_MS}; );\n    const lots = 0`,
+    )
 
     expect(await run('1s')).toBe(78)
     expect(errors).toMatch(/STRATEGY_HANGS[^]*strategy +scripted\n +at +2025-01-01T01:00:0/)
@@ -245,8 +272,20 @@ describe('two runs held against each other', () => {
 
   test('decisions are matched by strategy and moment', () => {
     const decision = (at: number, digest: number, strategyId = 'a') => ({ at, digest, strategyId })
-    const one = [decision(5, 1), decision(11, 1), decision(21, 2), decision(31, 3), decision(31, 9, 'b')]
-    const other = [decision(6, 7), decision(12, 1), decision(22, 5), decision(32, 3), decision(42, 4)]
+    const one = [
+      decision(5, 1),
+      decision(11, 1),
+      decision(21, 2),
+      decision(31, 3),
+      decision(31, 9, 'b'),
+    ]
+    const other = [
+      decision(6, 7),
+      decision(12, 1),
+      decision(22, 5),
+      decision(32, 3),
+      decision(42, 4),
+    ]
 
     expect([...compareDecisions(one, other, { fromAt: 10, gridMs: 10 })]).toEqual([
       ['a', { compared: 3, same: 2, firstAt: 22, lastAt: 22 }],

@@ -13,10 +13,25 @@ const SIMULATOR = 'config/simulator.yaml'
 /** One mistake each, and what the line that tells of it must say. */
 const MISTAKES: readonly (readonly [file: string, from: string, to: string, reported: RegExp])[] = [
   [PAPER, 'environment: simulator', 'environment: paper', /environment: expected .*got "paper"/],
-  [PAPER, 'productType: USDT-FUTURES', 'productType: USD-FUTURES', /account\.productType: expected/],
-  [PAPER, 'marginMode: crossed', 'marginMode: cross', /account\.marginMode: expected .*got "cross"/],
+  [
+    PAPER,
+    'productType: USDT-FUTURES',
+    'productType: USD-FUTURES',
+    /account\.productType: expected/,
+  ],
+  [
+    PAPER,
+    'marginMode: crossed',
+    'marginMode: cross',
+    /account\.marginMode: expected .*got "cross"/,
+  ],
   [PAPER, 'tickSize: "0.1"', 'tickSize: "0"', /BTCUSDT\.tickSize: expected/],
-  [PAPER, 'requestTimeoutMs: 5000', 'requestTimeoutMs: 5s', /requestTimeoutMs: expected .*got "5s"/],
+  [
+    PAPER,
+    'requestTimeoutMs: 5000',
+    'requestTimeoutMs: 5s',
+    /requestTimeoutMs: expected .*got "5s"/,
+  ],
   [PAPER, 'limitsUse: 1', 'limitsUse: 2', /limitsUse: expected/],
   [PAPER, 'tickersMs: 100', 'tickerMs: 100', /tickerMs: unknown key; did you mean "tickersMs"/],
   [PAPER, 'positionsMs: 1000', 'positionsMs: 10', /positionsMs: expected/],
@@ -29,7 +44,12 @@ const MISTAKES: readonly (readonly [file: string, from: string, to: string, repo
   [PAPER, 'level: info', 'level: loud', /log\.level: expected/],
   [PAPER, 'counting: sliding', 'counting: guessing', /counting: expected/],
   [PAPER, '- strategies/trend-btc.yaml', '- strategies/trend-bct.yaml', /no such file/],
-  [GRID, 'instruments: [BTCUSDT]', 'instruments: [BTCUSD]', /BTCUSD is not listed .*did you mean BTCUSDT/],
+  [
+    GRID,
+    'instruments: [BTCUSDT]',
+    'instruments: [BTCUSD]',
+    /BTCUSD is not listed .*did you mean BTCUSDT/,
+  ],
   [GRID, 'orderSizeMax: "0.002"', 'orderSizeMax: 0.002x', /orderSizeMax: expected/],
   [TREND, '../../strategies/trend.ts', '../../strategies/tend.ts', /module: no such file/],
 ]
@@ -125,7 +145,9 @@ test.concurrent('an instrument whose prices are made up beside a file of another
   const made = project.start(['check'])
 
   expect([(await played.ended).code, (await made.ended).code]).toEqual([0, 0])
-  expect(played.stdout).toContain('no file has prices of ETHUSDT: they are made up (simulator.seed)')
+  expect(played.stdout).toContain(
+    'no file has prices of ETHUSDT: they are made up (simulator.seed)',
+  )
   expect(made.stdout.join('\n')).not.toContain('made up')
 })
 
@@ -151,7 +173,9 @@ test.concurrent('[CFG1] what a strategy says of its own parameters has file and 
 
   expect(code).toBe(78)
   expect(text).toMatch(/config\/strategies\/grid-btc\.yaml:\d+:\d+ params\.levels: expected/)
-  expect(text).toMatch(/config\/strategies\/trend-eth\.yaml:\d+:\d+ params\.fastSecond: unknown key/)
+  expect(text).toMatch(
+    /config\/strategies\/trend-eth\.yaml:\d+:\d+ params\.fastSecond: unknown key/,
+  )
   expect(text).toMatch(
     /config\/paper\.yaml:\d+:\d+ state\.directory: is too long: .*control\.sock has \d+ bytes/,
   )
@@ -209,7 +233,11 @@ ${rest}
   project.write('own/late.ts', code(NONE, "setTimeout(() => { throw new Error('late') }, 20)"))
   project.write('own/schema.ts', code(`${NONE}.transform(() => { throw new Error('in it') })`, ''))
   project.write('own/top.ts', code(NONE, "throw new Error('at the top')"))
-  for (const [id, file] of Object.entries({ 'trend-btc': 'late', 'grid-btc': 'schema', 'grid-eth': 'top' }))
+  for (const [id, file] of Object.entries({
+    'trend-btc': 'late',
+    'grid-btc': 'schema',
+    'grid-eth': 'top',
+  }))
     project.write(
       `config/strategies/${id}.yaml`,
       `id: ${id}\nmodule: ../../own/${file}.ts\ninstruments: [${id.endsWith('btc') ? 'BTC' : 'ETH'}USDT]\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 4 }\n`,
@@ -224,7 +252,9 @@ ${rest}
   expect(checked.text).toMatch(
     /grid-btc\.yaml:\d+:\d+ params: the schema of the strategy's params threw: Error: in it \(.*own\/schema\.ts:3:\d+\)\)?; it has to be/,
   )
-  expect(checked.text).toMatch(/thrown +Error: at the top \(.*own\/top\.ts:6:7\)\n +hint +fix that line/)
+  expect(checked.text).toMatch(
+    /thrown +Error: at the top \(.*own\/top\.ts:6:7\)\n +hint +fix that line/,
+  )
 })
 
 test.concurrent('the shipped configuration has nothing wrong', async () => {
@@ -263,7 +293,12 @@ test.each([['run'], ['standby'], ['handover'], ['check', '--no-secrets']])(
   '[CFG1] %s refuses real money while nobody has said what the account may lose',
   async (...words) => {
     const missing = await call(...words, ...EXAMPLE, '--set', 'risk.losses={}')
-    const warnsOnly = await call(...words, ...EXAMPLE, '--set', 'risk.losses={drawdown: {warn: 0.1}}')
+    const warnsOnly = await call(
+      ...words,
+      ...EXAMPLE,
+      '--set',
+      'risk.losses={drawdown: {warn: 0.1}}',
+    )
 
     expect([missing.code, warnsOnly.code]).toEqual([78, 78])
     for (const { text } of [missing, warnsOnly])
@@ -314,7 +349,13 @@ test('limits are judged by the last price of the files, and what nobody trades n
 })
 
 test('losses: none is taken, and warned of', async () => {
-  const { code, text } = await call('check', '--no-secrets', ...EXAMPLE, '--set', 'risk.losses=none')
+  const { code, text } = await call(
+    'check',
+    '--no-secrets',
+    ...EXAMPLE,
+    '--set',
+    'risk.losses=none',
+  )
 
   expect(code).toBe(0)
   expect(text).toMatch(/warning: --set risk\.losses: the account may lose everything that it holds/)
@@ -367,7 +408,9 @@ test.each([
   ['journal', 'copy', '--to', 'file'],
 ])('[CFG1] %s refuses --speed where the prices come from an exchange outside', async (...words) => {
   const written: string[] = []
-  const write = vi.spyOn(process.stderr, 'write').mockImplementation((text) => written.push(String(text)) > 0)
+  const write = vi
+    .spyOn(process.stderr, 'write')
+    .mockImplementation((text) => written.push(String(text)) > 0)
   try {
     expect(await main([...words, ...EXAMPLE, '--speed', '60'])).toBe(78)
   } finally {

@@ -67,7 +67,9 @@ describe.skipIf(postgresMissing !== undefined)('of a journal on PostgreSQL', () 
     expect(stateOf(findings)).toMatchObject({ journal: 'ok', 'journal, durable': 'fail' })
     expect(findings[0]?.found).toMatch(/^PostgreSQL 1\d\S* .*has no journal of this account yet/)
     expect(findings[2]?.found).toMatch(/^a commit took \d+ ms; beyond 2000 ms orders are dropped$/)
-    await expect(ask(place, `SELECT 1 FROM "${place.schema}".meta`)).rejects.toThrow('does not exist')
+    await expect(ask(place, `SELECT 1 FROM "${place.schema}".meta`)).rejects.toThrow(
+      'does not exist',
+    )
   })
 
   test('a journal that is in a file still is named, where a start would refuse it', async () => {
@@ -96,7 +98,10 @@ describe.skipIf(postgresMissing !== undefined)('of a journal on PostgreSQL', () 
     const barred = await look(asUser)
     await ask(own, `GRANT USAGE ON SCHEMA intentd_fleet TO ${user}`)
     const half = await look(asUser)
-    await ask(own, `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA intentd_fleet TO ${user}`)
+    await ask(
+      own,
+      `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA intentd_fleet TO ${user}`,
+    )
     const allowed = await look(asUser)
 
     const found = [barred, half, allowed].map((one) => stateOf(one)['journal, fleet'])
@@ -111,7 +116,9 @@ describe.skipIf(postgresMissing !== undefined)('of a journal on PostgreSQL', () 
     const place = server.newPlace()
     const user = `nobody_${process.pid}`
     await ask(place, `CREATE ROLE ${user} LOGIN`)
-    const closed = await look(at(place, `postgresql://postgres@127.0.0.1:${await findPort()}/postgres`))
+    const closed = await look(
+      at(place, `postgresql://postgres@127.0.0.1:${await findPort()}/postgres`),
+    )
     const unknown = await look(at(place, `${place.url}_none`))
     const barred = await look(at(place, place.url.replace('postgres@', `${user}@`)))
     const machine = new Machine('a', place)
@@ -119,7 +126,9 @@ describe.skipIf(postgresMissing !== undefined)('of a journal on PostgreSQL', () 
     const foreign = await look(at(place))
     machine.remove()
 
-    expect([closed, unknown, barred, foreign].map(stateOf)).toEqual(Array(4).fill({ journal: 'fail' }))
+    expect([closed, unknown, barred, foreign].map(stateOf)).toEqual(
+      Array(4).fill({ journal: 'fail' }),
+    )
     expect(closed[0]?.found).toMatch(/ECONNREFUSED/)
     expect(unknown[0]).toMatchObject({
       found: expect.stringMatching(/3D000/),
@@ -185,7 +194,10 @@ describe.skipIf(redisMissing !== undefined)('of shared limits', () => {
   test('it is said that the server answers, in which version, and takes the script', async () => {
     const [found] = await look(at(await start()))
 
-    expect(found).toMatchObject({ state: 'ok', found: expect.stringMatching(/version \d.*takes the script/) })
+    expect(found).toMatchObject({
+      state: 'ok',
+      found: expect.stringMatching(/version \d.*takes the script/),
+    })
   })
 
   test('a password that is missing or wrong is named, and never shown; nobody there is said too', async () => {
@@ -195,7 +207,12 @@ describe.skipIf(redisMissing !== undefined)('of shared limits', () => {
     const right = await look(at(server), { INTENTD_LIMITS_PASSWORD: 'right-word' })
     const closed = await look(at({ url: `redis://127.0.0.1:${await findPort()}` }))
 
-    expect([missing, wrong, right, closed].map(([one]) => one?.state)).toEqual(['fail', 'fail', 'ok', 'fail'])
+    expect([missing, wrong, right, closed].map(([one]) => one?.state)).toEqual([
+      'fail',
+      'fail',
+      'ok',
+      'fail',
+    ])
     expect(missing[0]?.found).toMatch(/NOAUTH/)
     expect(wrong[0]?.found).toMatch(/WRONGPASS/)
     expect(closed[0]?.found).toMatch(/ECONNREFUSED/)

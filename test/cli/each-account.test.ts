@@ -23,7 +23,8 @@ test('what is shown of the main file is shown of each account, and the trouble o
     { config: at('main'), set: ['log.level=warn'], json: true },
     ({ config, set }) => {
       shown.push([config, set])
-      if (config === at('bob')) throw new Failure({ code: 'JOURNAL_UNREADABLE', sentence: 'it is not there' })
+      if (config === at('bob'))
+        throw new Failure({ code: 'JOURNAL_UNREADABLE', sentence: 'it is not there' })
       return 0
     },
   )

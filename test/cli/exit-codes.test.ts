@@ -24,7 +24,9 @@ function codesInSources(): string[] {
     const listed = text.matchAll(/^ {2}([A-Z]+(?:_[A-Z]+)+): '/gm)
     return [...named, ...listed].flatMap(([, one, other]) => [one, other])
   })
-  return [...new Set(codes)].filter((code) => code !== undefined).filter((code) => !OTHER.test(code))
+  return [...new Set(codes)]
+    .filter((code) => code !== undefined)
+    .filter((code) => !OTHER.test(code))
 }
 
 test('every failure of the program says how it ends the process', () => {

@@ -59,7 +59,9 @@ describe('explain tells of an order', () => {
     )
     expect(story?.moments[1]?.text).toContain('approved by risk, batch 1, item 1 of 1')
     expect(story?.moments[2]?.text).toContain('orderId 1001, answer accepted 00000')
-    expect(story?.moments[3]?.text).toContain('buy 0.004 @ 9999 as maker, net -0.01 (profit 0, fee 0.01)')
+    expect(story?.moments[3]?.text).toContain(
+      'buy 0.004 @ 9999 as maker, net -0.01 (profit 0, fee 0.01)',
+    )
     expect(story?.verdict).toBe('filled: filled whole; filled 0.01 of 0.01')
   })
 
@@ -125,7 +127,13 @@ test('explain tells of a symbol what happened since a moment, and nothing of bef
   const frame = frameOf(bench)
 
   expect(whats(explainSymbol(frame, SYMBOL, since))).toEqual(['halted'])
-  expect(whats(explainSymbol(frame, SYMBOL, 0))).toEqual(['started', 'decided', 'sent', 'answered', 'halted'])
+  expect(whats(explainSymbol(frame, SYMBOL, 0))).toEqual([
+    'started',
+    'decided',
+    'sent',
+    'answered',
+    'halted',
+  ])
   expect(explainSymbol(frame, 'ETHUSDT', since).verdict).toBe('nothing happened')
 })
 

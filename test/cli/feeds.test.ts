@@ -59,12 +59,22 @@ test('[DET1] what a daemon read of its feeds is recorded, played by a backtest, 
   )
 
   const prices = join('data', 'BTCUSDT-futures-quotes.prices')
-  const played = project.start(['backtest', '--market', prices, '--feed', `ratio=${feed}`, '--out', 'report'])
+  const played = project.start([
+    'backtest',
+    '--market',
+    prices,
+    '--feed',
+    `ratio=${feed}`,
+    '--out',
+    'report',
+  ])
   expect([(await played.ended).code, played.stderr]).toEqual([0, []])
   expect(project.read('report/report.json')).toContain(
     'is played from longShortRatio-symbol-BTCUSDT.feed.jsonl',
   )
-  expect(project.read('report/run.json')).toMatch(/"longShortRatio\?symbol=BTCUSDT": "[0-9a-f]{64}"/)
+  expect(project.read('report/run.json')).toMatch(
+    /"longShortRatio\?symbol=BTCUSDT": "[0-9a-f]{64}"/,
+  )
   expect(project.read('report/report.html')).toContain(`--feed ratio=${feed}`)
 
   const parity = project.start(['parity', recordings])

@@ -13,16 +13,14 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks())
 
 const one = {
-  ...{
-    id: 7,
-    at: 0,
-    holder: 'live on a',
-    schema: 's',
-    urgency: 'urgent',
-    event: 'e',
-    title: 'odd',
-    lines: [],
-  },
+  id: 7,
+  at: 0,
+  holder: 'live on a',
+  schema: 's',
+  urgency: 'urgent',
+  event: 'e',
+  title: 'odd',
+  lines: [],
 }
 
 function readerOf(alerts: readonly object[]) {
@@ -52,7 +50,12 @@ test.each<[string, object[], object, string]>([
   ],
   ['prints nothing for a program where there is none', [], { limit: 50, json: true }, ''],
   ['prints nothing of before where none is asked for', [one], { limit: 0 }, ''],
-  ['prints one a line', [one, one], { limit: 50 }, '1970-01-01 00:00:00 UTC  ! odd (live on a)\n'.repeat(2)],
+  [
+    'prints one a line',
+    [one, one],
+    { limit: 50 },
+    '1970-01-01 00:00:00 UTC  ! odd (live on a)\n'.repeat(2),
+  ],
 ])('fleet alerts %s', async (_, alerts, options, text) => {
   const reader = readerOf(alerts)
   expect(await showAlerts({ name: undefined, reader }, options as never)).toBe(0)

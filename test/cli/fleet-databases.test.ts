@@ -10,30 +10,35 @@ afterAll(() => projects.close())
 test.skipIf(postgresMissing !== undefined).each([
   ['status', 'there is no journal in this database yet'],
   ['alerts', 'no account of this database has raised an alert within a month'],
-])('fleet %s reads every database of a configuration, and names one out of reach', async (verb, said) => {
-  const project = projects.open()
-  const paper = project.read('config/paper.yaml')
-  project.write('config/paper.yaml', `${paper}\naccounts: [second.yaml, third.yaml]\n`)
-  const { url } = await (await postgresServer()).newDatabase()
-  for (const [name, journal] of [
-    ['second', ''],
-    ['third', `journal: { url: "${url}" }`],
-  ] as const) {
-    const own = paper.replace('name: paper', `name: ${name}`).replace('.intentd/paper', `.intentd/${name}`)
-    project.write(`config/${name}.yaml`, `${own}\n${journal}\n`)
-  }
-  const main = ['--set', 'journal.url=postgresql://intentd@127.0.0.1:1/base']
-  const fleet = project.start(['fleet', verb, ...main])
+])(
+  'fleet %s reads every database of a configuration, and names one out of reach',
+  async (verb, said) => {
+    const project = projects.open()
+    const paper = project.read('config/paper.yaml')
+    project.write('config/paper.yaml', `${paper}\naccounts: [second.yaml, third.yaml]\n`)
+    const { url } = await (await postgresServer()).newDatabase()
+    for (const [name, journal] of [
+      ['second', ''],
+      ['third', `journal: { url: "${url}" }`],
+    ] as const) {
+      const own = paper
+        .replace('name: paper', `name: ${name}`)
+        .replace('.intentd/paper', `.intentd/${name}`)
+      project.write(`config/${name}.yaml`, `${own}\n${journal}\n`)
+    }
+    const main = ['--set', 'journal.url=postgresql://intentd@127.0.0.1:1/base']
+    const fleet = project.start(['fleet', verb, ...main])
 
-  expect((await fleet.ended).code).toBe(75)
-  const { host, pathname } = new URL(url)
-  expect(fleet.stdout.join('\n')).toContain(`${host}${pathname}`)
-  expect(fleet.stdout.join('\n')).toContain(said)
-  expect(fleet.stderr.join('\n')).toMatch(/127\.0\.0\.1:1\/base: JOURNAL_UNREACHABLE/)
-  expect(fleet.stderr.join('\n')).toMatch(
-    /second: its journal is a file; `intentd status.*second\.yaml` shows it/,
-  )
-})
+    expect((await fleet.ended).code).toBe(75)
+    const { host, pathname } = new URL(url)
+    expect(fleet.stdout.join('\n')).toContain(`${host}${pathname}`)
+    expect(fleet.stdout.join('\n')).toContain(said)
+    expect(fleet.stderr.join('\n')).toMatch(/127\.0\.0\.1:1\/base: JOURNAL_UNREACHABLE/)
+    expect(fleet.stderr.join('\n')).toMatch(
+      /second: its journal is a file; `intentd status.*second\.yaml` shows it/,
+    )
+  },
+)
 
 test('a database that does not answer keeps no other waiting', async () => {
   const seen: string[] = []

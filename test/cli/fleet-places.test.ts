@@ -7,10 +7,13 @@ test.each([
   [{ INTENTD_JOURNAL_PASSWORD: 'j', INTENTD_SWEEP_PASSWORD: 's' }, 'j'],
   [{ INTENTD_SWEEP_PASSWORD: 's' }, 's'],
   [{}, undefined],
-])('the password of the queue is taken where there is none of a journal: %j', (variables, taken) => {
-  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
-  expect(placeOf('postgresql://intentd@db.example/sweeps').password?.reveal()).toBe(taken)
-})
+])(
+  'the password of the queue is taken where there is none of a journal: %j',
+  (variables, taken) => {
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+    expect(placeOf('postgresql://intentd@db.example/sweeps').password?.reveal()).toBe(taken)
+  },
+)
 
 test.each([
   ['postgresql://intentd:o%40k@db.example/intentd?sslmode=require', 'sslmode=require'],

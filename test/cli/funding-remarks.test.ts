@@ -7,7 +7,9 @@ const remarksOf = (...overrides: readonly string[]): readonly string[] =>
 
 test('a calendar that fits to the instruments needs no remark', () => {
   expect(remarksOf()).toEqual([])
-  expect(remarksOf('instruments.BTCUSDT.fundingHours=4', 'calendar.funding=5 0 */4 * * *')).toEqual([])
+  expect(remarksOf('instruments.BTCUSDT.fundingHours=4', 'calendar.funding=5 0 */4 * * *')).toEqual(
+    [],
+  )
 })
 
 test('funding that is paid when the calendar reads nothing is named', () => {

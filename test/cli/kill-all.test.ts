@@ -29,7 +29,8 @@ test('[RSK3] kill --all waits with no account for a database out of reach, and n
   expect(lines[0]).toBe('== second')
   expect(lines.slice(1).toSorted()).toEqual(
     ['base', 'other'].map(
-      (name) => `127.0.0.1:1/${name}: NOT killed: the server did not answer, so nothing was ordered`,
+      (name) =>
+        `127.0.0.1:1/${name}: NOT killed: the server did not answer, so nothing was ordered`,
     ),
   )
   expect(project.read('.intentd/second/KILL')).toContain('ordered at the command line')

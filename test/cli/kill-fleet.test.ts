@@ -9,8 +9,17 @@ const HOLDER = 'live on host-a, pid 12, /var/lib/intentd/live'
 
 function account(more: Partial<FleetAccount> = {}): FleetAccount {
   return {
-    ...{ schema: 'intentd_live', state: 'writes', holder: HOLDER, takenAt: 0, leaseLeftMs: 1, freeInMs: 1 },
-    ...{ isHandoverAsked: false, lastSequence: 0, standbys: [], kill: undefined, shown: undefined },
+    schema: 'intentd_live',
+    state: 'writes',
+    holder: HOLDER,
+    takenAt: 0,
+    leaseLeftMs: 1,
+    freeInMs: 1,
+    isHandoverAsked: false,
+    lastSequence: 0,
+    standbys: [],
+    kill: undefined,
+    shown: undefined,
     ...more,
   }
 }
@@ -110,9 +119,11 @@ async function runAll(
   }
   let code: number | undefined
   const databases = servers.map(([name, reader]) => ({ name, reader }))
-  void killFleets(databases, { order, withinMs, clock: time, timers: time, print }).then((ended) => {
-    code = ended
-  })
+  void killFleets(databases, { order, withinMs, clock: time, timers: time, print }).then(
+    (ended) => {
+      code = ended
+    },
+  )
   // The first look.
   await time.pass(0)
   for (let passedMs = 0; code === undefined && passedMs <= withinMs + 1000; passedMs += 250)
@@ -124,7 +135,8 @@ async function runAll(
 describe('[RSK3] a kill of the whole fleet', () => {
   test('is done when the holder of the lease has proved it, and orders each account once', async () => {
     const server = new Server([account()])
-    server.turn = (asked) => server.set({ kill: kill(asked < 4 ? 'asked' : asked < 8 ? 'seen' : 'clean') })
+    server.turn = (asked) =>
+      server.set({ kill: kill(asked < 4 ? 'asked' : asked < 8 ? 'seen' : 'clean') })
     const { code, text } = await run(server)
 
     expect([code, server.orders]).toEqual([0, ['intentd_live after 0']])
@@ -150,7 +162,11 @@ describe('[RSK3] a kill of the whole fleet', () => {
       /on host-a: `intentd kill --state \/var\/lib\/intentd\/live`[^]*kill -KILL 12/,
     ],
     ['that is not proved in time', { kill: kill('seen') }, /seen by live[^]*it goes on/],
-    ['whose proof is of an order before', { kill: kill('clean', 2) }, /the order could not be written/],
+    [
+      'whose proof is of an order before',
+      { kill: kill('clean', 2) },
+      /the order could not be written/,
+    ],
     ['that somebody has released', { kill: kill('released') }, /released it meanwhile/],
     [
       'that nobody writes',
@@ -172,7 +188,11 @@ describe('[RSK3] a kill of the whole fleet', () => {
       { state: 'moved', movedTo: 'host-c /var/lib/dave/journal.sqlite' },
       /moved to host-c \S+\n {2}on host-c: `intentd kill --state \/var\/lib\/dave`/,
     ],
-    ['that was moved who knows where', { state: 'moved' }, /moved to elsewhere\n {2}kill it where it is now/],
+    [
+      'that was moved who knows where',
+      { state: 'moved' },
+      /moved to elsewhere\n {2}kill it where it is now/,
+    ],
   ])('never calls an account killed %s, and says what to do', async (_, more, words) => {
     const { code, text } = await run(
       new Server([account({ schema: 'a', kill: kill('clean') }), account(more)]),
@@ -188,7 +208,11 @@ describe('[RSK3] a kill of the whole fleet', () => {
     const ordered = { kind: 'ordered', number: 3 } as const
     const judge = (isLate: boolean, leaseLeftMs = -1000): string =>
       judgeKill({ ...nobody, leaseLeftMs }, ordered, isLate).kind
-    expect([judge(false), judge(true), judge(false, -60_000)]).toEqual(['waiting', 'failed', 'failed'])
+    expect([judge(false), judge(true), judge(false, -60_000)]).toEqual([
+      'waiting',
+      'failed',
+      'failed',
+    ])
     const server = new Server([account({ state: 'new', holder: '', kill: kill('asked') })])
     const { code, text } = await run(server)
 
@@ -205,7 +229,9 @@ describe('[RSK3] a kill of the whole fleet', () => {
 
     expect([code, saidAt.at(-2), saidAt.at(-1)]).toEqual([
       75,
-      expect.stringMatching(/^0 s NOT killed: intentd_live: nobody writes it: .* lease back 24 h ago$/),
+      expect.stringMatching(
+        /^0 s NOT killed: intentd_live: nobody writes it: .* lease back 24 h ago$/,
+      ),
       expect.stringMatching(/^0 s .*or its schema is dropped/),
     ])
   })
@@ -245,7 +271,9 @@ describe('[RSK3] a kill of the whole fleet', () => {
 
     expect([code, near.orders]).toEqual([75, ['intentd_live after 0']])
     expect(saidAt).toContainEqual('0 s near: proved of 1 of 1 accounts that nothing rests')
-    expect(saidAt).toContainEqual('60 s far: NOT killed: the server did not answer, so nothing was ordered')
+    expect(saidAt).toContainEqual(
+      '60 s far: NOT killed: the server did not answer, so nothing was ordered',
+    )
   })
 
   test('orders with no time to wait as well', async () => {
@@ -275,7 +303,10 @@ describe('[RSK3] a kill of the whole fleet', () => {
       throw new Error('connection lost')
     }
     const { code, text } = await run(server)
-    expect([code, text]).toEqual([75, expect.stringContaining('the server has taken 1 order, which stands')])
+    expect([code, text]).toEqual([
+      75,
+      expect.stringContaining('the server has taken 1 order, which stands'),
+    ])
   })
 
   test('a server that refuses the login is not asked again', async () => {

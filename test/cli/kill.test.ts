@@ -123,8 +123,12 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     const state = ['--state', '.intentd/paper', ...remote.slice(2), '--wait', '1s']
     const ofOther = project.start(['kill', ...state], place.env)
     expect((await ofOther.ended).code).toBe(75)
-    expect([...ofOther.stderr, ...ofOther.stdout].join('\n')).toContain('does not say this account now')
-    expect([...ofOther.stderr, ...ofOther.stdout].join('\n')).not.toContain('cancelled from here once')
+    expect([...ofOther.stderr, ...ofOther.stdout].join('\n')).toContain(
+      'does not say this account now',
+    )
+    expect([...ofOther.stderr, ...ofOther.stdout].join('\n')).not.toContain(
+      'cancelled from here once',
+    )
     project.write('config/remote.yaml', said)
 
     const kill = project.start(['kill', ...state], place.env)
@@ -146,7 +150,9 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     project.edit('config/remote.yaml', 'openOrdersMax: 100', 'openOrdersMax: 60')
     const plan = project.start(['plan', ...remote])
     expect((await plan.ended).code).toBe(0)
-    expect([...plan.stderr, ...plan.stdout].join('\n')).toMatch(/not here: .*INTENTD_API_KEY: missing/)
+    expect([...plan.stderr, ...plan.stdout].join('\n')).toMatch(
+      /not here: .*INTENTD_API_KEY: missing/,
+    )
     expect(plan.stdout.join('\n')).toMatch(/openOrdersMax: 100 -> 60/)
     const reload = project.start(['reload', ...remote])
     expect((await reload.ended).code).toBe(0)
@@ -184,7 +190,9 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     await run.stop('SIGKILL')
 
     expect(await kill.ended).toEqual({ code: 75, signal: null })
-    expect([...kill.stderr, ...kill.stdout].join('\n')).toContain('the daemon that saw it runs no more')
+    expect([...kill.stderr, ...kill.stdout].join('\n')).toContain(
+      'the daemon that saw it runs no more',
+    )
   })
 
   test('names a daemon that hangs, and what to do about it', async () => {
@@ -267,7 +275,9 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
       leaveOrder('state', () => {
         throw full
       })
-    expect(leave).toThrow(expect.objectContaining({ hint: expect.stringMatching(/^free disk space/) }))
+    expect(leave).toThrow(
+      expect.objectContaining({ hint: expect.stringMatching(/^free disk space/) }),
+    )
   })
 
   test('a release without a reason is refused', async () => {

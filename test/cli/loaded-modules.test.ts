@@ -28,7 +28,9 @@ test('a daemon is loaded without the simulator and without indicators: only one 
 
 test('each verb of the help is found under its name, and by the code that adds it', async () => {
   const written: string[] = []
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0)
+  const write = vi
+    .spyOn(process.stdout, 'write')
+    .mockImplementation((text) => written.push(String(text)) > 0)
   try {
     expect(await main(['--help'])).toBe(0)
     const verbs = [...written.join('').matchAll(/^ {2}([a-z][a-z-]*) (?:\[|<)/gm)].map(

@@ -31,7 +31,17 @@ test('a new strategy passes its test and the check, and trades in a backtest, fr
   const config = 'mine/my-rsi.paper.yaml'
   expect(await run(directory, 'check', '--config', config)).toMatchObject({ code: 0, stderr: '' })
 
-  const played = await run(directory, 'backtest', config, '--market', 'seeded', '--days', '1', '--out', 'out')
+  const played = await run(
+    directory,
+    'backtest',
+    config,
+    '--market',
+    'seeded',
+    '--days',
+    '1',
+    '--out',
+    'out',
+  )
   expect(played).toMatchObject({ code: 0 })
   expect(played.stdout).toMatch(/fills/)
 })
@@ -40,7 +50,10 @@ test('one that comes with intentd can be copied, from any folder, and passes the
   const { directory } = projects.open()
   for (const like of ['breakout', 'grid', 'pair']) {
     const written = await run(directory, 'new-strategy', `my-${like}`, '--like', like)
-    expect([written.code, written.stdout]).toEqual([0, expect.stringContaining(`${like} as it comes`)])
+    expect([written.code, written.stdout]).toEqual([
+      0,
+      expect.stringContaining(`${like} as it comes`),
+    ])
     expect(await run(directory, 'check', '-c', `my-${like}.paper.yaml`)).toMatchObject({
       code: 0,
       stderr: '',

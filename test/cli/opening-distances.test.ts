@@ -29,12 +29,17 @@ test('a crossed position that may begin too near to its liquidation is warned of
   const lower = ['risk.grossNotionalMax=2000', 'risk.orderNotionalMax=2000']
   expect(await warningsOf('simulator.startingBalance=400', ...lower)).toEqual([])
   expect(await warningsOf('simulator.startingBalance=400', 'risk.liquidation=none')).toEqual([])
-  expect(await warningsOf('simulator.startingBalance=400', 'account.marginMode=isolated')).toEqual([])
+  expect(await warningsOf('simulator.startingBalance=400', 'account.marginMode=isolated')).toEqual(
+    [],
+  )
 })
 
 test('what is missing is named', async () => {
   const { config, ...loaded } = load()
-  const demo = { ...loaded, config: { ...config, environment: 'demo', simulator: undefined } as const }
+  const demo = {
+    ...loaded,
+    config: { ...config, environment: 'demo', simulator: undefined } as const,
+  }
 
   expect((await warnOfLargePositions(demo, PLAYED)).map(formatProblem)).toMatchObject([
     expect.stringMatching(
@@ -45,15 +50,23 @@ test('what is missing is named', async () => {
   // It is the maker of the prices: without it a size has no value.
   const rules = [{ rate: 0.01 }]
   const instruments = Object.fromEntries(
-    Object.entries(config.instruments).map(([symbol, one]) => [symbol, { ...one, maintenance: rules }]),
+    Object.entries(config.instruments).map(([symbol, one]) => [
+      symbol,
+      { ...one, maintenance: rules },
+    ]),
   )
   const [grid, ...others] = config.strategies
-  const unlimited = { ...grid, risk: { ...grid?.risk, positionNotionalMax: undefined } } as typeof grid
+  const unlimited = {
+    ...grid,
+    risk: { ...grid?.risk, positionNotionalMax: undefined },
+  } as typeof grid
   const strategies = [...(unlimited ? [unlimited] : []), ...others]
   const account = { ...config.account, capital: '400' }
   const known = { ...demo, config: { ...demo.config, account, instruments, strategies } }
   expect((await warnOfLargePositions(known, PLAYED)).map(formatProblem)).toMatchObject([
-    expect.stringMatching(/BTCUSDT.* not known without a price, or positionNotionalMax of its strategies/),
+    expect.stringMatching(
+      /BTCUSDT.* not known without a price, or positionNotionalMax of its strategies/,
+    ),
     // 9000 and 2500 by value: (400 / 11500 − 0.0106) / 1.0106 = 2.4 %.
     expect.stringMatching(/ETHUSDT.* worth 11,500, begins 2\.4 %/),
   ])

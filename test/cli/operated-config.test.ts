@@ -27,7 +27,10 @@ describe.concurrent('[RSK2] while the configuration is broken', () => {
     expect(other.said).toMatch(/it was started with .*--set simulator\.speed=600.*: a reload reads/)
     const right = project.read('config/paper.yaml')
     project.edit('config/paper.yaml', 'openOrdersMax: 100', 'openOrdersMax: 90')
-    expect(await ask('reload')).toMatchObject({ code: 0, out: expect.stringContaining('100 -> 90') })
+    expect(await ask('reload')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('100 -> 90'),
+    })
     await run.untilEvent('daemon.running', 2)
 
     project.write('config/paper.yaml', 'name: [')
@@ -36,12 +39,27 @@ describe.concurrent('[RSK2] while the configuration is broken', () => {
     expect(status.said).toMatch(BROKEN)
     expect(status.said).toMatch(/this goes to the daemon that runs .*elsewhere/)
     const pause = await ask('pause', 'grid-btc', '--reason', 'drill')
-    expect(pause).toMatchObject({ code: 0, said: expect.stringContaining('held: strategy:grid-btc halted') })
+    expect(pause).toMatchObject({
+      code: 0,
+      said: expect.stringContaining('held: strategy:grid-btc halted'),
+    })
     const otherSet = await ask('status', '--set', 'risk.openOrdersMax=60')
     expect(otherSet.code).toBe(78)
-    expect(otherSet.said).toMatch(/pid \d+ --set .*--state .*elsewhere[^]*touch DIR\/KILL[^]*kill -TERM PID/)
-    const resume = await ask('resume', 'grid-btc', '--state', '.intentd/elsewhere', '--reason', 'drill over')
-    expect(resume).toMatchObject({ code: 0, said: expect.stringContaining('lifted: strategy:grid-btc') })
+    expect(otherSet.said).toMatch(
+      /pid \d+ --set .*--state .*elsewhere[^]*touch DIR\/KILL[^]*kill -TERM PID/,
+    )
+    const resume = await ask(
+      'resume',
+      'grid-btc',
+      '--state',
+      '.intentd/elsewhere',
+      '--reason',
+      'drill over',
+    )
+    expect(resume).toMatchObject({
+      code: 0,
+      said: expect.stringContaining('lifted: strategy:grid-btc'),
+    })
     const kill = await ask('kill', '--reason', 'drill')
     expect(kill).toMatchObject({
       code: 0,
@@ -62,8 +80,13 @@ describe.concurrent('[RSK2] while the configuration is broken', () => {
   test('a plan knows the prices that the daemon plays, wherever it is typed', async () => {
     const project = projects.open()
     const prices = writeRecording(project, 600)
-    const recordings = 'recordings: { BTCUSDT: ../BTCUSDT-quotes.csv, ETHUSDT: ../BTCUSDT-quotes.csv }'
-    project.edit('config/paper.yaml', 'startPrices: { BTCUSDT: "60000", ETHUSDT: "3000" }', recordings)
+    const recordings =
+      'recordings: { BTCUSDT: ../BTCUSDT-quotes.csv, ETHUSDT: ../BTCUSDT-quotes.csv }'
+    project.edit(
+      'config/paper.yaml',
+      'startPrices: { BTCUSDT: "60000", ETHUSDT: "3000" }',
+      recordings,
+    )
     const ofEth =
       '  - strategies/grid-eth.yaml\n  - strategies/trend-btc.yaml\n  - strategies/trend-eth.yaml\n'
     project.edit('config/paper.yaml', ofEth, '')
@@ -72,10 +95,21 @@ describe.concurrent('[RSK2] while the configuration is broken', () => {
     project.edit('config/paper.yaml', 'openOrdersMax: 100', 'openOrdersMax: 90')
     const planIn = async (folder: string) => {
       const plan = project.startIn(folder, ['plan', '-c', '../config/paper.yaml'])
-      return { code: (await plan.ended).code, out: plan.stdout.join('\n'), said: plan.stderr.join('\n') }
+      return {
+        code: (await plan.ended).code,
+        out: plan.stdout.join('\n'),
+        said: plan.stderr.join('\n'),
+      }
     }
-    expect(await planIn('strategies')).toMatchObject({ code: 0, out: expect.stringContaining('100 -> 90') })
-    project.edit('config/paper.yaml', 'strategies:\n', 'strategies:\n  - strategies/grid-eth.yaml\n')
+    expect(await planIn('strategies')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('100 -> 90'),
+    })
+    project.edit(
+      'config/paper.yaml',
+      'strategies:\n',
+      'strategies:\n  - strategies/grid-eth.yaml\n',
+    )
     const plan = await planIn('strategies')
     expect(plan.code).toBe(78)
     expect(plan.said).toMatch(/no --market has prices of ETHUSDT/)

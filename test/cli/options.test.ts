@@ -44,9 +44,17 @@ async function runHere(args: readonly string[]) {
 
 test.each([
   [['kill', '--all', '--url', 'db.example'], /write a server and a database/],
-  [['fleet', 'status', '--url', 'postgresql://intentd@db.example'], /write a server and a database/],
   [
-    ['sweep', 'worker', '--queue', 'postgresql://intentd:s3cret@db.example/sweeps?sslmode=verify-full'],
+    ['fleet', 'status', '--url', 'postgresql://intentd@db.example'],
+    /write a server and a database/,
+  ],
+  [
+    [
+      'sweep',
+      'worker',
+      '--queue',
+      'postgresql://intentd:s3cret@db.example/sweeps?sslmode=verify-full',
+    ],
     /^(?![^]*s3cret)[^]*a password does not belong here: .* INTENTD_SWEEP_PASSWORD/,
   ],
   [
@@ -94,7 +102,10 @@ test.each([
     ['fleet', 'postgresql://db.example/intentd?password=s3cret'],
     /^(?![^]*s3cret)[^]*unknown command .*password=\[hidden\]/,
   ],
-  [['whatif', '--move', '-0.1'], /'-0.1': write a move such as -10% or BTCUSDT=-20%, from -99% to 1000%/],
+  [
+    ['whatif', '--move', '-0.1'],
+    /'-0.1': write a move such as -10% or BTCUSDT=-20%, from -99% to 1000%/,
+  ],
   [['whatif', '--move', '-100%'], /from -99% to 1000%/],
   [
     ['whatif', '--move', 'BTCUST=-10%'],
@@ -109,7 +120,9 @@ test.each([
 })
 
 test.concurrent('[SEC1] a password in an override is refused, and not repeated in the advice', async () => {
-  const run = projects.open().start(['check', '--set', 'journal.url=postgresql://me:s3cret@db.example/x'])
+  const run = projects
+    .open()
+    .start(['check', '--set', 'journal.url=postgresql://me:s3cret@db.example/x'])
   const { code } = await run.ended
   const said = [...run.stdout, ...run.stderr].join('\n')
 
@@ -136,7 +149,11 @@ test.each([
   [10_000, '10s'],
   [250, '250ms'],
 ])('the help of an option of %i ms gives its default as it is typed: %s', (ms, text) => {
-  const { defaultValue, defaultValueDescription } = durationOption('--wait <duration>', 'how long', ms)
+  const { defaultValue, defaultValueDescription } = durationOption(
+    '--wait <duration>',
+    'how long',
+    ms,
+  )
   expect([defaultValue, defaultValueDescription]).toEqual([ms, text])
 })
 
@@ -152,7 +169,10 @@ test('a command to be pasted addresses the configuration that was named', () => 
 test.each([
   [['run'], 'Check again with: intentd check'],
   [['run', '-c', 'a.yaml', '--for', '1s'], 'Check again with: intentd check -c a.yaml'],
-  [['run', '--market', 'x.csv', '--speed', '9'], 'Check again with: intentd check --market x.csv --speed 9'],
+  [
+    ['run', '--market', 'x.csv', '--speed', '9'],
+    'Check again with: intentd check --market x.csv --speed 9',
+  ],
   [['check', '--config=a.yaml'], 'Check again with: intentd check -c a.yaml'],
   [['call', 'tickers', '-ca.yaml'], 'Check again with: intentd check -c a.yaml'],
   [['backtest', 'b.yaml', '--market', 'x.csv'], 'Check again with: intentd check -c b.yaml'],
@@ -174,7 +194,8 @@ test.concurrent('--version and --help are answers, not mistakes', async () => {
 
   expect(endings.map(({ code }) => code)).toEqual([0, 0])
   expect(version.stdout.join()).toMatch(/^\d+\.\d+\.\d+$/)
-  for (const verb of ['run', 'check', 'simulate']) expect(help.stdout.join('\n')).toContain(`  ${verb} `)
+  for (const verb of ['run', 'check', 'simulate'])
+    expect(help.stdout.join('\n')).toContain(`  ${verb} `)
 })
 
 test.concurrent('a summary for people is one aligned block', async () => {

@@ -67,7 +67,10 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   const [recorded, played] = reports.map(({ runs }) => runs[0])
   const fillsOf = (count: string) =>
     Number(new RegExp(`^fills: .*?(\\d+) ${count}`, 'm').exec(same.text)?.[1])
-  expect([recorded?.fills.count, played?.fills.count]).toEqual([fillsOf('recorded'), fillsOf('in the b')])
+  expect([recorded?.fills.count, played?.fills.count]).toEqual([
+    fillsOf('recorded'),
+    fillsOf('in the b'),
+  ])
   expect([recorded?.restrictions, played?.restrictions]).toEqual([[], []])
   expect(same.text).not.toMatch(/restricted|configuration changed/)
   expect(recorded?.series.startAt).toBe(played?.series.startAt)
@@ -80,9 +83,8 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
       new RegExp(`^${id}: ([1-9]\\d*) changes of what it wants recorded, \\d+ in the b`, 'm'),
     )
   expect(same.text).toMatch(/^trend-btc: .* all the same$/m)
-  const isDifferent = /the same, then$|^fills: .*; the first \d+ are the same\n(?! {2}the rest)/m.test(
-    same.text,
-  )
+  const isDifferent =
+    /the same, then$|^fills: .*; the first \d+ are the same\n(?! {2}the rest)/m.test(same.text)
   expect(same.code).toBe(isDifferent ? 1 : 0)
   expect(recorded?.ratios.find(({ name }) => name === 'highest margin use')?.value).toBeNull()
   const summary = run.events('run.summary').at(-1)
@@ -142,14 +144,18 @@ test('a run that was restricted is no proof, and one that was reloaded is compar
     (place) => readReport(join(project.directory, 'parity', place)).runs[0],
   )
   expect(recorded?.restrictions).toEqual([
-    expect.stringMatching(/^trading of trend-eth ended \d.*, reducing \(operator\): seen enough; \d+ /),
+    expect.stringMatching(
+      /^trading of trend-eth ended \d.*, reducing \(operator\): seen enough; \d+ /,
+    ),
   ])
   expect(played?.restrictions).toEqual([])
 })
 
 test('a price is as old in the backtest as it was when it was recorded', () => {
   const at = Float64Array.from([1000, 1100, 1200])
-  const columns = Object.fromEntries(['bid', 'ask', 'bidSize', 'askSize', 'last'].map((name) => [name, at]))
+  const columns = Object.fromEntries(
+    ['bid', 'ask', 'bidSize', 'askSize', 'last'].map((name) => [name, at]),
+  )
   const rows = { kind: 'quotes', at, ...columns } as unknown as QuoteRows
   const coverage = [describeRecording({ symbol: 'BTCUSDT', source: 'recorded', sha256: '', rows })]
 
@@ -167,7 +173,9 @@ test('the price that stood when the run begins is as old as it was', () => {
   ] as const)
   const table = { kind: 'quotes', source: 'made', columns, whereOf: String } as const
   const [begun] = standStill([table], { fromAt: 1000, toAt: 2000 })
-  const coverage = [{ symbol: 'BTCUSDT', fromAt: 1000, toAt: 2000 }] as unknown as readonly PriceCoverage[]
+  const coverage = [
+    { symbol: 'BTCUSDT', fromAt: 1000, toAt: 2000 },
+  ] as unknown as readonly PriceCoverage[]
   const view = viewOf(asRecorded(coverage, new Map([['BTCUSDT', [table]]])))
 
   expect([...(begun?.columns.get('at') ?? [])]).toEqual([1000])
@@ -209,13 +217,26 @@ test('what a backtest wants on prices of after the stop is no part of it, and no
     },
   }
   const run = { backtest: { strategies: new Map([['a', { strategy, params: {} }]]) } }
-  const [[, quiet] = []] = [...askNobody(run as unknown as BacktestRunOptions, 200).backtest.strategies]
+  const [[, quiet] = []] = [
+    ...askNobody(run as unknown as BacktestRunOptions, 200).backtest.strategies,
+  ]
   const decide = (exchangeTime: number) =>
     quiet?.strategy.decide({ exchangeTime } as never, { state: 'kept' } as never)
-  const trace = new RunTrace({ instruments: new Map(), strategies: new Map() }, { fromAt: 0, quietFrom: 200 })
+  const trace = new RunTrace(
+    { instruments: new Map(), strategies: new Map() },
+    { fromAt: 0, quietFrom: 200 },
+  )
   const take = (at: number, intents: readonly object[]) => {
-    trace.take(at, { kind: 'snapshotTaken', tickers: { requestTime: at } } as unknown as EngineEvent)
-    trace.take(at, { kind: 'decided', strategyId: 'a', intents, state: null } as unknown as EngineEvent)
+    trace.take(at, {
+      kind: 'snapshotTaken',
+      tickers: { requestTime: at },
+    } as unknown as EngineEvent)
+    trace.take(at, {
+      kind: 'decided',
+      strategyId: 'a',
+      intents,
+      state: null,
+    } as unknown as EngineEvent)
   }
   take(199, [{ kind: 'target' }])
   take(200, [])
@@ -235,7 +256,15 @@ test('the same fills in another order are the same; another price is not', () =>
   )
   const frame = { instruments: instruments as never, alone: [], strategies: new Map() }
   const fill = (symbol: string, ticks: number) =>
-    ({ symbol, side: 'buy', ticks, lots: 1, scope: 'taker', source: 'API', filledAt: 0 }) as unknown as Fill
+    ({
+      symbol,
+      side: 'buy',
+      ticks,
+      lots: 1,
+      scope: 'taker',
+      source: 'API',
+      filledAt: 0,
+    }) as unknown as Fill
   const [btc, eth] = [fill('BTCUSDT', 5), fill('ETHUSDT', 7)]
 
   expect(compareFills([btc, eth], [eth, btc], frame)).toEqual({
@@ -264,26 +293,40 @@ test('fills of the same size at other prices, and of orders that rested, differ 
 test('a fill of one of the two alone is the reason of what is wanted after it, and of nothing before it', () => {
   const grid = { units: 1, scale: 10, decimals: 1 }
   const symbols = ['ETHUSDT']
-  const instruments = new Map([...symbols, 'BTCUSDT'].map((symbol) => [symbol, { tick: grid, lot: grid }]))
+  const instruments = new Map(
+    [...symbols, 'BTCUSDT'].map((symbol) => [symbol, { tick: grid, lot: grid }]),
+  )
   const fill = (symbol: string, ticks: number, filledAt: number) => ({
-    ...{ symbol, side: 'sell', ticks, lots: 2, scope: 'maker', source: 'API', filledAt },
+    symbol,
+    side: 'sell',
+    ticks,
+    lots: 2,
+    scope: 'maker',
+    source: 'API',
+    filledAt,
   })
   const wish = (text: string, fillsBefore: number, prices: string): Wish => ({
-    ...{ at: 0, readAt: 0, intents: [], text, fillsBefore },
+    at: 0,
+    readAt: 0,
+    intents: [],
+    text,
+    fillsBefore,
     shown: new Map([['prices of ETHUSDT', prices]]),
   })
   const both = fill('ETHUSDT', 50, 500)
-  const recorded = [fill('BTCUSDT', 9, 100), both, fill('ETHUSDT', 60, 1000)] as unknown as readonly Fill[]
+  const recorded = [
+    fill('BTCUSDT', 9, 100),
+    both,
+    fill('ETHUSDT', 60, 1000),
+  ] as unknown as readonly Fill[]
   const played = [both] as unknown as readonly Fill[]
   const why = (was: Wish, is: Wish) =>
     compareWishes('grid', [[was], [is]], {
-      ...{
-        instruments: instruments as never,
-        symbols,
-        fills: [recorded, played],
-        lastReadAt: [0, 0],
-        alone: [],
-      },
+      instruments: instruments as never,
+      symbols,
+      fills: [recorded, played],
+      lastReadAt: [0, 0],
+      alone: [],
     }).lines.at(-1)
 
   expect(why(wish('a', 3, '1'), wish('b', 1, '2'))).toBe(
@@ -298,16 +341,43 @@ test('a change that one of the two lacks is explained by an end before only wher
   const grid = { units: 1, scale: 10, decimals: 1 }
   const symbols = ['ETHUSDT']
   const instruments = new Map([['ETHUSDT', { symbol: 'ETHUSDT', tick: grid, lot: grid }]])
-  const fill = { symbol: 'ETHUSDT', side: 'sell', ticks: 50, lots: 2, scope: 'maker', source: 'API' }
-  const wish: Wish = { at: 900, readAt: 890, intents: [], text: 'a', fillsBefore: 0, shown: new Map() }
+  const fill = {
+    symbol: 'ETHUSDT',
+    side: 'sell',
+    ticks: 50,
+    lots: 2,
+    scope: 'maker',
+    source: 'API',
+  }
+  const wish: Wish = {
+    at: 900,
+    readAt: 890,
+    intents: [],
+    text: 'a',
+    fillsBefore: 0,
+    shown: new Map(),
+  }
   const why = (filledAt: number, endOfRecorded: number) =>
     compareWishes('grid', [[], [wish]], {
-      ...{ instruments: instruments as never, symbols, lastReadAt: [endOfRecorded, 2000], alone: [] },
-      fills: [[{ ...fill, filledAt } as unknown as Fill], []],
+      instruments: instruments as never,
+      symbols,
+      lastReadAt: [endOfRecorded, 2e3],
+      alone: [],
+      fills: [
+        [
+          {
+            ...fill,
+            filledAt,
+          } as unknown as Fill,
+        ],
+        [],
+      ],
     }).lines.at(-1)
 
   expect(why(500, 889)).toBe('  why: the recorded run had ended before')
-  expect(why(500, 2000)).toMatch(/^ {2}why: an order that rested was filled in the recorded run alone until/)
+  expect(why(500, 2000)).toMatch(
+    /^ {2}why: an order that rested was filled in the recorded run alone until/,
+  )
   expect(why(901, 2000)).toBe(
     '  why: the recorded run wanted nothing else to its end; what it was shown when the backtest changed is not kept',
   )
@@ -355,7 +425,9 @@ test('the first thing that was shown otherwise is named, in the order of what ex
   const played = new Map([...recorded, ['1m candles of BTCUSDT', '2'], ['state', 'none']] as const)
 
   expect(firstShownOther(recorded, recorded)).toBeUndefined()
-  expect(firstShownOther(recorded, played)).toBe('1m candles of BTCUSDT: 3 recorded, 2 in the backtest')
+  expect(firstShownOther(recorded, played)).toBe(
+    '1m candles of BTCUSDT: 3 recorded, 2 in the backtest',
+  )
   expect(firstShownOther(new Map(), new Map([['state', 'y'.repeat(200)]]))).toMatch(
     /^state: none recorded, y{120}… in/,
   )

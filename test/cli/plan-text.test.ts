@@ -15,12 +15,10 @@ const load = (...overrides: string[]): DaemonConfig =>
   loadConfig({ file: 'config/paper.yaml', cwd: ROOT, overrides }).config
 
 const orderOf = (strategy: string): OrderView => ({
-  ...{
-    clientOid: strategy,
-    orderId: null,
-    strategy,
-    symbol: strategy === 'grid-eth' ? 'ETHUSDT' : 'BTCUSDT',
-  },
+  clientOid: strategy,
+  orderId: null,
+  strategy,
+  symbol: strategy === 'grid-eth' ? 'ETHUSDT' : 'BTCUSDT',
   action: 'openLong',
   state: 'live',
   price: '1',
@@ -43,14 +41,12 @@ test('[CFG2] a plan says which strategies start, and which limits are tighter or
   const was = load()
   const [first, ...rest] = was.strategies
   const next = load(
-    ...[
-      'risk.openOrdersMax=200',
-      'risk.leverageMax=5',
-      'risk.losses.daily=1000',
-      'risk.losses.coolDownMs=60000',
-      'risk.survives.move=0.1',
-      'risk.liquidation.reduce=0.05',
-    ],
+    'risk.openOrdersMax=200',
+    'risk.leverageMax=5',
+    'risk.losses.daily=1000',
+    'risk.losses.coolDownMs=60000',
+    'risk.survives.move=0.1',
+    'risk.liquidation.reduce=0.05',
   )
 
   expect(planOf({ ...was, strategies: rest }, next)).toEqual([
@@ -69,11 +65,17 @@ test('[CFG2] what lies beside the file that a link leads to is its code too', ()
   const place = mkdtempSync(join(tmpdir(), 'plan-'))
   try {
     mkdirSync(join(place, 'far'))
-    writeFileSync(join(place, 'far/own.ts'), "import { size } from './size.ts'\nexport default size\n")
+    writeFileSync(
+      join(place, 'far/own.ts'),
+      "import { size } from './size.ts'\nexport default size\n",
+    )
     writeFileSync(join(place, 'far/size.ts'), 'export const size = 1\n')
     symlinkSync(join(place, 'far/own.ts'), join(place, 'own.ts'))
     const config = load()
-    const strategies = config.strategies.map((one) => ({ ...one, moduleFile: join(place, 'own.ts') }))
+    const strategies = config.strategies.map((one) => ({
+      ...one,
+      moduleFile: join(place, 'own.ts'),
+    }))
     const codeOf = () => withCode({ ...config, strategies }).code['grid-btc']
     const before = codeOf()
 
@@ -110,7 +112,10 @@ test('[CFG2] code that a strategy imports by a path, however far away, is its co
     write('size.ts', "export * from './deep.ts'\nimport './own.ts'\n")
     write('deep.ts', 'export const size = 1\n')
     const config = load()
-    const strategies = config.strategies.map((one) => ({ ...one, moduleFile: join(place, 'own.ts') }))
+    const strategies = config.strategies.map((one) => ({
+      ...one,
+      moduleFile: join(place, 'own.ts'),
+    }))
     const codeOf = () => withCode({ ...config, strategies }).code['grid-btc']
     const before = codeOf()
     expect(codeOf()).toBe(before)
@@ -190,7 +195,9 @@ test('[CFG2] a tighter limit that is exceeded already is named, with what it wil
     expect.stringMatching(
       /^grid-btc: positionMax \S+ is exceeded already on BTCUSDT, with 9: orders that add/,
     ),
-    expect.stringMatching(/^grid-btc: positionNotionalMax \S+ is exceeded already on BTCUSDT, with 540000: /),
+    expect.stringMatching(
+      /^grid-btc: positionNotionalMax \S+ is exceeded already on BTCUSDT, with 540000: /,
+    ),
     'the account: risk.survives is exceeded already, since 108000 would be lost of 100000 at least: orders that add are denied, and it is REDUCED at once until 80 %',
   ])
   // After a release the last step goes on from the real peak, the others from a new one.
@@ -207,5 +214,7 @@ test('[CFG2] a tighter limit that is exceeded already is named, with what it wil
     ...account,
     losses: losses.map((one) => ({ ...one, max: one.limit === 'daily' ? 30 : 0.02 })),
   }
-  expect([...listExceeded(next, { account: before, orders: [] })].join()).not.toContain('daily 30 is reached')
+  expect([...listExceeded(next, { account: before, orders: [] })].join()).not.toContain(
+    'daily 30 is reached',
+  )
 })

@@ -31,8 +31,18 @@ test('a worker computes a trial on a part of the range in which a file has no ro
 
   const answer = await runTrial(
     {
-      ...{ config, options: { ...options, from: START_AT, to: START_AT + 20 * MINUTE_MS } },
-      ...{ version: 'test', periodMs: MINUTE_MS, sweep: { recipe, param: [] } },
+      config,
+      options: {
+        ...options,
+        from: START_AT,
+        to: START_AT + 20 * MINUTE_MS,
+      },
+      version: 'test',
+      periodMs: MINUTE_MS,
+      sweep: {
+        recipe,
+        param: [],
+      },
     },
     60_000,
     new AbortController().signal,

@@ -40,7 +40,9 @@ test.concurrent(
       '  disorder     1 out of order, sorted; first BTCUSDT-1m-2025-06.csv:7',
       '  duplicates   1 there already, the first kept; first BTCUSDT-1m-2025-06.csv:4',
       '  zero prices  1 dropped; first BTCUSDT-1m-2025-06.csv:8',
-      expect.stringMatching(/^ {2}written {6}data\/BTCUSDT-futures-1m\.prices, [\d,]+ bytes, of 1 file$/),
+      expect.stringMatching(
+        /^ {2}written {6}data\/BTCUSDT-futures-1m\.prices, [\d,]+ bytes, of 1 file$/,
+      ),
     ])
     expect(shown.stdout.slice(1, 6)).toEqual([
       imported.stdout[1],
@@ -171,8 +173,16 @@ test.concurrent(
     const recorded = project.start(['record', recordings, '--out', 'data'])
     const { code } = await recorded.ended
     const played = project.run([
-      ...['--market', 'data/BTCUSDT-futures-quotes.prices', '--market', 'data/ETHUSDT-futures-quotes.prices'],
-      ...['--speed', '1', '--for', '1s', '--summary', 'text'],
+      '--market',
+      'data/BTCUSDT-futures-quotes.prices',
+      '--market',
+      'data/ETHUSDT-futures-quotes.prices',
+      '--speed',
+      '1',
+      '--for',
+      '1s',
+      '--summary',
+      'text',
     ])
     const ended = await played.ended
 

@@ -7,7 +7,11 @@ afterAll(() => projects.close())
 /** A project whose strategy keeps a timer of its own, which would keep a process for ever. */
 function withTimer(): Project {
   const project = projects.open()
-  project.edit('strategies/trend.ts', 'export default', 'setInterval(() => undefined, 1000)\nexport default')
+  project.edit(
+    'strategies/trend.ts',
+    'export default',
+    'setInterval(() => undefined, 1000)\nexport default',
+  )
   return project
 }
 

@@ -48,13 +48,19 @@ export default defineStrategy({
  */
 function readOrders(state: string) {
   const identity = 'simulator USDT-FUTURES one_way_mode'
-  const journal = openSqliteJournal({ file: join(state, 'journal.sqlite'), identity, keepSince: () => 0 })
+  const journal = openSqliteJournal({
+    file: join(state, 'journal.sqlite'),
+    identity,
+    keepSince: () => 0,
+  })
   const { open } = rebuildBook(journal.load(), 'one_way_mode')
   journal.close()
   const ours = new Set<string>([...open.values()].flatMap((orders) => [...orders.keys()]))
   const exchange = new DatabaseSync(join(state, 'exchange.sqlite'))
   const select = (where: string) => {
-    const rows = exchange.prepare(`SELECT json ->> 'clientOid' AS id FROM orders WHERE json ->> ${where}`)
+    const rows = exchange.prepare(
+      `SELECT json ->> 'clientOid' AS id FROM orders WHERE json ->> ${where}`,
+    )
     return new Set(rows.all().map(({ id }) => String(id)))
   }
   const resting = select(`'status' = 'live'`)
@@ -90,14 +96,19 @@ function writeOwn(project: Project): void {
   const file =
     'id: trend-btc\nmodule: ../../own/own.ts\ninstruments: [BTCUSDT]\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 4 }\nthread: { budgetMs: 30000 }\n'
   project.write('config/strategies/trend-btc.yaml', file)
-  project.write('config/strategies/more.yaml', file.replace('trend-btc', 'more').replace('own.ts', 'more.ts'))
+  project.write(
+    'config/strategies/more.yaml',
+    file.replace('trend-btc', 'more').replace('own.ts', 'more.ts'),
+  )
 }
 
 /** For the nth time, whether or not it came so far each time before. */
 async function untilItRuns(run: IntentdProcess, nth: number): Promise<void> {
   await run.untilEvent('daemon.opened', nth)
   const from = run.log.findLastIndex(({ event }) => event === 'daemon.opened')
-  await run.until('it runs', () => run.log.slice(from).some(({ event }) => event === 'daemon.running'))
+  await run.until('it runs', () =>
+    run.log.slice(from).some(({ event }) => event === 'daemon.running'),
+  )
 }
 
 async function changeInVain(project: Project, run: IntentdProcess): Promise<void> {
@@ -121,7 +132,9 @@ async function changeInVain(project: Project, run: IntentdProcess): Promise<void
   expect(await run.untilEvent('reload.refused')).toMatchObject({
     problems: [
       expect.stringMatching(new RegExp(`^config/strategies/more.yaml:\\d+:\\d+ module: ${failed}`)),
-      expect.stringMatching(new RegExp(`^config/strategies/trend-btc.yaml:\\d+:\\d+ module: ${failed}`)),
+      expect.stringMatching(
+        new RegExp(`^config/strategies/trend-btc.yaml:\\d+:\\d+ module: ${failed}`),
+      ),
       'account.positionMode: only a new process takes it',
     ],
   })
@@ -133,14 +146,21 @@ async function changeInVain(project: Project, run: IntentdProcess): Promise<void
     problems: [expect.stringMatching(/^config\/strategies\/grid-btc\.yaml:1:\d+: /)],
   })
   // The file that the run began with is read, and no other one, where it is gone as well.
-  renameSync(join(project.directory, 'config/paper.yaml'), join(project.directory, 'config/away.yaml'))
+  renameSync(
+    join(project.directory, 'config/paper.yaml'),
+    join(project.directory, 'config/away.yaml'),
+  )
   run.kill('SIGHUP')
   // Two signals at once may have been refused once or twice.
   await run.until('a refusal of the file that is gone', () =>
-    run.events('reload.refused').some(({ problems }) => String(problems).startsWith('config/paper.yaml: ')),
+    run
+      .events('reload.refused')
+      .some(({ problems }) => String(problems).startsWith('config/paper.yaml: ')),
   )
   const from = run.log.length
-  await run.until('orders after it', () => run.log.slice(from).some(({ event }) => event === 'order.sent'))
+  await run.until('orders after it', () =>
+    run.log.slice(from).some(({ event }) => event === 'order.sent'),
+  )
   await run.until('its own strategy', () =>
     run.log.slice(from).some(({ event }) => event === 'strategy.said'),
   )
@@ -160,7 +180,10 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     await run.until('what is to be held', () =>
       run.events('order.fill').some(({ strategy }) => strategy === 'holder'),
     )
-    expect(await run.untilEvent('strategy.said')).toMatchObject({ message: 'one', facts: { size: 1 } })
+    expect(await run.untilEvent('strategy.said')).toMatchObject({
+      message: 'one',
+      facts: { size: 1 },
+    })
     expect(await ask(project, 'plan')).toMatchObject({ code: 1, out: 'nothing would change' })
     await changeInVain(project, run)
 
@@ -191,8 +214,12 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     expect(reload.out).toMatch(/^~ risk\.openOrdersMax: 100 -> 60 \(tighter\)$/m)
     expect(reload.out).toMatch(/^~ grid-btc\.params\.levels: 8 -> 4$/m)
     expect(reload.out).toMatch(/^~ trend-btc: other code$/m)
-    expect(reload.out).toMatch(/open orders of grid-eth on ETHUSDT that nobody wants any more: cancelled/)
-    expect(reload.out).toMatch(/^! ETHUSDT 1 of holder is held, and nobody will trade it: flatten it before/m)
+    expect(reload.out).toMatch(
+      /open orders of grid-eth on ETHUSDT that nobody wants any more: cancelled/,
+    )
+    expect(reload.out).toMatch(
+      /^! ETHUSDT 1 of holder is held, and nobody will trade it: flatten it before/m,
+    )
     const begun = run.events('daemon.opened').map(({ time }) => Date.parse(String(time)))
     const view = JSON.parse((await ask(project, 'status', '--json')).out) as StatusView
     // The process is as old as it was: what begins anew is its run.
@@ -203,13 +230,20 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     )
     expect(run.events('daemon.running')).toHaveLength(2)
     const from = run.log.findLastIndex(({ event }) => event === 'daemon.running')
-    await run.until('orders after it', () => run.log.slice(from).some(({ event }) => event === 'order.sent'))
+    await run.until('orders after it', () =>
+      run.log.slice(from).some(({ event }) => event === 'order.sent'),
+    )
     await run.until('the new code', () =>
       run.events('strategy.said').some(({ message }) => message === 'two'),
     )
-    expect(run.events('strategy.said').at(-1)).toMatchObject({ message: 'two', facts: { size: 1, more: 5 } })
+    expect(run.events('strategy.said').at(-1)).toMatchObject({
+      message: 'two',
+      facts: { size: 1, more: 5 },
+    })
     expect(
-      run.log.slice(from).filter(({ event, strategy }) => event === 'order.sent' && strategy === 'grid-eth'),
+      run.log
+        .slice(from)
+        .filter(({ event, strategy }) => event === 'order.sent' && strategy === 'grid-eth'),
     ).toEqual([])
     expect(await run.stop()).toEqual({ code: 0, signal: null })
     expect(run.summary.exchange).toMatchObject({ agrees: true, differences: [] })
@@ -240,7 +274,9 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     ])
     expect((await run.stop()).code).toBe(0)
     expect(run.summary).toMatchObject({ clean: true, exchange: { agrees: true } })
-    const { ours, resting, doubled } = readOrders(run.events('daemon.opened')[0]?.['state'] as string)
+    const { ours, resting, doubled } = readOrders(
+      run.events('daemon.opened')[0]?.['state'] as string,
+    )
     expect(run.events('daemon.stopped').at(-1)?.['openOrders']).toBe(ours.size)
     expect(resting.size).toBeGreaterThan(20)
     expect(ours).toEqual(resting)

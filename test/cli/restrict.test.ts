@@ -55,14 +55,20 @@ describe.concurrent('[RSK2] an order of the operator at the command line', () =>
     await run.untilEvent('flatten.done')
     // What was filled before its cancel-all came is closed as well, and said once more.
     const isFlat = () => ['BTCUSDT', 'ETHUSDT'].every((symbol) => heldOf(run, symbol) === 0)
-    await run.until('no order rests, nothing is held', () => openOrders(run).length === 0 && isFlat())
+    await run.until(
+      'no order rests, nothing is held',
+      () => openOrders(run).length === 0 && isFlat(),
+    )
     for (const { purpose } of sentAfter(run, 'trading.halted')) expect(purpose).toBe('flatten')
     expect(run.events('daemon.stopping')).toEqual([])
 
     const release = await order(project, 'release', '*')
     expect(release.code).toBe(0)
     expect(release.printed).toMatch(/^lifted: \* halted since .* \(flatten\): drill, by .+$/)
-    await run.until('an order after the release', () => sentAfter(run, 'trading.released').length > 0)
+    await run.until(
+      'an order after the release',
+      () => sentAfter(run, 'trading.released').length > 0,
+    )
     await run.stop()
     expect(run.summary).toMatchObject({ clean: true, exchange: { agrees: true } })
   })
@@ -105,8 +111,14 @@ describe.concurrent('[RSK2] an order of the operator at the command line', () =>
     const held = String.raw`held: BTCUSDT halted since \S+ \(operator\): drill, by .+$`
     expect([halted, loosened, elsewhere, released]).toEqual([
       { code: 0, printed: expect.stringMatching(`^${held}`) as string },
-      { code: 1, printed: expect.stringMatching(`^not done: .*never loosens.*\n${held}`) as string },
-      { code: 1, printed: expect.stringMatching(`^not done: nothing .* holds ETHUSDT\n${held}`) as string },
+      {
+        code: 1,
+        printed: expect.stringMatching(`^not done: .*never loosens.*\n${held}`) as string,
+      },
+      {
+        code: 1,
+        printed: expect.stringMatching(`^not done: nothing .* holds ETHUSDT\n${held}`) as string,
+      },
       { code: 0, printed: expect.stringMatching(/^lifted: BTCUSDT halted since .*$/) as string },
     ])
     expect(run.events('trading.notLoosened')).toMatchObject([{ scope: 'BTCUSDT', mode: 'halted' }])
@@ -130,7 +142,12 @@ describe.concurrent('[RSK2] an order of the operator at the command line', () =>
       printed: expect.stringMatching(/^not done: no daemon runs here/) as string,
     })
     const directory = join(project.directory, '.intentd/paper')
-    const file = postCommand(directory, { kind: 'release', scope: 'ETHUSDT', reason: 'drill', by: 'me' })
+    const file = postCommand(directory, {
+      kind: 'release',
+      scope: 'ETHUSDT',
+      reason: 'drill',
+      by: 'me',
+    })
     await order(project, 'flatten', 'strategy:grid-eth', '--wait', '0ms')
     const run = project.run(FAST)
     await run.untilEvent('order.sent', 3)

@@ -38,7 +38,8 @@ test('a start reads no more packages than it needs: each costs time before the f
 test('nor does it import Node’s HTTP, which would load an HTTP client beside ours', () => {
   const importing = [...readAtStart(join(SOURCES, 'cli/run.ts'))].filter(
     (file) =>
-      existsSync(file) && /^import (?!type)[^'"]*?from 'node:https?'/m.test(readFileSync(file, 'utf8')),
+      existsSync(file) &&
+      /^import (?!type)[^'"]*?from 'node:https?'/m.test(readFileSync(file, 'utf8')),
   )
   expect(importing).toEqual([])
 })
@@ -46,7 +47,9 @@ test('nor does it import Node’s HTTP, which would load an HTTP client beside o
 test('nor does it read anything of what daemons share with others', () => {
   const files = [...readAtStart(join(SOURCES, 'cli/run.ts'))]
   expect(files.filter((file) => file.includes('daemon/market-data/open-shared'))).toHaveLength(2)
-  expect(files.filter((file) => /shared-(?:tickers|limits)\/|limiter\/shared\//.test(file))).toEqual([])
+  expect(
+    files.filter((file) => /shared-(?:tickers|limits)\/|limiter\/shared\//.test(file)),
+  ).toEqual([])
 })
 
 test('nor does the thread of the watchdog, which is there as long as the daemon', () => {

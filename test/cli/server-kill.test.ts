@@ -54,16 +54,31 @@ test.each([
 })
 
 test.each([
-  ['a writer elsewhere', 'clean', { state: 'writes' }, 'on other, `intentd release --state /srv/state'],
+  [
+    'a writer elsewhere',
+    'clean',
+    { state: 'writes' },
+    'on other, `intentd release --state /srv/state',
+  ],
   [
     'a writer of another directory on this machine',
     'seen',
     { state: 'writes', holder: holderAt(hostname(), '/srv/state2') },
     `on ${hostname()}, \`intentd release --state /srv/state2`,
   ],
-  ['a standby', 'clean', { standbys: [standby(holderAt('next', '/b'), true)] }, 'on next, `intentd release'],
+  [
+    'a standby',
+    'clean',
+    { standbys: [standby(holderAt('next', '/b'), true)] },
+    'on next, `intentd release',
+  ],
   ['an order that nobody obeyed', 'asked', {}, 'whoever trades the account next obeys it'],
-  ['a kill whose writer died before its proof', 'seen', {}, 'whoever trades the account next obeys it'],
+  [
+    'a kill whose writer died before its proof',
+    'seen',
+    {},
+    'whoever trades the account next obeys it',
+  ],
 ] as const)('[RSK3] a release is sent away from here by %s', (_, state, more, words) => {
   expect(adviseServerRelease(killed(state, more), HERE)).toContain(words)
 })

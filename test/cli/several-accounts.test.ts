@@ -13,8 +13,20 @@ afterAll(() => projects.close())
 
 /** Two accounts of different products: the second one of contracts whose margin and profit are in their coin. */
 const ACCOUNTS = {
-  main: { product: 'USDT-FUTURES', coin: 'USDT', symbol: 'BTCUSDT', strategy: 'grid-btc', balance: '10000' },
-  bob: { product: 'COIN-FUTURES', coin: 'ETH', symbol: 'ETHUSD', strategy: 'grid-eth', balance: '20' },
+  main: {
+    product: 'USDT-FUTURES',
+    coin: 'USDT',
+    symbol: 'BTCUSDT',
+    strategy: 'grid-btc',
+    balance: '10000',
+  },
+  bob: {
+    product: 'COIN-FUTURES',
+    coin: 'ETH',
+    symbol: 'ETHUSD',
+    strategy: 'grid-eth',
+    balance: '20',
+  },
 } as const
 type Name = keyof typeof ACCOUNTS
 const NAMES = ['main', 'bob'] as const
@@ -57,15 +69,24 @@ async function startExchange(project: Project) {
     listInstruments(contractsOf(config), systemClock.now()).slice(0, 1),
   )
   const simulator = await startSimulator({
-    market: { kind: 'seeded', prices: { BTCUSDT: '60000', ETHUSD: '3000' }, stepMs: 100, speed: 600 },
+    market: {
+      kind: 'seeded',
+      prices: { BTCUSDT: '60000', ETHUSD: '3000' },
+      stepMs: 100,
+      speed: 600,
+    },
     seed: 1,
     instruments: listed,
     accounts: NAMES.map((label, index) => ({
-      ...{ uid: String(index + 1), label, positionMode: 'one_way_mode', leverage: 10 },
+      uid: String(index + 1),
+      label,
+      positionMode: 'one_way_mode',
+      leverage: 10,
       balances: { [ACCOUNTS[label].coin]: ACCOUNTS[label].balance },
     })),
   })
-  for (const name of NAMES) project.edit(`config/${name}.yaml`, 'http://127.0.0.1:1', simulator.baseUrl)
+  for (const name of NAMES)
+    project.edit(`config/${name}.yaml`, 'http://127.0.0.1:1', simulator.baseUrl)
   const env = Object.fromEntries(
     simulator.accounts.flatMap(({ label, key, secret, passphrase }) => {
       const prefix = label === 'bob' ? 'INTENTD_BOB_API_' : 'INTENTD_API_'
@@ -112,14 +133,18 @@ test('accounts of two products in one daemon: planned, reloaded, killed and show
       code: 0,
       out: '== main\nnothing would change\n\n== bob\n~ grid-eth.params.levels: 8 -> 6',
     })
-    expect(reload).toMatchObject({ code: 0, said: `${plan.out}\ndone: it runs with the new configuration` })
+    expect(reload).toMatchObject({
+      code: 0,
+      said: `${plan.out}\ndone: it runs with the new configuration`,
+    })
     expect(status.out).toMatch(/^== main\n[^]*\n== bob\n/)
     // What is to be typed names the file of the account that it is about.
     expect(limit).toMatchObject({ code: 0 })
     expect(status.out.replaceAll(/\s+/g, ' ')).toMatch(
       /intentd release -c \S+config\/bob\.yaml '\*' --reason/,
     )
-    for (const name of NAMES) expect(doctor.out).toMatch(new RegExp(`^ok +${name}: key accepted`, 'm'))
+    for (const name of NAMES)
+      expect(doctor.out).toMatch(new RegExp(`^ok +${name}: key accepted`, 'm'))
     expect(stopped).toEqual({ code: 0, signal: null })
     const summaries = run.stdout
       .filter((line) => line.startsWith('{"name"'))
@@ -138,7 +163,9 @@ test('accounts of two products in one daemon: planned, reloaded, killed and show
         coins[0]?.realisedProfit,
       ])
       expect(account.positions).toEqual(
-        Object.fromEntries(positions.map(({ symbol, holdSide, size }) => [`${symbol} ${holdSide}`, size])),
+        Object.fromEntries(
+          positions.map(({ symbol, holdSide, size }) => [`${symbol} ${holdSide}`, size]),
+        ),
       )
       expect(strategies[strategy]?.positions).toEqual(account.positions)
     }
@@ -163,7 +190,8 @@ test('an account whose keys are missing or wrong is off, `status` says why and w
     return { code, said: [...verb.stdout, ...verb.stderr].join(' ').replaceAll(/\s+/g, ' ') }
   }
   const ENDS = 'it is off until the daemon is reloaded or started again and finds that mended: '
-  const MISSING = 'CREDENTIALS_MISSING: keys of this account cannot be read: INTENTD_BOB_API_KEY, INTENTD_BOB'
+  const MISSING =
+    'CREDENTIALS_MISSING: keys of this account cannot be read: INTENTD_BOB_API_KEY, INTENTD_BOB'
   try {
     const run = project.start(['run', ...OPTIONS, '--summary', 'text'], mains)
     expect(await run.untilEvent('account.off')).toMatchObject({

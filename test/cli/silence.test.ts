@@ -9,7 +9,11 @@ const ANSWER: ControlReply = { kind: 'answered', status: 200, body: {} }
 test('a process that says nothing is waited for once, however many accounts it has', async () => {
   const silence = new Silence()
   const asked: string[] = []
-  const ask = (pid: number | undefined, account: string, reply: ControlReply): Promise<ControlReply> =>
+  const ask = (
+    pid: number | undefined,
+    account: string,
+    reply: ControlReply,
+  ): Promise<ControlReply> =>
     silence.ask(pid, () => {
       asked.push(account)
       return Promise.resolve(reply)

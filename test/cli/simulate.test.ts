@@ -37,15 +37,24 @@ async function callAs<Result>(
 ): Promise<Result> {
   const client = new ExchangeClient({
     baseUrl,
-    credentials: { apiKey: new Secret(key), secret: new Secret(secret), passphrase: new Secret(passphrase) },
-    gatewayCredentials: gateway && { apiKey: new Secret(gateway.key), secret: new Secret(gateway.secret) },
+    credentials: {
+      apiKey: new Secret(key),
+      secret: new Secret(secret),
+      passphrase: new Secret(passphrase),
+    },
+    gatewayCredentials: gateway && {
+      apiKey: new Secret(gateway.key),
+      secret: new Secret(gateway.secret),
+    },
     platformCoin: 'ours',
     positionMode,
     unlocked,
     clock: systemClock,
     timers: systemTimers,
     offset: new ExchangeClock(),
-    ...{ requestTimeoutMs: 5000, answerBytesMax: 8_388_608, locale: 'en-US' },
+    requestTimeoutMs: 5e3,
+    answerBytesMax: 8388608,
+    locale: 'en-US',
   })
   try {
     return await act(client)
@@ -68,7 +77,9 @@ test.concurrent('the exchange alone answers, says so, and stops in good order', 
   const ending = await run.stop()
 
   expect(answer.code).toBe('00000')
-  expect(answer.data.map(({ symbol }) => symbol)).toEqual(expect.arrayContaining(['BTCUSDT', 'ETHUSDT']))
+  expect(answer.data.map(({ symbol }) => symbol)).toEqual(
+    expect.arrayContaining(['BTCUSDT', 'ETHUSDT']),
+  )
   expect(run.events('simulator.requestRefused')[0]).toMatchObject({ level: 'debug' })
   expect(ending).toEqual({ code: 0, signal: null })
   expect(run.events('simulator.stopped')[0]).toMatchObject({ why: 'SIGTERM', tooManyRequests: 0 })
@@ -93,8 +104,17 @@ test.concurrent('accounts are the same at every start, other ones with another s
   const [alice, bob] = first ?? []
   expect(Object.keys(bob ?? {}).toSorted()).toEqual(
     [
-      ...['key', 'label', 'passphrase', 'positionMode', 'role', 'secret', 'uid'],
-      ...['email', 'mobile', 'areaCode', 'withdrawalAddresses'],
+      'key',
+      'label',
+      'passphrase',
+      'positionMode',
+      'role',
+      'secret',
+      'uid',
+      'email',
+      'mobile',
+      'areaCode',
+      'withdrawalAddresses',
     ].toSorted(),
   )
   expect(Object.keys(alice?.gateway ?? {}).toSorted()).toEqual(['key', 'secret'])
@@ -122,14 +142,24 @@ test.concurrent('a recording is played, and a port that is taken is said to be',
 })
 
 /** A read as no client of ours would send it. @returns The code of the answer. */
-async function read({ key, secret, passphrase }: Printed, baseUrl: string, path: string): Promise<string> {
+async function read(
+  { key, secret, passphrase }: Printed,
+  baseUrl: string,
+  path: string,
+): Promise<string> {
   const now = Date.now()
   const sign = createHmac('sha256', secret).update(`${now}GET${path}`).digest('base64')
   const headers = {
-    ...{ 'ACCESS-KEY': key, 'ACCESS-PASSPHRASE': passphrase, 'ACCESS-TIMESTAMP': String(now) },
-    ...{ 'ACCESS-SIGN': sign, locale: 'en-US', 'content-type': 'application/json' },
+    'ACCESS-KEY': key,
+    'ACCESS-PASSPHRASE': passphrase,
+    'ACCESS-TIMESTAMP': String(now),
+    'ACCESS-SIGN': sign,
+    locale: 'en-US',
+    'content-type': 'application/json',
   }
-  const answer = (await (await fetch(baseUrl + path, { headers })).json()) as { readonly code: string }
+  const answer = (await (await fetch(baseUrl + path, { headers })).json()) as {
+    readonly code: string
+  }
   return answer.code
 }
 
@@ -187,7 +217,9 @@ test.concurrent('each kind of account is what the file says, over the wire', asy
 })
 
 test.concurrent('a withdrawal to each address that is listed with the accounts succeeds', async () => {
-  const run = projects.open().start(['simulate', '--port', '0', '--print-accounts', '--set', 'seed=9'])
+  const run = projects
+    .open()
+    .start(['simulate', '--port', '0', '--print-accounts', '--set', 'seed=9'])
   const { url } = await run.untilEvent('simulator.listening')
   const accounts = JSON.parse(run.stdout[0] ?? '') as Printed[]
   const [alice] = accounts
@@ -210,7 +242,12 @@ test.concurrent('a withdrawal to each address that is listed with the accounts s
 
   expect(outcomes.map(({ kind }) => kind)).toEqual(Array(4).fill('accepted'))
   const { coin, chain, address } = sampleOf('spotWithdrawal').options
-  expect(alice.withdrawalAddresses).toContainEqual({ coin, chain: chain?.toUpperCase(), address, tag: '' })
+  expect(alice.withdrawalAddresses).toContainEqual({
+    coin,
+    chain: chain?.toUpperCase(),
+    address,
+    tag: '',
+  })
   expect(accounts.every(({ withdrawalAddresses }) => withdrawalAddresses.length === 4)).toBe(true)
 })
 
@@ -220,7 +257,10 @@ test.concurrent.each([
     ['--set', 'idempotency=never'],
     /^--set idempotency: expected "replay", "duplicateError" or "pendingOnly"/m,
   ],
-  [['-c', 'mine.yaml'], /^mine\.yaml:1:7 port: expected a whole number from 0 to 65535, got "abc"$/m],
+  [
+    ['-c', 'mine.yaml'],
+    /^mine\.yaml:1:7 port: expected a whole number from 0 to 65535, got "abc"$/m,
+  ],
 ])(
   'a wrong setting %j is printed with its place and what it may be, and how to go on',
   async (args, printed) => {
@@ -234,7 +274,9 @@ test.concurrent.each([
     expect(run.stderr.join('\n')).toMatch(printed)
     // `intentd check` reads the daemon's configuration, and would find nothing wrong.
     const again = args[0] === '-c' ? 'intentd simulate -c mine.yaml' : 'intentd simulate'
-    expect(run.stderr.at(-1)).toMatch(new RegExp(`nothing was started\\. Start again with: ${again}$`))
+    expect(run.stderr.at(-1)).toMatch(
+      new RegExp(`nothing was started\\. Start again with: ${again}$`),
+    )
   },
 )
 
@@ -249,14 +291,14 @@ test.concurrent('settings that a state keeps from its first start are named, and
 
   const { run: first } = await runWith()
   const { run: same } = await runWith(
-    ...[
-      'makerFeeRate=0.0001',
-      'instruments.BTCUSDT.tickSize="0.10"',
-      'accounts.0.startingBalance="10000.00"',
-    ],
+    'makerFeeRate=0.0001',
+    'instruments.BTCUSDT.tickSize="0.10"',
+    'accounts.0.startingBalance="10000.00"',
   )
   const { run: other } = await runWith(
-    ...['accounts.0.startingBalance=5', 'market.startPrices.BTCUSDT=1000', 'demoPast=false'],
+    'accounts.0.startingBalance=5',
+    'market.startPrices.BTCUSDT=1000',
+    'demoPast=false',
     'services.spot.platformOpening=7',
   )
   const refused = await runWith('instruments.BTCUSDT.tickSize=10')
@@ -321,7 +363,15 @@ test.concurrent('a state whose folder is not there, or is a file, is said to be,
 
 test.concurrent('a damaged state is said to be, and is not tried again', async () => {
   const project = projects.open()
-  const first = project.start(['simulate', '--port', '0', '--state', 'kept.sqlite', '--for', '300ms'])
+  const first = project.start([
+    'simulate',
+    '--port',
+    '0',
+    '--state',
+    'kept.sqlite',
+    '--for',
+    '300ms',
+  ])
   expect((await first.ended).code).toBe(0)
   const file = join(project.directory, 'kept.sqlite')
   const bytes = readFileSync(file)
@@ -329,13 +379,23 @@ test.concurrent('a damaged state is said to be, and is not tried again', async (
   const run = project.start(['simulate', '--port', '0', '--state', 'kept.sqlite'])
 
   expect((await run.ended).code).toBe(65)
-  expect(run.stderr.join('\n')).toMatch(/SIMULATOR_STORE_CORRUPT[^]*hint +remove it to start afresh/)
+  expect(run.stderr.join('\n')).toMatch(
+    /SIMULATOR_STORE_CORRUPT[^]*hint +remove it to start afresh/,
+  )
 })
 
 test.concurrent('without a file in sight the shipped settings are used, at any speed', async () => {
   const project = projects.open()
   project.write('elsewhere/notes.txt', 'nothing to see')
-  const run = project.startIn('elsewhere', ['simulate', '--port', '0', '--speed', '50', '--for', '300ms'])
+  const run = project.startIn('elsewhere', [
+    'simulate',
+    '--port',
+    '0',
+    '--speed',
+    '50',
+    '--for',
+    '300ms',
+  ])
   const listening = await run.untilEvent('simulator.listening')
   const { code } = await run.ended
 

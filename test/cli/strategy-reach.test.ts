@@ -129,7 +129,15 @@ const act = () => {
   )
   project.write('sweep.yaml', 'params: { trend-btc: { any: [1, 2] } }\nfolds: 0\n')
   const recordings = findRecordings(project)
-  const seeded = ['config/paper.yaml', '--market', 'seeded', '--days', '1', '--set', 'backtest.pollMs=60000']
+  const seeded = [
+    'config/paper.yaml',
+    '--market',
+    'seeded',
+    '--days',
+    '1',
+    '--set',
+    'backtest.pollMs=60000',
+  ]
   const play = async (...args: readonly string[]) => {
     const run = project.start(args, KEYS)
     const { code } = await run.ended

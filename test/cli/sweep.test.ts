@@ -34,34 +34,55 @@ let project: BacktestProject
 beforeAll(() => {
   project = new BacktestProject(['BTCUSDT'], [])
   project.write('scripted.ts', STRATEGY)
-  project.edit('scripted.yaml', 'instruments:', 'params: { everyMinutes: 60, lots: 1 }\ninstruments:')
+  project.edit(
+    'scripted.yaml',
+    'instruments:',
+    'params: { everyMinutes: 60, lots: 1 }\ninstruments:',
+  )
   project.edit('main.yaml', 'pollMs: 5000', 'pollMs: 60000')
   const price = (minute: number): string => (100_000 + 300 * Math.sin(minute / 40)).toFixed(1)
   const rows = Array.from({ length: 6 * 60 }, (_, minute) =>
-    [START_AT + minute * MINUTE_MS, price(minute), price(minute), price(minute), price(minute), 50].join(','),
+    [
+      START_AT + minute * MINUTE_MS,
+      price(minute),
+      price(minute),
+      price(minute),
+      price(minute),
+      50,
+    ].join(','),
   )
   project.write('BTCUSDT.csv', `ts_ms,open,high,low,close,volume\n${rows.join('\n')}\n`)
-  project.write('sweep.yaml', 'folds: 1\nparams:\n  scripted: { everyMinutes: [30, 60], lots: [5, 10] }\n')
-  project.write('whole.yaml', 'folds: 0\nparams:\n  scripted: { everyMinutes: [30, 60], lots: [5, 10] }\n')
-  project.write('bad.yaml', 'folds: 0\nparams:\n  scripted: { everyMinutes: [60, 30], lots: [5, 7, 6] }\n')
-  project.write('endless.yaml', 'folds: 0\nparams:\n  scripted: { everyMinutes: [60], lots: [8] }\n')
+  project.write(
+    'sweep.yaml',
+    'folds: 1\nparams:\n  scripted: { everyMinutes: [30, 60], lots: [5, 10] }\n',
+  )
+  project.write(
+    'whole.yaml',
+    'folds: 0\nparams:\n  scripted: { everyMinutes: [30, 60], lots: [5, 10] }\n',
+  )
+  project.write(
+    'bad.yaml',
+    'folds: 0\nparams:\n  scripted: { everyMinutes: [60, 30], lots: [5, 7, 6] }\n',
+  )
+  project.write(
+    'endless.yaml',
+    'folds: 0\nparams:\n  scripted: { everyMinutes: [60], lots: [8] }\n',
+  )
 })
 afterAll(() => project.remove())
 
 const words = (out: string, file = 'sweep.yaml') => [
-  ...[
-    PROGRAM,
-    'sweep',
-    'main.yaml',
-    '--params',
-    file,
-    '--market',
-    'BTCUSDT.csv',
-    '--out',
-    out,
-    '--jobs',
-    '2',
-  ],
+  PROGRAM,
+  'sweep',
+  'main.yaml',
+  '--params',
+  file,
+  '--market',
+  'BTCUSDT.csv',
+  '--out',
+  out,
+  '--jobs',
+  '2',
 ]
 
 function run(args: readonly string[]) {
@@ -103,9 +124,9 @@ describe('intentd sweep', () => {
 
     expect([whole.status, whole.stderr]).toEqual([0, ''])
     expect(existsSync(join(project.directory, 'killed', 'sweep.json'))).toBe(true)
-    expect(read('killed', 'trials.jsonl').startsWith(before.slice(0, before.lastIndexOf('\n') + 1))).toBe(
-      true,
-    )
+    expect(
+      read('killed', 'trials.jsonl').startsWith(before.slice(0, before.lastIndexOf('\n') + 1)),
+    ).toBe(true)
     for (const name of ['sweep.json', 'trials.csv', 'sweep.html'])
       expect(read('killed', name)).toBe(read('whole', name))
     expect(resumed.stdout.replaceAll('killed', 'whole')).toBe(whole.stdout)
@@ -135,8 +156,12 @@ describe('intentd sweep', () => {
   })
 
   test('every try on the same prices counts, over all runs of the directory', () => {
-    const tries = (out: string): number => (JSON.parse(read(out, 'sweep.json')) as SweepReport).tries
-    project.write('more.yaml', 'folds: 0\nparams:\n  scripted: { everyMinutes: [30, 45], lots: [5] }\n')
+    const tries = (out: string): number =>
+      (JSON.parse(read(out, 'sweep.json')) as SweepReport).tries
+    project.write(
+      'more.yaml',
+      'folds: 0\nparams:\n  scripted: { everyMinutes: [30, 45], lots: [5] }\n',
+    )
     const first = tries('whole')
 
     expect(run(words('whole', 'more.yaml')).status).toBe(0)
@@ -151,7 +176,10 @@ describe('intentd sweep', () => {
       (JSON.parse(read(out, 'sweep.json')) as SweepReport).trials
         .map(({ params, failed }) => {
           const [headline] = failed.split('\n', 1)
-          return [`${params['scripted.lots']} in ${params['scripted.everyMinutes']}`, headline] as const
+          return [
+            `${params['scripted.lots']} in ${params['scripted.everyMinutes']}`,
+            headline,
+          ] as const
         })
         .toSorted(([one], [other]) => one.localeCompare(other))
     const threw: unknown = expect.stringMatching(/10 decisions failed in a row: STRATEGY_THREW/)
@@ -171,7 +199,11 @@ describe('intentd sweep', () => {
   })
 
   test('a trial whose trading a loss limit ended is marked, and the limit is named', () => {
-    const { status, stdout } = run([...words('limited', 'whole.yaml'), '--set', 'risk.losses.daily=3'])
+    const { status, stdout } = run([
+      ...words('limited', 'whole.yaml'),
+      '--set',
+      'risk.losses.daily=3',
+    ])
     const { trials, remarks } = JSON.parse(read('limited', 'sweep.json')) as SweepReport
     const ended = trials.filter(({ figures }) => (figures?.restrictions.length ?? 0) > 0)
 
@@ -179,8 +211,12 @@ describe('intentd sweep', () => {
     expect(ended.length).toBeGreaterThan(0)
     expect(ended.length).toBeLessThan(trials.length)
     const [first] = remarks
-    expect(first).toContain(`Trading ended early in ${ended.length} of ${trials.length} trials. In the best`)
-    expect(first).toMatch(/trading ended 2025-01-01 \d\d:\d\d UTC, reducing \(dailyLoss\): lost 3\.\d+ since/)
+    expect(first).toContain(
+      `Trading ended early in ${ended.length} of ${trials.length} trials. In the best`,
+    )
+    expect(first).toMatch(
+      /trading ended 2025-01-01 \d\d:\d\d UTC, reducing \(dailyLoss\): lost 3\.\d+ since/,
+    )
     expect(stdout).toContain(`note: ${first}`)
     for (const { id, figures } of trials) {
       const line = stdout.split('\n').find((text) => text.startsWith(`  ${id} `)) ?? ''
@@ -236,7 +272,11 @@ describe('intentd sweep', () => {
       'params:\n  scripted:\n    everyMinutes: [60, 1.5, 30]\n    lots: [5, 6, x]',
       /^wrong\.yaml:3:5 params\.scripted\.everyMinutes: 1\.5: expected a whole .*\nwrong\.yaml:4:5 params\.scripted\.lots: "x": expected a whole .*\n\n2 problems/,
     ],
-    [78, 'params:\n  scripted: { lots: [x] }', /^wrong\.yaml:2:15 params\.scripted\.lots: expected a whole/],
+    [
+      78,
+      'params:\n  scripted: { lots: [x] }',
+      /^wrong\.yaml:2:15 params\.scripted\.lots: expected a whole/,
+    ],
   ])('exits with %i for %j', (code, text, says) => {
     project.write('wrong.yaml', text)
     const { status, stderr } = run(words('wrong', 'wrong.yaml'))

@@ -24,91 +24,204 @@ const SYMBOL = '1000000MOGUSDT'
 const LARGE = '-123456789012345.123456789'
 
 const POSITION: PositionView = {
-  ...{ symbol: SYMBOL, side: 'short', size: LARGE.slice(1), entryPrice: 123_456.789_012 },
-  ...{
-    markPrice: 0.000_000_123_456_7,
-    coin: 'USDT',
-    unrealisedProfit: LARGE,
-    liquidationPrice: null,
-    liquidation: null,
-    readAgeMs: 119_000,
-  },
+  symbol: SYMBOL,
+  side: 'short',
+  size: LARGE.slice(1),
+  entryPrice: 123456.789012,
+  markPrice: 1.234567e-7,
+  coin: 'USDT',
+  unrealisedProfit: LARGE,
+  liquidationPrice: null,
+  liquidation: null,
+  readAgeMs: 119e3,
   entryFrom: 'fills',
-  strategies: { [ID]: LARGE, other: LARGE },
+  strategies: {
+    [ID]: LARGE,
+    other: LARGE,
+  },
 }
 const ORDER: OrderView = {
-  ...{ clientOid: 'x'.repeat(32), orderId: '1', strategy: ID, symbol: SYMBOL, action: 'closeShort' },
-  ...{ state: 'partiallyFilled', price: LARGE.slice(1), size: LARGE.slice(1), filled: LARGE.slice(1) },
-  ...{ force: 'gtc', purpose: 'quote', key: 'a', reason: '' },
+  clientOid: 'x'.repeat(32),
+  orderId: '1',
+  strategy: ID,
+  symbol: SYMBOL,
+  action: 'closeShort',
+  state: 'partiallyFilled',
+  price: LARGE.slice(1),
+  size: LARGE.slice(1),
+  filled: LARGE.slice(1),
+  force: 'gtc',
+  purpose: 'quote',
+  key: 'a',
+  reason: '',
 }
 const FILL: BookedFill = {
-  ...{ kind: 'fill', tradeId: '9', at: AT, orderId: '1', clientOid: 'a', strategyId: ID, owner: 'strategy' },
-  ...{ symbol: SYMBOL, side: 'sell', tradeSide: 'close', price: LARGE.slice(1), size: LARGE.slice(1) },
-  ...{ profit: LARGE, fee: LARGE, coin: 'USDT', scope: 'taker', source: 'liquidation' },
-  ...{ fillKind: 'trade', otherFees: '' },
+  kind: 'fill',
+  tradeId: '9',
+  at: AT,
+  orderId: '1',
+  clientOid: 'a',
+  strategyId: ID,
+  owner: 'strategy',
+  symbol: SYMBOL,
+  side: 'sell',
+  tradeSide: 'close',
+  price: LARGE.slice(1),
+  size: LARGE.slice(1),
+  profit: LARGE,
+  fee: LARGE,
+  coin: 'USDT',
+  scope: 'taker',
+  source: 'liquidation',
+  fillKind: 'trade',
+  otherFees: '',
 }
 const PROFIT: ProfitView = {
-  ...{ fills: 9_007_199_254, realised: LARGE, fees: LARGE, funding: LARGE, unrealised: LARGE, net: LARGE },
-  uncounted: { coins: { BGB: LARGE }, feesMissing: 9_007_199_254, profitsMissing: 1, profitsOurs: 2 },
+  fills: 9007199254,
+  realised: LARGE,
+  fees: LARGE,
+  funding: LARGE,
+  unrealised: LARGE,
+  net: LARGE,
+  uncounted: {
+    coins: { BGB: LARGE },
+    feesMissing: 9007199254,
+    profitsMissing: 1,
+    profitsOurs: 2,
+  },
 }
 const ACCOUNT: AccountView = {
-  ...{ name: ID, coin: 'USDT', phase: 'running', mode: 'reducing', isTrading: true },
+  name: ID,
+  coin: 'USDT',
+  phase: 'running',
+  mode: 'reducing',
+  isTrading: true,
   unattended: [
-    { strategy: null, symbol: SYMBOL, side: 'long', size: LARGE, why: 'nobody trades it '.repeat(9) },
+    {
+      strategy: null,
+      symbol: SYMBOL,
+      side: 'long',
+      size: LARGE,
+      why: 'nobody trades it '.repeat(9),
+    },
   ],
   hindrances: [`the prices of ${SYMBOL} are stale `.repeat(5)],
-  kill: { phase: 'proving', isReleaseAsked: true },
+  kill: {
+    phase: 'proving',
+    isReleaseAsked: true,
+  },
   restrictions: [
     {
-      ...{
-        scope: `strategy:${ID}`,
-        mode: 'halted',
-        code: 'operator',
-        reason: 'odd '.repeat(80),
-        by: ID,
-        at: AT,
-      },
-      ...{ isClosing: false, ends: 'a release', command: `intentd release 'strategy:${ID}' --reason TEXT` },
+      scope: `strategy:${ID}`,
+      mode: 'halted',
+      code: 'operator',
+      reason: 'odd '.repeat(80),
+      by: ID,
+      at: AT,
+      isClosing: false,
+      ends: 'a release',
+      command: `intentd release 'strategy:${ID}' --reason TEXT`,
     },
   ],
-  ages: { tickersMs: { [SYMBOL]: 1e12 }, positionsMs: { [SYMBOL]: null }, fillsMs: 1e12 },
-  limits: { dataAgeMaxMs: 5000, accountAgeMaxMs: 30_000 },
-  clock: { isSynchronised: false, offsetMs: -123_456_789, publicMs: -123_456_789, machineMs: -123_456_789 },
+  ages: {
+    tickersMs: { [SYMBOL]: 0xe8d4a51000 },
+    positionsMs: { [SYMBOL]: null },
+    fillsMs: 0xe8d4a51000,
+  },
+  limits: {
+    dataAgeMaxMs: 5e3,
+    accountAgeMaxMs: 3e4,
+  },
+  clock: {
+    isSynchronised: false,
+    offsetMs: -123456789,
+    publicMs: -123456789,
+    machineMs: -123456789,
+  },
   positions: [POSITION],
-  openOrders: { live: 12_345_678, unknown: 12_345_678, partiallyFilled: 12_345_678, sent: 12_345_678 },
+  openOrders: {
+    live: 12345678,
+    unknown: 12345678,
+    partiallyFilled: 12345678,
+    sent: 12345678,
+  },
   unknownSince: AT,
   profit: {
-    ...{ today: PROFIT, week: PROFIT, total: PROFIT },
-    ...{ strategies: { [ID]: PROFIT }, instruments: { [SYMBOL]: PROFIT } },
+    today: PROFIT,
+    week: PROFIT,
+    total: PROFIT,
+    strategies: { [ID]: PROFIT },
+    instruments: { [SYMBOL]: PROFIT },
   },
-  ...{ equity: LARGE, peak: LARGE, drawdown: LARGE },
+  equity: LARGE,
+  peak: LARGE,
+  drawdown: LARGE,
   disputes: [],
   losses: [
-    { scope: ID, limit: 'daily', used: 1e15, max: 1e15, peak: null, level: null },
-    { scope: '*', limit: 'drawdown.warn', used: 0.123, max: 0.2, peak: null, level: null },
-  ],
-  isLossLimited: false,
-  worstCase: { scenario: `${SYMBOL} down 12.34 %`, need: LARGE, left: LARGE, used: 12_345 },
-  limiter: [
     {
-      ...{ endpoint: 'anEndpointWithAVeryLongNameThatNobodyHasYet', limit: '1000/s', made: 9e15 },
-      ...{ usedShare: 1e6, waiting: 1, waitedMsP99: 1e9, rateLimited: 9e15 },
+      scope: ID,
+      limit: 'daily',
+      used: 0x38d7ea4c68000,
+      max: 0x38d7ea4c68000,
+      peak: null,
+      level: null,
+    },
+    {
+      scope: '*',
+      limit: 'drawdown.warn',
+      used: 0.123,
+      max: 0.2,
+      peak: null,
+      level: null,
     },
   ],
-  strategies: [{ id: ID, mode: 'reducing', symbols: [SYMBOL, `${SYMBOL}2`], openOrders: 12_345_678 }],
+  isLossLimited: false,
+  worstCase: {
+    scenario: `${SYMBOL} down 12.34 %`,
+    need: LARGE,
+    left: LARGE,
+    used: 12345,
+  },
+  limiter: [
+    {
+      endpoint: 'anEndpointWithAVeryLongNameThatNobodyHasYet',
+      limit: '1000/s',
+      made: 9e15,
+      usedShare: 1e6,
+      waiting: 1,
+      waitedMsP99: 1e9,
+      rateLimited: 9e15,
+    },
+  ],
+  strategies: [
+    {
+      id: ID,
+      mode: 'reducing',
+      symbols: [SYMBOL, `${SYMBOL}2`],
+      openOrders: 12345678,
+    },
+  ],
 }
 const STATUS = {
-  ...{ name: ID, version: '1.2.3', environment: 'live', speed: 1, isReadOnly: false },
-  ...{
-    exchange: `https://${'x'.repeat(50)}.example`,
-    pid: 4_194_304,
-    processStartedAt: 0,
-    startedAt: 0,
-    now: AT,
-    configOption: '',
-  },
+  name: ID,
+  version: '1.2.3',
+  environment: 'live',
+  speed: 1,
+  isReadOnly: false,
+  exchange: `https://${'x'.repeat(50)}.example`,
+  pid: 4194304,
+  processStartedAt: 0,
+  startedAt: 0,
+  now: AT,
+  configOption: '',
   accounts: [ACCOUNT],
-  off: [{ name: ID, file: `/${ID}.yaml`, reason: `CODE: ${ID}` }],
+  off: [
+    {
+      name: ID,
+      file: `/${ID}.yaml`,
+      reason: `CODE: ${ID}`,
+    },
+  ],
 }
 const ROW = {
   name: ID,
@@ -118,23 +231,71 @@ const ROW = {
   uncounted: describeUncounted(PROFIT.uncounted),
 }
 
-const OUTCOME = { equity: LARGE, change: LARGE, need: LARGE, free: LARGE, used: 123.4, isLiquidated: true }
+const OUTCOME = {
+  equity: LARGE,
+  change: LARGE,
+  need: LARGE,
+  free: LARGE,
+  used: 123.4,
+  isLiquidated: true,
+}
 const WHAT_IF: WhatIfView = {
-  ...{ name: ID, coin: 'BTC', equity: LARGE, prices: { [SYMBOL]: { price: 1, at: AT } } },
+  name: ID,
+  coin: 'BTC',
+  equity: LARGE,
+  prices: {
+    [SYMBOL]: {
+      price: 1,
+      at: AT,
+    },
+  },
   notCounted: [`${SYMBOL}: its maintenance margin (instruments.${SYMBOL}.maintenance)`],
-  rows: [{ move: -0.2, ...OUTCOME }],
+  rows: [
+    {
+      move: -0.2,
+      ...OUTCOME,
+    },
+  ],
   scenario: {
-    ...{ moves: { [SYMBOL]: -0.2, OTHER: 0.1 }, fill: 'all', filled: 1000, ...OUTCOME },
-    ...{ realised: LARGE, fees: LARGE, funding: LARGE },
-    liquidation: { moves: { [SYMBOL]: -0.1, OTHER: 0.05 }, prices: { [SYMBOL]: 0.000_012_345_678 } },
+    moves: {
+      [SYMBOL]: -0.2,
+      OTHER: 0.1,
+    },
+    fill: 'all',
+    filled: 1e3,
+    ...OUTCOME,
+    realised: LARGE,
+    fees: LARGE,
+    funding: LARGE,
+    liquidation: {
+      moves: {
+        [SYMBOL]: -0.1,
+        OTHER: 0.05,
+      },
+      prices: { [SYMBOL]: 12345678e-12 },
+    },
     positions: [
       {
-        ...{ symbol: SYMBOL, side: 'short', size: 123_456_789.123, entryPrice: 123_456.789 },
-        ...{ price: 0.000_012_345_678, worth: LARGE, profit: LARGE, need: LARGE },
+        symbol: SYMBOL,
+        side: 'short',
+        size: 123456789.123,
+        entryPrice: 123456.789,
+        price: 12345678e-12,
+        worth: LARGE,
+        profit: LARGE,
+        need: LARGE,
       },
     ],
   },
-  curve: { moves: [], none: [], reached: [], liquidations: { none: [], reached: [] } },
+  curve: {
+    moves: [],
+    none: [],
+    reached: [],
+    liquidations: {
+      none: [],
+      reached: [],
+    },
+  },
 }
 
 test.each([
@@ -152,11 +313,18 @@ test.each([
   expect(lines.filter((line) => line.length > 80 && !/^ +intentd /.test(line))).toEqual([])
 })
 
-test.each(['', " -c live.yaml --set state.directory='/var/lib/of two/words' --set log.level=debug"])(
+test.each([
+  '',
+  " -c live.yaml --set state.directory='/var/lib/of two/words' --set log.level=debug",
+])(
   'the command that ends a restriction is a line of its own, and never wrapped: options %s',
   (configOption) => {
     const held: Restriction = {
-      ...{ scope: '*', mode: 'reducing', code: 'dailyLoss', by: 'intentd', at: AT },
+      scope: '*',
+      mode: 'reducing',
+      code: 'dailyLoss',
+      by: 'intentd',
+      at: AT,
       reason: 'lost 250.00 of 200',
     }
     const restrictions = [viewRestriction(held, configOption, () => false)]
@@ -178,11 +346,22 @@ test.each(['', " -c live.yaml --set state.directory='/var/lib/of two/words' --se
 describe('what status says before a release', () => {
   const held = (more: Partial<Restriction>): string => {
     const restriction: Restriction = {
-      ...{ scope: 'BTCUSDT', mode: 'halted', code: 'contradiction', by: 'intentd', at: AT },
-      ...{ reason: 'odd', ...more },
+      scope: 'BTCUSDT',
+      mode: 'halted',
+      code: 'contradiction',
+      by: 'intentd',
+      at: AT,
+      reason: 'odd',
+      ...more,
     }
     const restrictions = [viewRestriction(restriction, ' -c live.yaml', () => false)]
-    const left = { strategy: null, symbol: 'BTCUSDT', side: 'long', size: '0.5', why: 'odd' } as const
+    const left = {
+      strategy: null,
+      symbol: 'BTCUSDT',
+      side: 'long',
+      size: '0.5',
+      why: 'odd',
+    } as const
     const account: AccountView = { ...ACCOUNT, restrictions, unattended: [left] }
     return formatStatus({ ...STATUS, accounts: [account] }, true).replaceAll(/\s+/g, ' ')
   }
@@ -205,11 +384,19 @@ describe('what status says before a release', () => {
 })
 
 test('who holds a position is never cut: what has no room beside it stands below', () => {
-  const strategies = { 'grid-btc': '0.004', 'market-maker-btc': '-0.01', 'trend-btc-of-the-hour': '0.02' }
+  const strategies = {
+    'grid-btc': '0.004',
+    'market-maker-btc': '-0.01',
+    'trend-btc-of-the-hour': '0.02',
+  }
   const held: PositionView = {
     ...POSITION,
-    ...{ symbol: 'BTCUSDT', size: '0.014', markPrice: 60_041.4, entryPrice: 60_036.3 },
-    ...{ unrealisedProfit: '-0.01', readAgeMs: 1000 },
+    symbol: 'BTCUSDT',
+    size: '0.014',
+    markPrice: 60041.4,
+    entryPrice: 60036.3,
+    unrealisedProfit: '-0.01',
+    readAgeMs: 1e3,
   }
 
   expect(formatPositions([{ ...held, strategies }])).toBe(
@@ -228,9 +415,14 @@ test('who holds a position is never cut: what has no room beside it stands below
 test('the side of a position is never cut', () => {
   const held: PositionView = {
     ...POSITION,
-    ...{ symbol: '1000PEPEUSDT', size: '1234567.8', markPrice: 60_041.41, entryPrice: 60_036.31 },
-    ...{ entryFrom: 'exchange', unrealisedProfit: '-12345.01', strategies: {} },
-    liquidationPrice: 66_123.45,
+    symbol: '1000PEPEUSDT',
+    size: '1234567.8',
+    markPrice: 60041.41,
+    entryPrice: 60036.31,
+    entryFrom: 'exchange',
+    unrealisedProfit: '-12345.01',
+    strategies: {},
+    liquidationPrice: 66123.45,
   }
 
   const lines = formatPositions([held, { ...held, side: 'long' }]).split('\n')
@@ -244,20 +436,34 @@ test('the side of a position is never cut', () => {
 test('a position that can be liquidated has the price, and how far it is', () => {
   const held: PositionView = {
     ...POSITION,
-    ...{ symbol: 'BTCUSDT', size: '0.014', markPrice: 60_041.4, entryPrice: 60_036.3 },
-    ...{ unrealisedProfit: '-0.01', readAgeMs: 1000, strategies: {} },
-    liquidationPrice: 66_123.45,
+    symbol: 'BTCUSDT',
+    size: '0.014',
+    markPrice: 60041.4,
+    entryPrice: 60036.3,
+    unrealisedProfit: '-0.01',
+    readAgeMs: 1e3,
+    strategies: {},
+    liquidationPrice: 66123.45,
     liquidation: {
-      ...{ ourPrice: 66_120.3, distance: 0.1013, moves: null, trust: 'agreed' },
-      ...{ ratio: 0.043_41, statedRatio: 0.0434, ratioTrust: 'agreed' },
+      ourPrice: 66120.3,
+      distance: 0.1013,
+      moves: null,
+      trust: 'agreed',
+      ratio: 0.04341,
+      statedRatio: 0.0434,
+      ratioTrust: 'agreed',
     },
   }
   const ours: PositionView = { ...held, liquidationPrice: null }
   const shownAs = (liquidation: Partial<NonNullable<PositionView['liquidation']>>): string =>
-    formatPositions([{ ...held, liquidation: held.liquidation && { ...held.liquidation, ...liquidation } }])
+    formatPositions([
+      { ...held, liquidation: held.liquidation && { ...held.liquidation, ...liquidation } },
+    ])
 
   expect(formatPositions([held])).toContain('66123.45, 10.1 % ')
-  expect(formatPositions([held])).toContain('\n\nBTCUSDT short: it needs 4.3 % of the margin behind it\n')
+  expect(formatPositions([held])).toContain(
+    '\n\nBTCUSDT short: it needs 4.3 % of the margin behind it\n',
+  )
   expect(formatPositions([ours])).toContain('66120.3, 10.1 % ')
   expect(shownAs({ moves: 12.34 })).toContain(
     'BTCUSDT short: its liquidation is 12.3 typical moves of an hour away; it needs 4.3 %',
@@ -265,8 +471,12 @@ test('a position that can be liquidated has the price, and how far it is', () =>
   expect(shownAs({ ourPrice: 80_000, trust: 'disputed' })).toContain('66123.45, 10.1 %?')
   expect(shownAs({ ourPrice: 80_000, trust: 'alone' })).toContain('80000, 10.1 %?')
   const [disputed, alone] = [shownAs({ trust: 'disputed' }), shownAs({ trust: 'alone' })]
-  expect(disputed).toContain('\n\n?  our figure of the liquidation and the exchange’s differ: the nearer')
-  expect(alone).toContain('\n\n?  the two figures of the liquidation have differed for long: ours alone')
+  expect(disputed).toContain(
+    '\n\n?  our figure of the liquidation and the exchange’s differ: the nearer',
+  )
+  expect(alone).toContain(
+    '\n\n?  the two figures of the liquidation have differed for long: ours alone',
+  )
   expect(formatPositions([held])).not.toContain('?')
   for (const text of [disputed, alone])
     expect(text.split('\n').filter(({ length }) => length > 80)).toEqual([])
@@ -274,19 +484,33 @@ test('a position that can be liquidated has the price, and how far it is', () =>
     'behind it (by the exchange 90.0 %)\n',
   )
   expect(shownAs({ ratio: null, ratioTrust: 'stated' })).toContain('it needs 4.3 % of')
-  expect(formatPositions([{ ...held, liquidationPrice: null, liquidation: null }])).not.toContain('margin')
+  expect(formatPositions([{ ...held, liquidationPrice: null, liquidation: null }])).not.toContain(
+    'margin',
+  )
 })
 
 test('a strategy names the instruments on which more is held than on the others', () => {
   const held = (scope: string, mode: 'reducing' | 'halted') => ({
-    ...{ scope, mode, code: 'operator', reason: 'drill', by: 'me', at: AT, isClosing: false },
-    ...{ ends: 'a release', command: null },
+    scope,
+    mode,
+    code: 'operator',
+    reason: 'drill',
+    by: 'me',
+    at: AT,
+    isClosing: false,
+    ends: 'a release',
+    command: null,
   })
   const strategy = (id: string, mode: AccountView['mode'], symbols: string[]) => ({
-    ...{ id, mode, symbols, openOrders: 0 },
+    id,
+    mode,
+    symbols,
+    openOrders: 0,
   })
   const account: AccountView = {
-    ...{ ...ACCOUNT, mode: 'active', positions: [] },
+    ...ACCOUNT,
+    mode: 'active',
+    positions: [],
     restrictions: [held('BTCUSDT', 'halted'), held('ETHUSDT', 'reducing')],
     strategies: [
       strategy('one', 'halted', ['BTCUSDT']),
@@ -300,13 +524,21 @@ test('a strategy names the instruments on which more is held than on the others'
 
   expect(lines).toContain('mode        active but for BTCUSDT, ETHUSDT, running')
   expect(modes.map((line) => line.replace(/ +/, ' '))).toEqual([
-    ...['one halted', 'two active but for BTCUSDT', 'three reducing but for BTCUSDT', 'four active'],
+    'one halted',
+    'two active but for BTCUSDT',
+    'three reducing but for BTCUSDT',
+    'four active',
   ])
 })
 
 test('today and in all count the same, with and without a daemon; what is held now is beside them', () => {
   const total: ProfitView = {
-    ...{ fills: 38, realised: '1.5', fees: '1', funding: '-0.25', unrealised: '0.09', net: '0.34' },
+    fills: 38,
+    realised: '1.5',
+    fees: '1',
+    funding: '-0.25',
+    unrealised: '0.09',
+    net: '0.34',
     uncounted: null,
   }
   const profit = { ...ACCOUNT.profit, today: { ...total, unrealised: null, net: '0.25' }, total }

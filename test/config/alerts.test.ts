@@ -85,9 +85,13 @@ test('[SEC1] an address that was pasted in the place of its variable is not repe
 })
 
 test('no variable but one of the alerts can be named: the keys of the exchange go nowhere', () => {
-  const found = complaints('  targets:\n    - { name: ops, kind: json, variable: INTENTD_API_SECRET }\n')
+  const found = complaints(
+    '  targets:\n    - { name: ops, kind: json, variable: INTENTD_API_SECRET }\n',
+  )
 
-  expect(found).toEqual([expect.stringContaining('the name of a variable such as "INTENTD_ALERT_PHONE"')])
+  expect(found).toEqual([
+    expect.stringContaining('the name of a variable such as "INTENTD_ALERT_PHONE"'),
+  ])
 })
 
 test('addresses and tokens come from the environment, from files that it names, and from .env', () => {

@@ -45,7 +45,9 @@ const BREAKAGES: readonly Breakage[] = [
     what: 'a text with a colon in it',
     file: main,
     edits: [['  tickersMs: 250\n', '  tickersMs: a: b\n']],
-    problems: ['config/main.yaml:12:14: a second ": " on this line; a text with ": " in it needs quotes'],
+    problems: [
+      'config/main.yaml:12:14: a second ": " on this line; a text with ": " in it needs quotes',
+    ],
   },
   {
     what: 'a quote that is not closed',
@@ -161,13 +163,17 @@ const BREAKAGES: readonly Breakage[] = [
     what: 'a number out of range',
     file: main,
     edits: [['tickersMs: 250', 'tickersMs: 10']],
-    problems: ['config/main.yaml:12:14 polling.tickersMs: expected a whole number from 50 to 60000, got 10'],
+    problems: [
+      'config/main.yaml:12:14 polling.tickersMs: expected a whole number from 50 to 60000, got 10',
+    ],
   },
   {
     what: 'a fraction for a whole number',
     file: main,
     edits: [['openOrdersMax: 100', 'openOrdersMax: 1.5']],
-    problems: ['config/main.yaml:16:18 risk.openOrdersMax: expected a whole number from 1 to 1000, got 1.5'],
+    problems: [
+      'config/main.yaml:16:18 risk.openOrdersMax: expected a whole number from 1 to 1000, got 1.5',
+    ],
   },
   {
     what: 'no number at all',
@@ -268,12 +274,17 @@ const BREAKAGES: readonly Breakage[] = [
     what: 'live without its confirmation',
     file: main,
     edits: live('https://api.exchange.example'),
-    problems: ['config/main.yaml:2:14 environment: live trades real money: say so with confirmLive: true'],
+    problems: [
+      'config/main.yaml:2:14 environment: live trades real money: say so with confirmLive: true',
+    ],
   },
   {
     what: 'live without TLS',
     file: main,
-    edits: [...live('http://api.exchange.example'), ['name: paper', 'name: paper\nconfirmLive: true']],
+    edits: [
+      ...live('http://api.exchange.example'),
+      ['name: paper', 'name: paper\nconfirmLive: true'],
+    ],
     problems: ['config/main.yaml:4:22 exchange.baseUrl: environment live needs an https address'],
   },
   {
@@ -306,7 +317,10 @@ const BREAKAGES: readonly Breakage[] = [
     edits: [
       ...live('https://api.exchange.example'),
       ['name: paper', 'name: paper\nconfirmLive: true'],
-      ['productType: USDT-FUTURES\n  marginCoin: USDT', 'productType: SUSDT-FUTURES\n  marginCoin: SUSDT'],
+      [
+        'productType: USDT-FUTURES\n  marginCoin: USDT',
+        'productType: SUSDT-FUTURES\n  marginCoin: SUSDT',
+      ],
     ],
     problems: [
       'config/main.yaml:6:16 account.productType: SUSDT-FUTURES is a demo product; the environment is live',
@@ -316,7 +330,10 @@ const BREAKAGES: readonly Breakage[] = [
     what: 'the simulator on another machine',
     file: main,
     edits: [
-      ['environment: simulator', 'environment: simulator\nexchange: { baseUrl: "http://10.0.0.1:8700" }'],
+      [
+        'environment: simulator',
+        'environment: simulator\nexchange: { baseUrl: "http://10.0.0.1:8700" }',
+      ],
       [SIMULATOR_SECTION, ''],
     ],
     problems: [
@@ -326,7 +343,10 @@ const BREAKAGES: readonly Breakage[] = [
   {
     what: 'an address with a path',
     file: main,
-    edits: [...live('https://api.exchange.example/v2'), ['name: paper', 'name: paper\nconfirmLive: true']],
+    edits: [
+      ...live('https://api.exchange.example/v2'),
+      ['name: paper', 'name: paper\nconfirmLive: true'],
+    ],
     problems: [
       'config/main.yaml:4:22 exchange.baseUrl: expected an address with nothing but a host and a port',
     ],
@@ -335,7 +355,10 @@ const BREAKAGES: readonly Breakage[] = [
     what: 'two exchanges',
     file: main,
     edits: [
-      ['environment: simulator', 'environment: simulator\nexchange: { baseUrl: "http://127.0.0.1:8700" }'],
+      [
+        'environment: simulator',
+        'environment: simulator\nexchange: { baseUrl: "http://127.0.0.1:8700" }',
+      ],
     ],
     problems: [
       'config/main.yaml:22:1 simulator: exchange.baseUrl names another exchange: remove this section or that address',
@@ -370,7 +393,9 @@ const BREAKAGES: readonly Breakage[] = [
     what: 'the wrong margin coin',
     file: main,
     edits: [['marginCoin: USDT', 'marginCoin: BTC']],
-    problems: ['config/main.yaml:5:15 account.marginCoin: USDT-FUTURES takes USDT as margin, not BTC'],
+    problems: [
+      'config/main.yaml:5:15 account.marginCoin: USDT-FUTURES takes USDT as margin, not BTC',
+    ],
   },
   {
     what: 'a smallest size off the lots',
@@ -393,7 +418,9 @@ const BREAKAGES: readonly Breakage[] = [
     what: 'a bad time zone',
     file: main,
     edits: [['polling:', 'calendar: { timezone: Europe/Atlantis }\npolling:']],
-    problems: ['config/main.yaml:11:23 calendar.timezone: expected a time zone such as UTC or Europe/Berlin'],
+    problems: [
+      'config/main.yaml:11:23 calendar.timezone: expected a time zone such as UTC or Europe/Berlin',
+    ],
   },
   {
     what: 'one order above the whole account',
@@ -470,7 +497,9 @@ const BREAKAGES: readonly Breakage[] = [
     what: 'one id twice',
     file: trend,
     edits: [['id: trend', 'id: grid']],
-    problems: ['config/strategies/trend.yaml:1:5 id: grid is already the id of config/strategies/grid.yaml'],
+    problems: [
+      'config/strategies/trend.yaml:1:5 id: grid is already the id of config/strategies/grid.yaml',
+    ],
   },
   {
     what: 'an instrument that is not listed',
@@ -490,7 +519,9 @@ const BREAKAGES: readonly Breakage[] = [
     what: 'an order larger than the position',
     file: trend,
     edits: [['orderSizeMax: "0.4"', 'orderSizeMax: "0.5"']],
-    problems: ['config/strategies/trend.yaml:6:17 risk.orderSizeMax: 0.5 is above the positionMax 0.4'],
+    problems: [
+      'config/strategies/trend.yaml:6:17 risk.orderSizeMax: 0.5 is above the positionMax 0.4',
+    ],
   },
   {
     what: 'a size off the lots',
@@ -572,7 +603,11 @@ test('[CFG1] the table of breakages stays long', () => {
 
 test('[CFG1] the problems of all files are reported at once, in the order of files and lines', () => {
   workspace.fill({
-    [main]: replaceOnce(replaceOnce(MAIN, 'tickersMs: 250', 'tickersMs: 1'), 'name: paper', 'name: Paper'),
+    [main]: replaceOnce(
+      replaceOnce(MAIN, 'tickersMs: 250', 'tickersMs: 1'),
+      'name: paper',
+      'name: Paper',
+    ),
     [grid]: replaceOnce(
       replaceOnce(FILES[grid], '[BTCUSDT]', '[XRPUSDT]'),
       'openOrdersMax: 20',
@@ -595,7 +630,9 @@ test('[CFG1] the problems of all files are reported at once, in the order of fil
 
 test('[CFG1] a wrong field does not hide an impossible combination in the same section', () => {
   const wrong = replaceOnce(MAIN, 'openOrdersMax: 100', 'openOrdersMax: none')
-  workspace.fill({ [main]: replaceOnce(wrong, 'orderNotionalMax: "2000"', 'orderNotionalMax: "30000"') })
+  workspace.fill({
+    [main]: replaceOnce(wrong, 'orderNotionalMax: "2000"', 'orderNotionalMax: "30000"'),
+  })
 
   const found = workspace.complain()
 

@@ -115,22 +115,25 @@ test.each(TARGETS)(
   },
 )
 
-test.each(TARGETS)('[CFG1] an unknown key anywhere in $shippedFile is reported with its place', (target) => {
-  const { shippedFile, file, read } = target
-  const whole: Plain = parse(SHIPPED[shippedFile])
-  const mappings = pathsOf(whole).filter((path) => isMapping(valueAt(whole, path)))
-  for (const path of [[], ...mappings]) {
-    // The params are checked by the strategy's own schema, later.
-    if (path[0] === 'params') continue
-    workspace.write(file, stringify(withValue(whole, [...path, 'zzz'], 1)))
+test.each(TARGETS)(
+  '[CFG1] an unknown key anywhere in $shippedFile is reported with its place',
+  (target) => {
+    const { shippedFile, file, read } = target
+    const whole: Plain = parse(SHIPPED[shippedFile])
+    const mappings = pathsOf(whole).filter((path) => isMapping(valueAt(whole, path)))
+    for (const path of [[], ...mappings]) {
+      // The params are checked by the strategy's own schema, later.
+      if (path[0] === 'params') continue
+      workspace.write(file, stringify(withValue(whole, [...path, 'zzz'], 1)))
 
-    const problems = read()
+      const problems = read()
 
-    expectPlaces(problems, `${path.join('.')}.zzz`)
-    expect(problems.map((problem) => problem.path)).toContain([...path, 'zzz'].join('.'))
-  }
-  workspace.write(file, SHIPPED[shippedFile])
-})
+      expectPlaces(problems, `${path.join('.')}.zzz`)
+      expect(problems.map((problem) => problem.path)).toContain([...path, 'zzz'].join('.'))
+    }
+    workspace.write(file, SHIPPED[shippedFile])
+  },
+)
 
 test.each(TARGETS)(
   '[CFG1] $shippedFile cut off or mistyped anywhere loads or is reported with its place',
@@ -184,7 +187,10 @@ function expectPlaces(problems: readonly Problem[], what: string): void {
 function pathsOf(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return []
   const keys = Array.isArray(value) ? [...value.keys()] : Object.keys(value)
-  return keys.flatMap((key) => [[...path, key], ...pathsOf(Reflect.get(value, key), [...path, key])])
+  return keys.flatMap((key) => [
+    [...path, key],
+    ...pathsOf(Reflect.get(value, key), [...path, key]),
+  ])
 }
 
 const isMapping = (value: unknown): boolean =>
@@ -192,7 +198,8 @@ const isMapping = (value: unknown): boolean =>
 
 const valueAt = (whole: unknown, path: Path): unknown =>
   path.reduce<unknown>(
-    (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
+    (value, key) =>
+      typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined,
     whole,
   )
 
@@ -202,7 +209,8 @@ function withValue(whole: Plain, path: Path, value: unknown): Plain {
   const copy = structuredClone(whole)
   const parent = valueAt(copy, path.slice(0, -1))
   const key = path.at(-1)
-  if (typeof parent !== 'object' || parent === null || key === undefined) throw new Error('no such path')
+  if (typeof parent !== 'object' || parent === null || key === undefined)
+    throw new Error('no such path')
   if (value === LEFT_OUT) Reflect.deleteProperty(parent, key)
   else Reflect.set(parent, key, value)
   return copy

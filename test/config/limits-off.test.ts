@@ -16,7 +16,12 @@ test('each limit that is off is named once, with how many scopes lack it', () =>
   const ownLimits = { pace: { rejectionsPerMinute: 5 }, losses: { daily: '10', streak: 3 } }
   const limited = {
     ...config,
-    risk: { ...risk, leverageMax: 2, pace: { ordersPerMinute: 9 }, losses: { coolDownMs: 1, daily: '50' } },
+    risk: {
+      ...risk,
+      leverageMax: 2,
+      pace: { ordersPerMinute: 9 },
+      losses: { coolDownMs: 1, daily: '50' },
+    },
     strategies: strategies.map((strategy, index) =>
       index === 0 ? { ...strategy, risk: { ...strategy.risk, ...ownLimits } } : strategy,
     ),

@@ -29,7 +29,10 @@ const changed = (loaded: LoadedConfig, change: Partial<DaemonConfig>): LoadedCon
 })
 
 test.each([
-  ['', /^config\/main\.yaml:15:1 risk: the key "losses" is missing: with real money, .* losses: none/],
+  [
+    '',
+    /^config\/main\.yaml:15:1 risk: the key "losses" is missing: with real money, .* losses: none/,
+  ],
   ['  losses: {}\n', /^config\/main\.yaml:16:3 risk\.losses: this limits nothing: /],
   ['  losses: { coolDownMs: 1 }\n', /^config\/main\.yaml:16:3 risk\.losses: this limits nothing: /],
 ])('[CFG1] real money without a limit on losses is refused: %j', (losses, says) => {
@@ -44,7 +47,9 @@ test('[CFG1] each account is asked, and play money is not', () => {
   const decided = loadLive('  losses: none\n')
   const undecided = loadLive()
 
-  expect(() => assertLossesDecided([decided, undecided])).toThrow(/risk: the key "losses" is missing/)
+  expect(() => assertLossesDecided([decided, undecided])).toThrow(
+    /risk: the key "losses" is missing/,
+  )
   expect(() => assertLossesDecided([changed(undecided, { environment: 'demo' })])).not.toThrow()
 })
 
@@ -54,7 +59,10 @@ test('what protects real money and is not set is warned of, where it would stand
   const limited = changed(bare, {
     account: { ...account, capital: '1000' },
     instruments: Object.fromEntries(
-      Object.entries(instruments).map(([symbol, one]) => [symbol, { ...one, maintenance: [{ rate: 0.01 }] }]),
+      Object.entries(instruments).map(([symbol, one]) => [
+        symbol,
+        { ...one, maintenance: [{ rate: 0.01 }] },
+      ]),
     ),
     risk: {
       ...risk,
@@ -62,7 +70,10 @@ test('what protects real money and is not set is warned of, where it would stand
       survives: { move: 0.12, gap: true },
       losses: { coolDownMs: 1, daily: '50' },
     },
-    strategies: strategies.map((one) => ({ ...one, risk: { ...one.risk, positionNotionalMax: '100' } })),
+    strategies: strategies.map((one) => ({
+      ...one,
+      risk: { ...one.risk, positionNotionalMax: '100' },
+    })),
   })
   const placesOf = (accounts: readonly LoadedConfig[]) =>
     listMissingProtection(accounts).map(
@@ -82,7 +93,10 @@ test('what protects real money and is not set is warned of, where it would stand
     'config/main.yaml:1 control port',
   ])
   // A further account has its own limits, and the daemon's alerts and port.
-  expect(placesOf([limited])).toEqual(['config/main.yaml:1 alerts no', 'config/main.yaml:1 control port'])
+  expect(placesOf([limited])).toEqual([
+    'config/main.yaml:1 alerts no',
+    'config/main.yaml:1 control port',
+  ])
   expect(placesOf([limited, limited])).toEqual(placesOf([limited]))
   expect(placesOf([changed(bare, { environment: 'demo' })])).toEqual([])
 })

@@ -3,7 +3,12 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
-import { ConfigError, EXIT_CONFIG, formatProblem, formatProblems } from '../../src/config/yaml/problem.ts'
+import {
+  ConfigError,
+  EXIT_CONFIG,
+  formatProblem,
+  formatProblems,
+} from '../../src/config/yaml/problem.ts'
 import { GRID, MAIN, replaceOnce, SIMULATOR, SIMULATOR_SECTION, Workspace } from './workspace.ts'
 
 let workspace: Workspace
@@ -22,7 +27,9 @@ test('defaults are filled in and paths are made absolute', () => {
   expect(config.execution).toMatchObject({ batchOrdersMax: 50, acceptanceWindowMs: 35_000 })
   expect(config.calendar.timezone).toBe('UTC')
   expect(config.state.directory).toBe(join(workspace.directory, '.intentd/paper'))
-  expect(config.strategies.map(({ id, enabled, moduleFile }) => ({ id, enabled, moduleFile }))).toEqual([
+  expect(
+    config.strategies.map(({ id, enabled, moduleFile }) => ({ id, enabled, moduleFile })),
+  ).toEqual([
     { id: 'grid', enabled: true, moduleFile: join(workspace.directory, 'strategies/grid.ts') },
     { id: 'trend', enabled: true, moduleFile: join(workspace.directory, 'strategies/trend.ts') },
   ])
@@ -30,7 +37,11 @@ test('defaults are filled in and paths are made absolute', () => {
 })
 
 test('an unquoted decimal keeps the digits of the file', () => {
-  const exact = replaceOnce(MAIN, 'grossNotionalMax: "20000"', 'grossNotionalMax: 20000.100000000000000001')
+  const exact = replaceOnce(
+    MAIN,
+    'grossNotionalMax: "20000"',
+    'grossNotionalMax: 20000.100000000000000001',
+  )
   workspace.fill({ 'config/main.yaml': replaceOnce(exact, 'tickSize: "0.1"', 'tickSize: 0.10') })
 
   const { config } = load()
@@ -40,7 +51,11 @@ test('an unquoted decimal keeps the digits of the file', () => {
 })
 
 test('an alias stands for what it names', () => {
-  const anchored = replaceOnce(MAIN, 'BTCUSDT: { tickSize: "0.1"', 'BTCUSDT: &btc { tickSize: "0.1"')
+  const anchored = replaceOnce(
+    MAIN,
+    'BTCUSDT: { tickSize: "0.1"',
+    'BTCUSDT: &btc { tickSize: "0.1"',
+  )
   const aliased = anchored.replace(/ETHUSDT: \{ tickSize.*/, 'ETHUSDT: *btc')
   workspace.fill({ 'config/main.yaml': aliased })
 
@@ -51,7 +66,10 @@ test('an alias stands for what it names', () => {
 
 test('[CFG1] what is thrown carries every problem and prints as a list with a closing line', () => {
   workspace.fill({
-    'config/main.yaml': MAIN.replace('tickersMs: 250', 'tickersMs: 1').replace('seed: 1', 'seed: x'),
+    'config/main.yaml': MAIN.replace('tickersMs: 250', 'tickersMs: 1').replace(
+      'seed: 1',
+      'seed: x',
+    ),
   })
 
   const caught = catchError(load)
@@ -114,13 +132,18 @@ test('[CFG1] bytes that are no text are a problem', () => {
 
   const found = workspace.complain()
 
-  expect(found).toEqual(['config/main.yaml:27:5 strategies.0: not UTF-8 text: config/strategies/grid.yaml'])
+  expect(found).toEqual([
+    'config/main.yaml:27:5 strategies.0: not UTF-8 text: config/strategies/grid.yaml',
+  ])
 })
 
 test.each([
   ['a file of megabytes', `# ${'x'.repeat(1_100_000)}\n${GRID}`],
   ['brackets nested by the hundred thousand', `params: ${'['.repeat(400_000)}`],
-  ['the same behind brackets that close nothing', `params: ${']'.repeat(200_000)}${'{'.repeat(400_000)}`],
+  [
+    'the same behind brackets that close nothing',
+    `params: ${']'.repeat(200_000)}${'{'.repeat(400_000)}`,
+  ],
   ['lists in lists on one line', `params:\n  ${'- '.repeat(400_000)}a`],
   ['a hundred thousand tags', `params: ${'!a '.repeat(300_000)}x`],
   [
@@ -190,13 +213,16 @@ test('[CFG1] what is traded and has no file of --market is refused, unless a sta
   )
   workspace.fill({
     'config/main.yaml': replaceOnce(recordings, 'ETHUSDT: "3000"', 'ETHUSDT: eth.csv'),
-    ...{ 'config/btc.csv': '', 'config/eth.csv': '' },
+    'config/btc.csv': '',
+    'config/eth.csv': '',
   })
   const played = { files: ['btc.csv'], recorded: ['BTCUSDT'], speed: undefined }
   const trend = 'strategies/trend.yaml'
 
   expect(workspace.complain()).toEqual([])
-  expect(workspace.complain([], { ...played, recorded: ['BTCUSDT', 'ETHUSDT'], speed: 60 })).toEqual([])
+  expect(
+    workspace.complain([], { ...played, recorded: ['BTCUSDT', 'ETHUSDT'], speed: 60 }),
+  ).toEqual([])
   expect(workspace.complain([], played)).toEqual([
     `config/${trend}:3:15 instruments.0: no --market has prices of ETHUSDT: give one, or set enabled: false here; for made-up prices name it under simulator.market.startPrices of the main file`,
   ])
@@ -225,9 +251,9 @@ test('[CFG1] --market and --speed are refused where the prices come from an exch
     `config/main.yaml:21:22 exchange.baseUrl: prices come from this exchange: leave ${options} out, only the simulator inside the daemon plays prices`
 
   expect(workspace.complain([], { files: [], recorded: [], speed: undefined })).toEqual([])
-  expect(workspace.complain([], { files: ['btc.csv'], recorded: ['BTCUSDT'], speed: undefined })).toEqual([
-    refused('--market'),
-  ])
+  expect(
+    workspace.complain([], { files: ['btc.csv'], recorded: ['BTCUSDT'], speed: undefined }),
+  ).toEqual([refused('--market')])
   expect(workspace.complain([], { files: ['btc.csv'], speed: 1 })).toEqual([
     refused('--market and --speed 1'),
   ])
@@ -238,7 +264,8 @@ test('[CFG1] the problems of the simulator are reported with file, line and colu
     'marginCoin: USDT',
     'marginCoin: USDC',
   )
-  const text = replaceOnce(SIMULATOR, 'port: 8700', 'host: 0.0.0.0\nport: 8700\nidempotency: never') + second
+  const text =
+    replaceOnce(SIMULATOR, 'port: 8700', 'host: 0.0.0.0\nport: 8700\nidempotency: never') + second
   workspace.write('config/simulator.yaml', text)
 
   const caught = catchError(() =>

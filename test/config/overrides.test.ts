@@ -58,15 +58,31 @@ test.each([
     'polling.tickerMs=100',
     '--set polling.tickerMs: unknown key; did you mean "tickersMs"?',
   ],
-  ['an unknown section', 'pooling.tickersMs=100', '--set pooling: unknown key; did you mean "polling"?'],
-  ['a key under a value', 'name.first=x', '--set name.first: there are no settings under this path'],
-  ['a place beyond a list', 'strategies.900000000=x', '--set strategies.900000000: this list is shorter'],
+  [
+    'an unknown section',
+    'pooling.tickersMs=100',
+    '--set pooling: unknown key; did you mean "polling"?',
+  ],
+  [
+    'a key under a value',
+    'name.first=x',
+    '--set name.first: there are no settings under this path',
+  ],
+  [
+    'a place beyond a list',
+    'strategies.900000000=x',
+    '--set strategies.900000000: this list is shorter',
+  ],
   [
     'a word for a place in a list',
     'strategies.first=x',
     '--set strategies.first: there are no settings under this path',
   ],
-  ['a missing file', 'strategies.0=none.yaml', '--set strategies.0: no such file: config/none.yaml'],
+  [
+    'a missing file',
+    'strategies.0=none.yaml',
+    '--set strategies.0: no such file: config/none.yaml',
+  ],
   ['broken YAML', 'risk.openOrdersMax=[1', '--set risk.openOrdersMax: the value is not valid YAML'],
   [
     'an impossible combination',
@@ -79,9 +95,21 @@ test.each([
     '--set state: the key "directory" is missing: expected text of 1 to 400 characters',
   ],
   ['no path', '=5', '--set: expected path=value such as risk.openOrdersMax=20'],
-  ['no equals sign', 'risk.openOrdersMax', '--set: expected path=value such as risk.openOrdersMax=20'],
-  ['a path with a hole', 'risk..openOrdersMax=1', '--set: expected path=value such as risk.openOrdersMax=20'],
-  ['a path to a prototype', 'risk.__proto__.x=1', '--set: expected path=value such as risk.openOrdersMax=20'],
+  [
+    'no equals sign',
+    'risk.openOrdersMax',
+    '--set: expected path=value such as risk.openOrdersMax=20',
+  ],
+  [
+    'a path with a hole',
+    'risk..openOrdersMax=1',
+    '--set: expected path=value such as risk.openOrdersMax=20',
+  ],
+  [
+    'a path to a prototype',
+    'risk.__proto__.x=1',
+    '--set: expected path=value such as risk.openOrdersMax=20',
+  ],
   [
     'a secret',
     'exchange.apiSecret=hunter2',
@@ -96,7 +124,9 @@ test.each([
 test('[CFG1] problems of the command line and of the file come together, each from its own place', () => {
   const found = workspace.complain(['risk={dataAgeMaxMs: 0}', 'seed=1'])
 
-  expect(found).toContain('--set risk.dataAgeMaxMs: expected a whole number from 10 to 600000, got 0')
+  expect(found).toContain(
+    '--set risk.dataAgeMaxMs: expected a whole number from 10 to 600000, got 0',
+  )
   expect(found).toContain(
     '--set risk: the key "openOrdersMax" is missing: expected a whole number from 1 to 1000',
   )

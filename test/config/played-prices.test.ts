@@ -34,7 +34,10 @@ write(
   's.yaml',
   'id: s\nmodule: s.ts\ninstruments: [SOLUSDT]\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 5 }\n',
 )
-const prices = write('SOLUSDT-1m.csv', 'ts_ms,open,high,low,close,volume\n1748822400000,1,1,1,1,1\n')
+const prices = write(
+  'SOLUSDT-1m.csv',
+  'ts_ms,open,high,low,close,volume\n1748822400000,1,1,1,1,1\n',
+)
 
 const messages = async (market: readonly string[]): Promise<readonly string[]> => {
   const request = await withRecorded({ file: main, cwd: directory }, { market })
@@ -67,9 +70,9 @@ accounts: [{ name: a, productType: USDT-FUTURES, marginCoin: USDT, marginMode: c
   )
   const request = { file, cwd: directory }
 
-  expect(loadSimulatorConfig(await withRecorded(request, { market: [prices] })).instruments).toHaveProperty(
-    'SOLUSDT',
-  )
+  expect(
+    loadSimulatorConfig(await withRecorded(request, { market: [prices] })).instruments,
+  ).toHaveProperty('SOLUSDT')
   const without = await withRecorded(request, { market: [] })
   expect(() => loadSimulatorConfig(without)).toThrow('neither a start price nor a recording')
 })

@@ -12,7 +12,11 @@ afterEach(() => workspace.remove())
 const EXCHANGE = 'https://api.exchange.example'
 
 /** The proxy for an address with this setting and these variables. */
-function proxyFor(proxy: string | undefined, variables: Record<string, string> = {}, address = EXCHANGE) {
+function proxyFor(
+  proxy: string | undefined,
+  variables: Record<string, string> = {},
+  address = EXCHANGE,
+) {
   const exchange = { requestTimeoutMs: 1, answerBytesMax: 1, locale: 'en-US', limitsUse: 1, proxy }
   return loadProxies({ exchange }, { cwd: workspace.directory, variables })(address)
 }
@@ -25,7 +29,9 @@ test('the proxy that is named is used, with the login of its variable, never for
   const named = proxyFor('http://proxy.example:3128', { INTENTD_PROXY_LOGIN: 'user:pa:ss' })
 
   expect(named).toMatchObject({ url: 'http://proxy.example:3128', from: 'exchange.proxy' })
-  expect(named?.authorization?.reveal()).toBe(`Basic ${Buffer.from('user:pa:ss').toString('base64')}`)
+  expect(named?.authorization?.reveal()).toBe(
+    `Basic ${Buffer.from('user:pa:ss').toString('base64')}`,
+  )
   // Nothing of the login is shown.
   expect(JSON.stringify(named)).not.toMatch(/user|pa:ss|Basic/)
   for (const own of ['http://127.0.0.1:8700', 'http://localhost:1', 'https://[::1]:2'])
@@ -46,7 +52,9 @@ test('environment: it may also stand in .env, with its login, which is hidden', 
   const found = proxyFor('environment')
 
   expect(found?.url).toBe('http://proxy.example:3128')
-  expect(found?.authorization?.reveal()).toBe(`Basic ${Buffer.from('user:p@ss').toString('base64')}`)
+  expect(found?.authorization?.reveal()).toBe(
+    `Basic ${Buffer.from('user:p@ss').toString('base64')}`,
+  )
   expect(`${JSON.stringify(found)}`).not.toMatch(/p%40ss|p@ss|Basic/)
 })
 
@@ -103,11 +111,18 @@ test.each([
     'http://user:secret@proxy.example:3128',
     /exchange\.proxy: a login does not belong in YAML: .*INTENTD_PROXY_LOGIN/,
   ],
-  ['http://proxy.example:3128/x', /exchange\.proxy: expected an address with nothing but a host and a port/],
+  [
+    'http://proxy.example:3128/x',
+    /exchange\.proxy: expected an address with nothing but a host and a port/,
+  ],
   ['proxy.example:3128', /exchange\.proxy: expected "environment", or an address such as "http:/],
 ])('[CFG1][SEC1] exchange.proxy %s is refused, and no login is repeated', (proxy, says) => {
   workspace.fill({
-    'config/main.yaml': replaceOnce(MAIN, 'polling:\n', `exchange: { proxy: "${proxy}" }\npolling:\n`),
+    'config/main.yaml': replaceOnce(
+      MAIN,
+      'polling:\n',
+      `exchange: { proxy: "${proxy}" }\npolling:\n`,
+    ),
   })
 
   const problems = workspace.complain()

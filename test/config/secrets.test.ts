@@ -15,20 +15,27 @@ beforeEach(() => {
 afterEach(() => workspace.remove())
 
 const demo = { environment: 'demo', exchange: exchange('https://api.exchange.example') } as const
-const all = { INTENTD_API_KEY: 'key-1', INTENTD_API_SECRET: 'secret-1', INTENTD_API_PASSPHRASE: 'phrase-1' }
+const all = {
+  INTENTD_API_KEY: 'key-1',
+  INTENTD_API_SECRET: 'secret-1',
+  INTENTD_API_PASSPHRASE: 'phrase-1',
+}
 
 function exchange(baseUrl?: string) {
   const rest = { requestTimeoutMs: 5000, answerBytesMax: 65_536, locale: 'en-US', limitsUse: 1 }
   return baseUrl === undefined ? rest : { ...rest, baseUrl }
 }
 
-const load = (variables: Variables) => loadCredentials(demo, { cwd: workspace.directory, variables })
+const load = (variables: Variables) =>
+  loadCredentials(demo, { cwd: workspace.directory, variables })
 
 const revealed = (variables: Variables) => {
   const credentials = load(variables)
   return (
     credentials &&
-    [credentials.apiKey, credentials.apiSecret, credentials.passphrase].map((secret) => secret.reveal())
+    [credentials.apiKey, credentials.apiSecret, credentials.passphrase].map((secret) =>
+      secret.reveal(),
+    )
   )
 }
 
@@ -51,7 +58,11 @@ test('credentials come from the environment', () => {
 test('credentials come from files that variables name, without their last line break', () => {
   workspace.write('keys/secret', 'secret#2\n')
 
-  const found = revealed({ ...all, INTENTD_API_SECRET: undefined, INTENTD_API_SECRET_FILE: 'keys/secret' })
+  const found = revealed({
+    ...all,
+    INTENTD_API_SECRET: undefined,
+    INTENTD_API_SECRET_FILE: 'keys/secret',
+  })
 
   expect(found).toEqual(['key-1', 'secret#2', 'phrase-1'])
 })
@@ -97,7 +108,8 @@ test('[SEC1] the key of another account is not taken for a misspelt name', () =>
   const ask = (keysOfAll: readonly string[]) =>
     problemsOf(() =>
       loadCredentials(named, {
-        ...{ cwd: workspace.directory, keysOfAll },
+        cwd: workspace.directory,
+        keysOfAll,
         variables: {
           INTENTD_ACC1_API_KEY: CANARY,
           INTENTD_ACC2_API_SECRET: 's',
@@ -120,7 +132,11 @@ test.each([
   ],
   ['a file that is not there', 'INTENTD_API_KEY_FILE: no such file', 'none'],
   ['a directory', 'INTENTD_API_KEY_FILE: not a file', '.'],
-  ['a file of several words', 'INTENTD_API_KEY_FILE: expected printable characters without spaces', 'words'],
+  [
+    'a file of several words',
+    'INTENTD_API_KEY_FILE: expected printable characters without spaces',
+    'words',
+  ],
   ['an empty file', 'INTENTD_API_KEY_FILE: expected printable characters without spaces', 'empty'],
 ])('[SEC1] %s is refused without being repeated', (_, expected, file) => {
   workspace.write('open', CANARY, 0o644)
@@ -219,7 +235,12 @@ test.each([
     'polling:',
     `exchange: { baseUrl: "ftp://${CANARY}@host" }\npolling:`,
   ],
-  ['after a broken quote', 'config/main.yaml', 'name: paper', `name: paper\napiKey: "${CANARY}" ${CANARY}`],
+  [
+    'after a broken quote',
+    'config/main.yaml',
+    'name: paper',
+    `name: paper\napiKey: "${CANARY}" ${CANARY}`,
+  ],
   ['as an alias', 'config/main.yaml', 'name: paper', `name: paper\napiKey: *${CANARY}`],
   ['as a tag', 'config/main.yaml', 'name: paper', `name: paper\napiKey: !${CANARY} x`],
   ['as a directive', 'config/main.yaml', 'name: paper', `%${CANARY}\n---\nname: paper`],

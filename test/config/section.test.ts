@@ -36,7 +36,9 @@ test("a strategy's own schema reads its params, with the digits of an unquoted s
 })
 
 test("[CFG1] a strategy's bad params are reported at their own line and column", () => {
-  const found = check('id: grid\nparams:\n  levels: 500\n  sise: 1\n  side: both\n  weights: [1, two]\n')
+  const found = check(
+    'id: grid\nparams:\n  levels: 500\n  sise: 1\n  side: both\n  weights: [1, two]\n',
+  )
 
   expect(found).toEqual([
     'grid.yaml:3:11 params.levels: expected a whole number from 1 to 100, got 500',
@@ -50,7 +52,9 @@ test("[CFG1] a strategy's bad params are reported at their own line and column",
 test('[CFG1] a wrong choice between shapes names the choices', () => {
   const found = check('params:\n  levels: 1\n  size: 1\n  exit: { kind: never }\n')
 
-  expect(found).toEqual(['grid.yaml:4:17 params.exit.kind: expected "time" or "price", got "never"'])
+  expect(found).toEqual([
+    'grid.yaml:4:17 params.exit.kind: expected "time" or "price", got "never"',
+  ])
 })
 
 test("[CFG1] a strategy's own rule speaks in its own words", () => {

@@ -9,7 +9,8 @@ beforeEach(() => {
 })
 afterEach(() => workspace.remove())
 
-const fill = (exchange: string) => workspace.fill({ 'config/main.yaml': `${MAIN}exchange: ${exchange}\n` })
+const fill = (exchange: string) =>
+  workspace.fill({ 'config/main.yaml': `${MAIN}exchange: ${exchange}\n` })
 
 it('[CFG1] refuses shared limits on the simulator inside, without a number of members, with a password', () => {
   fill('{ shared: { redis: "rediss://h:6379", members: 2 } }')
@@ -19,11 +20,14 @@ it('[CFG1] refuses shared limits on the simulator inside, without a number of me
   expect(workspace.complain().join('\n')).toMatch(/members/)
 
   fill('{ baseUrl: "http://127.0.0.1:1", shared: { redis: "rediss://:word@h:6379", members: 2 } }')
-  expect(workspace.complain().join('\n')).toMatch(/exchange\.shared\.redis: .*INTENTD_LIMITS_PASSWORD/)
+  expect(workspace.complain().join('\n')).toMatch(
+    /exchange\.shared\.redis: .*INTENTD_LIMITS_PASSWORD/,
+  )
 })
 
 it('[SEC1] has the password from the environment, and only where limits are shared', () => {
-  const exchange = '{ baseUrl: "http://127.0.0.1:1", shared: { redis: "rediss://h:6379", members: 2 } }'
+  const exchange =
+    '{ baseUrl: "http://127.0.0.1:1", shared: { redis: "rediss://h:6379", members: 2 } }'
   const main = `${MAIN.replace(SIMULATOR_SECTION, '')}exchange: ${exchange}\n`
   workspace.fill({ 'config/main.yaml': main })
   const config = workspace.read().loaded?.config
@@ -39,7 +43,9 @@ it.each(['require', 'no-verify', 'prefer'])(
     const journal = `{ url: "postgresql://u@h/d?sslmode=${mode}" }`
     workspace.fill({ 'config/main.yaml': `${MAIN}journal: ${journal}\n` })
 
-    expect(workspace.complain().join('\n')).toMatch(/journal.*: sslmode=.*write sslmode=verify-full/)
+    expect(workspace.complain().join('\n')).toMatch(
+      /journal.*: sslmode=.*write sslmode=verify-full/,
+    )
   },
 )
 
@@ -98,11 +104,14 @@ it.each([
   ['postgresql://u@db.example/d?sslmode=verify-full&ssl=0', 'in place of ssl'],
   ['postgresql://u@db.example/d?sslmode=verify-full&uselibpqcompat=true', 'in place of ssl'],
   ['postgresql:///d', 'name the server'],
-])('an address that does not say which server, or how it is checked, is refused: %s', (url, why) => {
-  expect(complaintsOf(`exchange: { baseUrl: "http://127.0.0.1:1" }\njournal: { url: "${url}" }`)).toContain(
-    why,
-  )
-})
+])(
+  'an address that does not say which server, or how it is checked, is refused: %s',
+  (url, why) => {
+    expect(
+      complaintsOf(`exchange: { baseUrl: "http://127.0.0.1:1" }\njournal: { url: "${url}" }`),
+    ).toContain(why)
+  },
+)
 
 it('what is set in the address of Redis would be set in its client', () => {
   const found = complaintsOf(`exchange: ${shared('rediss://cache.example:6379?tls=false')}`)

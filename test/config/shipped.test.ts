@@ -48,7 +48,9 @@ test.each(['live.example.yaml', 'paper-live.example.yaml'])(
     const { problems, loaded } = readConfig({ file: join(config, file), cwd: project })
 
     expect(loaded).toBeUndefined()
-    expect(problems.map(({ path }) => path)).toEqual(DECIDED[file]?.map((text) => text.split('=')[0]))
+    expect(problems.map(({ path }) => path)).toEqual(
+      DECIDED[file]?.map((text) => text.split('=')[0]),
+    )
     for (const problem of problems) {
       expect(formatProblem(problem)).toMatch(
         /^config\/\S+\.example\.yaml:\d+:\d+ \S+: you have to decide this: write .*\. \w/,
@@ -65,12 +67,15 @@ test('the shipped example for real money has every protection that check asks fo
   expect(listMissingProtection([loaded]).map(formatProblem)).toEqual([])
 })
 
-test.each(['paper.yaml', 'live.example.yaml', 'paper-live.example.yaml'])('the shipped %s loads', (file) => {
-  const { problems, loaded } = readShipped(file)
+test.each(['paper.yaml', 'live.example.yaml', 'paper-live.example.yaml'])(
+  'the shipped %s loads',
+  (file) => {
+    const { problems, loaded } = readShipped(file)
 
-  expect(problems.map(formatProblem)).toEqual([])
-  expect(loaded?.config.strategies.length).toBeGreaterThan(0)
-})
+    expect(problems.map(formatProblem)).toEqual([])
+    expect(loaded?.config.strategies.length).toBeGreaterThan(0)
+  },
+)
 
 test('two shipped strategies share an instrument on paper', () => {
   const { loaded } = readConfig({ file: join(config, 'paper.yaml'), cwd: project })
@@ -101,7 +106,11 @@ test.each(examples)(
   'the example %s is found good in paper.yaml, and asked twice says the same',
   async (name) => {
     const overrides = [`strategies=["strategies/examples/${name}"]`]
-    const { problems, loaded } = readConfig({ file: join(config, 'paper.yaml'), overrides, cwd: project })
+    const { problems, loaded } = readConfig({
+      file: join(config, 'paper.yaml'),
+      overrides,
+      cwd: project,
+    })
     expect(problems.map(formatProblem)).toEqual([])
     if (!loaded) throw new Error('unreachable: no problem, and nothing loaded')
 
@@ -111,7 +120,10 @@ test.each(examples)(
     expect(read.problems.map(formatProblem)).toEqual([])
     expect(read.strategies).toHaveLength(1)
     for (const one of read.strategies) {
-      expect(checkPurity(requireCode(one), one.params, one.instruments)).toEqual({ problems: [], notes: [] })
+      expect(checkPurity(requireCode(one), one.params, one.instruments)).toEqual({
+        problems: [],
+        notes: [],
+      })
     }
   },
 )
@@ -141,19 +153,31 @@ test('the shipped simulator.yaml loads', () => {
     new Set(['one_way_mode', 'hedge_mode']),
   )
   expect(new Set(accounts.map(({ role }) => role))).toEqual(new Set(['ordinary', 'copyTrader']))
-  expect(new Set(accounts.map(({ boundToIps }) => boundToIps !== undefined))).toEqual(new Set([true, false]))
-  expect(accounts.map(({ gateway }) => gateway?.isWhitelisted)).toEqual(expect.arrayContaining([true, false]))
+  expect(new Set(accounts.map(({ boundToIps }) => boundToIps !== undefined))).toEqual(
+    new Set([true, false]),
+  )
+  expect(accounts.map(({ gateway }) => gateway?.isWhitelisted)).toEqual(
+    expect.arrayContaining([true, false]),
+  )
 })
 
 // The document: "clientOid: Unique; idempotency window 20 minutes".
 test('shipped exchanges know a clientOid for 20 minutes; only hostile.yaml lets it go with its order', () => {
   const simulator = loadSimulatorConfig({ file: join(config, 'simulator.yaml'), cwd: project })
   const embedded = ['paper.yaml', 'hostile.yaml'].map(
-    (file) => readConfig({ file: join(config, file), cwd: project }).loaded?.config.simulator?.idempotency,
+    (file) =>
+      readConfig({ file: join(config, file), cwd: project }).loaded?.config.simulator?.idempotency,
   )
 
-  expect([simulator.idempotency, ...embedded]).toEqual(['duplicateError', 'duplicateError', 'pendingOnly'])
-  expect(defaultCoreSettings).toMatchObject({ idempotency: 'duplicateError', idempotencyWindowMs: 1_200_000 })
+  expect([simulator.idempotency, ...embedded]).toEqual([
+    'duplicateError',
+    'duplicateError',
+    'pendingOnly',
+  ])
+  expect(defaultCoreSettings).toMatchObject({
+    idempotency: 'duplicateError',
+    idempotencyWindowMs: 1_200_000,
+  })
 })
 
 test('what the document leaves open, simulator.yaml and paper.yaml read as the defaults do', () => {
@@ -164,7 +188,9 @@ test('what the document leaves open, simulator.yaml and paper.yaml read as the d
 
   for (const name of readings) {
     expect([name, simulator[name], loaded?.config.simulator?.[name]]).toEqual([
-      ...[name, byDefault[name], byDefault[name]],
+      name,
+      byDefault[name],
+      byDefault[name],
     ])
   }
   expect(simulator.readings).toEqual(readingsSchema.parse({}))
@@ -193,11 +219,14 @@ test.each(yamlFiles)('the first line of %s points at its schema', (file) => {
   expect(existsSync(resolve(dirname(path), schema))).toBe(true)
 })
 
-test.each([...buildSchemaFiles()])('%s is what the code says (else: npm run schemas)', (name, text) => {
-  const written = readFileSync(join(config, 'schema', name), 'utf8')
+test.each([...buildSchemaFiles()])(
+  '%s is what the code says (else: npm run schemas)',
+  (name, text) => {
+    const written = readFileSync(join(config, 'schema', name), 'utf8')
 
-  expect(JSON.parse(written)).toEqual(JSON.parse(text))
-})
+    expect(JSON.parse(written)).toEqual(JSON.parse(text))
+  },
+)
 
 test('every setting is described in the editor', () => {
   const undescribed = [...buildSchemaFiles()].flatMap(([name, text]) =>
@@ -210,7 +239,11 @@ test('every setting is described in the editor', () => {
 test('.env.example names every secret and holds none', () => {
   const variables = parse(readFileSync(join(project, '.env.example'), 'utf8'))
 
-  expect(variables).toEqual({ INTENTD_API_KEY: '', INTENTD_API_SECRET: '', INTENTD_API_PASSPHRASE: '' })
+  expect(variables).toEqual({
+    INTENTD_API_KEY: '',
+    INTENTD_API_SECRET: '',
+    INTENTD_API_PASSPHRASE: '',
+  })
 })
 
 interface JsonSchema {
@@ -248,7 +281,10 @@ test('pm2 waits until a stop of twenty instruments has given up by itself', () =
   }
 
   const { execution } = toEngineSettings(traded, {
-    ...{ salt: 'salt', version: '0', embedded: false, shown: new Map() },
+    salt: 'salt',
+    version: '0',
+    embedded: false,
+    shown: new Map(),
   })
 
   expect(apps[0]?.kill_timeout).toBeGreaterThan(execution.stopTimeoutMs)

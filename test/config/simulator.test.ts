@@ -82,7 +82,10 @@ test('an account says since when it is managed', () => {
 })
 
 test('the settings of the services can be overridden from the command line', () => {
-  const { services } = load(SIMULATOR, ['services.platformCoin.name=OURS', 'services.convert.feeRate=0.001'])
+  const { services } = load(SIMULATOR, [
+    'services.platformCoin.name=OURS',
+    'services.convert.feeRate=0.001',
+  ])
 
   expect([services.platformCoin.name, services.convert.feeRate]).toEqual(['OURS', '0.001'])
 })

@@ -28,20 +28,27 @@ test('[CFG1] moves to survive are refused without an equity, crossed margin, mai
     expect.stringMatching(/risk\.survives: needs account\.marginMode: crossed/),
   ])
   expect(problemsOf('risk.survives={move: {BTCUSDT: 0.1, XRPUSDT: 0.2}}')).toMatchObject([
-    expect.stringMatching(/ETHUSDT has no move: write one for every instrument, such as ETHUSDT: 0\.12/),
+    expect.stringMatching(
+      /ETHUSDT has no move: write one for every instrument, such as ETHUSDT: 0\.12/,
+    ),
     expect.stringMatching(/XRPUSDT is not listed under instruments/),
   ])
-  expect(problemsOf(survives, ...real).filter((problem) => /survives/.test(problem))).toMatchObject([
-    expect.stringMatching(/is a share of the equity, which nobody knows: set account\.capital .* in USDT/),
-    expect.stringMatching(/BTCUSDT.*risk\.survives needs its maintenance: list the tiers/),
-    expect.stringMatching(/ETHUSDT.*risk\.survives needs its maintenance/),
-  ])
+  expect(problemsOf(survives, ...real).filter((problem) => /survives/.test(problem))).toMatchObject(
+    [
+      expect.stringMatching(
+        /is a share of the equity, which nobody knows: set account\.capital .* in USDT/,
+      ),
+      expect.stringMatching(/BTCUSDT.*risk\.survives needs its maintenance: list the tiers/),
+      expect.stringMatching(/ETHUSDT.*risk\.survives needs its maintenance/),
+    ],
+  )
   expect(problemsOf('risk.survives={move: 0, joint: 1}')).toHaveLength(2)
 })
 
 test('the core is told a move for each instrument, and the joint ones', () => {
   const run = { salt: 's', version: '1', embedded: true, shown: new Map() }
-  const of = (survives: string) => toEngineSettings(load(`risk.survives=${survives}`).config, run).survives
+  const of = (survives: string) =>
+    toEngineSettings(load(`risk.survives=${survives}`).config, run).survives
 
   expect(toEngineSettings(load().config, run).survives).toBeUndefined()
   expect(of('{move: 0.12}')).toEqual({
@@ -75,7 +82,10 @@ test.each(['USDT-FUTURES', 'COIN-FUTURES'] as const)(
       { notionalMax: 50_000, rate: 0.004 },
       { notionalMax: Number.POSITIVE_INFINITY, rate: 0.02 },
     ]
-    const rules = { tiers: productType === 'COIN-FUTURES' ? tiers.slice(1) : tiers, takerFeeRate: 0.0006 }
+    const rules = {
+      tiers: productType === 'COIN-FUTURES' ? tiers.slice(1) : tiers,
+      takerFeeRate: 0.0006,
+    }
     const isInverse = productType === 'COIN-FUTURES'
     for (const capital of [1000, 5000, 6500, 100_000]) {
       const [largest] = listLargest({
@@ -90,9 +100,22 @@ test.each(['USDT-FUTURES', 'COIN-FUTURES'] as const)(
           const none = { opening: 0, closing: 0 }
           const flat = { size: 0, entryPrice: Number.NaN }
           const risk: InstrumentRisk = {
-            ...{ symbol: 'X', isInverse, isNet: true, rules, move: 0.12, jointMove: 0.12 },
-            ...{ price: 100, fundingRate: 0, long: flat, short: flat, buys: none, sells: none },
-            [side]: { opening: (value * share) / (isInverse ? 1 : 100), closing: 0 },
+            symbol: 'X',
+            isInverse,
+            isNet: true,
+            rules,
+            move: 0.12,
+            jointMove: 0.12,
+            price: 100,
+            fundingRate: 0,
+            long: flat,
+            short: flat,
+            buys: none,
+            sells: none,
+            [side]: {
+              opening: (value * share) / (isInverse ? 1 : 100),
+              closing: 0,
+            },
           }
           return findWorstCase([needsOf(risk)], capital)?.used ?? 0
         }

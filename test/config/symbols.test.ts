@@ -17,10 +17,13 @@ test.each([
   ['../BTCUSDT', false],
   ['币安人生USDT', false],
   ['', false],
-])('[CFG1] the symbol %j passes %s: what the configuration takes, a request can ask for', (text, passes) => {
-  expect(symbolSchema.safeParse(text).success).toBe(passes)
-  expect(requested.safeParse(text).success).toBe(passes)
-})
+])(
+  '[CFG1] the symbol %j passes %s: what the configuration takes, a request can ask for',
+  (text, passes) => {
+    expect(symbolSchema.safeParse(text).success).toBe(passes)
+    expect(requested.safeParse(text).success).toBe(passes)
+  },
+)
 
 test('[CFG1] a symbol that cannot be traded is refused in one sentence', () => {
   expect(symbolSchema.meta()?.title).toMatch(

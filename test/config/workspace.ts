@@ -37,7 +37,10 @@ strategies:
 `
 
 /** What stands from line 21 to 25 of {@link MAIN}. */
-export const SIMULATOR_SECTION = MAIN.slice(MAIN.indexOf('simulator:\n'), MAIN.indexOf('strategies:\n'))
+export const SIMULATOR_SECTION = MAIN.slice(
+  MAIN.indexOf('simulator:\n'),
+  MAIN.indexOf('strategies:\n'),
+)
 
 export const GRID = `id: grid
 module: ../../strategies/grid.ts

@@ -21,8 +21,14 @@ const READ_TOKEN = 'canary-of-a-token-that-only-looks-at-things'
 const HOST = '127.0.0.1:8790'
 const AUTHORISED = { host: HOST, authorization: `Bearer ${TOKEN}` }
 const RESTRICT: ControlRequest = {
-  ...{ requestId: 'request-1', reason: 'odd prices', by: 'test' },
-  order: { kind: 'restrict', scope: 'BTCUSDT', mode: 'reducing' },
+  requestId: 'request-1',
+  reason: 'odd prices',
+  by: 'test',
+  order: {
+    kind: 'restrict',
+    scope: 'BTCUSDT',
+    mode: 'reducing',
+  },
 }
 
 const STREAMS = ['/v1/events', '/v1/live']
@@ -69,31 +75,51 @@ class Bench {
   ) {
     const commands = this.commands
     this.app = buildControlApp({
-      ...{ entrance, readOnly, answered, version: '1.2.3', monotonic: () => this.now },
+      entrance,
+      readOnly,
+      answered,
+      version: '1.2.3',
+      monotonic: () => this.now,
       address: () => undefined,
       refusals: new Refusals((why) => this.refused.push(why)),
       onBroken: (reason) => this.broken.push(reason),
       daemon: {
         events: this.events,
         status: () => ({
-          ...{
-            name: 'test',
-            version: '1.2.3',
-            environment: 'simulator',
-            exchange: '',
-            configOption: '',
-            pid: 1,
-            speed: 1,
-            isReadOnly: readOnly,
-          },
-          ...{ processStartedAt: 0, startedAt: 0, now: 0, accounts: [], off: [] },
+          name: 'test',
+          version: '1.2.3',
+          environment: 'simulator',
+          exchange: '',
+          configOption: '',
+          pid: 1,
+          speed: 1,
+          isReadOnly: readOnly,
+          processStartedAt: 0,
+          startedAt: 0,
+          now: 0,
+          accounts: [],
+          off: [],
         }),
         positions: () => [],
         orders: () => [],
         fills: (limit) => Array.from({ length: limit }, () => ({}) as never),
-        readiness: () => ({ isReady: false, checks: { clock: { ok: false, found: 'not synchronised' } } }),
+        readiness: () => ({
+          isReady: false,
+          checks: {
+            clock: {
+              ok: false,
+              found: 'not synchronised',
+            },
+          },
+        }),
         candles: () => undefined,
-        curves: () => ({ peak: null, at: [], net: [], equity: [], strategies: {} }),
+        curves: () => ({
+          peak: null,
+          at: [],
+          net: [],
+          equity: [],
+          strategies: {},
+        }),
         whatIf: () => Promise.resolve([]),
         instrument: () => undefined,
         fleet: () => undefined,
@@ -126,7 +152,14 @@ class Bench {
 }
 
 describe('[SEC2] who may speak to a daemon by its port', () => {
-  const READS = ['/v1/status', '/v1/positions', '/v1/orders', '/v1/fills', '/v1/profit', '/v1/limiter']
+  const READS = [
+    '/v1/status',
+    '/v1/positions',
+    '/v1/orders',
+    '/v1/fills',
+    '/v1/profit',
+    '/v1/limiter',
+  ]
 
   test.each([...READS, '/v1/events', '/metrics', '/nowhere'])(
     '%s needs the token, and says nothing without it',
@@ -155,10 +188,20 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
       return timingSafeEqual(one, other)
     })
     const bench = new Bench(PORT)
-    const wrong = ['', 'x', TOKEN.slice(0, -1), `${TOKEN}x`, TOKEN.replace('c', 'd'), 'x'.repeat(4000)]
+    const wrong = [
+      '',
+      'x',
+      TOKEN.slice(0, -1),
+      `${TOKEN}x`,
+      TOKEN.replace('c', 'd'),
+      'x'.repeat(4000),
+    ]
     const answers = await Promise.all(
       wrong.map(async (token) => {
-        const answer = await bench.get('/v1/status', { host: HOST, authorization: `Bearer ${token}` })
+        const answer = await bench.get('/v1/status', {
+          host: HOST,
+          authorization: `Bearer ${token}`,
+        })
         return [
           answer.status,
           [...answer.headers].toSorted(([one], [other]) => one.localeCompare(other)),
@@ -189,7 +232,9 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
     ]
     for (const answer of changing) {
       expect(answer.status).toBe(403)
-      expect(await answer.json()).toEqual({ error: expect.stringMatching(/only looks.*control\.token,/) })
+      expect(await answer.json()).toEqual({
+        error: expect.stringMatching(/only looks.*control\.token,/),
+      })
     }
     expect(bench.commands).toEqual([])
     expect(bench.refused).toHaveLength(changing.length)
@@ -201,7 +246,9 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
     const prove = (token: string) =>
       crypto.createHmac('sha256', token).update(`intentd proof ${nonce}`).digest('hex')
 
-    const { proofs } = (await (await bench.get(`/v1/proof?nonce=${nonce}`, { host: HOST })).json()) as {
+    const { proofs } = (await (
+      await bench.get(`/v1/proof?nonce=${nonce}`, { host: HOST })
+    ).json()) as {
       proofs: string[]
     }
     const tokens = [PORT.tokens?.full, PORT.tokens?.read].map((token) => token?.reveal() ?? '')
@@ -226,15 +273,16 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
     },
   )
 
-  test.each([{ origin: 'https://evil.example' }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }])(
-    'what a web page of another site sends (%j) is refused, token or not',
-    async (headers) => {
-      const bench = new Bench(PORT)
-      expect((await bench.get('/v1/status', { ...AUTHORISED, ...headers })).status).toBe(403)
-      expect((await bench.post(RESTRICT, headers)).status).toBe(403)
-      expect(bench.commands).toEqual([])
-    },
-  )
+  test.each([
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+  ])('what a web page of another site sends (%j) is refused, token or not', async (headers) => {
+    const bench = new Bench(PORT)
+    expect((await bench.get('/v1/status', { ...AUTHORISED, ...headers })).status).toBe(403)
+    expect((await bench.post(RESTRICT, headers)).status).toBe(403)
+    expect(bench.commands).toEqual([])
+  })
 
   const ORDERS: readonly ControlRequest['order'][] = [
     { kind: 'restrict', scope: '*', mode: 'halted' },
@@ -265,7 +313,10 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
   })
 
   test('a page of its own may ask', async () => {
-    const answer = await new Bench(PORT).get('/v1/status', { ...AUTHORISED, origin: `http://${HOST}` })
+    const answer = await new Bench(PORT).get('/v1/status', {
+      ...AUTHORISED,
+      origin: `http://${HOST}`,
+    })
     expect(answer.status).toBe(200)
   })
 
@@ -274,7 +325,11 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
     const answers = [await bench.get('/v1/status'), await bench.get('/livez', { host: HOST })]
     const preflight = await bench.app.request(`http://${HOST}/v1/commands`, {
       method: 'OPTIONS',
-      headers: { host: HOST, origin: 'https://evil.example', 'access-control-request-method': 'POST' },
+      headers: {
+        host: HOST,
+        origin: 'https://evil.example',
+        'access-control-request-method': 'POST',
+      },
     })
     expect(preflight.status).toBe(403)
     for (const { headers } of [...answers, preflight]) {
@@ -291,7 +346,9 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
     expect([ready.status, await ready.text()]).toEqual([503, 'not ready\n'])
     const wrong = await bench.get('/readyz?verbose', { host: HOST, authorization: 'Bearer wrong' })
     expect(await wrong.text()).toBe('not ready\n')
-    expect(await (await bench.get('/readyz?verbose')).text()).toBe('[-] clock: not synchronised\nnot ready\n')
+    expect(await (await bench.get('/readyz?verbose')).text()).toBe(
+      '[-] clock: not synchronised\nnot ready\n',
+    )
   })
 })
 
@@ -299,7 +356,9 @@ describe('commands', () => {
   test('one that is sent again is obeyed once, and answered as the first time, which it says', async () => {
     const bench = new Bench(SOCKET)
     const answers = await Promise.all([bench.post(RESTRICT), bench.post(RESTRICT)])
-    const [first, second] = (await Promise.all(answers.map((answer) => answer.json()))) as ControlAnswer[]
+    const [first, second] = (await Promise.all(
+      answers.map((answer) => answer.json()),
+    )) as ControlAnswer[]
     expect(bench.commands).toEqual([[RESTRICT, `socket:uid ${process.geteuid?.()}`]])
     expect(second).toEqual({ ...first, text: 'sent again; when it came first: 1' })
   })
@@ -309,13 +368,20 @@ describe('commands', () => {
     const bench: Bench = new Bench(SOCKET, {
       daemon: {
         command: ({ requestId }) => ({
-          ...{ requestId, isObeyed: isReady, text: isReady ? 'killed' : 'not now' },
-          ...{ held: [], lifted: [], stillHeld: {} },
+          requestId,
+          isObeyed: isReady,
+          text: isReady ? 'killed' : 'not now',
+          held: [],
+          lifted: [],
+          stillHeld: {},
         }),
       },
     })
     const kill = { ...RESTRICT, order: { kind: 'kill' } }
-    expect(await (await bench.post(kill)).json()).toMatchObject({ isObeyed: false, text: 'not now' })
+    expect(await (await bench.post(kill)).json()).toMatchObject({
+      isObeyed: false,
+      text: 'not now',
+    })
     isReady = true
     expect(await (await bench.post(kill)).json()).toMatchObject({ isObeyed: true, text: 'killed' })
   })
@@ -334,7 +400,11 @@ describe('commands', () => {
     ['an unknown order', { ...RESTRICT, order: { kind: 'sell' } }, 400],
     ['a key too many', { ...RESTRICT, extra: 1 }, 400],
     ['no reason', { ...RESTRICT, reason: '' }, 400],
-    ['a scope without end', { ...RESTRICT, order: { kind: 'flatten', scope: 'x'.repeat(101) } }, 400],
+    [
+      'a scope without end',
+      { ...RESTRICT, order: { kind: 'flatten', scope: 'x'.repeat(101) } },
+      400,
+    ],
     ['a body that is too large', { ...RESTRICT, reason: 'x'.repeat(70_000) }, 413],
   ])('%s is refused with its reason', async (_, body, status) => {
     const bench = new Bench(PORT)
@@ -344,14 +414,16 @@ describe('commands', () => {
     expect(bench.commands).toEqual([])
   })
 
-  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', ''])(
-    'a form of a web page (Content-Type %j) is none',
-    async (type) => {
-      const bench = new Bench(PORT)
-      expect((await bench.post(RESTRICT, { 'content-type': type })).status).toBe(415)
-      expect(bench.commands).toEqual([])
-    },
-  )
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    '',
+  ])('a form of a web page (Content-Type %j) is none', async (type) => {
+    const bench = new Bench(PORT)
+    expect((await bench.post(RESTRICT, { 'content-type': type })).status).toBe(415)
+    expect(bench.commands).toEqual([])
+  })
 
   test('are not taken where the configuration says so', async () => {
     const bench = new Bench(SOCKET, { readOnly: true })
@@ -381,8 +453,12 @@ describe('reads', () => {
 
   test('every path has its place in the description', async () => {
     const bench = new Bench(PORT)
-    const { paths } = (await (await bench.get('/openapi.json')).json()) as { paths: Record<string, object> }
-    const read = Object.keys(paths).filter((path) => 'get' in (paths[path] ?? {}) && !STREAMS.includes(path))
+    const { paths } = (await (await bench.get('/openapi.json')).json()) as {
+      paths: Record<string, object>
+    }
+    const read = Object.keys(paths).filter(
+      (path) => 'get' in (paths[path] ?? {}) && !STREAMS.includes(path),
+    )
     for (const path of read)
       expect([path, (await bench.get(path)).status]).toEqual([path, EXPECTED[path] ?? 200])
     expect(JSON.stringify(paths['/v1/commands'])).toContain('requestId')
@@ -401,7 +477,12 @@ describe('events', () => {
   test('[BND1] remembers warnings and errors when the rest is forgotten, and not without end', () => {
     const events = new EventHistory(1000)
     for (let index = 0; index < 10_000; index++)
-      events.add({ at: index, level: index % 20 === 0 ? 'error' : 'info', event: 'one', fields: {} })
+      events.add({
+        at: index,
+        level: index % 20 === 0 ? 'error' : 'info',
+        event: 'one',
+        fields: {},
+      })
     const read: number[] = []
     for (
       let from = 0, found = events.after(0, 150);
@@ -478,13 +559,16 @@ describe('events', () => {
       expect((await bench.get('/v1/live?after=abc')).status).toBe(400)
       expect((await bench.get('/v1/events', AUTHORISED, 'HEAD')).status).toBe(405)
     }
-    const followAll = () => Promise.all(Array.from({ length: 33 }, async () => bench.get('/v1/live?after=0')))
+    const followAll = () =>
+      Promise.all(Array.from({ length: 33 }, async () => bench.get('/v1/live?after=0')))
 
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
     for (let round = 0; round < 2; round += 1) {
       const answers = await followAll()
-      const counted = [200, 503].map((wanted) => answers.filter(({ status }) => status === wanted).length)
+      const counted = [200, 503].map(
+        (wanted) => answers.filter(({ status }) => status === wanted).length,
+      )
       expect(counted).toEqual([32, 1])
       await Promise.all(answers.map(async ({ body }) => body?.cancel()))
       // Who goes is noticed when there is something to write.
@@ -527,7 +611,10 @@ test('a command is known by its id from both entrances, and after a restart', as
   })
   const answered = openAnswers()
   const [port, socket] = [new Bench(PORT, { answered }), new Bench(SOCKET, { answered })]
-  const answers = await Promise.all([port.post(request('pause-00')), socket.post(request('pause-00'))])
+  const answers = await Promise.all([
+    port.post(request('pause-00')),
+    socket.post(request('pause-00')),
+  ])
   const [one, other] = await Promise.all(answers.map((answer) => answer.json()))
   const isRepeated = { text: expect.stringMatching(/^sent again; when it came first: /) }
   expect(other).toEqual({ ...(one as object), ...isRepeated })
@@ -535,14 +622,18 @@ test('a command is known by its id from both entrances, and after a restart', as
   await port.post(request('level-00', { kind: 'logLevel', level: 'debug' }))
 
   const next = new Bench(PORT, { answered: openAnswers() })
-  expect(await (await next.post(request('pause-00'))).json()).toEqual({ ...(one as object), ...isRepeated })
+  expect(await (await next.post(request('pause-00'))).json()).toEqual({
+    ...(one as object),
+    ...isRepeated,
+  })
   expect((await next.post(request('pause-00', { ...pause, mode: 'reducing' }))).status).toBe(409)
   expect(next.commands).toEqual([])
   // What ended with the process is ordered anew.
   await next.post(request('level-00', { kind: 'logLevel', level: 'debug' }))
   expect(next.commands).toHaveLength(1)
 
-  for (let number = 0; number < REQUESTS_KEPT_MAX; number++) await next.post(request(`more-${1000 + number}`))
+  for (let number = 0; number < REQUESTS_KEPT_MAX; number++)
+    await next.post(request(`more-${1000 + number}`))
   const last = new Bench(PORT, { answered: openAnswers() })
   await last.post(request('more-1000'))
   expect(last.commands).toEqual([])

@@ -23,7 +23,10 @@ async function ask(project: Project, ...words: string[]) {
 async function startTrading(project: Project, args: readonly string[] = []) {
   const run = project.run([...FAST, ...args])
   await run.untilEvent('order.fill', 2)
-  const { url, socket } = run.events('control.listening')[0] as unknown as { url: string; socket: string }
+  const { url, socket } = run.events('control.listening')[0] as unknown as {
+    url: string
+    socket: string
+  }
   return { run, url, socket, token: readTokenOf(run) }
 }
 
@@ -84,7 +87,9 @@ describe.concurrent('a running daemon', () => {
     expect(whatIf[0]?.scenario.filled).toBeGreaterThan(5)
     expect(Number(whatIf[0]?.equity)).toBeCloseTo(Number(view.accounts[0]?.equity), -2)
 
-    const orders = JSON.parse((await ask(project, 'orders', '--symbol', 'BTCUSDT', '--json')).out) as {
+    const orders = JSON.parse(
+      (await ask(project, 'orders', '--symbol', 'BTCUSDT', '--json')).out,
+    ) as {
       symbol: string
     }[]
     expect(new Set(orders.map(({ symbol }) => symbol))).toEqual(new Set(['BTCUSDT']))
@@ -105,13 +110,23 @@ describe.concurrent('a running daemon', () => {
     })
     const storedWhatIf = await ask(project, 'whatif')
     expect(storedWhatIf.said).toContain('no daemon runs')
-    expect(storedWhatIf.out).toMatch(/at prices of 20[^]*\n-20.0 %[^]*if every price moves by -10.0 %/)
-    const profit = JSON.parse((await ask(project, 'profit', '--by', 'coin', '--json')).out) as object[]
+    expect(storedWhatIf.out).toMatch(
+      /at prices of 20[^]*\n-20.0 %[^]*if every price moves by -10.0 %/,
+    )
+    const profit = JSON.parse(
+      (await ask(project, 'profit', '--by', 'coin', '--json')).out,
+    ) as object[]
     expect(profit).toMatchObject([
-      { name: 'USDT', realised: run.summary.account.realisedProfit, fees: run.summary.account.fees },
+      {
+        name: 'USDT',
+        realised: run.summary.account.realisedProfit,
+        fees: run.summary.account.fees,
+      },
     ])
     // The daemon is at rest: the file adds up to the summary.
-    const [titles = '', ...rows] = (await ask(project, 'profit', '--by', 'strategy', '--csv')).out.split('\n')
+    const [titles = '', ...rows] = (
+      await ask(project, 'profit', '--by', 'strategy', '--csv')
+    ).out.split('\n')
     expect(titles).toBe('strategy,coin,fills,net,realised,fees,funding,uncounted')
     const traded = rows.reduce((sum, row) => sum + Number(row.split(',')[2] ?? 0), 0)
     expect(traded).toBe(run.summary.account.fills)
@@ -132,9 +147,16 @@ describe.concurrent('a running daemon', () => {
       })
         .then(async (answer) => (await answer.json()) as { isObeyed: boolean; text: string })
         // Which of two came first is not known.
-        .then((answer) => ({ ...answer, text: answer.text.replace('sent again; when it came first: ', '') }))
+        .then((answer) => ({
+          ...answer,
+          text: answer.text.replace('sent again; when it came first: ', ''),
+        }))
     const pause = { kind: 'restrict', scope: 'strategy:grid-btc', mode: 'halted' }
-    await Promise.all([command('pause-00', pause), command('pause-00', pause), command('pause-01', pause)])
+    await Promise.all([
+      command('pause-00', pause),
+      command('pause-00', pause),
+      command('pause-01', pause),
+    ])
     // The answer may be here before the line of the log is.
     await run.untilEvent('trading.halted')
     expect(run.events('trading.halted')).toMatchObject([
@@ -176,18 +198,24 @@ describe.concurrent('a running daemon', () => {
       expect(again).toEqual([answers[index], answers[index]])
     }
     const status = JSON.parse((await ask(project, 'status', '--json')).out) as StatusView
-    expect(status.accounts[0]?.restrictions.filter(({ scope }) => scope === 'BTCUSDT')).toHaveLength(1)
+    expect(
+      status.accounts[0]?.restrictions.filter(({ scope }) => scope === 'BTCUSDT'),
+    ).toHaveLength(1)
     // The strictest of account, strategy and instrument.
     const modes = status.accounts[0]?.strategies.map(({ id, mode }) => `${id} ${mode}`)
     expect(modes).toEqual(
       expect.arrayContaining(['grid-btc halted', 'trend-btc reducing', 'grid-eth active']),
     )
-    expect(next.events('trading.halted').filter(({ scope }) => scope === 'strategy:trend-eth')).toEqual([])
+    expect(
+      next.events('trading.halted').filter(({ scope }) => scope === 'strategy:trend-eth'),
+    ).toEqual([])
     // One whose answer was lost was obeyed, or is now: either way it is clear, and nothing is held any more.
     const [first, second] = [await command(...lost), await command(...lost)]
     expect(second).toEqual(first)
     if (cut.status === 'fulfilled') expect(first).toEqual(cut.value)
-    expect(first.isObeyed || first.text.startsWith('not done: nothing that a release ends')).toBe(true)
+    expect(first.isObeyed || first.text.startsWith('not done: nothing that a release ends')).toBe(
+      true,
+    )
     const kills = await Promise.all([
       command('kill-000', { kind: 'kill' }),
       command('kill-000', { kind: 'kill' }),
@@ -202,7 +230,9 @@ describe.concurrent('a running daemon', () => {
     const ends = await Promise.all([command('unkill-00', released), command('unkill-00', released)])
     expect(ends[1]).toEqual(ends[0])
     await next.untilEvent('kill.released')
-    expect([next.events('trading.killed').length, next.events('kill.released').length]).toEqual([1, 1])
+    expect([next.events('trading.killed').length, next.events('kill.released').length]).toEqual([
+      1, 1,
+    ])
     expect((await ask(project, 'status')).out).toMatch(
       /! strategy:grid-btc\s+halted\s+since[^]*\sby\s+port:control\.token\s+says\s+"somebody"/,
     )
@@ -210,7 +240,9 @@ describe.concurrent('a running daemon', () => {
     await next.untilEvent('trading.released')
     await command('release-02', { kind: 'release', scope: 'strategy:trend-btc' })
     expect((await ask(project, 'pause', 'trend-btc', '--reason', 'odd')).code).toBe(0)
-    expect((await ask(project, 'mode', 'strategy:trend-btc', 'active', '--reason', 'looked')).code).toBe(0)
+    expect(
+      (await ask(project, 'mode', 'strategy:trend-btc', 'active', '--reason', 'looked')).code,
+    ).toBe(0)
     await next.stop()
   })
 
@@ -221,7 +253,9 @@ describe.concurrent('a running daemon', () => {
     expect(statSync(String(run.events('control.listening')[0]?.['token'])).mode & 0o777).toBe(0o600)
     expect(token).toMatch(/^[0-9a-f]{64}$/)
     expect((await fetch(`${url}/v1/status`)).status).toBe(401)
-    const authorised = await fetch(`${url}/v1/status`, { headers: { authorization: `Bearer ${token}` } })
+    const authorised = await fetch(`${url}/v1/status`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
     expect(((await authorised.json()) as StatusView).pid).toBe(run.pid)
     expect((await fetch(`${url}/livez`)).status).toBe(200)
 
@@ -237,10 +271,13 @@ describe.concurrent('a running daemon', () => {
     const port = new URL(url).port
     // Three that never read an answer, and two that never end their request, its head and its body.
     const slow = Array.from({ length: 3 }, () => connect(socket))
-    for (const reader of slow) reader.write('GET /v1/events?after=0 HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    for (const reader of slow)
+      reader.write('GET /v1/events?after=0 HTTP/1.1\r\nHost: localhost\r\n\r\n')
     const host = `Host: 127.0.0.1:${port}\r\n`
     const body = `Authorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{`
-    const cutOff = [host, host + body].map((part) => answerTo(port, `POST /v1/commands HTTP/1.1\r\n${part}`))
+    const cutOff = [host, host + body].map((part) =>
+      answerTo(port, `POST /v1/commands HTTP/1.1\r\n${part}`),
+    )
 
     const other = projects.open()
     const second = other.run([...FAST, '--set', `control.port=${port}`])

@@ -17,9 +17,18 @@ afterAll(() => rmSync(directory, { recursive: true }))
 /** Nobody asks it anything. */
 const daemon = { events: new EventHistory(10) } as Controlled
 
-function serverAt(socket: string, unreachable: string[] = [], broken: string[] = []): ControlServer {
+function serverAt(
+  socket: string,
+  unreachable: string[] = [],
+  broken: string[] = [],
+): ControlServer {
   return new ControlServer({
-    ...{ daemon, socket, monotonic: () => 0, version: '1.2.3', readOnly: false, port: undefined },
+    daemon,
+    socket,
+    monotonic: () => 0,
+    version: '1.2.3',
+    readOnly: false,
+    port: undefined,
     answered: new AnsweredRequests(),
     onRefused: () => {},
     onBroken: (reason) => broken.push(reason),
@@ -53,12 +62,18 @@ test('a socket whose path is too long is said to be, and the port is listened at
   mkdirSync(folder)
   const reasons: string[] = []
   const server = new ControlServer({
-    ...{ daemon, monotonic: () => 0, version: '1.2.3', readOnly: true },
+    daemon,
+    monotonic: () => 0,
+    version: '1.2.3',
+    readOnly: true,
     socket: join(folder, 'control.sock'),
     port: {
       host: '127.0.0.1',
       number: 0,
-      tokens: { full: new Secret('t'.repeat(40)), read: new Secret('r'.repeat(40)) },
+      tokens: {
+        full: new Secret('t'.repeat(40)),
+        read: new Secret('r'.repeat(40)),
+      },
     },
     answered: new AnsweredRequests(),
     onRefused: () => {},

@@ -27,26 +27,35 @@ class Bench {
       status: () => {
         this.statusReads += 1
         return {
-          ...{
-            name: 'test',
-            version: '1.2.3',
-            environment: 'simulator',
-            speed: 1,
-            isReadOnly: false,
-            exchange: '',
-            configOption: '',
-          },
-          ...{ pid: 1, processStartedAt: 0, startedAt: 0, now: this.now, accounts: [], off: [] },
+          name: 'test',
+          version: '1.2.3',
+          environment: 'simulator',
+          speed: 1,
+          isReadOnly: false,
+          exchange: '',
+          configOption: '',
+          pid: 1,
+          processStartedAt: 0,
+          startedAt: 0,
+          now: this.now,
+          accounts: [],
+          off: [],
         }
       },
     }
     this.app = buildControlApp({
       daemon: daemon as Controlled,
-      ...{ version: '1.2.3', readOnly: false, answered: new AnsweredRequests(), monotonic: () => this.now },
+      version: '1.2.3',
+      readOnly: false,
+      answered: new AnsweredRequests(),
+      monotonic: () => this.now,
       entrance: {
         via: 'port',
         hosts: [HOST],
-        tokens: { full: new Secret(TOKEN), read: new Secret(`${TOKEN}-read`) },
+        tokens: {
+          full: new Secret(TOKEN),
+          read: new Secret(`${TOKEN}-read`),
+        },
         codes: this.codes,
       },
       address: () => undefined,
@@ -91,7 +100,8 @@ describe('the files of the dashboard', () => {
   test('come under a policy that runs no script but these', async () => {
     const page = await new Bench().get('/')
     const policy = page.headers.get('content-security-policy') ?? ''
-    const [, importMap = ''] = /<script type="importmap">(.*?)<\/script>/.exec(await page.text()) ?? []
+    const [, importMap = ''] =
+      /<script type="importmap">(.*?)<\/script>/.exec(await page.text()) ?? []
     const hash = createHash('sha256').update(importMap).digest('base64')
 
     expect(policy.split('; ')).toEqual(
@@ -143,7 +153,10 @@ describe('[SEC2] the code in the address', () => {
     const { codes } = new Bench()
     const issued = Array.from({ length: 9 }, () => codes.issue())
 
-    expect(issued.map((code) => codes.redeem(code))).toEqual([false, ...Array<boolean>(8).fill(true)])
+    expect(issued.map((code) => codes.redeem(code))).toEqual([
+      false,
+      ...Array<boolean>(8).fill(true),
+    ])
   })
 })
 

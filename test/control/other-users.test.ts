@@ -122,7 +122,9 @@ test('[BND1] slow requests of others keep no command out, and are counted', asyn
     }
     expect(commands).toEqual(Array.from({ length: 5 }, () => 'port:control.token'))
     const metrics = await (await fetch(`${url}/metrics`, { headers: { authorization } })).text()
-    const closed = Number(/^intentd_control_refused_total\{what="connection"\} (\d+)$/m.exec(metrics)?.[1])
+    const closed = Number(
+      /^intentd_control_refused_total\{what="connection"\} (\d+)$/m.exec(metrics)?.[1],
+    )
     expect(closed).toBeGreaterThan(0)
     expect(refused).toContain('the oldest of more than 32 connections without a token was closed')
   } finally {
@@ -152,10 +154,15 @@ test('[BND1] whoever only looks takes no place of those who command', async () =
   await server.stop()
 })
 
-describe.skipIf(!isRoot)('another user (as root only: it takes a user who is really another one)', () => {
-  /** Which of these another user can do, with one process. */
-  function tryAll(gid: number, attempts: readonly (readonly ['read' | 'write' | 'connect', string])[]) {
-    const script = `
+describe.skipIf(!isRoot)(
+  'another user (as root only: it takes a user who is really another one)',
+  () => {
+    /** Which of these another user can do, with one process. */
+    function tryAll(
+      gid: number,
+      attempts: readonly (readonly ['read' | 'write' | 'connect', string])[],
+    ) {
+      const script = `
       const [fs, net] = ['node:fs', 'node:net'].map(require)
       const acts = {
         read: (path) => fs.readFileSync(path),
@@ -167,66 +174,73 @@ describe.skipIf(!isRoot)('another user (as root only: it takes a user who is rea
         console.log(JSON.stringify(ends.map(({ status }) => status === 'fulfilled')))
         process.exit()
       })`
-    const child = spawn(process.execPath, ['-e', script, JSON.stringify(attempts)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      ...{ uid: STRANGER, gid },
+      const child = spawn(process.execPath, ['-e', script, JSON.stringify(attempts)], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        uid: STRANGER,
+        gid,
+      })
+      return text(child.stdout).then((printed) => JSON.parse(printed) as boolean[])
+    }
+
+    test('reads no token, reaches no socket, and leaves no order in the state directory', async () => {
+      const directory = join(root, 'state')
+      const holder = { pid: process.pid, since: 0, host: 'here', name: 'paper', command: '' }
+      const lock = holdDirectory(directory, holder)
+      const { server } = await open(directory)
+      mkdirSync(join(directory, 'operator'))
+      // Even where a umask left the files themselves open.
+      for (const name of ['control.token', 'control.sock', 'operator'])
+        chmodSync(join(directory, name), 0o777)
+
+      // The same programs work where nothing is in their way.
+      writeFileSync(join(root, 'open.txt'), '')
+      const done = await tryAll(STRANGER, [
+        ['read', join(directory, 'control.token')],
+        ['connect', join(directory, 'control.sock')],
+        ['write', join(directory, 'KILL')],
+        ['write', join(directory, 'operator', '1-release.json')],
+        ['read', join(root, 'open.txt')],
+      ])
+      expect(done).toEqual([false, false, false, false, true])
+      await server.stop()
+      lock.release()
     })
-    return text(child.stdout).then((printed) => JSON.parse(printed) as boolean[])
-  }
 
-  test('reads no token, reaches no socket, and leaves no order in the state directory', async () => {
-    const directory = join(root, 'state')
-    const holder = { pid: process.pid, since: 0, host: 'here', name: 'paper', command: '' }
-    const lock = holdDirectory(directory, holder)
-    const { server } = await open(directory)
-    mkdirSync(join(directory, 'operator'))
-    // Even where a umask left the files themselves open.
-    for (const name of ['control.token', 'control.sock', 'operator']) chmodSync(join(directory, name), 0o777)
+    test('of the group of a folder for readers reads the token that looks; one of another group does not', async () => {
+      const folder = join(root, 'readers')
+      mkdirSync(folder)
+      chownSync(folder, 0, READERS)
+      chmodSync(folder, 0o2750)
+      const state = join(root, 'private')
+      mkdirSync(state, { mode: 0o700 })
+      const read = join(folder, 'read.token')
+      const full = join(state, 'control.token')
+      openTokens({ full, read })
 
-    // The same programs work where nothing is in their way.
-    writeFileSync(join(root, 'open.txt'), '')
-    const done = await tryAll(STRANGER, [
-      ['read', join(directory, 'control.token')],
-      ['connect', join(directory, 'control.sock')],
-      ['write', join(directory, 'KILL')],
-      ['write', join(directory, 'operator', '1-release.json')],
-      ['read', join(root, 'open.txt')],
-    ])
-    expect(done).toEqual([false, false, false, false, true])
-    await server.stop()
-    lock.release()
-  })
+      const attempts = [
+        ['read', read],
+        ['write', read],
+        ['read', full],
+      ] as const
+      const [ofReaders, ofOthers] = await Promise.all([
+        tryAll(READERS, attempts),
+        tryAll(STRANGER, attempts),
+      ])
+      expect(ofReaders).toEqual([true, false, false])
+      expect(ofOthers).toEqual([false, false, false])
+    })
 
-  test('of the group of a folder for readers reads the token that looks; one of another group does not', async () => {
-    const folder = join(root, 'readers')
-    mkdirSync(folder)
-    chownSync(folder, 0, READERS)
-    chmodSync(folder, 0o2750)
-    const state = join(root, 'private')
-    mkdirSync(state, { mode: 0o700 })
-    const read = join(folder, 'read.token')
-    const full = join(state, 'control.token')
-    openTokens({ full, read })
+    test('who takes the port of a daemon that is gone has a token of nobody', async () => {
+      const directory = join(root, 'taken')
+      mkdirSync(directory, { mode: 0o700 })
+      const heard = 'a'.repeat(64)
+      writeFileSync(join(directory, 'control.token'), `${heard}\n`, { mode: 0o600 })
+      const { server, url, token } = await open(directory)
 
-    const attempts = [
-      ['read', read],
-      ['write', read],
-      ['read', full],
-    ] as const
-    const [ofReaders, ofOthers] = await Promise.all([tryAll(READERS, attempts), tryAll(STRANGER, attempts)])
-    expect(ofReaders).toEqual([true, false, false])
-    expect(ofOthers).toEqual([false, false, false])
-  })
-
-  test('who takes the port of a daemon that is gone has a token of nobody', async () => {
-    const directory = join(root, 'taken')
-    mkdirSync(directory, { mode: 0o700 })
-    const heard = 'a'.repeat(64)
-    writeFileSync(join(directory, 'control.token'), `${heard}\n`, { mode: 0o600 })
-    const { server, url, token } = await open(directory)
-
-    const ask = (own: string) => fetch(`${url}/v1/status`, { headers: { authorization: `Bearer ${own}` } })
-    expect([(await ask(heard)).status, (await ask(token)).status]).toEqual([401, 200])
-    await server.stop()
-  })
-})
+      const ask = (own: string) =>
+        fetch(`${url}/v1/status`, { headers: { authorization: `Bearer ${own}` } })
+      expect([(await ask(heard)).status, (await ask(token)).status]).toEqual([401, 200])
+      await server.stop()
+    })
+  },
+)

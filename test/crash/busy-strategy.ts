@@ -1,7 +1,9 @@
 import { defineStrategy, type InstrumentView, positiveDecimal, z } from '#strategy'
 
 /** Trades all the time and in every way there is, so that a crash at any moment finds something in flight. */
-const paramsSchema = z.strictObject({ size: positiveDecimal('Size of each order, in the base coin.') })
+const paramsSchema = z.strictObject({
+  size: positiveDecimal('Size of each order, in the base coin.'),
+})
 
 export default defineStrategy({
   name: 'busy',
@@ -27,7 +29,14 @@ function placeBeside(
 ) {
   const key = `${market.symbol}:${turn}`
   if (turn % 8 === 0) {
-    return market.place({ key, action: 'openLong', lots, ticks: market.askTicks, force: 'ioc', ttlMs: 1000 })
+    return market.place({
+      key,
+      action: 'openLong',
+      lots,
+      ticks: market.askTicks,
+      force: 'ioc',
+      ttlMs: 1000,
+    })
   }
   const ticks = market.askTicks + Math.ceil(market.askTicks / 2000)
   return market.place({ key, action: 'openShort', lots, ticks, force: 'gtc', ttlMs: 1000 })

@@ -4,7 +4,14 @@ import { type Differences } from '../support/invariants/book-comparison.ts'
 import { CrashScene } from './crash-scene.ts'
 import { CrashRuns } from './crash-runs.ts'
 import { type CrashPoint, POINTS } from './points.ts'
-import { type Mode, MODES, type Reading, READINGS, type ScenarioName, SCENARIOS } from './scenario.ts'
+import {
+  type Mode,
+  MODES,
+  type Reading,
+  READINGS,
+  type ScenarioName,
+  SCENARIOS,
+} from './scenario.ts'
 
 export interface CrashCase {
   readonly point: CrashPoint
@@ -55,7 +62,9 @@ export function listCases(seed: number): readonly CrashCase[] {
 function spreadOverPoints(cases: readonly CrashCase[]): readonly CrashCase[] {
   const byPoint = [...Map.groupBy(cases, ({ point }) => point).values()]
   const rounds = Math.max(...byPoint.map((each) => each.length))
-  return Array.from({ length: rounds }, (_, round) => byPoint.flatMap((each) => each[round] ?? [])).flat()
+  return Array.from({ length: rounds }, (_, round) =>
+    byPoint.flatMap((each) => each[round] ?? []),
+  ).flat()
 }
 
 export function nameCase({ point, times, scenario, reading, mode, onRestart }: CrashCase): string {
@@ -66,7 +75,13 @@ export function nameCase({ point, times, scenario, reading, mode, onRestart }: C
 /** Runs that are killed as the case says, and one that ends in good order; then the books are compared. */
 export async function runCase(crash: CrashCase): Promise<CrashReport> {
   const { mode, reading, seed, onRestart } = crash
-  const scene = await CrashScene.open({ seed, mode, reading, onRestart, scenario: SCENARIOS[crash.scenario] })
+  const scene = await CrashScene.open({
+    seed,
+    mode,
+    reading,
+    onRestart,
+    scenario: SCENARIOS[crash.scenario],
+  })
   const runs = new CrashRuns(scene)
   const report = (differences: Differences): CrashReport => ({
     case: crash,

@@ -14,7 +14,11 @@ export const INSTRUMENTS = {
   ETHUSDT: { tickSize: '0.01', lotSize: '0.01', minSize: '0.01', minNotional: '5' },
 }
 
-export const ACCOUNT = { productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' } as const
+export const ACCOUNT = {
+  productType: 'USDT-FUTURES',
+  marginCoin: 'USDT',
+  marginMode: 'crossed',
+} as const
 export const BALANCE = '100000000'
 
 /** Market time goes fast: quotes move through a ladder within a second. */
@@ -79,7 +83,12 @@ export function writeCrashConfig(project: Project, given: CrashConfig): void {
       size: each,
       ladder,
     })
-    writeStrategy(project, { id: `busy-${name}`, module: '../../elsewhere/busy.ts', symbol, size: each })
+    writeStrategy(project, {
+      id: `busy-${name}`,
+      module: '../../elsewhere/busy.ts',
+      symbol,
+      size: each,
+    })
     return [`grid-${name}`, `busy-${name}`]
   })
   const main = {
@@ -113,7 +122,9 @@ export function writeExchange(project: Project, given: ExchangeFile): void {
     speed: MARKET.speed,
     market: { startPrices: MARKET.prices, yearlyVolatility: MARKET.yearlyVolatility },
     instruments: INSTRUMENTS,
-    accounts: [{ name: 'crash', ...ACCOUNT, positionMode: mode, startingBalance: BALANCE, leverage: 10 }],
+    accounts: [
+      { name: 'crash', ...ACCOUNT, positionMode: mode, startingBalance: BALANCE, leverage: 10 },
+    ],
     idempotency: reading,
     fillVisibilityLagMs: FILL_LAG_MS,
     timestampToleranceMs: TOLERANCE_MS,

@@ -22,7 +22,12 @@ export class CrashExchange {
     this.truth = truth
   }
 
-  static async start({ seed, mode, reading, scenario }: CrashExchangeOptions): Promise<CrashExchange> {
+  static async start({
+    seed,
+    mode,
+    reading,
+    scenario,
+  }: CrashExchangeOptions): Promise<CrashExchange> {
     const truth = new ExchangeTruth()
     const simulator = await startSimulator({
       market: { kind: 'seeded', ...MARKET },
@@ -31,7 +36,9 @@ export class CrashExchange {
         { productTypes: [ACCOUNT.productType], instruments: INSTRUMENTS },
         systemClock.now(),
       ),
-      accounts: [{ uid: '1', label: 'crash', positionMode: mode, balances: { USDT: BALANCE }, leverage: 10 }],
+      accounts: [
+        { uid: '1', label: 'crash', positionMode: mode, balances: { USDT: BALANCE }, leverage: 10 },
+      ],
       store: truth,
       core: { idempotency: reading, fillVisibilityLagMs: FILL_LAG_MS },
       wire: { timestampToleranceMs: TOLERANCE_MS },

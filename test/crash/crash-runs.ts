@@ -110,7 +110,8 @@ export class CrashRuns {
     const timer = setTimeout(() => run.kill('SIGTERM'), WAIT_MS_MAX)
     const { code, signal } = await run.ended
     clearTimeout(timer)
-    if (signal !== 'SIGKILL') throw new Error(`${at} was not reached (exit ${code ?? signal})${tail(run)}`)
+    if (signal !== 'SIGKILL')
+      throw new Error(`${at} was not reached (exit ${code ?? signal})${tail(run)}`)
     this.kills += 1
     return run
   }
@@ -133,7 +134,8 @@ export class CrashRuns {
       ['kill.clean', 'kill.released', 'daemon.running'].some(has),
     )
     if (has('kill.clean') && !has('kill.released')) {
-      if (truth.orders.size > ordersBefore) throw new Error('an order came while the switch was thrown')
+      if (truth.orders.size > ordersBefore)
+        throw new Error('an order came while the switch was thrown')
       assertNothingSent(run.log, 'recovery.started')
       this.#scene.releaseSwitch()
       await run.untilEvent('kill.released')

@@ -42,16 +42,15 @@ function pick([phase, name]: readonly [Phase, string], index: number): CrashCase
 }
 
 describe('[ORD1] [ORD2] [ORD4] [ORD5] [RSK2] [DET2] killed at a named point, no order is doubled and none lost', () => {
-  test.concurrent.each(SAMPLE.map((sample, index) => [nameCase(pick(sample, index)), index] as const))(
-    '%s',
-    async (_, index) => {
-      const report = await runCase(pick(SAMPLE[index] ?? ['trading', ''], index))
+  test.concurrent.each(
+    SAMPLE.map((sample, index) => [nameCase(pick(sample, index)), index] as const),
+  )('%s', async (_, index) => {
+    const report = await runCase(pick(SAMPLE[index] ?? ['trading', ''], index))
 
-      expect(report.differences).toEqual([])
-      expect(report.hits).toBe(report.case.point.phase === 'recovering' ? 2 : 1)
-      expect(report.orders).toBeGreaterThan(0)
-    },
-  )
+    expect(report.differences).toEqual([])
+    expect(report.hits).toBe(report.case.point.phase === 'recovering' ? 2 : 1)
+    expect(report.orders).toBeGreaterThan(0)
+  })
 })
 
 test('there are at least sixty named points, each in every idempotency reading and position mode', () => {

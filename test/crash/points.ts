@@ -8,7 +8,14 @@ import { type ScenarioName } from './scenario.ts'
  * had traded, `releasing` one in which it was taken back · `recovering` two runs, each before it says that
  * it runs, after one that died with a batch on the wire: the same point kills both.
  */
-export type Phase = 'trading' | 'stopping' | 'leaving' | 'flattening' | 'killing' | 'releasing' | 'recovering'
+export type Phase =
+  | 'trading'
+  | 'stopping'
+  | 'leaving'
+  | 'flattening'
+  | 'killing'
+  | 'releasing'
+  | 'recovering'
 
 /** A named point in one phase. */
 export interface CrashPoint {
@@ -63,7 +70,11 @@ const VERIFYING = [
 /** Every point, by phase. */
 export const POINTS: readonly CrashPoint[] = [
   ...points('trading', 1, [...MAKING, ...OPENING]),
-  ...points('trading', 1, [...call('fills'), ...call('single-position'), 'log.daemon.running.before']),
+  ...points('trading', 1, [
+    ...call('fills'),
+    ...call('single-position'),
+    'log.daemon.running.before',
+  ]),
   ...points('trading', 6, [
     ...around('journal.record.decision'),
     ...around('journal.commit.decision'),
@@ -82,7 +93,12 @@ export const POINTS: readonly CrashPoint[] = [
     ...around('journal.commit.expire'),
     ...around('journal.commit.outcome'),
   ]),
-  ...points('trading', 2, ['wire.batch-place-order.lost', 'wire.cancel-all-orders.lost'], UNRELIABLE),
+  ...points(
+    'trading',
+    2,
+    ['wire.batch-place-order.lost', 'wire.cancel-all-orders.lost'],
+    UNRELIABLE,
+  ),
   ...points('trading', 1, call('fills-page'), ['many']),
   ...points('stopping', 1, [
     'log.daemon.stopping.before',

@@ -60,7 +60,14 @@ export async function killAtRandom(options: RandomKills): Promise<RandomReport> 
   const project = new Project()
   writeExchange(project, { mode, reading, seed, scenario: 'hostile' })
   const cwd = project.directory
-  const simulate = ['simulate', '--config', EXCHANGE_FILE, '--state', EXCHANGE_STATE, '--print-accounts']
+  const simulate = [
+    'simulate',
+    '--config',
+    EXCHANGE_FILE,
+    '--state',
+    EXCHANGE_STATE,
+    '--print-accounts',
+  ]
   const exchange = new IntentdProcess(simulate, { cwd, waitMsMax: WAIT_MS_MAX })
   const statistics = new RunStatistics()
   let newest: IntentdProcess | undefined
@@ -92,7 +99,11 @@ export async function killAtRandom(options: RandomKills): Promise<RandomReport> 
     const truth = readTruth(join(cwd, EXCHANGE_STATE))
     const journalFile = join(cwd, STATE, 'journal.sqlite')
     const differences = compareBooks({
-      ...{ journalFile, mode, summary: last.summary, truth, uid: FIRST_UID },
+      journalFile,
+      mode,
+      summary: last.summary,
+      truth,
+      uid: FIRST_UID,
       rememberedSince: systemClock.now() - REMEMBERED_MS,
     })
     return {
@@ -128,6 +139,11 @@ class RunStatistics {
   }
 
   get result(): Pick<RandomReport, 'kills' | 'killed' | 'stopped' | 'unknowns'> {
-    return { kills: this.kills, killed: this.#killed, stopped: this.#stopped, unknowns: this.#unknowns }
+    return {
+      kills: this.kills,
+      killed: this.#killed,
+      stopped: this.#stopped,
+      unknowns: this.#unknowns,
+    }
   }
 }

@@ -79,7 +79,8 @@ async function inTurn<Item, Result>(
   const waiting = [...items]
   const results: Result[] = []
   const work = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) results.push(await run(next))
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+      results.push(await run(next))
   }
   await Promise.all(Array.from({ length: Number(values.jobs) }, work))
   return results
@@ -96,9 +97,11 @@ async function runOne(crash: CrashCase): Promise<CrashReport> {
 }
 
 function summarise(reports: readonly CrashReport[]): void {
-  const total = (count: (report: CrashReport) => number) => reports.reduce((sum, one) => sum + count(one), 0)
+  const total = (count: (report: CrashReport) => number) =>
+    reports.reduce((sum, one) => sum + count(one), 0)
   const failed = reports.filter(({ differences }) => differences.length > 0).length
-  const hit = new Set(reports.filter(({ hits }) => hits > 0).map(({ case: { point } }) => point)).size
+  const hit = new Set(reports.filter(({ hits }) => hits > 0).map(({ case: { point } }) => point))
+    .size
   console.log(
     `${hit} points hit of ${POINTS.length}, ${total(({ kills }) => kills)} kills, ` +
       `${total(({ orders }) => orders)} orders, ${total(({ fills }) => fills)} fills, ` +
@@ -125,8 +128,12 @@ async function runOneRandom(
   }
   try {
     const { differences, faults, ...counts } = await killAtRandom({
-      ...{ kills, seed, mode, reading, onKill },
-      forMs: Number(values.minutes) * 60_000,
+      kills,
+      seed,
+      mode,
+      reading,
+      onKill,
+      forMs: Number(values.minutes) * 6e4,
     })
     console.log(`${differences.length === 0 ? 'ok  ' : 'FAIL'} ${name}: ${JSON.stringify(counts)}`)
     console.log(`     on purpose: ${JSON.stringify(faults)}`)

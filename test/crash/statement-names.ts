@@ -82,6 +82,7 @@ function nameOfFile(file: string): string {
 /** The kind of a record: the one of its values that is a bare word. */
 function kindOf(values: readonly unknown[]): string {
   return (
-    values.filter((value) => typeof value === 'string').find((text) => /^[a-zA-Z]+$/.test(text)) ?? 'unknown'
+    values.filter((value) => typeof value === 'string').find((text) => /^[a-zA-Z]+$/.test(text)) ??
+    'unknown'
   )
 }

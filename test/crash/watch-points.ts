@@ -82,7 +82,9 @@ function watchStatements(): void {
   watch(prototype, 'exec', ([sql], self) => names.ofText(self as DatabaseSync, String(sql)))
   watch(prototype, 'close', (_, self) => names.ofClosing(self as DatabaseSync))
   for (const method of ['run', 'all', 'get', 'iterate']) {
-    watch(StatementSync.prototype, method, (values, self) => names.ofStatement(self as StatementSync, values))
+    watch(StatementSync.prototype, method, (values, self) =>
+      names.ofStatement(self as StatementSync, values),
+    )
   }
 }
 

@@ -7,7 +7,10 @@ const projects = new Projects()
 afterAll(() => projects.close())
 
 /** A strategy in a folder of its own, alone in the daemon. */
-function install(project: Project, { code, file }: { readonly code: string; readonly file: string }): void {
+function install(
+  project: Project,
+  { code, file }: { readonly code: string; readonly file: string },
+): void {
   project.write('elsewhere/watcher.ts', code)
   project.write(
     'config/strategies/watcher.yaml',
@@ -113,7 +116,9 @@ test.concurrent('[CFG1] feeds that cannot be are reported before anything starts
   expect(wrong.stderr).toEqual(
     expect.arrayContaining([
       'config/strategies/watcher.yaml:6:22 feeds.ratio.endpoint: longShortRate is no endpoint for feeds; did you mean longShortRatio?',
-      expect.stringMatching(/^config\/strategies\/watcher\.yaml:7:45 feeds\.symbols\.params: symbol: /),
+      expect.stringMatching(
+        /^config\/strategies\/watcher\.yaml:7:45 feeds\.symbols\.params: symbol: /,
+      ),
     ]),
   )
   expect(greedy.stderr[0]).toMatch(
@@ -194,7 +199,9 @@ test.concurrent('a trigger order that was placed elsewhere is changed by a strat
   const project = projects.open()
   const simulator = project.start(['simulate', '--port', '0', '--print-accounts'])
   const { url } = await simulator.untilEvent('simulator.listening')
-  const keys = (JSON.parse(simulator.stdout[0] ?? '') as Keys[]).find(({ label }) => label === 'cara')
+  const keys = (JSON.parse(simulator.stdout[0] ?? '') as Keys[]).find(
+    ({ label }) => label === 'cara',
+  )
   if (!keys) throw new Error('the simulator has no copy trader')
   const exchange = String(url)
   const path = '/api/v2/mix/order'
@@ -208,7 +215,14 @@ test.concurrent('a trigger order that was placed elsewhere is changed by a strat
   const paper = project.read('config/paper.yaml')
   project.write('config/remote.yaml', paper.replace(/^simulator:\n(?: .*\n)+/m, ''))
 
-  const args = ['-c', 'config/remote.yaml', '--set', `exchange.baseUrl=${exchange}`, '--summary', 'json']
+  const args = [
+    '-c',
+    'config/remote.yaml',
+    '--set',
+    `exchange.baseUrl=${exchange}`,
+    '--summary',
+    'json',
+  ]
   const daemon = project.run([...args, '--set', 'execution.fillVisibilityMs=600'], {
     INTENTD_API_KEY: keys.key,
     INTENTD_API_SECRET: keys.secret,

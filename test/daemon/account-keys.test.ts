@@ -36,7 +36,9 @@ test.concurrent.each(shareOf(WRONG_KEYS, 3))(
     const troubles = daemon.log.filter(({ level }) => ['warn', 'error', 'fatal'].includes(level))
     expect(code).toBe(78)
     expect(troubles).toMatchObject([{ event: 'account.refused' }])
-    expect(String(troubles[0]?.['reason'])).toMatch(new RegExp(`the exchange refuses ${variable}\n`))
+    expect(String(troubles[0]?.['reason'])).toMatch(
+      new RegExp(`the exchange refuses ${variable}\n`),
+    )
     expect([...daemon.stdout, ...daemon.stderr].join('\n')).not.toContain(wrong)
   },
 )

@@ -2,7 +2,11 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { accountLocks, holdAccount, readAccountHolder } from '../../src/daemon/account/account-lock.ts'
+import {
+  accountLocks,
+  holdAccount,
+  readAccountHolder,
+} from '../../src/daemon/account/account-lock.ts'
 import { describeHolder } from '../../src/daemon/state/state-directory.ts'
 import { type ProcessLock } from '../../src/lib/process-lock.ts'
 import { Secret } from '../../src/lib/secret.ts'
@@ -37,7 +41,9 @@ function hold(baseUrl: string, apiKey: string, ...places: readonly string[]): vo
 test('an account is held once, whatever the state directory, and the second is told by whom', () => {
   hold('https://api.example.com', 'key-one')
 
-  expect(() => hold('https://api.example.com/', 'key-one')).toThrow(/ACCOUNT_HELD[^]*pid +\d+[^]*name +grid/)
+  expect(() => hold('https://api.example.com/', 'key-one')).toThrow(
+    /ACCOUNT_HELD[^]*pid +\d+[^]*name +grid/,
+  )
 })
 
 test('one that was passed over and has not ended is no objection, and its lock is taken once it has', async () => {
@@ -51,9 +57,12 @@ test('one that was passed over and has not ended is no objection, and its lock i
   let held = 0
   const holdAfter = (passedOver: string): ProcessLock =>
     holdAccount({
-      ...{ access, holder: describeHolder('next', 0), places: [place] },
+      access,
+      holder: describeHolder('next', 0),
+      places: [place],
       passedOver: {
-        ...{ is: ({ name }) => name === passedOver, timers: time },
+        is: ({ name }) => name === passedOver,
+        timers: time,
         onHeld: () => (held += 1),
       },
       onUnlocked: (reason) => unlocked.push(reason),
@@ -107,7 +116,9 @@ test('is held in every place, so that a service and a shell with other places se
       /ACCOUNT_HELD/,
     )
     const access = { baseUrl: 'https://api.example.com', credentials }
-    expect(readAccountHolder(access, [join(place, 'fourth'), other])).toMatchObject({ name: 'grid' })
+    expect(readAccountHolder(access, [join(place, 'fourth'), other])).toMatchObject({
+      name: 'grid',
+    })
   }
   // The one that was refused keeps nothing of it.
   for (const lock of locks.splice(0)) lock.release()

@@ -34,19 +34,35 @@ afterEach(async () => {
 const WAIT = { timeout: 240_000, interval: 25 }
 
 function readConfig(directory: string) {
-  const overrides = [`state.directory=${directory}`, 'execution.acceptanceWindowMs=1000', 'onStop=cancel']
-  return loadConfig({ file: 'config/paper.yaml', overrides, cwd: join(import.meta.dirname, '../..') })
+  const overrides = [
+    `state.directory=${directory}`,
+    'execution.acceptanceWindowMs=1000',
+    'onStop=cancel',
+  ]
+  return loadConfig({
+    file: 'config/paper.yaml',
+    overrides,
+    cwd: join(import.meta.dirname, '../..'),
+  })
 }
 
 /** An exchange in this process, on which both have an account. */
 async function startExchange(): Promise<RunningSimulator> {
   const { config } = readConfig('nowhere')
   const simulator = await startSimulator({
-    market: { kind: 'seeded', prices: { BTCUSDT: '60000', ETHUSDT: '3000' }, stepMs: 100, speed: 600 },
+    market: {
+      kind: 'seeded',
+      prices: { BTCUSDT: '60000', ETHUSDT: '3000' },
+      stepMs: 100,
+      speed: 600,
+    },
     seed: 1,
     instruments: listInstruments(contractsOf(config), systemClock.now()),
     accounts: Object.keys(TRADERS).map((label, index) => ({
-      ...{ uid: String(index + 1), label, positionMode: 'one_way_mode', leverage: 10 },
+      uid: String(index + 1),
+      label,
+      positionMode: 'one_way_mode',
+      leverage: 10,
       balances: { USDT: '10000' },
     })),
   })
@@ -103,15 +119,35 @@ async function openTwo(simulator: RunningSimulator) {
     const logger = loggerOf(name)
     const book = rebuildBook(journal.load(), own.account.positionMode)
     const runners = await openRunners(strategies, {
-      ...{ states: book.strategyStates, clock: trusted.clock, timers: systemTimers, logger },
+      states: book.strategyStates,
+      clock: trusted.clock,
+      timers: systemTimers,
+      logger,
     })
     const account = new Account({
-      ...{ ...common, config: own, strategies, runners, journal, directory, access, market, logger },
+      ...common,
+      config: own,
+      strategies,
+      runners,
+      journal,
+      directory,
+      access,
+      market,
+      logger,
       settings: toEngineSettings(own, {
-        ...{ salt: journal.salt, version: '0', embedded: false, shown: new Map() },
+        salt: journal.salt,
+        version: '0',
+        embedded: false,
+        shown: new Map(),
       }),
       book,
-      calls: createCalls({ ...common, config: own, access, address: marketData.limiter, logger }),
+      calls: createCalls({
+        ...common,
+        config: own,
+        access,
+        address: marketData.limiter,
+        logger,
+      }),
       ledger: () => readLedger(simulator, uid, 'USDT'),
       onClosed: () => undefined,
       accounts: 10,
@@ -174,8 +210,12 @@ test('two accounts trade on one market, and neither touches what is the other’
   const atPause = Math.max(...daemon.accounts.map((account) => account.summary().snapshots))
   await vi.waitFor(() => {
     expect(readings()).toBeGreaterThan(atPause + 1)
-    const differences = daemon.accounts.flatMap((account) => account.summary().exchange?.differences ?? [])
-    expect(differences.filter((difference) => difference.startsWith('unrealisedProfit'))).toEqual([])
+    const differences = daemon.accounts.flatMap(
+      (account) => account.summary().exchange?.differences ?? [],
+    )
+    expect(differences.filter((difference) => difference.startsWith('unrealisedProfit'))).toEqual(
+      [],
+    )
   }, WAIT)
   const snapshots = daemon.accounts.map((account) => account.summary().snapshots)
   daemon.stop('cancel')
@@ -190,7 +230,9 @@ test('two accounts trade on one market, and neither touches what is the other’
     { clean: true, rateLimited: 0, exchange: { openOrders: 0 } },
   ])
   // Not read.failed: on a slow machine a read may take too long, and is asked again.
-  expect(lines.filter(({ event }) => /adopted|foreign|broken|strategy\.failed/.test(event))).toEqual([])
+  expect(
+    lines.filter(({ event }) => /adopted|foreign|broken|strategy\.failed/.test(event)),
+  ).toEqual([])
   const trades = [alice, bob].map(({ journal }) => tradeIdsIn(journal))
   expect(trades.map(({ length }) => length)).toEqual(summaries.map(({ fills }) => fills))
   expect(new Set(trades.flat()).size).toBe(trades.flat().length)

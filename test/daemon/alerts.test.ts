@@ -42,7 +42,9 @@ function received(path: string): readonly { readonly event?: string; readonly ti
 }
 
 async function untilReceived(event: string): Promise<void> {
-  await expect.poll(() => received('ops').map((one) => one.event), { timeout: 240_000 }).toContain(event)
+  await expect
+    .poll(() => received('ops').map((one) => one.event), { timeout: 240_000 })
+    .toContain(event)
 }
 
 test('[SEC1] a run says that it started, what was halted and that it stopped; its monitor is called; no address is logged', async () => {
@@ -50,7 +52,9 @@ test('[SEC1] a run says that it started, what was halted and that it stopped; it
   server.script = ({ target }, socket) => {
     // One target refuses everything in the end, and repeats what it was called by.
     const answer =
-      isRefusing && target.startsWith('/phone') ? rawAnswer({ status: 403, body: target }) : jsonAnswer({})
+      isRefusing && target.startsWith('/phone')
+        ? rawAnswer({ status: 403, body: target })
+        : jsonAnswer({})
     socket.write(answer)
   }
   const { project, variables } = openProject()
@@ -62,7 +66,9 @@ test('[SEC1] a run says that it started, what was halted and that it stopped; it
   // A busy machine may have prices that are too old for a while.
   const trades = ({ state }: Readonly<Record<string, unknown>>) =>
     state === 'trading' || state === 'nothing to trade'
-  await run.until('a heartbeat of one that trades', () => run.events('daemon.heartbeat').some(trades))
+  await run.until('a heartbeat of one that trades', () =>
+    run.events('daemon.heartbeat').some(trades),
+  )
   isRefusing = true
   const restrict = project.start(['restrict', 'BTCUSDT', 'halted', '--reason', 'odd prices'])
   expect(await restrict.ended).toMatchObject({ code: 0 })
@@ -72,9 +78,14 @@ test('[SEC1] a run says that it started, what was halted and that it stopped; it
   expect(received('ops').map(({ event }) => event)).toContain('daemon.stopped')
   expect(received('ops').find(({ event }) => event === 'trading.halted')).toMatchObject({
     title: 'URGENT paper (simulator): trading is halted for BTCUSDT (operator)',
-    command: expect.stringMatching(/^intentd release BTCUSDT --reason "\.\.\." -c \/.*paper\.yaml --set /),
+    command: expect.stringMatching(
+      /^intentd release BTCUSDT --reason "\.\.\." -c \/.*paper\.yaml --set /,
+    ),
   })
-  expect(run.events('daemon.heartbeat').find(trades)).toMatchObject({ level: 'info', phase: 'running' })
+  expect(run.events('daemon.heartbeat').find(trades)).toMatchObject({
+    level: 'info',
+    phase: 'running',
+  })
   expect([...run.stdout, ...run.stderr].join('\n')).not.toContain(CANARY)
 })
 

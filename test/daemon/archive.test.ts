@@ -13,7 +13,10 @@ import { ManualTime } from '../support/manual-time.ts'
 
 const DAY_MS = 86_400_000
 const DAY_AT = Date.UTC(2025, 5, 2)
-const { config } = loadConfig({ file: 'config/paper.yaml', cwd: join(import.meta.dirname, '../..') })
+const { config } = loadConfig({
+  file: 'config/paper.yaml',
+  cwd: join(import.meta.dirname, '../..'),
+})
 
 const time = new ManualTime(DAY_AT + 2 * DAY_MS)
 let directory: string
@@ -26,10 +29,26 @@ afterEach(() => rmSync(directory, { recursive: true }))
 
 function fillOf(tradeId: string, at: number): BookedFill {
   const owned = { clientOid: 'c', strategyId: 'a "grid", of mine', owner: 'strategy' } as const
-  const words = { symbol: 'A', side: 'buy', tradeSide: 'open', coin: 'USDT', scope: 'maker', source: 'API' }
+  const words = {
+    symbol: 'A',
+    side: 'buy',
+    tradeSide: 'open',
+    coin: 'USDT',
+    scope: 'maker',
+    source: 'API',
+  }
   const amounts = { price: '10.5', size: '0.1', profit: '-0.2', fee: '0.01' }
   const added = { fillKind: 'trade', otherFees: 'BGB 0.011' }
-  return { kind: 'fill', tradeId, at, orderId: `o${tradeId}`, ...owned, ...words, ...amounts, ...added }
+  return {
+    kind: 'fill',
+    tradeId,
+    at,
+    orderId: `o${tradeId}`,
+    ...owned,
+    ...words,
+    ...amounts,
+    ...added,
+  }
 }
 
 function openJournal() {
@@ -50,8 +69,15 @@ function bookSome(): void {
 
 function archive(file?: string): Promise<ArchiveReport | undefined> {
   return archiveState({
-    ...{ config, directory, before: DAY_AT, file, password: undefined },
-    ...{ clock: time, timers: time, logger: { log: () => undefined }, configOption: '' },
+    config,
+    directory,
+    before: DAY_AT,
+    file,
+    password: undefined,
+    clock: time,
+    timers: time,
+    logger: { log: () => undefined },
+    configOption: '',
   })
 }
 
@@ -95,7 +121,9 @@ describe('[ORD5] an archive', () => {
   test('takes nothing out of the journal where it cannot be written', async () => {
     bookSome()
 
-    await expect(archive(join(directory, 'nowhere', 'mine.csv'))).rejects.toThrow(/ARCHIVE_UNWRITABLE/)
+    await expect(archive(join(directory, 'nowhere', 'mine.csv'))).rejects.toThrow(
+      /ARCHIVE_UNWRITABLE/,
+    )
 
     expect(fillsLeft()).toEqual(['1', '2'])
   })

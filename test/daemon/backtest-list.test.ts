@@ -8,13 +8,27 @@ const folder = mkdtempSync(join(tmpdir(), 'intentd-backtests-'))
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const RUN = {
-  ...{ model: 'default', fromAt: 1, toAt: 2 },
-  money: { opening: '1000', final: '990.5', fees: '3' },
+  model: 'default',
+  fromAt: 1,
+  toAt: 2,
+  money: {
+    opening: '1000',
+    final: '990.5',
+    fees: '3',
+  },
   ratios: [
-    { name: 'total return', value: -0.0095, unit: 'share' },
-    { name: 'Calmar', value: null, unit: 'number' },
+    {
+      name: 'total return',
+      value: -0.0095,
+      unit: 'share',
+    },
+    {
+      name: 'Calmar',
+      value: null,
+      unit: 'number',
+    },
   ],
-  series: { close: [1000, Number.NaN, 990.5] },
+  series: { close: [1e3, Number.NaN, 990.5] },
 }
 const coverage = ['BTCUSDT', 'ETHUSDT'].map((symbol) => ({ symbol, kind: 'candles' }))
 const REPORT = { format: 1, name: 'paper', coin: 'USDT', coverage, runs: [RUN] }
@@ -27,7 +41,11 @@ function write(id: string, files: Readonly<Record<string, string>>, writtenAt: n
 
 test('reports are listed with what was changed for them, the newest first; what is none is left out', () => {
   const report = JSON.stringify(REPORT)
-  write('older', { 'report.json': report, 'run.json': '{"set":["a.b=1"],"param":["grid.levels=4"]}' }, 1000)
+  write(
+    'older',
+    { 'report.json': report, 'run.json': '{"set":["a.b=1"],"param":["grid.levels=4"]}' },
+    1000,
+  )
   write('newer', { 'report.json': report, 'run.json': 'cut off' }, 2000)
   write('half-written', { 'report.json': report.slice(0, 40) }, 3000)
   write('of-somebody-else', { 'notes.txt': 'nothing of ours' }, 4000)

@@ -48,7 +48,9 @@ test('[ORD2] [ORD5] a copy made while the daemon trades, put back after it had t
   expect(await second.ended).toMatchObject({ code: 78 })
   expect(String(second.events('state.older')[0]?.['reason'])).toMatch(/^STATE_OLDER_THAN_EXCHANGE/)
   expect(second.events('order.accepted')).toEqual([])
-  expect(await run('repair', '--from-exchange', '--set', 'execution.acceptanceWindowMs=1000')).toMatchObject({
+  expect(
+    await run('repair', '--from-exchange', '--set', 'execution.acceptanceWindowMs=1000'),
+  ).toMatchObject({
     code: 0,
   })
   const third = startDaemon(project, place)
@@ -91,6 +93,9 @@ test('[ORD5] a copy made while the daemon runs, put back before anything was tra
   expect(await refused(join(STATE, 'copy'))).toMatchObject({ code: 64, failure: 'BACKUP_INSIDE' })
   expect(await refused('copies/one')).toMatchObject({ code: 64, failure: 'BACKUP_EXISTS' })
   const nowhere = ['--set', 'state.directory=../none']
-  expect(await refused('copies/two', ...nowhere)).toMatchObject({ code: 66, failure: 'JOURNAL_COPY_NOTHING' })
+  expect(await refused('copies/two', ...nowhere)).toMatchObject({
+    code: 66,
+    failure: 'JOURNAL_COPY_NOTHING',
+  })
   expect(existsSync(join(project.directory, 'copies/two'))).toBe(false)
 })

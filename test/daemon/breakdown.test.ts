@@ -10,14 +10,25 @@ const LASTING_MS = 10_000
 
 function holdLease(time: ManualTime): HeldLease {
   return new HeldLease({
-    ...{ schema: 'made', holder: 'made', clock: time, timers: time, lastingMs: LASTING_MS },
+    schema: 'made',
+    holder: 'made',
+    clock: time,
+    timers: time,
+    lastingMs: LASTING_MS,
     connection: {
       query: () => Promise.reject(new Error('the server is away')),
       close: () => Promise.resolve(),
     },
     taken: {
-      ...{ kind: 'taken', token: 1, feedPlace: 0, isAbandoned: false, commitMs: 0 },
-      asked: { monotonic: time.monotonic(), now: time.now() },
+      kind: 'taken',
+      token: 1,
+      feedPlace: 0,
+      isAbandoned: false,
+      commitMs: 0,
+      asked: {
+        monotonic: time.monotonic(),
+        now: time.now(),
+      },
     },
   })
 }

@@ -35,7 +35,10 @@ export interface CabledGround extends Ground {
  * @param isShared whether the limits of the address are shared through Redis
  */
 export async function openCabledGround(seed: number, isShared = false): Promise<CabledGround> {
-  const network = await PrivateNetwork.open([...SERVERS, 'exchange', REDIS, ...MACHINES], 'exchange')
+  const network = await PrivateNetwork.open(
+    [...SERVERS, 'exchange', REDIS, ...MACHINES],
+    'exchange',
+  )
   const project = new Project()
   let servers: CabledServers | undefined
   let redis: RedisServer | undefined
@@ -52,7 +55,10 @@ export async function openCabledGround(seed: number, isShared = false): Promise<
     const at = { host: 'localhost', port: await findPort() }
     servers = CabledServers.start(network)
     if (isShared)
-      redis = await RedisServer.start({}, { within: network.host(REDIS).within('/'), bind: '0.0.0.0' })
+      redis = await RedisServer.start(
+        {},
+        { within: network.host(REDIS).within('/'), bind: '0.0.0.0' },
+      )
     writeExchange(project, { mode: MODE, reading: 'replay', seed, scenario: 'normal', at })
     const cwd = project.directory
     exchange = new IntentdProcess(
@@ -66,7 +72,9 @@ export async function openCabledGround(seed: number, isShared = false): Promise<
         '--print-accounts',
       ],
       {
-        ...{ cwd, within: network.host('exchange').within(cwd), waitMsMax: WAIT_MS_MAX },
+        cwd,
+        within: network.host('exchange').within(cwd),
+        waitMsMax: WAIT_MS_MAX,
         preload: COUNT_ARRIVALS,
         env: { ARRIVALS_FILE: join(cwd, ARRIVALS_FILE) },
       },
@@ -105,7 +113,10 @@ export async function openCabledGround(seed: number, isShared = false): Promise<
       },
       signed() {
         const lines = readFileSync(join(cwd, ARRIVALS_FILE), 'utf8').split('\n').slice(0, -1)
-        return readSigned(lines, new Map(MACHINES.map((machine) => [network.host(machine).address, machine])))
+        return readSigned(
+          lines,
+          new Map(MACHINES.map((machine) => [network.host(machine).address, machine])),
+        )
       },
       close,
       network,

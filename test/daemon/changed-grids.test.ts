@@ -20,6 +20,8 @@ test('a start on ticks that the journal does not convert to is refused, with bot
 
   expect(code).toBe(78)
   const said = second.stderr.join('\n')
-  expect(said).toMatch(/STATE_GRIDS_CHANGED[^]*tickSize 0\.1, lotSize 0\.001[^]*tickSize 7, lotSize 0\.001/)
+  expect(said).toMatch(
+    /STATE_GRIDS_CHANGED[^]*tickSize 0\.1, lotSize 0\.001[^]*tickSize 7, lotSize 0\.001/,
+  )
   expect(second.events('order.sent')).toEqual([])
 })

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 import { createLogger, type LoggedFact } from '../../src/daemon/reporting/logger.ts'
-import { printTerminalLine, toTerminalLine } from '../../src/daemon/reporting/output/terminal-line.ts'
+import {
+  printTerminalLine,
+  toTerminalLine,
+} from '../../src/daemon/reporting/output/terminal-line.ts'
 import { Secret } from '../../src/lib/secret.ts'
 
 test('[SEC1] what is heard of a fact, by alerts and by the control interface, is cleaned, and then without secrets', () => {
@@ -15,7 +18,11 @@ test('[SEC1] what is heard of a fact, by alerts and by the control interface, is
   })
 
   expect(heard).toEqual([
-    { level: 'warn', event: 'strategy.said', fields: { message: 'doneabc', parts: [{ k: '[hidden]' }] } },
+    {
+      level: 'warn',
+      event: 'strategy.said',
+      fields: { message: 'doneabc', parts: [{ k: '[hidden]' }] },
+    },
   ])
 })
 

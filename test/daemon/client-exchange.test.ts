@@ -1,10 +1,16 @@
 import { expect, test } from 'vitest'
-import { ClientExchange, type ClientExchangeOptions } from '../../src/daemon/account/client-exchange.ts'
+import {
+  ClientExchange,
+  type ClientExchangeOptions,
+} from '../../src/daemon/account/client-exchange.ts'
 import { type CallOptions } from '../../src/exchange/client/call-options.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 /** An exchange that accepts, whatever it is asked. */
-function openExchange(readings: readonly object[] = [], change: Partial<ClientExchangeOptions> = {}) {
+function openExchange(
+  readings: readonly object[] = [],
+  change: Partial<ClientExchangeOptions> = {},
+) {
   const time = new ManualTime(0)
   let reads = 0
   const asked: { readonly request: unknown; readonly options: CallOptions }[] = []
@@ -37,8 +43,10 @@ function openExchange(readings: readonly object[] = [], change: Partial<ClientEx
 test('a call leaves with its exact bytes, and is on the wire until its answer was heard', async () => {
   const { exchange, asked, heard } = openExchange()
 
-  exchange.callAccount({ endpoint: 'modifyPlanOrder', body: '{"a":1}' }, { priority: 1 }, ({ kind }) =>
-    heard.push(kind),
+  exchange.callAccount(
+    { endpoint: 'modifyPlanOrder', body: '{"a":1}' },
+    { priority: 1 },
+    ({ kind }) => heard.push(kind),
   )
   await exchange.idle()
 
@@ -83,7 +91,10 @@ const PAGE = { kind: 'unknown', cause: 'unreadable', code: 'HTTP_403', message: 
 const ACCEPTED = { kind: 'accepted', data: 'success', receivedAt: 0 }
 
 /** Reads the fills each second. */
-async function readEachSecond({ exchange, time }: ReturnType<typeof openExchange>, seconds: number) {
+async function readEachSecond(
+  { exchange, time }: ReturnType<typeof openExchange>,
+  seconds: number,
+) {
   for (let second = 0; second < seconds; second++) {
     exchange.readFills(0, () => undefined)
     await exchange.idle()
@@ -105,7 +116,14 @@ test.each([
 })
 
 test('one refusal between answers is not said, and after an answer the next series is', async () => {
-  const answers = [REFUSED_KEY, ACCEPTED, PAGE, ACCEPTED, ...Array.from({ length: 4 }, () => PAGE), ACCEPTED]
+  const answers = [
+    REFUSED_KEY,
+    ACCEPTED,
+    PAGE,
+    ACCEPTED,
+    ...Array.from({ length: 4 }, () => PAGE),
+    ACCEPTED,
+  ]
   const opened = openExchange([...answers, ...Array.from({ length: 4 }, () => REFUSED_KEY)])
 
   await readEachSecond(opened, answers.length + 4)
@@ -146,7 +164,11 @@ test('a dry run sends nothing that changes the account, and says what would have
 
   expect(asked).toEqual([])
   expect(reads()).toBe(1)
-  expect(withheld).toEqual(['batchPlaceOrder {"a":1}', 'cancelAllOrders {"b":1}', 'modifyPlanOrder {"c":1}'])
+  expect(withheld).toEqual([
+    'batchPlaceOrder {"a":1}',
+    'cancelAllOrders {"b":1}',
+    'modifyPlanOrder {"c":1}',
+  ])
   expect(released).toEqual(['batch'])
   expect(answers).toMatchObject([
     { kind: 'refused', class: 'definite', code: 'DRY_RUN' },

@@ -15,7 +15,8 @@ import { systemTimers } from '../../src/lib/timers.ts'
 import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
 
 const load = (overrides: readonly string[] = []): DaemonConfig =>
-  loadConfig({ file: 'config/paper.yaml', cwd: join(import.meta.dirname, '../..'), overrides }).config
+  loadConfig({ file: 'config/paper.yaml', cwd: join(import.meta.dirname, '../..'), overrides })
+    .config
 
 describe.skipIf(postgresMissing !== undefined)('the journal of a state directory', () => {
   let directory: string
@@ -35,7 +36,11 @@ describe.skipIf(postgresMissing !== undefined)('the journal of a state directory
   const start = async (config: DaemonConfig): Promise<number> => {
     const logger = { log: () => undefined }
     const journal = await openJournal({
-      ...{ ...frame, config, directory, logger, keepSince: () => 0 },
+      ...frame,
+      config,
+      directory,
+      logger,
+      keepSince: () => 0,
       configOption: ' -c mine.yaml',
     })
     const { length } = journal.load().records
@@ -61,7 +66,9 @@ describe.skipIf(postgresMissing !== undefined)('the journal of a state directory
     expect(describeMove(onServer, directory)).toMatch(/was moved from the server to the file here/)
     expect(describeMove(inFile, directory)).toBe(undefined)
     // What other machines hear: they have no file of it.
-    const said = await Promise.all([onServer, inFile].map((config) => askForMove(config, { cwd: directory })))
+    const said = await Promise.all(
+      [onServer, inFile].map((config) => askForMove(config, { cwd: directory })),
+    )
     expect(said).toEqual([expect.stringContaining(join(directory, 'journal.sqlite')), undefined])
     await expect(start(onServer)).rejects.toThrow('JOURNAL_MOVED')
     expect(await start(inFile)).toBe(2)
@@ -120,7 +127,11 @@ describe('what comes after a copy', () => {
     ['postgres', [], '`intentd run -c bob.yaml`, here or on another machine'],
     ['postgres', [set], `\`intentd run -c bob.yaml --set '${set}'\`, here or on another machine`],
     ['file', [], 'take journal.url out of bob.yaml, then `intentd run -c bob.yaml`'],
-    ['file', [set, 'name=bob'], '`intentd run -c bob.yaml --set name=bob`, without --set journal.url'],
+    [
+      'file',
+      [set, 'name=bob'],
+      '`intentd run -c bob.yaml --set name=bob`, without --set journal.url',
+    ],
   ] as const)('is a run with the options that were given: to %s, %j', (to, given, said) => {
     expect(next(to, { config: 'bob.yaml', set: given }, '/bots/bob.yaml')).toBe(said)
     expect(next(to, { config: 'bob.yaml', set: given })).toBe(said)
@@ -133,8 +144,15 @@ describe('what comes after a copy', () => {
       [set],
       'set journal.url in bob.yaml, then `intentd run -c /bots/all.yaml --set name=two`, here or on another machine',
     ],
-    ['file', [], 'take journal.url out of bob.yaml, then `intentd run -c /bots/all.yaml --set name=two`'],
-  ] as const)('is, for an account that another file lists, a run of that: to %s, %j', (to, given, said) => {
-    expect(next(to, { config: 'bob.yaml', set: given }, '/bots/all.yaml')).toBe(said)
-  })
+    [
+      'file',
+      [],
+      'take journal.url out of bob.yaml, then `intentd run -c /bots/all.yaml --set name=two`',
+    ],
+  ] as const)(
+    'is, for an account that another file lists, a run of that: to %s, %j',
+    (to, given, said) => {
+      expect(next(to, { config: 'bob.yaml', set: given }, '/bots/all.yaml')).toBe(said)
+    },
+  )
 })

@@ -41,7 +41,9 @@ describe.skipIf(postgresMissing !== undefined)('[RSK3] a synchronous replica tha
       const here = machines.start('b', ['kill', '--all', '--reason', 'drill', '--wait', '1s'])
       const { code } = await here.ended
       const said = here.stderr.join('\n')
-      expect(said).toMatch(/crash: (cancelled at the exchange from here|nothing rests at the exchange now)/)
+      expect(said).toMatch(
+        /crash: (cancelled at the exchange from here|nothing rests at the exchange now)/,
+      )
       expect(code).toBe(75)
       const { orders } = await machines.readTruth()
       expect([...orders.values()].filter(isOpenThere)).toEqual([])

@@ -11,7 +11,11 @@ afterAll(() => killLeftOver())
 
 const STEPPED_CLOCK = new URL('./stepped-clock.ts', import.meta.url).href
 
-const ORDINARY = { reading: 'pendingOnly', onRestart: 'cancel', scenario: SCENARIOS.normal } as const
+const ORDINARY = {
+  reading: 'pendingOnly',
+  onRestart: 'cancel',
+  scenario: SCENARIOS.normal,
+} as const
 
 /** Waits until orders have been accepted that were not there before. */
 function untilTradesAgain(run: IntentdProcess): Promise<void> {
@@ -61,7 +65,11 @@ test.concurrent('[MKT1] [RSK2] [ORD5] a process that stood still looks at the ma
     seed: 12,
     mode: 'one_way_mode',
   })
-  const proxy = await HostileProxy.start({ target: scene.exchange.url, misanswer: () => undefined, every: 0 })
+  const proxy = await HostileProxy.start({
+    target: scene.exchange.url,
+    misanswer: () => undefined,
+    every: 0,
+  })
   scene.tradeAt(proxy.url)
   try {
     const run = scene.start()
@@ -81,7 +89,9 @@ test.concurrent('[MKT1] [RSK2] [ORD5] a process that stood still looks at the ma
     scene.throwSwitch()
     run.kill('SIGCONT')
     await run.untilEvent('kill.clean')
-    const sinceKill = proxy.seen.slice(seenAtKill).filter(({ name }) => name === 'batch-place-order')
+    const sinceKill = proxy.seen
+      .slice(seenAtKill)
+      .filter(({ name }) => name === 'batch-place-order')
     const { code } = await run.stop()
 
     expect(code).toBe(0)
@@ -105,7 +115,9 @@ test.concurrent('of two daemons that start in the same moment one trades, and th
     const { code } = await winner.stop()
 
     expect(refused.ending).toEqual({ code: 75, signal: null })
-    expect(refused.run.stderr.join('\n')).toMatch(/STATE_HELD: another daemon holds this state directory/)
+    expect(refused.run.stderr.join('\n')).toMatch(
+      /STATE_HELD: another daemon holds this state directory/,
+    )
     expect(refused.run.stderr.join('\n')).toMatch(new RegExp(`pid +${winner.pid}`))
     expect(code).toBe(0)
     expect(scene.compare(winner)).toEqual([])

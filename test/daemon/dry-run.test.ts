@@ -29,7 +29,9 @@ test.concurrent('a dry run decides and plans, the exchange sees no order, and it
 })
 
 test.concurrent('a dry run that is to cancel is refused', async () => {
-  const run = projects.open().start(['check', ...DRY, '--set', 'onRestart=cancel', '--set', 'onStop=flatten'])
+  const run = projects
+    .open()
+    .start(['check', ...DRY, '--set', 'onRestart=cancel', '--set', 'onStop=flatten'])
 
   expect((await run.ended).code).toBe(78)
   expect(run.stderr.join('\n')).toMatch(

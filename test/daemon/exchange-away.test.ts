@@ -11,7 +11,8 @@ const LATE_FILLS = ['--speed', '300', '--set', 'fillVisibilityLagMs=500']
 test.concurrent('a daemon waits for an exchange that is down, and survives that it goes and comes back', async () => {
   const project = projects.open()
   const place = await findExchange(project)
-  const simulate = () => startExchange(project, place, [...LATE_FILLS, '--state', 'exchange.sqlite'])
+  const simulate = () =>
+    startExchange(project, place, [...LATE_FILLS, '--state', 'exchange.sqlite'])
 
   const daemon = startDaemon(project, place)
   const down = await daemon.untilEvent('read.failed')
@@ -60,6 +61,8 @@ test.concurrent('a second daemon on the account is refused in whatever directory
   await third.stop()
 
   expect(refused.code).toBe(75)
-  expect(second.stderr.join('\n')).toMatch(/ACCOUNT_HELD: another daemon trades this account[^]*pid +\d+/)
+  expect(second.stderr.join('\n')).toMatch(
+    /ACCOUNT_HELD: another daemon trades this account[^]*pid +\d+/,
+  )
   expect(second.stderr.join('\n')).not.toContain(place.keys.key)
 })

@@ -79,8 +79,13 @@ export async function failOver(chain: Chain): Promise<ChainReport> {
       const endedAt = await endWriter({ how, writer, next, machines, random })
       const takenAt = instantOf(await next.untilEvent('standby.tookOver'))
       const traded = await next.untilEvent('batch.answered').catch(() => undefined)
-      if (how === 'stopped, and continued after its lease') differences.push(...(await wake(writer)))
-      const failover = { how, takenMs: takenAt - endedAt, tradedMs: traded && instantOf(traded) - endedAt }
+      if (how === 'stopped, and continued after its lease')
+        differences.push(...(await wake(writer)))
+      const failover = {
+        how,
+        takenMs: takenAt - endedAt,
+        tradedMs: traded && instantOf(traded) - endedAt,
+      }
       failovers.push(failover)
       chain.onFailover(failover)
       writer = next
@@ -110,7 +115,9 @@ async function endWriter({ how, writer, next, machines, random }: Ends): Promise
   if (!byItself) {
     await next.untilEvent('standby.following')
     await Machines.trades(writer)
-    await new Promise<void>((resolve) => systemTimers.after(random.integer(AT_RANDOM_MS_MAX), resolve))
+    await new Promise<void>((resolve) =>
+      systemTimers.after(random.integer(AT_RANDOM_MS_MAX), resolve),
+    )
     if (how === 'cut off in a commit') await machines.cutCommit()
     else writer.kill(how === 'killed at random' ? 'SIGKILL' : 'SIGSTOP')
   }
@@ -125,7 +132,9 @@ async function wake(writer: IntentdProcess): Promise<Differences> {
   const { code } = await writer.ended
   return [
     ...(code === 75 ? [] : [`one that woke after its lease ended with ${String(code)}`]),
-    ...(writer.events('batch.sent').length === sent ? [] : ['one that woke after its lease sent a batch']),
+    ...(writer.events('batch.sent').length === sent
+      ? []
+      : ['one that woke after its lease sent a batch']),
   ]
 }
 

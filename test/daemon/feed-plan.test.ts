@@ -3,7 +3,11 @@ import { type StrategyConfig } from '../../src/config/load-config.ts'
 import { formatProblem } from '../../src/config/yaml/problem.ts'
 import { strategyFileSchema } from '../../src/config/schema/strategy-schema.ts'
 import { YamlSource } from '../../src/config/yaml/yaml-source.ts'
-import { mergeFeeds, overloadedEndpoints, planFeeds } from '../../src/daemon/market-data/feed-plan.ts'
+import {
+  mergeFeeds,
+  overloadedEndpoints,
+  planFeeds,
+} from '../../src/daemon/market-data/feed-plan.ts'
 
 /** The lines of `feeds:` begin at line 5. */
 const HEAD = `id: watcher
@@ -33,24 +37,33 @@ describe('[CFG1] a feed that cannot be read is reported with its place', () => {
     (endpoint) => {
       const [problem] = problemsOf(`  wrong: { endpoint: ${endpoint}, everyMs: 1000 }\n`)
 
-      expect(problem).toMatch(/^watcher\.yaml:6:22 feeds\.wrong\.endpoint: \w+ is no endpoint for feeds; /)
+      expect(problem).toMatch(
+        /^watcher\.yaml:6:22 feeds\.wrong\.endpoint: \w+ is no endpoint for feeds; /,
+      )
     },
   )
 
-  test.each(['tickers', 'orderFills', 'singlePosition'])('%s, which the daemon reads itself', (endpoint) => {
-    const [problem] = problemsOf(`  own: { endpoint: ${endpoint}, everyMs: 1000 }\n`)
+  test.each(['tickers', 'orderFills', 'singlePosition'])(
+    '%s, which the daemon reads itself',
+    (endpoint) => {
+      const [problem] = problemsOf(`  own: { endpoint: ${endpoint}, everyMs: 1000 }\n`)
 
-    expect(problem).toContain(`${endpoint} is no endpoint for feeds`)
-  })
+      expect(problem).toContain(`${endpoint} is no endpoint for feeds`)
+    },
+  )
 
   test('a parameter that breaks a rule, one that is missing and one that does not exist', () => {
     const ratio = (params: string) =>
-      problemsOf(`  ratio:\n    endpoint: longShortRatio\n    params: { ${params} }\n    everyMs: 1000\n`)
+      problemsOf(
+        `  ratio:\n    endpoint: longShortRatio\n    params: { ${params} }\n    everyMs: 1000\n`,
+      )
 
     expect(ratio('symbol: BTCUSDT, period: 7d')).toEqual([
       'watcher.yaml:8:13 feeds.ratio.params: period: Invalid option: expected one of "24h"|"30d"',
     ])
-    expect(ratio('period: 24h')).toEqual([expect.stringMatching(/:8:13 feeds\.ratio\.params: symbol: /)])
+    expect(ratio('period: 24h')).toEqual([
+      expect.stringMatching(/:8:13 feeds\.ratio\.params: symbol: /),
+    ])
     expect(ratio('symbol: BTCUSDT, span: 24h')).toEqual([
       expect.stringMatching(/:8:13 feeds\.ratio\.params: .*"span"/),
     ])
@@ -75,7 +88,9 @@ describe('feeds of several strategies', () => {
   test('that ask for the same are one, as often as the most eager wants it', () => {
     const slow = feeds(`  ratio: { ${RATIO}, everyMs: 60000 }\n`)
     const quick = feeds(`  mood: { ${RATIO}, everyMs: 2000 }\n`)
-    const other = feeds('  eth: { endpoint: longShortRatio, params: { symbol: ETHUSDT }, everyMs: 5000 }\n')
+    const other = feeds(
+      '  eth: { endpoint: longShortRatio, params: { symbol: ETHUSDT }, everyMs: 5000 }\n',
+    )
 
     const merged = mergeFeeds([...slow, ...quick, ...other])
 
@@ -88,7 +103,9 @@ describe('feeds of several strategies', () => {
   test('[LIM1] that together ask more than the documented limit are refused', () => {
     const one = feeds(`  a: { ${RATIO}, everyMs: 1000 }\n`)
     const same = feeds(`  b: { ${RATIO}, everyMs: 1000 }\n`)
-    const other = feeds('  c: { endpoint: longShortRatio, params: { symbol: ETHUSDT }, everyMs: 2000 }\n')
+    const other = feeds(
+      '  c: { endpoint: longShortRatio, params: { symbol: ETHUSDT }, everyMs: 2000 }\n',
+    )
 
     expect(overloadedEndpoints([...one, ...same])).toEqual([])
     expect(overloadedEndpoints([...one, ...same, ...other])).toEqual([

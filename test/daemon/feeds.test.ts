@@ -53,7 +53,9 @@ const accepted = (data: unknown, { now }: { now: () => number }): Promise<Answer
   Promise.resolve({ kind: 'accepted', data, receivedAt: now() })
 
 test('a feed is read at the start, and then on its grid', async () => {
-  const { feeds, time, events, calls } = openFeeds((call, at) => accepted({ call }, { now: () => at.now() }))
+  const { feeds, time, events, calls } = openFeeds((call, at) =>
+    accepted({ call }, { now: () => at.now() }),
+  )
   feeds.start()
   await time.pass(0)
   expect(calls()).toBe(1)
@@ -83,7 +85,8 @@ test('what was read is frozen to its last part', async () => {
   await feeds.stop()
 
   const [event] = events
-  const data = event?.kind === 'feedRead' ? (event.reading.data as { deep: { rows: number[] } }[]) : []
+  const data =
+    event?.kind === 'feedRead' ? (event.reading.data as { deep: { rows: number[] } }[]) : []
   expect(Object.isFrozen(data)).toBe(true)
   expect(() => data[0]?.deep.rows.push(2)).toThrow(TypeError)
 })
@@ -103,7 +106,12 @@ test('a read that fails says why, harms nothing, and is read again', async () =>
 
   expect(events.slice(0, 2)).toEqual([
     { kind: 'readFailed', what: WHAT, reason: 'unknown (timeout)' },
-    { kind: 'readFailed', what: WHAT, reason: 'refused 40034: Parameter does not exist', status: 400 },
+    {
+      kind: 'readFailed',
+      what: WHAT,
+      reason: 'refused 40034: Parameter does not exist',
+      status: 400,
+    },
   ])
   expect(events.slice(2)).toMatchObject([{ kind: 'feedRead', reading: { data: 'at last' } }])
   expect(failures).toHaveLength(1)

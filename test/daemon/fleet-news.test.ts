@@ -11,7 +11,12 @@ function createScene() {
     log: (_, event) => lines.push(event),
     listen: (hear) => hears.push(hear),
   }
-  const shown = new ShownOnServer({ config: { alerts: undefined }, version: '1', clock: time, logger })
+  const shown = new ShownOnServer({
+    config: { alerts: undefined },
+    version: '1',
+    clock: time,
+    logger,
+  })
   const fact = (event: LoggedFact['event'], fields = {}): void => {
     for (const hear of hears) hear({ level: 'error', event, fields })
   }

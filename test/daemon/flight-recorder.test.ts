@@ -2,7 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { FlightRecorder, type FlightRecorderOptions } from '../../src/daemon/recording/flight-recorder.ts'
+import {
+  FlightRecorder,
+  type FlightRecorderOptions,
+} from '../../src/daemon/recording/flight-recorder.ts'
 import { replay } from '../../src/daemon/recording/replay.ts'
 import { type Engine } from '../../src/engine/engine.ts'
 import { Secret } from '../../src/lib/secret.ts'
@@ -113,7 +116,11 @@ describe('[DET1] a recording', () => {
     const segments = findSegments(join(folder, 'recordings'))
 
     expect(segments[0]?.number).toBeGreaterThan(1)
-    expect(replayAll()).toMatchObject({ files: segments.length, difference: undefined, damage: undefined })
+    expect(replayAll()).toMatchObject({
+      files: segments.length,
+      difference: undefined,
+      damage: undefined,
+    })
   })
 
   test('shows the first effect that is another one, with its event', async () => {
@@ -124,7 +131,10 @@ describe('[DET1] a recording', () => {
 
     const { difference } = replayAll(planted.directory)
 
-    expect(difference).toMatchObject({ step: planted.step, counts: [planted.effects, planted.effects] })
+    expect(difference).toMatchObject({
+      step: planted.step,
+      counts: [planted.effects, planted.effects],
+    })
     expect(difference?.event).toContain('"kind":"fillsRead"')
     expect(difference?.expected).toContain('gifts')
     expect(difference?.actual).toContain('"kind":"fills"')
@@ -154,7 +164,11 @@ describe('[SEC1] a secret', () => {
     const canary = 'canary"5f8c1'
     const { bench, recorder } = record({ secrets: [new Secret(canary)] })
     bench.start()
-    bench.step({ kind: 'readFailed', what: 'tickers', reason: `refused: the key ${canary} is not known` })
+    bench.step({
+      kind: 'readFailed',
+      what: 'tickers',
+      reason: `refused: the key ${canary} is not known`,
+    })
     await recorder.close()
 
     const [segment] = findSegments(join(folder, 'recordings'))

@@ -6,7 +6,8 @@ const HOLDER = 'one on here, pid 7, /state'
 function listen() {
   const said: unknown[] = []
   const log = createFollowingLog({
-    log: (_level, event, fields) => void said.push([event, fields?.['reason'] ?? fields?.['holder']]),
+    log: (_level, event, fields) =>
+      void said.push([event, fields?.['reason'] ?? fields?.['holder']]),
   })
   return {
     said,
@@ -28,7 +29,12 @@ test('a standby says whom it follows once, and again when it is another', () => 
 test('what keeps it from following is said for each reason once, until it follows again', () => {
   const { said, see } = listen()
   see()
-  for (const reason of ['connection lost', 'connection lost', 'the server is behind', 'connection lost'])
+  for (const reason of [
+    'connection lost',
+    'connection lost',
+    'the server is behind',
+    'connection lost',
+  ])
     see(reason)
   see()
   see('connection lost')
@@ -49,7 +55,9 @@ test('words that are other ones at each look fill no log', () => {
 
 test('of a journal that nobody has written yet there is no writer to follow, and none is named', () => {
   const said: unknown[] = []
-  const log = createFollowingLog({ log: (_level, event, fields) => void said.push([event, fields]) })
+  const log = createFollowingLog({
+    log: (_level, event, fields) => void said.push([event, fields]),
+  })
   const nobody = { holder: '', behind: 0, differs: [] }
   log({ ...nobody, trouble: 'connection lost' })
   log(nobody)
@@ -62,7 +70,10 @@ test('of a journal that nobody has written yet there is no writer to follow, and
 
 test('what it would trade otherwise than its writer is said once, and that it agrees again', () => {
   const said: unknown[] = []
-  const log = createFollowingLog({ log: (_level, event, fields) => void said.push([event, fields]) }, true)
+  const log = createFollowingLog(
+    { log: (_level, event, fields) => void said.push([event, fields]) },
+    true,
+  )
   const state = { holder: HOLDER, behind: 0 }
   for (const differs of [[], ['risk'], ['risk'], ['risk', 'code of grid is missing here'], []])
     log({ ...state, differs })

@@ -85,7 +85,9 @@ test.concurrent('[ORD1] a disk that fills up: nothing is created any more, what 
   expect([...second.events('position.adopted'), ...third.events('position.adopted')]).toEqual([])
 })
 
-test.concurrent('a state directory that cannot be written is refused, and says so', async ({ skip }) => {
+test.concurrent('a state directory that cannot be written is refused, and says so', async ({
+  skip,
+}) => {
   const project = projects.open()
   const disk = join(project.directory, 'disk')
   if (!mountDisk(disk, 1)) skip('only an administrator may mount a small disk')

@@ -4,7 +4,12 @@ import { Health } from '../../src/daemon/reporting/health.ts'
 import { RunStatistics } from '../../src/daemon/reporting/run-statistics.ts'
 import { type PositionReading } from '../../src/domain/position.ts'
 import { TickerTable } from '../../src/domain/ticker-table.ts'
-import { ACCOUNT, type Restriction, type Scope, MODE_REASONS } from '../../src/domain/trading-mode.ts'
+import {
+  ACCOUNT,
+  type Restriction,
+  type Scope,
+  MODE_REASONS,
+} from '../../src/domain/trading-mode.ts'
 import { createBook } from '../../src/engine/book/book.ts'
 import { type Engine } from '../../src/engine/engine.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
@@ -41,9 +46,13 @@ function openScene(heartbeatMs = 0) {
   const positions = new Map<string, PositionReading>()
   const paused = new Map<string, string>()
   const pace = { look: () => undefined, late: false }
-  const logged: { readonly event: string; readonly fields: Readonly<Record<string, unknown>> }[] = []
+  const logged: { readonly event: string; readonly fields: Readonly<Record<string, unknown>> }[] =
+    []
   const strategy = (id: string, symbol: string) =>
-    [id as never, { id: id as never, symbols: [symbol], limits: new Map(), feeds: new Map() }] as const
+    [
+      id as never,
+      { id: id as never, symbols: [symbol], limits: new Map(), feeds: new Map() },
+    ] as const
   const account = {
     fills: 7,
     net: '11.5',
@@ -80,7 +89,10 @@ function openScene(heartbeatMs = 0) {
     tickers.readAt = time.now()
     hear({ kind: 'clockSynchronised', offsetMs: 0 })
     hear({ kind: 'snapshotTaken', tickers })
-    hear({ kind: 'fillsRead', reading: { fills: [], sinceAt: 0, requestedAt: time.now(), exchangeTime: 0 } })
+    hear({
+      kind: 'fillsRead',
+      reading: { fills: [], sinceAt: 0, requestedAt: time.now(), exchangeTime: 0 },
+    })
   }
   /** Seconds in which everything is read and looked at. */
   const pass = async (seconds: number, without: readonly string[] = []): Promise<void> => {
@@ -171,7 +183,9 @@ test('strategies whose threads were lost are an obstacle once no other is asked'
   restrict('strategy:trend')
   expect(health.obstacle()).toBe('trading is halted for strategy:trend (operator)')
   paused.set('trend', 'no answer within 500 ms')
-  expect(health.obstacle()).toBe('grid, trend lost the thread to be asked in: a new one comes after a pause')
+  expect(health.obstacle()).toBe(
+    'grid, trend lost the thread to be asked in: a new one comes after a pause',
+  )
 })
 
 test('the line says that a part is traded where one instrument is in the way', async () => {
@@ -183,7 +197,9 @@ test('the line says that a part is traded where one instrument is in the way', a
   await pass(3, ['ETHUSDT', 'BTCUSDT'])
   const lines = logged.filter(({ event }) => event === 'daemon.heartbeat')
   expect([
-    ...new Set(lines.map(({ fields }) => `${String(fields['state'])} ${String(fields['because'])}`)),
+    ...new Set(
+      lines.map(({ fields }) => `${String(fields['state'])} ${String(fields['because'])}`),
+    ),
   ]).toEqual([
     'trading undefined',
     'trading in part the prices of ETHUSDT are stale',
@@ -231,7 +247,10 @@ test('each reading that becomes too old is said once, and once that all have com
 
   expect(logged).toEqual([
     { event: 'account.stale', fields: { what: 'fills', ageMs: 4500, reason: REFUSED } },
-    { event: 'account.stale', fields: { what: 'the position of BTCUSDT', ageMs: 6000, reason: REFUSED } },
+    {
+      event: 'account.stale',
+      fields: { what: 'the position of BTCUSDT', ageMs: 6000, reason: REFUSED },
+    },
     { event: 'account.fresh', fields: { afterMs: 6000 } },
   ])
 })
@@ -303,13 +322,20 @@ test('the line of the heartbeat comes at its interval, and says whether it trade
 test('the line of the heartbeat names what holds the account for as long as it is measured, too', async () => {
   const { engine, logged, pass, health } = openScene(10_000)
   engine.volatile.push({
-    ...{ scope: ACCOUNT, mode: 'halted', code: 'clockUnsynchronised', isVolatile: true },
-    ...{ reason: 'no answer', by: 'intentd', at: START },
+    scope: ACCOUNT,
+    mode: 'halted',
+    code: 'clockUnsynchronised',
+    isVolatile: true,
+    reason: 'no answer',
+    by: 'intentd',
+    at: START,
   })
   await pass(10)
 
   expect(logged[0]?.fields['restrictions']).toEqual(['* halted (clockUnsynchronised)'])
-  expect(health.digest()).toContain('restrictions that began: 0; that stand: * halted (clockUnsynchronised)')
+  expect(health.digest()).toContain(
+    'restrictions that began: 0; that stand: * halted (clockUnsynchronised)',
+  )
 })
 
 function count(statistics: RunStatistics, fill: FillMoney): void {
@@ -347,10 +373,8 @@ test('the line of the heartbeat counts from the roll of the day on', async () =>
 
   const names = ['fills', 'net', 'realisedProfit', 'fees', 'uncounted']
   expect(logged.map(({ fields }) => names.map((name) => fields[name]))).toEqual([
-    ...[
-      [2, '-3.03', '1.52', '4.55', undefined],
-      [1, '0', '0', '0', '+ the fee of 1 fill not counted'],
-    ],
+    [2, '-3.03', '1.52', '4.55', undefined],
+    [1, '0', '0', '0', '+ the fee of 1 fill not counted'],
   ])
 })
 
@@ -367,7 +391,10 @@ test('a ticker that vanishes from the answers is said with since when, and what 
 
   expect(health.vanished.get('ETHUSDT')?.seenAt).toBe(seenAt)
   const stale = logged.find(({ event }) => event === 'data.stale')
-  expect(stale?.fields).toMatchObject({ symbol: 'ETHUSDT', missingSince: new Date(seenAt).toISOString() })
+  expect(stale?.fields).toMatchObject({
+    symbol: 'ETHUSDT',
+    missingSince: new Date(seenAt).toISOString(),
+  })
   expect(stale?.fields['ageMs']).toBeGreaterThan(2000)
   await pass(1)
   expect(health.vanished.size).toBe(0)

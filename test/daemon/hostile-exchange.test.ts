@@ -24,12 +24,16 @@ function memoryPeakOf(pid: number): number {
 
 describe('[ORD3] [ORD4] [ORD5] whatever comes instead of an answer, no order is doubled and none lost', () => {
   const kinds = shareOf(Object.entries(MISANSWERS), 3).map(
-    ([kind, misanswer], index) => [kind, misanswer, index % 2 === 0 ? 'hedge_mode' : 'one_way_mode'] as const,
+    ([kind, misanswer], index) =>
+      [kind, misanswer, index % 2 === 0 ? 'hedge_mode' : 'one_way_mode'] as const,
   )
 
   test.concurrent.each(kinds)('%s', async (kind, misanswer, mode) => {
     const scene = await CrashScene.open({
-      ...{ seed: 7, mode, reading: 'pendingOnly', onRestart: 'cancel' },
+      seed: 7,
+      mode,
+      reading: 'pendingOnly',
+      onRestart: 'cancel',
       scenario: SCENARIOS.normal,
     })
     const proxy = await HostileProxy.start({ target: scene.exchange.url, misanswer, every: 3 })

@@ -60,7 +60,10 @@ export class IntentdProcess {
     started.add(this)
     const { stdout, stderr } = this.#child
     if (!stdout || !stderr) throw new Error('unreachable: both are pipes')
-    for (const [stream, lines] of [[stdout, this.stdout] as const, [stderr, this.stderr] as const]) {
+    for (const [stream, lines] of [
+      [stdout, this.stdout] as const,
+      [stderr, this.stderr] as const,
+    ]) {
       createInterface({ input: stream }).on('line', (line) => {
         lines.push(line)
         if (line.startsWith('{"level"')) this.#keep(JSON.parse(line) as LogLine)
@@ -108,7 +111,9 @@ export class IntentdProcess {
       const fail = (why: string) =>
         give(() =>
           reject(
-            new Error(`${why} before: ${what}\n${[...this.stdout, ...this.stderr].slice(-15).join('\n')}`),
+            new Error(
+              `${why} before: ${what}\n${[...this.stdout, ...this.stderr].slice(-15).join('\n')}`,
+            ),
           ),
         )
       const timer = setTimeout(() => fail('too long'), this.#waitMsMax)

@@ -9,11 +9,19 @@ import { ManualTime } from '../support/manual-time.ts'
 function shown(of: Partial<ShownAccount>): ShownAccount {
   const time = new ManualTime(1_000_000)
   const settings = {
-    ...{ instruments: new Map(), strategies: new Map() },
-    limits: { dataAgeMaxMs: 2000, accountAgeMaxMs: 60_000 },
+    instruments: new Map(),
+    strategies: new Map(),
+    limits: {
+      dataAgeMaxMs: 2e3,
+      accountAgeMaxMs: 6e4,
+    },
   }
   return {
-    ...{ config: { name: 'live' }, settings, state: 'begun', fatal: undefined, paused: new Map() },
+    config: { name: 'live' },
+    settings,
+    state: 'begun',
+    fatal: undefined,
+    paused: new Map(),
     engine: {
       phase: 'running',
       unproved: [],
@@ -25,7 +33,9 @@ function shown(of: Partial<ShownAccount>): ShownAccount {
       staleReadings: () => [],
       silentCalls: () => [],
     },
-    ...{ trusted: new TrustedClock(time), pace: { late: undefined }, journalTrouble: undefined },
+    trusted: new TrustedClock(time),
+    pace: { late: undefined },
+    journalTrouble: undefined,
     ...of,
   } as unknown as ShownAccount
 }
@@ -52,7 +62,9 @@ test.each([
   [
     'a server that is away',
     { journalTrouble: 'connect ECONNREFUSED', pace: pace(6) },
-    ["no order leaves, only cancel-alls do: the journal's server cannot be reached: connect ECONNREFUSED"],
+    [
+      "no order leaves, only cancel-alls do: the journal's server cannot be reached: connect ECONNREFUSED",
+    ],
   ],
 ])('what is in the way of the journal: %s', (_, of, hindrances) => {
   expect([...findHindrances(shown(of))]).toEqual(hindrances)
@@ -76,7 +88,10 @@ describe('halts that leave nothing to trade', () => {
   }
 
   test('are named by `/readyz`, also those that end by themselves', () => {
-    expect(modeOf([halt('BTCUSDT'), halt('ETHUSDT')])).toEqual({ ok: false, found: 'halted: unreadable' })
+    expect(modeOf([halt('BTCUSDT'), halt('ETHUSDT')])).toEqual({
+      ok: false,
+      found: 'halted: unreadable',
+    })
     expect(modeOf([halt('BTCUSDT'), halt('strategy:grid')])).toMatchObject({ ok: false })
     expect(modeOf([halt('*')])).toMatchObject({ ok: false })
   })
@@ -92,10 +107,19 @@ describe('readings of the account that are too old', () => {
   const scene = (unproved: readonly string[], stale: readonly StaleReading[]): ShownAccount => {
     const account = shown({})
     const time = new ManualTime(readAt + 3600)
-    const engine = { ...account.engine, unproved, positionReadAt: () => readAt, staleReadings: () => stale }
+    const engine = {
+      ...account.engine,
+      unproved,
+      positionReadAt: () => readAt,
+      staleReadings: () => stale,
+    }
     return { ...account, trusted: new TrustedClock(time), engine }
   }
-  const stale = (what: string, reason: string, at = readAt): StaleReading => ({ what, readAt: at, reason })
+  const stale = (what: string, reason: string, at = readAt): StaleReading => ({
+    what,
+    readAt: at,
+    reason,
+  })
 
   test('are named with since when and why, alike in `status` and `/readyz`', () => {
     const account = scene([], [stale('fills', 'refused 40018: Invalid IP')])
@@ -112,7 +136,9 @@ describe('readings of the account that are too old', () => {
     const many = Array.from({ length: 7 }, (_, index) => stale(`position S${index}`, 'no answer'))
 
     expect([...findHindrances(scene([], [...many, stale('fills', 'refused 40006: ')]))]).toEqual([
-      expect.stringContaining('the positions of S0, S1, S2, S3, S4 and 2 more: last read 3.6 s ago'),
+      expect.stringContaining(
+        'the positions of S0, S1, S2, S3, S4 and 2 more: last read 3.6 s ago',
+      ),
       expect.stringContaining('fills: last read 3.6 s ago'),
     ])
   })

@@ -20,7 +20,8 @@ const kill = <T>(result: T): T => {
 pg.Client.prototype.query = function query(this: pg.Client, ...args: unknown[]): unknown {
   const [sql, values] = args as [unknown, unknown]
   const isMet =
-    String(sql).includes('write_changes') && JSON.stringify(values).includes(`\\"kind\\":\\"${kind}\\"`)
+    String(sql).includes('write_changes') &&
+    JSON.stringify(values).includes(`\\"kind\\":\\"${kind}\\"`)
   if (!isMet || ++met !== Number(times)) return original.apply(this, args)
   if (when === 'before') return original.apply(this, kill(args))
   return (original.apply(this, args) as Promise<unknown>).then(kill)

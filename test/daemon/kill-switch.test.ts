@@ -67,13 +67,16 @@ describe('[RSK2] the kill file', () => {
     expect(thrown).toEqual([{ reason: 'drill', by: BY_ANNA }])
   })
 
-  test.each(['', 'no json', '{"reason":1}'])('kills when it was made by hand with %j in it', (text) => {
-    const { directory, killSwitch, thrown } = openSwitch()
-    writeFileSync(killFileOf(directory), text)
+  test.each(['', 'no json', '{"reason":1}'])(
+    'kills when it was made by hand with %j in it',
+    (text) => {
+      const { directory, killSwitch, thrown } = openSwitch()
+      writeFileSync(killFileOf(directory), text)
 
-    expect(killSwitch.isThrown()).toBe(true)
-    expect(thrown).toEqual([{ reason: 'the kill file was made', by: BY_FILE }])
-  })
+      expect(killSwitch.isThrown()).toBe(true)
+      expect(thrown).toEqual([{ reason: 'the kill file was made', by: BY_FILE }])
+    },
+  )
 
   test('that is made once more is reported once more: it ends a release that waits', () => {
     const { directory, killSwitch, thrown } = openSwitch()
@@ -118,7 +121,10 @@ describe('[RSK2] the kill file', () => {
   test('is made where the order came another way, and goes with the release alone', () => {
     const { directory, killSwitch } = openSwitch()
     killSwitch.note('seen')
-    expect([existsSync(killFileOf(directory)), readKillState(directory)?.state]).toEqual([true, 'seen'])
+    expect([existsSync(killFileOf(directory)), readKillState(directory)?.state]).toEqual([
+      true,
+      'seen',
+    ])
 
     killSwitch.note('clean')
     expect(readKillState(directory)).toEqual({ state: 'clean', pid: process.pid, at: MOMENT_AT })
@@ -146,8 +152,16 @@ describe('[RSK2] a release of the kill switch', () => {
     const time = new ManualTime(NOW)
     const { inbox } = listenToOperator(
       {
-        ...{ directory, config: { state: { directory, freeBytesMin: 0 } }, trusted: { clock: time } },
-        ...{ timers: time, logger: { log: () => undefined } },
+        directory,
+        config: {
+          state: {
+            directory,
+            freeBytesMin: 0,
+          },
+        },
+        trusted: { clock: time },
+        timers: time,
+        logger: { log: () => undefined },
       },
       {
         onCommand: (command) => {
@@ -159,7 +173,8 @@ describe('[RSK2] a release of the kill switch', () => {
     )
     if (thrownAt !== undefined) throwKillSwitch(directory, { reason: 'drill', by: 'anna' })
     const file = postCommand(directory, { kind: 'release', reason: 'over', by: 'anna' })
-    const set = (path: string, at: number): void => utimesSync(path, new Date(NOW + at), new Date(NOW + at))
+    const set = (path: string, at: number): void =>
+      utimesSync(path, new Date(NOW + at), new Date(NOW + at))
     if (thrownAt !== undefined) set(killFileOf(directory), thrownAt)
     set(file, givenAt)
     inbox.empty()
@@ -191,8 +206,12 @@ describe('a command of the operator', () => {
   const COMMAND = { kind: 'release', reason: 'looked at it', by: 'anna' } as const
   const OBEYED = { ...COMMAND, by: BY_ANNA }
   const NOTHING: CommandAnswer = {
-    ...{ held: [], lifted: [], killFiles: [], stillHeld: {} },
-    ...{ isScopeUnknown: false, unclosable: {} },
+    held: [],
+    lifted: [],
+    killFiles: [],
+    stillHeld: {},
+    isScopeUnknown: false,
+    unclosable: {},
   }
 
   function openInbox(directory: string, obeys = true) {

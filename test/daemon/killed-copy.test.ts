@@ -27,7 +27,10 @@ class CopyScene {
 
   constructor(url: string, schema: string) {
     const file = [`state.directory=${join(this.#home, 'state')}`]
-    this.#overrides = { file, postgres: [...file, `journal.url=${url}`, `journal.schema=${schema}`] }
+    this.#overrides = {
+      file,
+      postgres: [...file, `journal.url=${url}`, `journal.schema=${schema}`],
+    }
   }
 
   /** `intentd journal copy`, to its end or until it is killed at a point of `watch-points.ts`. */
@@ -75,8 +78,14 @@ class CopyScene {
 
   #open(side: Side): Promise<OpenedJournal> {
     return openJournal({
-      ...{ config: this.#configOf(side), directory: this.#directory, password: undefined, configOption: '' },
-      ...{ clock: systemClock, timers: systemTimers, logger: { log: () => undefined }, keepSince: () => 0 },
+      config: this.#configOf(side),
+      directory: this.#directory,
+      password: undefined,
+      configOption: '',
+      clock: systemClock,
+      timers: systemTimers,
+      logger: { log: () => undefined },
+      keepSince: () => 0,
     })
   }
 }
@@ -91,20 +100,25 @@ describe.skipIf(postgresMissing !== undefined)('[ORD5] a copy of a journal that 
     ['file', `file.open.${MARK}.before`, 'JOURNAL_NOT_COPIED', RECORDS],
     ['file', 'file.rename.journal.sqlite.copied.before', 'JOURNAL_COPY_UNFINISHED', RECORDS],
     ['file', 'file.rename.journal.sqlite.copied.after', 'JOURNAL_COPY_UNFINISHED', RECORDS],
-  ])('to %s at %s is opened on one side at most, and copied when it is begun again', async (...row) => {
-    const [to, point, file, server] = row
-    const { url, schema } = (await postgresServer()).newPlace()
-    const scene = new CopyScene(url, schema)
-    try {
-      await scene.write(to === 'postgres' ? 'file' : 'postgres')
-      expect(await scene.copy(to, point)).toEqual({ code: null, signal: 'SIGKILL' })
-      expect([await scene.find('file'), await scene.find('postgres')]).toEqual([file, server])
+  ])(
+    'to %s at %s is opened on one side at most, and copied when it is begun again',
+    async (...row) => {
+      const [to, point, file, server] = row
+      const { url, schema } = (await postgresServer()).newPlace()
+      const scene = new CopyScene(url, schema)
+      try {
+        await scene.write(to === 'postgres' ? 'file' : 'postgres')
+        expect(await scene.copy(to, point)).toEqual({ code: null, signal: 'SIGKILL' })
+        expect([await scene.find('file'), await scene.find('postgres')]).toEqual([file, server])
 
-      expect(await scene.copy(to)).toEqual({ code: 0, signal: null })
-      const found = [await scene.find('file'), await scene.find('postgres')]
-      expect(found).toEqual(to === 'file' ? [RECORDS, 'JOURNAL_MOVED'] : ['JOURNAL_MOVED', RECORDS])
-    } finally {
-      scene.remove()
-    }
-  })
+        expect(await scene.copy(to)).toEqual({ code: 0, signal: null })
+        const found = [await scene.find('file'), await scene.find('postgres')]
+        expect(found).toEqual(
+          to === 'file' ? [RECORDS, 'JOURNAL_MOVED'] : ['JOURNAL_MOVED', RECORDS],
+        )
+      } finally {
+        scene.remove()
+      }
+    },
+  )
 })

@@ -21,7 +21,10 @@ test.each([
   [BEGUN, /^the last run \(pid 77, since 2025-06-02 06:00:00 UTC\) did not end by itself/],
   [{ ...BEGUN, endedAt: AT, clean: true }, /ended in good order at 2025-06-02 06:00:00 UTC/],
   [{ ...BEGUN, endedAt: AT, clean: false }, /in flight or unproved/],
-  [{ ...BEGUN, endedAt: AT, clean: false, fault: 'JOURNAL_POISONED' }, /broke at .*: JOURNAL_POISONED/],
+  [
+    { ...BEGUN, endedAt: AT, clean: false, fault: 'JOURNAL_POISONED' },
+    /broke at .*: JOURNAL_POISONED/,
+  ],
 ])('how a run ended is known when nothing runs any more: %j', (run, words) => {
   noteRun(directory, run)
 
@@ -32,7 +35,8 @@ test('commands that wait are named, and answers that nobody fetched are gone at 
   const ordered = { reason: 'enough', by: 'anna' }
   const file = postCommand(directory, { kind: 'flatten', scope: 'BTCUSDT', ...ordered })
   const scopes = ['BTCUSDT', 'ETHUSDT', 'SOLUSDT', 'XRPUSDT', 'ADAUSDT']
-  for (const scope of scopes) postCommand(directory, { kind: 'adopt', scope, strategy: 'grid', ...ordered })
+  for (const scope of scopes)
+    postCommand(directory, { kind: 'adopt', scope, strategy: 'grid', ...ordered })
   expect(listWaiting(directory)).toEqual([
     'flatten BTCUSDT, by anna: enough',
     ...scopes.map((scope) => `adopt ${scope}, by anna: enough`),

@@ -32,8 +32,12 @@ test('paper trading follows the prices of another exchange, and stops when that 
 
   const daemon = project.run([
     ...CONFIG,
-    ...['--set', `simulator.market.live.baseUrl=${url}`, '--set', 'simulator.market.live.pollMs=200'],
-    ...['--set', `risk.dataAgeMaxMs=${AGE_MS_MAX}`],
+    '--set',
+    `simulator.market.live.baseUrl=${url}`,
+    '--set',
+    'simulator.market.live.pollMs=200',
+    '--set',
+    `risk.dataAgeMaxMs=${AGE_MS_MAX}`,
   ])
   await daemon.untilEvent('batch.answered')
   await daemon.untilEvent('order.fill')
@@ -61,7 +65,11 @@ test('paper trading follows the prices of another exchange, and stops when that 
 test('an exchange that shows no prices at the start is said at once, with its address', async () => {
   const project = projects.open()
 
-  const daemon = project.run([...CONFIG, '--set', 'simulator.market.live.baseUrl=http://127.0.0.1:9'])
+  const daemon = project.run([
+    ...CONFIG,
+    '--set',
+    'simulator.market.live.baseUrl=http://127.0.0.1:9',
+  ])
   const { code } = await daemon.ended
 
   expect(code).toBe(75)
@@ -75,7 +83,11 @@ test.each([
   ['--set', 'simulator.market.live.baseUrl=https://example.com/api', /a host and a port/],
   ['--set', 'simulator.speed=60', /set speed to 1/],
   ['--speed', '60', /live: the prices of another exchange come as they come: leave --speed 60 out/],
-  ['--set', 'simulator.market.startPrices={BTCUSDT: "1", ETHUSDT: "1"}', /remove startPrices, or live/],
+  [
+    '--set',
+    'simulator.market.startPrices={BTCUSDT: "1", ETHUSDT: "1"}',
+    /remove startPrices, or live/,
+  ],
 ])('%s %s is refused', async (option, setting, problem) => {
   const project = projects.open()
 
@@ -89,10 +101,29 @@ test.each([
 test('[MKT4] a row that cannot be read, or is old there too, costs its instrument alone', async () => {
   const now = Date.now()
   const row = (symbol: string, more: object) => ({
-    ...{ symbol, lastPr: '100', askPr: '100.1', bidPr: '100', bidSz: '1', askSz: '2', high24h: '100' },
-    ...{ low24h: '100', ts: String(now), change24h: '0', baseVolume: '1', quoteVolume: '1', usdtVolume: '1' },
-    ...{ openUtc: '100', changeUtc24h: '0', indexPrice: '100', fundingRate: '0.0001', holdingAmount: '1' },
-    ...{ deliveryStartTime: null, deliveryTime: null, deliveryStatus: '', open24h: '100', ...more },
+    symbol,
+    lastPr: '100',
+    askPr: '100.1',
+    bidPr: '100',
+    bidSz: '1',
+    askSz: '2',
+    high24h: '100',
+    low24h: '100',
+    ts: String(now),
+    change24h: '0',
+    baseVolume: '1',
+    quoteVolume: '1',
+    usdtVolume: '1',
+    openUtc: '100',
+    changeUtc24h: '0',
+    indexPrice: '100',
+    fundingRate: '0.0001',
+    holdingAmount: '1',
+    deliveryStartTime: null,
+    deliveryTime: null,
+    deliveryStatus: '',
+    open24h: '100',
+    ...more,
   })
   const data = [
     row('GOODUSDT', {}),
@@ -107,8 +138,12 @@ test('[MKT4] a row that cannot be read, or is old there too, costs its instrumen
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const prices = new LivePrices({
-    ...{ baseUrl: `http://127.0.0.1:${port}`, pollMs: 60_000, productType: 'USDT-FUTURES' },
-    ...{ clock: systemClock, timers: systemTimers, log: () => {} },
+    baseUrl: `http://127.0.0.1:${port}`,
+    pollMs: 6e4,
+    productType: 'USDT-FUTURES',
+    clock: systemClock,
+    timers: systemTimers,
+    log: () => {},
   })
   const heard: LiveTicker[] = []
   prices.follow((tickers) => heard.push(...tickers))
@@ -120,6 +155,11 @@ test('[MKT4] a row that cannot be read, or is old there too, costs its instrumen
   const shown = heard.filter(({ last }) => last > 0).map(({ symbol }) => symbol)
   expect(shown).toEqual(['GOODUSDT'])
   expect(heard.find(({ symbol }) => symbol === 'GOODUSDT')).toMatchObject({
-    ...{ bid: 100, ask: 100.1, bidSize: 1, askSize: 2, last: 100, fundingRate: 0.0001 },
+    bid: 100,
+    ask: 100.1,
+    bidSize: 1,
+    askSize: 2,
+    last: 100,
+    fundingRate: 1e-4,
   })
 })

@@ -94,16 +94,32 @@ test('a daemon whose prices are never answered ends as broken with 79, though it
   const never = new Promise<never>(() => undefined)
   const market = { loops, synchronise: () => never, stop: () => never } as unknown as MarketData
   const account = {
-    ...{ loops: [], atRest: never, ended: () => never, listen: () => undefined },
+    loops: [],
+    atRest: never,
+    ended: () => never,
+    listen: () => undefined,
     get fatal() {
       return broken[0]
     },
     fail: (error: unknown) => broken.push(error),
   } as unknown as Account
   const watchdog = new Watchdog({
-    ...{ strategies: [], logName: 'paper', noteFile: 'unused', timers: time },
-    ...{ hungAfterMs: 600_000, requestTimeoutMs: 5000, stopTimeoutMs: 30_000 },
-    logger: { descriptor: 2, log: (level, event, fields) => lines.push({ level, event, ...fields }) },
+    strategies: [],
+    logName: 'paper',
+    noteFile: 'unused',
+    timers: time,
+    hungAfterMs: 6e5,
+    requestTimeoutMs: 5e3,
+    stopTimeoutMs: 3e4,
+    logger: {
+      descriptor: 2,
+      log: (level, event, fields) =>
+        lines.push({
+          level,
+          event,
+          ...fields,
+        }),
+    },
   })
   const daemon = new Daemon({ market, accounts: [account], embedded: undefined, watchdog })
   const started = daemon.start()

@@ -34,14 +34,17 @@ class LiquidationLies {
     response.end(JSON.stringify({ ...rest, data: rows ?? data }))
     if ((rows ?? []).length === 0) return
     this.#answered += 1
-    const isDue = ({ answered }: { readonly answered: number }): boolean => answered <= this.#answered
+    const isDue = ({ answered }: { readonly answered: number }): boolean =>
+      answered <= this.#answered
     for (const { resolve } of this.#waiting.filter(isDue)) resolve()
     this.#waiting = this.#waiting.filter((one) => !isDue(one))
   }
 
   /** A position was read so many times more. */
   async read(times: number): Promise<void> {
-    await new Promise<void>((resolve) => this.#waiting.push({ answered: this.#answered + times, resolve }))
+    await new Promise<void>((resolve) =>
+      this.#waiting.push({ answered: this.#answered + times, resolve }),
+    )
   }
 }
 
@@ -87,7 +90,8 @@ test.concurrent('[MON1] whatever the exchange says of liquidations, nothing is s
       '--set',
       'polling.positionsMs=250',
     ])
-  const codes = (run: ReturnType<typeof start>) => run.events('limits.reached').map(({ code }) => code)
+  const codes = (run: ReturnType<typeof start>) =>
+    run.events('limits.reached').map(({ code }) => code)
 
   try {
     // 0.05 BTC at 60,000 on 10,000 have no liquidation at all.
@@ -100,7 +104,10 @@ test.concurrent('[MON1] whatever the exchange says of liquidations, nothing is s
     expect(codes(rich)).toEqual([])
     expect(rich.events('order.sent')).toHaveLength(1)
     // Two of the lies are near the mark: they are warned of, and no more.
-    expect(rich.events('liquidation.near').map(({ trust }) => trust)).toEqual(['disputed', 'disputed'])
+    expect(rich.events('liquidation.near').map(({ trust }) => trust)).toEqual([
+      'disputed',
+      'disputed',
+    ])
     await rich.stop()
 
     // On 350 it is 11 % away, whatever is said: that is warned of, and shown.

@@ -73,7 +73,11 @@ export class Machines {
   }
 
   /** @param env Beside the keys of the account. */
-  start(machine: string, args: readonly string[], { env = {}, preload }: StartOptions = {}): IntentdProcess {
+  start(
+    machine: string,
+    args: readonly string[],
+    { env = {}, preload }: StartOptions = {},
+  ): IntentdProcess {
     const cwd = this.#projectOf(machine).directory
     const [verb = '', ...rest] = args
     const run = new IntentdProcess([verb, '-c', CONFIG_FILE, ...rest], {
@@ -130,7 +134,9 @@ export class Machines {
     await connection.query('BEGIN')
     await connection.query(`LOCK TABLE "${asked.schema}".records IN ACCESS EXCLUSIVE MODE`)
     for (let cut = 0; cut === 0;) {
-      const [row] = await connection.query(`SELECT count(pg_terminate_backend(pid)) AS cut ${underWay}`)
+      const [row] = await connection.query(
+        `SELECT count(pg_terminate_backend(pid)) AS cut ${underWay}`,
+      )
       cut = Number(row?.['cut'])
     }
     await connection.query('ROLLBACK')
@@ -158,12 +164,19 @@ export class Machines {
   async compare(machine: string, { summary }: IntentdProcess): Promise<Differences> {
     const truth = await this.readTruth()
     return compareBooks({
-      ...{ journalFile: this.journalFile(machine), mode: MODE, summary, truth, uid: this.#ground.uid },
+      journalFile: this.journalFile(machine),
+      mode: MODE,
+      summary,
+      truth,
+      uid: this.#ground.uid,
     })
   }
 
   /** For whoever else starts something there: where, and with which keys. */
-  placeOf(machine: string): { readonly directory: string; readonly keys: Readonly<Record<string, string>> } {
+  placeOf(machine: string): {
+    readonly directory: string
+    readonly keys: Readonly<Record<string, string>>
+  } {
     return { directory: this.#projectOf(machine).directory, keys: this.#ground.credentials }
   }
 
@@ -192,7 +205,12 @@ export class Machines {
     const { url, config: more = {}, place } = this.#ground
     writeCrashConfig(project, { mode: MODE, url, size: SCENARIOS.normal.size, policies })
     const config = JSON.parse(project.read(CONFIG_FILE)) as Record<string, object>
-    const journal = { url: place.url, schema: place.schema, leaseMs: this.#leaseMs, withoutTls: true }
+    const journal = {
+      url: place.url,
+      schema: place.schema,
+      leaseMs: this.#leaseMs,
+      withoutTls: true,
+    }
     for (const [part, settings] of Object.entries({ journal, ...more }))
       config[part] = { ...config[part], ...settings }
     project.write(CONFIG_FILE, JSON.stringify(config))

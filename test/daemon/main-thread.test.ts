@@ -18,7 +18,11 @@ test.each([
   ['one that has run all the time hangs for all of it', { isRunnable: true, cpuMs: 2000 }, 1000],
   ['one that got a tenth of a processor hangs for a tenth', { isRunnable: true, cpuMs: 1100 }, 100],
   ['one without a processor does not hang', { isRunnable: true, cpuMs: 1000 }, 0],
-  ['one that waits for a reader of its log hangs for all of it', { isRunnable: false, cpuMs: 1000 }, 1000],
+  [
+    'one that waits for a reader of its log hangs for all of it',
+    { isRunnable: false, cpuMs: 1000 },
+    1000,
+  ],
   ['where the machine does not tell, all of it counts', undefined, 1000],
 ])('%s', (_, now, hungMs) => {
   expect(hungMsOf(1000, { isRunnable: true, cpuMs: 1000 }, now)).toBe(hungMs)

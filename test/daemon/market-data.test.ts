@@ -14,7 +14,9 @@ type Rows = Readonly<Partial<Record<ProductType, readonly number[]>>>
 /** Market data of an exchange that stamps its ticker answers with these times, one after the other. */
 function openMarket(requestTimes: Rows, readTogether?: MarketDataOptions['sharedTickers']) {
   const time = new ManualTime(MOMENT_AT)
-  const left = new Map(Object.entries(requestTimes).map(([productType, times]) => [productType, [...times]]))
+  const left = new Map(
+    Object.entries(requestTimes).map(([productType, times]) => [productType, [...times]]),
+  )
   const products = Object.keys(requestTimes).map((name) => ({
     productType: name as ProductType,
     symbols: ['BTCUSDT'],
@@ -33,11 +35,27 @@ function openMarket(requestTimes: Rows, readTogether?: MarketDataOptions['shared
   }
   const market = new MarketData({
     config: {
-      polling: { tickersMs: 250, fillsMs: 500, positionsMs: 1000 },
-      calendar: { funding: '0 0 0 * * *', dayRoll: '0 0 0 * * *', timezone: 'UTC' },
+      polling: {
+        tickersMs: 250,
+        fillsMs: 500,
+        positionsMs: 1e3,
+      },
+      calendar: {
+        funding: '0 0 0 * * *',
+        dayRoll: '0 0 0 * * *',
+        timezone: 'UTC',
+      },
     },
-    ...{ client: client as ExchangeClient, limiter: new Limiter({ clock: time, timers: time }) },
-    ...{ products, feeds: [], trusted, timers: time, sharedTickers: readTogether },
+    client: client as ExchangeClient,
+    limiter: new Limiter({
+      clock: time,
+      timers: time,
+    }),
+    products,
+    feeds: [],
+    trusted,
+    timers: time,
+    sharedTickers: readTogether,
     logger: {
       log: (_, event) => {
         throw new Error(event)
@@ -92,7 +110,9 @@ test('[MKT1] [MON1] an answer that a cache repeats is no second answer, and its 
 })
 
 test('[MKT1] an answer whose time is far in the future does not make all later ones look old', async () => {
-  const { market, heard } = openMarket({ 'USDT-FUTURES': [MOMENT_AT, MOMENT_AT + 3_600_000, MOMENT_AT + 1] })
+  const { market, heard } = openMarket({
+    'USDT-FUTURES': [MOMENT_AT, MOMENT_AT + 3_600_000, MOMENT_AT + 1],
+  })
   const product = market.of('USDT-FUTURES')
   for (let read = 0; read < 3; read++) await product.readTickers()
 
@@ -111,7 +131,10 @@ test('accounts of two product types hear their own prices alone, and each of the
     [1000, 2000],
   ])
   for (const events of heard)
-    expect(events.map(({ kind }) => kind).slice(0, 2)).toEqual(['clockSynchronised', 'snapshotTaken'])
+    expect(events.map(({ kind }) => kind).slice(0, 2)).toEqual([
+      'clockSynchronised',
+      'snapshotTaken',
+    ])
   expect(market.loops.map(({ name, isCalling }) => [name, isCalling])).toEqual([
     ['tickers', true],
     ['tickers COIN-FUTURES', true],

@@ -40,31 +40,59 @@ export class MarketScene {
       this.alerts.push(`${urgency}: ${event}`)
   }
   readonly #eventLog = new EventLog({
-    ...{ clock: this.trusted.clock, timers: this.time, grids: new Map() },
-    logger: { log: (_level: string, event: LogEvent, facts?: Facts) => this.#log(event, facts) } as never,
+    clock: this.trusted.clock,
+    timers: this.time,
+    grids: new Map(),
+    logger: {
+      log: (_level: string, event: LogEvent, facts?: Facts) => this.#log(event, facts),
+    } as never,
   })
   readonly #health = new Health({
-    ...{
-      settings: this.bench.settings,
-      engine: this.bench.engine,
-      clock: this.trusted.clock,
-      heartbeatMs: 0,
+    settings: this.bench.settings,
+    engine: this.bench.engine,
+    clock: this.trusted.clock,
+    heartbeatMs: 0,
+    statistics: new RunStatistics(),
+    positions: new Map(),
+    paused: () => new Map(),
+    pace: {
+      look: () => undefined,
+      late: undefined,
     },
-    ...{ statistics: new RunStatistics(), positions: new Map(), paused: () => new Map() },
-    pace: { look: () => undefined, late: undefined },
-    rounds: { fillsMs: 500, positionsMs: 1000 },
+    rounds: {
+      fillsMs: 500,
+      positionsMs: 1e3,
+    },
     summary: () => ({}) as never,
     logger: { log: (_, event, facts) => this.#log(event, facts) },
   })
   readonly #marketData = new MarketData({
     config: {
-      polling: { tickersMs: POLL_MS, fillsMs: 500, positionsMs: 1000 },
-      calendar: { funding: '0 0 0 * * *', dayRoll: '0 0 0 * * *', timezone: 'UTC' },
+      polling: {
+        tickersMs: POLL_MS,
+        fillsMs: 500,
+        positionsMs: 1e3,
+      },
+      calendar: {
+        funding: '0 0 0 * * *',
+        dayRoll: '0 0 0 * * *',
+        timezone: 'UTC',
+      },
     },
     client: { readTickers: (table: TickerTable) => this.#readTickers(table) } as never,
-    limiter: new Limiter({ clock: this.time, timers: this.time }),
-    ...{ feeds: [], products: [{ productType: 'USDT-FUTURES', symbols: [] }] },
-    ...{ trusted: this.trusted, timers: this.time },
+    limiter: new Limiter({
+      clock: this.time,
+      timers: this.time,
+    }),
+    feeds: [],
+    products: [
+      {
+        productType: 'USDT-FUTURES',
+        symbols: [],
+      },
+    ],
+    trusted: this.trusted,
+    timers: this.time,
     logger: { log: (_, event, facts) => this.#log(event, facts) },
   })
   readonly #market = this.#marketData.of('USDT-FUTURES')
@@ -101,7 +129,9 @@ export class MarketScene {
 
   /** Alerts of what lasts for long enough now. */
   lasting(): readonly string[] {
-    return this.#rules.due(this.time.monotonic()).map(({ urgency, title }) => `${urgency}: ${title}`)
+    return this.#rules
+      .due(this.time.monotonic())
+      .map(({ urgency, title }) => `${urgency}: ${title}`)
   }
 
   #hear(event: EngineEvent): void {
@@ -120,8 +150,14 @@ export class MarketScene {
     const sentAt = trusted.clock.now()
     table.requestTime = this.startAt + this.time.monotonic() + exchange.aheadMs
     const row = table.claimRow(SYMBOL)
-    const values = { bidPr: 10_000, askPr: 10_000.1, lastPr: 10_000, ts: table.requestTime } as const
-    for (const [column, value] of Object.entries(values)) table.columns[column as 'bidPr'][row] = value
+    const values = {
+      bidPr: 10_000,
+      askPr: 10_000.1,
+      lastPr: 10_000,
+      ts: table.requestTime,
+    } as const
+    for (const [column, value] of Object.entries(values))
+      table.columns[column as 'bidPr'][row] = value
     table.readAt = sentAt
     // Something of the account is read as often.
     for (const origin of ['signed', 'public'] as const)

@@ -23,7 +23,10 @@ export async function runNetworkCampaign(campaign: NetworkCampaign): Promise<boo
   const plan = drawPlan(campaign)
   const all: NetworkFailover[] = []
   const sums = { orders: 0, fills: 0, signed: 0, differences: 0 }
-  const chains = Array.from({ length: Math.ceil(plan.length / OF_ONE_ACCOUNT) }, (_, index) => index)
+  const chains = Array.from(
+    { length: Math.ceil(plan.length / OF_ONE_ACCOUNT) },
+    (_, index) => index,
+  )
   const playNext = async (): Promise<void> => {
     const index = chains.shift()
     if (index === undefined) return
@@ -38,7 +41,9 @@ export async function runNetworkCampaign(campaign: NetworkCampaign): Promise<boo
       sums.fills += fills
       sums.signed += signed
       sums.differences += differences.length
-      console.log(`${index + 1}: ${orders} orders, ${fills} fills, ${differences.length} differences`)
+      console.log(
+        `${index + 1}: ${orders} orders, ${fills} fills, ${differences.length} differences`,
+      )
       for (const difference of differences) console.log(`  ${difference}`)
     } catch (error) {
       sums.differences += 1
@@ -72,7 +77,9 @@ function drawPlan({ failovers, seed, faultHas }: NetworkCampaign): readonly Netw
 function printFigures(all: readonly NetworkFailover[]): void {
   console.log('\nuntil the lease was taken, and without an order: median, longest')
   const kinds = Map.groupBy(all, ({ fault, isByFault }) =>
-    isByFault ? fault.replace(/^stopped at .*,/, 'stopped at a point,') : `${fault}; killed after it`,
+    isByFault
+      ? fault.replace(/^stopped at .*,/, 'stopped at a point,')
+      : `${fault}; killed after it`,
   )
   for (const [kind, those] of [...kinds, ['all', all] as const]) {
     const taken = middleAndLast(those.map(({ takenMs }) => takenMs))

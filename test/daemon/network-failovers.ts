@@ -138,9 +138,17 @@ class Play {
     const { code } = await writer.run.ended
     this.#barred.push({ machine: writer.machine, from: at, to: systemClock.now() })
     const codes = isByFault ? fault.codes : [null]
-    if (!codes.includes(code)) this.#differences.push(`${fault.name}: its writer ended with ${String(code)}`)
+    if (!codes.includes(code))
+      this.#differences.push(`${fault.name}: its writer ended with ${String(code)}`)
     await this.#sendAway(standbys.filter((standby) => standby !== winner))
-    this.#taken.push({ fault: fault.name, isByFault, takenMs: at - endedAt, at, hasTraded, run: winner.run })
+    this.#taken.push({
+      fault: fault.name,
+      isByFault,
+      takenMs: at - endedAt,
+      at,
+      hasTraded,
+      run: winner.run,
+    })
     this.#chain.onFailover?.(fault.name, at - endedAt)
     return winner
   }
@@ -158,7 +166,8 @@ class Play {
     // One that ends is taken over; one that goes on is not, and then nobody waits for the other.
     taken.catch(() => undefined)
     const isTaken = await goesOn.catch(() => taken)
-    if (isTaken && fault.takeover === 'not') this.#differences.push(`${fault.name}: it was taken over`)
+    if (isTaken && fault.takeover === 'not')
+      this.#differences.push(`${fault.name}: it was taken over`)
     return isTaken
   }
 
@@ -166,8 +175,10 @@ class Play {
   async #sendAway(standbys: readonly Placed[]): Promise<void> {
     for (const { machine, run } of standbys) {
       const { code } = await run.stop()
-      if (code !== 0) this.#differences.push(`the other standby, ${machine}, ended with ${String(code)}`)
-      if (run.events('batch.sent').length > 0) this.#differences.push(`the other standby, ${machine}, traded`)
+      if (code !== 0)
+        this.#differences.push(`the other standby, ${machine}, ended with ${String(code)}`)
+      if (run.events('batch.sent').length > 0)
+        this.#differences.push(`the other standby, ${machine}, traded`)
     }
   }
 
@@ -185,7 +196,9 @@ class Play {
     const records = readAllRecords(this.#machines.journalFile(machine))
     return {
       failovers: this.#taken.map(({ fault, isByFault, takenMs, at, hasTraded }) => ({
-        ...{ fault, isByFault, takenMs },
+        fault,
+        isByFault,
+        takenMs,
         withoutOrderMs: hasTraded ? timeWithoutOrder(truth, at) : undefined,
       })),
       orders: truth.orders.size,
@@ -202,15 +215,22 @@ class Play {
 
   #around(writer: Placed, next: Placed): Struck {
     return {
-      ...{ writer, next, machines: this.#machines },
-      ...{ network: this.#ground.network, servers: this.#ground.servers, redis: this.#ground.redis },
+      writer,
+      next,
+      machines: this.#machines,
+      network: this.#ground.network,
+      servers: this.#ground.servers,
+      redis: this.#ground.redis,
       setClock: (machine, aheadMs) => this.#setClock(machine, aheadMs),
     }
   }
 
   #start(turn: number, fault: NetworkFault | undefined): Placed {
     const machine = MACHINES[turn % MACHINES.length] ?? MACHINES[0]
-    const clock = this.#setClock(machine, this.#random.integer(2 * CLOCK_WRONG_MS_MAX) - CLOCK_WRONG_MS_MAX)
+    const clock = this.#setClock(
+      machine,
+      this.#random.integer(2 * CLOCK_WRONG_MS_MAX) - CLOCK_WRONG_MS_MAX,
+    )
     const { env = {}, preload = [] } = fault?.prepare?.(this.#random) ?? {}
     const run = this.#machines.standby(machine, {
       env: { ...env, INTENTD_CLOCK_FILE: clock },

@@ -66,37 +66,51 @@ const machineOf = ({ network, writer }: Struck): NetworkHost => network.host(wri
 
 const CABLES: readonly NetworkFault[] = [
   {
-    ...{ name: 'its cable pulled', takeover: 'must', codes: PASSED_OVER },
+    name: 'its cable pulled',
+    takeover: 'must',
+    codes: PASSED_OVER,
     strike: (struck) => machineOf(struck).pull(),
     mend: (struck) => machineOf(struck).plug(),
   },
   {
-    ...{ name: 'what it sends to the server lost', takeover: 'must', codes: PASSED_OVER },
+    name: 'what it sends to the server lost',
+    takeover: 'must',
+    codes: PASSED_OVER,
     strike: (struck) => machineOf(struck).loseWayTo(struck.servers.way),
     mend: (struck) => machineOf(struck).findWayTo(struck.servers.way),
   },
   {
-    ...{ name: 'what the server sends it lost', takeover: 'must', codes: PASSED_OVER },
+    name: 'what the server sends it lost',
+    takeover: 'must',
+    codes: PASSED_OVER,
     strike: (struck) => struck.servers.host.loseWayTo(machineOf(struck)),
     mend: (struck) => struck.servers.host.findWayTo(machineOf(struck)),
   },
   {
-    ...{ name: 'what it sends to the exchange lost', takeover: 'not', codes: [] },
+    name: 'what it sends to the exchange lost',
+    takeover: 'not',
+    codes: [],
     strike: (struck) => machineOf(struck).loseWayTo(struck.network.host('exchange')),
     mend: (struck) => machineOf(struck).findWayTo(struck.network.host('exchange')),
   },
   {
-    ...{ name: 'what the exchange sends it lost', takeover: 'not', codes: [] },
+    name: 'what the exchange sends it lost',
+    takeover: 'not',
+    codes: [],
     strike: (struck) => struck.network.host('exchange').loseWayTo(machineOf(struck)),
     mend: (struck) => struck.network.host('exchange').findWayTo(machineOf(struck)),
   },
   {
-    ...{ name: 'a packet of five lost', takeover: 'may', codes: PASSED_OVER },
+    name: 'a packet of five lost',
+    takeover: 'may',
+    codes: PASSED_OVER,
     strike: (struck) => machineOf(struck).lose(20),
     mend: (struck) => machineOf(struck).loseNoMore(),
   },
   {
-    ...{ name: 'its line narrow, packets late', takeover: 'may', codes: PASSED_OVER },
+    name: 'its line narrow, packets late',
+    takeover: 'may',
+    codes: PASSED_OVER,
     strike: (struck) => machineOf(struck).narrow('256kbit'),
     mend: (struck) => machineOf(struck).widen(),
   },
@@ -111,20 +125,26 @@ const BATCHES_ON = 2
 
 const SERVERS: readonly NetworkFault[] = [
   {
-    ...{ name: 'its server killed, and started again', takeover: 'may', codes: PASSED_OVER },
+    name: 'its server killed, and started again',
+    takeover: 'may',
+    codes: PASSED_OVER,
     strike({ servers }) {
       servers.primary.kill()
       servers.primary.start()
     },
   },
   {
-    ...{ name: 'commits slow', takeover: 'not', codes: [] },
+    name: 'commits slow',
+    takeover: 'not',
+    codes: [],
     async strike({ machines }) {
       for (let held = 0; held < SLOW_COMMITS; held++) await machines.holdCommits(SLOW_COMMIT_MS)
     },
   },
   {
-    ...{ name: 'the disk of its server full', takeover: 'must', codes: [70] },
+    name: 'the disk of its server full',
+    takeover: 'must',
+    codes: [70],
     async strike({ servers, writer }) {
       servers.primary.fillDisk()
       await writer.run.ended
@@ -134,7 +154,9 @@ const SERVERS: readonly NetworkFault[] = [
     },
   },
   {
-    ...{ name: 'its server gone, a synchronous standby of it promoted', takeover: 'may', codes: PASSED_OVER },
+    name: 'its server gone, a synchronous standby of it promoted',
+    takeover: 'may',
+    codes: PASSED_OVER,
     async strike({ servers, network, writer, next }) {
       servers.addStandby()
       await untilTradesOn(writer)
@@ -142,7 +164,8 @@ const SERVERS: readonly NetworkFault[] = [
     },
   },
   {
-    ...{ name: 'its server gone, one behind promoted, and the first one back', takeover: 'must' },
+    name: 'its server gone, one behind promoted, and the first one back',
+    takeover: 'must',
     codes: PASSED_OVER,
     async strike({ servers, network, writer, next }) {
       const machines = [writer, next].map(({ machine }) => network.host(machine))
@@ -152,9 +175,10 @@ const SERVERS: readonly NetworkFault[] = [
       servers.promoteBehind(machines)
       await writer.run.ended
       await next.run.until('it says that the server is behind', () =>
-        next.run.events('standby.unable').some(({ reason }) => String(reason).includes('JOURNAL_TAIL_LOST')),
+        next.run
+          .events('standby.unable')
+          .some(({ reason }) => String(reason).includes('JOURNAL_TAIL_LOST')),
       )
-      // Longer than any lease and request of a campaign lasts.
       await pause(TROUBLE_MS)
       if (next.run.events('standby.tookOver').length > 0)
         throw new Error('it took over from one that is behind')
@@ -162,14 +186,20 @@ const SERVERS: readonly NetworkFault[] = [
     },
   },
   {
-    ...{ name: 'Redis killed, and started again', takeover: 'not', codes: [], isShared: true },
+    name: 'Redis killed, and started again',
+    takeover: 'not',
+    codes: [],
+    isShared: true,
     async strike({ redis }) {
       await redis?.kill()
       await redis?.start()
     },
   },
   {
-    ...{ name: 'the way to Redis lost', takeover: 'not', codes: [], isShared: true },
+    name: 'the way to Redis lost',
+    takeover: 'not',
+    codes: [],
+    isShared: true,
     strike: (struck) => machineOf(struck).loseWayTo(struck.network.host('redis')),
     mend: (struck) => machineOf(struck).findWayTo(struck.network.host('redis')),
   },
@@ -180,7 +210,10 @@ async function untilTradesOn({ run }: Placed): Promise<void> {
   const since = systemClock.now()
   const isLater = ({ time }: { readonly [field: string]: unknown }): boolean =>
     Date.parse(String(time)) > since + CLOCK_WRONG_MS_MAX
-  await run.until('it trades on', () => run.events('batch.answered').filter(isLater).length >= BATCHES_ON)
+  await run.until(
+    'it trades on',
+    () => run.events('batch.answered').filter(isLater).length >= BATCHES_ON,
+  )
 }
 
 /** How far a clock is set, ms: beyond every lease of a campaign. */
@@ -188,16 +221,22 @@ const CLOCK_STEP_MS = 60_000
 
 const PROCESSES: readonly NetworkFault[] = [
   {
-    ...{ name: 'killed', takeover: 'must', codes: [null] },
+    name: 'killed',
+    takeover: 'must',
+    codes: [null],
     strike: ({ writer }) => writer.run.kill('SIGKILL'),
   },
   {
-    ...{ name: 'stopped, and continued after its lease', takeover: 'must', codes: [75] },
+    name: 'stopped, and continued after its lease',
+    takeover: 'must',
+    codes: [75],
     strike: ({ writer }) => writer.run.kill('SIGSTOP'),
     mend: ({ writer }) => writer.run.kill('SIGCONT'),
   },
   {
-    ...{ name: 'stopped, its clock set back meanwhile, and continued', takeover: 'must', codes: [75] },
+    name: 'stopped, its clock set back meanwhile, and continued',
+    takeover: 'must',
+    codes: [75],
     strike({ writer, setClock }) {
       writer.run.kill('SIGSTOP')
       setClock(writer.machine, -CLOCK_STEP_MS)
@@ -205,29 +244,42 @@ const PROCESSES: readonly NetworkFault[] = [
     mend: ({ writer }) => writer.run.kill('SIGCONT'),
   },
   {
-    ...{ name: 'its clock set ahead beyond its lease', takeover: 'must', codes: [75] },
+    name: 'its clock set ahead beyond its lease',
+    takeover: 'must',
+    codes: [75],
     strike: ({ writer, setClock }) => setClock(writer.machine, CLOCK_STEP_MS),
   },
   {
-    ...{ name: 'handed over by two operators at once', takeover: 'must', codes: [75] },
+    name: 'handed over by two operators at once',
+    takeover: 'must',
+    codes: [75],
     async strike({ machines, writer, next }) {
       const both = [writer, next].map(({ machine }) => machines.start(machine, ['handover']))
       const codes = (await Promise.all(both.map((each) => each.ended))).map(({ code }) => code)
-      // The second may come when it is done already, and then there is nothing to ask or nobody to ask for.
       if (!codes.includes(0)) throw new Error(`handovers ended with ${codes.join(' and ')}`)
     },
   },
   {
-    ...{ name: 'killed, with two standbys behind it', takeover: 'must', codes: [null] },
+    name: 'killed, with two standbys behind it',
+    takeover: 'must',
+    codes: [null],
     standbys: 2,
     strike: ({ writer }) => writer.run.kill('SIGKILL'),
   },
   ...(['before', 'after'] as const).map((when): NetworkFault => ({
-    ...{ name: `stopped ${when} a commit, and continued`, takeover: 'must', codes: PASSED_OVER },
+    name: `stopped ${when} a commit, and continued`,
+    takeover: 'must',
+    codes: PASSED_OVER,
     prepare(random) {
       const kind = RECORDS[random.integer(RECORDS.length)]
       const point = `${when}:${kind}:${1 + random.integer(COMMITS_MAX)}`
-      return { env: { KILL_AT: point, KILL_STOPS: '1' }, preload: KILL_AT_COMMIT }
+      return {
+        env: {
+          KILL_AT: point,
+          KILL_STOPS: '1',
+        },
+        preload: KILL_AT_COMMIT,
+      }
     },
     strike: untilStopped,
     mend: ({ writer }) => writer.run.kill('SIGCONT'),
@@ -248,11 +300,12 @@ const SPLIT_POINTS: readonly { readonly name: string; readonly timesMax: number 
 /** Stopped right there, passed over, and continued when the next one trades: two that believe they are the writer. */
 function atPoint({ name, timesMax }: (typeof SPLIT_POINTS)[number]): NetworkFault {
   return {
-    ...{ name: `stopped at ${name}, and continued`, takeover: 'must', codes: PASSED_OVER },
+    name: `stopped at ${name}, and continued`,
+    takeover: 'must',
+    codes: PASSED_OVER,
     prepare: (random) => ({
       env: {
         INTENTD_CRASH_AT: `${name}:${1 + random.integer(timesMax)}`,
-        // A standby that follows writes to its copy too.
         INTENTD_CRASH_AFTER: 'log.standby.tookOver.after',
         INTENTD_CRASH_STOPS: '1',
       },
@@ -266,7 +319,9 @@ function atPoint({ name, timesMax }: (typeof SPLIT_POINTS)[number]): NetworkFaul
 /** Those that are no point come again and again, so that every other one is a point. */
 export function listFaults(): readonly NetworkFault[] {
   const others = [...CABLES, ...SERVERS, ...PROCESSES]
-  return SPLIT_POINTS.flatMap((point, index) => [others[index % others.length] ?? [], atPoint(point)].flat())
+  return SPLIT_POINTS.flatMap((point, index) =>
+    [others[index % others.length] ?? [], atPoint(point)].flat(),
+  )
 }
 
 /** It stops itself; one that does not come to its point is stopped where it is. */

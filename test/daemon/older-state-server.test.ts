@@ -20,7 +20,10 @@ describe.skipIf(postgresMissing !== undefined)('a journal on a server', () => {
       await next.untilEvent('daemon.running')
       expect(next.events('order.sent')).toEqual([])
       expect(
-        (await machines.start('a', ['release', '*', '--reason', 'looked at', '--wait', '60s']).ended).code,
+        (
+          await machines.start('a', ['release', '*', '--reason', 'looked at', '--wait', '60s'])
+            .ended
+        ).code,
       ).toBe(0)
       await Machines.trades(next)
       expect(await next.stop()).toMatchObject({ code: 0 })

@@ -8,7 +8,10 @@ import { pairKey } from '../../src/engine/book/book.ts'
 import { type KillAnswer, type OrderedKill } from '../../src/journal/journal.ts'
 
 const kill = (number: number, state: OrderedKill['state'] = 'asked'): OrderedKill => ({
-  ...{ number, state, reason: 'drill', by: 'me' },
+  number,
+  state,
+  reason: 'drill',
+  by: 'me',
 })
 
 let home: string
@@ -45,7 +48,10 @@ function createScene(standing?: OrderedKill) {
   }
   kills.bind(account as never)
   return {
-    ...{ kills, commands, engine, restrictions },
+    kills,
+    commands,
+    engine,
+    restrictions,
     ask: (order: OrderedKill) => ask(order),
     isThrown: () => existsSync(killFileOf(directory)),
   }
@@ -99,7 +105,8 @@ describe('[RSK2] [RSK3] a kill that was ordered on the server', () => {
       expect(existsSync(killFileOf(directory))).toBe(true)
       rmSync(killFileOf(directory))
     }
-    for (const state of ['clean', 'released'] as const) throwStandingKill({ kill: kill(4, state) }, directory)
+    for (const state of ['clean', 'released'] as const)
+      throwStandingKill({ kill: kill(4, state) }, directory)
     throwStandingKill({ kill: undefined }, directory)
     expect(existsSync(killFileOf(directory))).toBe(false)
     const scene = createScene(kill(4, 'seen'))

@@ -16,7 +16,9 @@ const BOTH_NAMED =
 /** As if the key of the account had been another one until now. */
 async function rotateKey(place: PostgresPlace): Promise<void> {
   const connection = new Connection(place)
-  const [row] = await connection.query(`SELECT value FROM "${place.schema}".meta WHERE name = 'writer'`)
+  const [row] = await connection.query(
+    `SELECT value FROM "${place.schema}".meta WHERE name = 'writer'`,
+  )
   const writer = JSON.parse(String(row?.['value'])) as object
   await connection.query(`UPDATE "${place.schema}".meta SET value = $1 WHERE name = 'writer'`, [
     JSON.stringify({ ...writer, keys: '0'.repeat(32) }),
@@ -57,7 +59,9 @@ describe.skipIf(postgresMissing !== undefined)(
         const words = ['journal', 'rekey', '-c', CONFIG_FILE]
         const rekey = new IntentdProcess(words, { cwd, env: { ...keys, XDG_STATE_HOME: cwd } })
         expect(await rekey.ended).toMatchObject({ code: 0 })
-        expect(rekey.stdout.join('\n')).toMatch(/agrees: +positions of 2 [^]*agrees: +fill \d+[^]*taken:/)
+        expect(rekey.stdout.join('\n')).toMatch(
+          /agrees: +positions of 2 [^]*agrees: +fill \d+[^]*taken:/,
+        )
       } finally {
         await machines.close()
       }
@@ -73,11 +77,17 @@ describe.skipIf(postgresMissing !== undefined)(
         writeFileSync(code, `${readFileSync(code, 'utf8')}\n// another version\n`)
         const file = join(directory, CONFIG_FILE)
         const config = JSON.parse(readFileSync(file, 'utf8')) as Record<string, object>
-        writeFileSync(file, JSON.stringify({ ...config, risk: { ...config['risk'], openOrdersMax: 399 } }))
+        writeFileSync(
+          file,
+          JSON.stringify({ ...config, risk: { ...config['risk'], openOrdersMax: 399 } }),
+        )
 
         const standby = machines.standby('b')
         const differs = ['code of busy-btc', 'code of busy-eth', 'risk']
-        expect(await standby.untilEvent('standby.differs')).toMatchObject({ level: 'warn', differs })
+        expect(await standby.untilEvent('standby.differs')).toMatchObject({
+          level: 'warn',
+          differs,
+        })
         await standby.untilEvent('standby.following')
         const names = differs.join(', ')
         const fleet = machines.command('b', ['fleet', 'status', '-c', CONFIG_FILE])

@@ -86,7 +86,8 @@ function listRestricted(run: IntentdProcess): readonly string[] {
   const restricted = new Set<string>()
   for (const { event, scope, code } of run.log) {
     const name = `${String(scope)} ${String(code)}`
-    if (['trading.halted', 'trading.reducing', 'trading.killed'].includes(event)) restricted.add(name)
+    if (['trading.halted', 'trading.reducing', 'trading.killed'].includes(event))
+      restricted.add(name)
     if (event === 'trading.released') restricted.delete(name)
   }
   return [...restricted]

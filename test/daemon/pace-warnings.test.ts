@@ -15,7 +15,11 @@ async function account(
   params: readonly string[] = [],
 ): Promise<CheckedAccount> {
   const loaded = loadConfig({ file: 'config/paper.yaml', cwd: ROOT, overrides, params })
-  const { strategies } = await readStrategies(loaded.config, loaded.documents, toInstruments(loaded.config))
+  const { strategies } = await readStrategies(
+    loaded.config,
+    loaded.documents,
+    toInstruments(loaded.config),
+  )
   return { loaded, strategies }
 }
 
@@ -113,12 +117,12 @@ describe('what a configuration asks of the exchange in vain is said, with its pl
 
   test('feeds of several accounts that share the address; nothing of one account as it is shipped', async () => {
     expect(listPaceWarnings([await account()])).toEqual([])
-    expect(listPaceWarnings([await withFeeds(1, 1000), await withFeeds(2, 1000)]).map(formatProblem)).toEqual(
-      [
-        expect.stringMatching(
-          /^config\/paper\.yaml:\d+:\d+ accounts: the feeds of longShortRatio ask 2\.0 calls in 1000 ms, the limit is 1$/,
-        ),
-      ],
-    )
+    expect(
+      listPaceWarnings([await withFeeds(1, 1000), await withFeeds(2, 1000)]).map(formatProblem),
+    ).toEqual([
+      expect.stringMatching(
+        /^config\/paper\.yaml:\d+:\d+ accounts: the feeds of longShortRatio ask 2\.0 calls in 1000 ms, the limit is 1$/,
+      ),
+    ])
   })
 })

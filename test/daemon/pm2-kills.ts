@@ -81,7 +81,9 @@ function openExchange(): Promise<RunningSimulator> {
     seed: 1,
     accounts: [
       {
-        ...{ uid: SIMULATED_UID, label: 'killed', positionMode: 'one_way_mode' },
+        uid: SIMULATED_UID,
+        label: 'killed',
+        positionMode: 'one_way_mode',
         balances: { USDT: '100000' },
       },
     ],
@@ -89,7 +91,10 @@ function openExchange(): Promise<RunningSimulator> {
 }
 
 /** The shipped configuration for that exchange, its keys, and the shipped file for pm2 with another working directory. */
-function writeProject(project: Project, { baseUrl, accounts: [account] }: RunningSimulator): string {
+function writeProject(
+  project: Project,
+  { baseUrl, accounts: [account] }: RunningSimulator,
+): string {
   writeRemote(project)
   project.edit('config/remote.yaml', '\nexchange:\n', `\nexchange:\n  baseUrl: ${baseUrl}\n`)
   project.edit('config/remote.yaml', '\nexecution:\n', '\nexecution:\n  acceptanceWindowMs: 2000\n')

@@ -15,7 +15,11 @@ afterAll(async () => {
   await projects.close()
 })
 
-function openPm2(project: Project, config: string, env: Readonly<Record<string, string>> = {}): Pm2 {
+function openPm2(
+  project: Project,
+  config: string,
+  env: Readonly<Record<string, string>> = {},
+): Pm2 {
   const pm2 = new Pm2({ INTENTD_CONFIG: join(project.directory, config), ...env })
   managers.push(pm2)
   return pm2
@@ -24,7 +28,11 @@ function openPm2(project: Project, config: string, env: Readonly<Record<string, 
 test.concurrent('pm2 runs the named configuration, starts it again after kill -9, stops it in good order, and keeps no key and nothing else of the shell', async () => {
   const project = projects.open()
   // A strategy with a timer of its own must not keep the process either.
-  project.edit('strategies/trend.ts', 'export default', 'setInterval(() => undefined, 1000)\nexport default')
+  project.edit(
+    'strategies/trend.ts',
+    'export default',
+    'setInterval(() => undefined, 1000)\nexport default',
+  )
   const pm2 = openPm2(project, 'config/paper.yaml', {
     INTENTD_API_SECRET: 'canary-5b20',
     AWS_SECRET_ACCESS_KEY: 'canary-of-another',

@@ -23,7 +23,11 @@ export interface AppStatus {
 
 interface ListedApp {
   readonly pid: number
-  readonly pm2_env: { readonly status: string; readonly exit_code?: number; readonly restart_time: number }
+  readonly pm2_env: {
+    readonly status: string
+    readonly exit_code?: number
+    readonly restart_time: number
+  }
 }
 
 /** The real pm2 with a home of its own, and the shipped ecosystem file in it. */

@@ -16,7 +16,10 @@ const instrument = madeInstrument({ symbol: SYMBOL, tick: '0.01', lot: '0.1', lo
 function shown(held: Readonly<Record<string, number>>): ShownAccount {
   const holding = (lots: number) => ({ longLots: Math.max(0, lots), shortLots: Math.max(0, -lots) })
   const net = Object.values(held).reduce((sum, lots) => sum + lots, 0)
-  const holdings = Object.entries(held).map(([id, lots]) => [pairOf(toStrategyId(id), SYMBOL), holding(lots)])
+  const holdings = Object.entries(held).map(([id, lots]) => [
+    pairOf(toStrategyId(id), SYMBOL),
+    holding(lots),
+  ])
   return {
     book: {
       positionMode: 'one_way_mode',
@@ -24,12 +27,15 @@ function shown(held: Readonly<Record<string, number>>): ShownAccount {
       holdings: new Map(holdings as [string, typeof FLAT][]),
       entries: new Map(),
     },
-    ...{ settings: { instruments: new Map([[SYMBOL, instrument]]) }, positions: new Map() },
-    ...{
-      grids: new Map([[SYMBOL, instrument]]),
-      engine: { positionReadAt: () => 0, fillsReadAt: 0, distances: new Map() },
+    settings: { instruments: new Map([[SYMBOL, instrument]]) },
+    positions: new Map(),
+    grids: new Map([[SYMBOL, instrument]]),
+    engine: {
+      positionReadAt: () => 0,
+      fillsReadAt: 0,
+      distances: new Map(),
     },
-    trusted: new TrustedClock(new ManualTime(1_000_000)),
+    trusted: new TrustedClock(new ManualTime(1e6)),
     config: { account: { marginCoin: 'USDT' } },
   } as unknown as ShownAccount
 }

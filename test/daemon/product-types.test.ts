@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { type ListedContracts, listInstruments } from '../../src/daemon/embedded/listed-instruments.ts'
+import {
+  type ListedContracts,
+  listInstruments,
+} from '../../src/daemon/embedded/listed-instruments.ts'
 
 const SETTINGS = { tickSize: '0.1', lotSize: '0.001', minSize: '0.001', minNotional: '5' }
 const NOW = Date.UTC(2025, 5, 2)
@@ -10,7 +13,9 @@ function listedAs(
   more: Partial<ListedContracts['instruments'][string]> = {},
 ) {
   const instruments = { [symbol]: { ...SETTINGS, ...more } }
-  const found = listInstruments({ productTypes, instruments }, NOW).filter((one) => one.symbol === symbol)
+  const found = listInstruments({ productTypes, instruments }, NOW).filter(
+    (one) => one.symbol === symbol,
+  )
   return found.map(({ productType, marginCoin }) => `${productType} ${marginCoin}`)
 }
 
@@ -32,7 +37,11 @@ test('what an instrument says goes before its name, and what nothing says is ref
 
 test('funding is paid at the hours of the instrument, else when the calendar says', () => {
   const instruments = { BTCUSDT: { ...SETTINGS, fundingHours: 4 as const }, ETHUSDT: SETTINGS }
-  const contracts = { productTypes: ['USDT-FUTURES'], instruments, fundingMinutes: [60, 780] } as const
+  const contracts = {
+    productTypes: ['USDT-FUTURES'],
+    instruments,
+    fundingMinutes: [60, 780],
+  } as const
   const minutesOf = (symbol: string) =>
     listInstruments(contracts, NOW).find((one) => one.symbol === symbol)?.fundingMinutes
 

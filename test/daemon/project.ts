@@ -36,7 +36,11 @@ export class Project {
     env: Readonly<Record<string, string>> = {},
     preload?: ProcessOptions['preload'],
   ): IntentdProcess {
-    return new IntentdProcess(args, { cwd: this.directory, env: { ...this.#home, ...env }, preload })
+    return new IntentdProcess(args, {
+      cwd: this.directory,
+      env: { ...this.#home, ...env },
+      preload,
+    })
   }
 
   /** The same from a folder below. */

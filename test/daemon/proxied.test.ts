@@ -41,8 +41,17 @@ describe.skipIf(opensslMissing !== undefined)('an exchange that only a proxy rea
     }
     try {
       const examined = await command('doctor', '-c', CONFIG_FILE)
-      expect(examined.said).toContain(`through the proxy ${proxy.url} (exchange.proxy, with a login)`)
-      const asked = await command('call', 'tickers', '--productType', 'usdt-futures', '-c', CONFIG_FILE)
+      expect(examined.said).toContain(
+        `through the proxy ${proxy.url} (exchange.proxy, with a login)`,
+      )
+      const asked = await command(
+        'call',
+        'tickers',
+        '--productType',
+        'usdt-futures',
+        '-c',
+        CONFIG_FILE,
+      )
       expect(asked).toMatchObject({ code: 0, said: expect.stringContaining('BTCUSDT') })
       const run = scene.start(env)
       await run.untilEvent('order.accepted')
@@ -56,8 +65,12 @@ describe.skipIf(opensslMissing !== undefined)('an exchange that only a proxy rea
       expect(run.summary).toMatchObject({ clean: true })
       expect([...scene.exchange.truth.open]).toEqual([])
       expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT ${EXCHANGE_HOST}:443`]))
-      expect(new Set(proxy.logins)).toEqual(new Set([`Basic ${Buffer.from('user:word').toString('base64')}`]))
-      expect(`${examined.said}${run.stderr.join('')}${run.stdout.join('')}`).not.toMatch(/user:word/)
+      expect(new Set(proxy.logins)).toEqual(
+        new Set([`Basic ${Buffer.from('user:word').toString('base64')}`]),
+      )
+      expect(`${examined.said}${run.stderr.join('')}${run.stdout.join('')}`).not.toMatch(
+        /user:word/,
+      )
     } finally {
       await scene.close()
       await proxy.close()

@@ -35,9 +35,19 @@ describe('what is known of the account is too old', () => {
     ['after three rounds of positions', { positionsMs: 5000 }, 5000, 15_000],
     ['after three readings of fills, where these are rarer', { fillsMs: 4000 }, 4000, 12_000],
     ['later with many instruments: ten are read a second', { instruments: 200 }, 20_000, 60_000],
-    ['later where a share of the limits is used', { instruments: 30, limitsUse: 0.5 }, 6000, 18_000],
+    [
+      'later where a share of the limits is used',
+      { instruments: 30, limitsUse: 0.5 },
+      6000,
+      18_000,
+    ],
     ['at the stricter age that is configured', { accountAgeMaxMs: 2000 }, 1000, 2000],
-    ['after three rounds, whatever longer age is configured', { accountAgeMaxMs: 60_000 }, 1000, 3000],
+    [
+      'after three rounds, whatever longer age is configured',
+      { accountAgeMaxMs: 60_000 },
+      1000,
+      3000,
+    ],
   ])('%s', (_, paced, roundMs, ageMs) => {
     expect(readRoundMs(configOf(paced), { accounts: 1 })).toBe(roundMs)
     expect(accountAgeMaxOf(configOf(paced), { accounts: 1 })).toBe(ageMs)

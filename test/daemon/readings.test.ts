@@ -4,8 +4,13 @@ import { systemTimers } from '../../src/lib/timers.ts'
 
 test('what cannot be read is said, and more than eight readings at a time are turned away', async () => {
   const readings = new Readings({
-    config: { account: {}, instruments: {} } as never,
-    ...{ journal: '/there/is/no/journal.sqlite', backtests: '/there/is/no/folder', timers: systemTimers },
+    config: {
+      account: {},
+      instruments: {},
+    } as never,
+    journal: '/there/is/no/journal.sqlite',
+    backtests: '/there/is/no/folder',
+    timers: systemTimers,
   })
   try {
     expect(await readings.ask({ kind: 'backtests' })).toEqual([])

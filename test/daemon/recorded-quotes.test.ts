@@ -28,7 +28,15 @@ interface Ticker {
 function snapshot({ symbol = 'BTCUSDT', at, bid, rate = 0.0001 }: Ticker): string {
   const table = new TickerTable(2)
   const row = table.claimRow(symbol)
-  const values = { ts: at, bidPr: bid, askPr: bid + 1, bidSz: 2, askSz: 3, lastPr: bid, fundingRate: rate }
+  const values = {
+    ts: at,
+    bidPr: bid,
+    askPr: bid + 1,
+    bidSz: 2,
+    askSz: 3,
+    lastPr: bid,
+    fundingRate: rate,
+  }
   for (const [column, value] of Object.entries(values))
     table.columns[column as keyof typeof values][row] = value
   table.readAt = at + 20
@@ -48,7 +56,9 @@ const readAll = () => readRecordedQuotes(findSegments(folder))
 const columnsOf = (symbol: string) =>
   readAll()
     .tables.get(symbol)
-    ?.map(({ columns }) => Object.fromEntries([...columns].map(([field, numbers]) => [field, [...numbers]])))
+    ?.map(({ columns }) =>
+      Object.fromEntries([...columns].map(([field, numbers]) => [field, [...numbers]])),
+    )
 
 test('each ticker is a quote at its own time, a table a file; a poll that found nothing new is none', async () => {
   await writeRun(1, [
@@ -99,7 +109,8 @@ test('what was cut off is read to there; what was changed too, and is reported',
   writeFileSync(file, bytes)
   const changed = readAll()
 
-  const rowsOf = ({ tables }: typeof cut) => tables.get('BTCUSDT')?.[0]?.columns.get('at')?.length ?? 0
+  const rowsOf = ({ tables }: typeof cut) =>
+    tables.get('BTCUSDT')?.[0]?.columns.get('at')?.length ?? 0
   expect(cut.damages).toEqual([])
   expect(rowsOf(cut)).toBe(20)
   expect(changed.damages.map(({ code }) => code)).toEqual(['RECORDING_DAMAGED'])

@@ -49,7 +49,11 @@ test.concurrent(
     const whole = await replay(project, [directory])
     const same = await replay(project, [directory, '--strategy', 'config/strategies/grid-btc.yaml'])
     project.edit('config/strategies/grid-btc.yaml', 'size: "0.002"', 'size: "0.001"')
-    const changed = await replay(project, [directory, '--strategy', 'config/strategies/grid-btc.yaml'])
+    const changed = await replay(project, [
+      directory,
+      '--strategy',
+      'config/strategies/grid-btc.yaml',
+    ])
 
     expect(whole.errors).toBe('')
     expect(whole.code).toBe(0)

@@ -9,11 +9,16 @@ afterAll(() => killLeftOver())
 /** A daemon that trades at an exchange whose answers can be spoilt. In hedge mode an order that opens never reduces. */
 async function startTrading(misanswer: keyof typeof MISANSWERS) {
   const scene = await CrashScene.open({
-    ...{ seed: 11, mode: 'hedge_mode', reading: 'pendingOnly', onRestart: 'cancel' },
+    seed: 11,
+    mode: 'hedge_mode',
+    reading: 'pendingOnly',
+    onRestart: 'cancel',
     scenario: SCENARIOS.normal,
   })
   const proxy = await HostileProxy.start({
-    ...{ target: scene.exchange.url, every: 0, misanswer: MISANSWERS[misanswer] },
+    target: scene.exchange.url,
+    every: 0,
+    misanswer: MISANSWERS[misanswer],
   })
   scene.tradeAt(proxy.url)
   const run = scene.start()
@@ -45,7 +50,9 @@ test('one refused read is asked for again after a second, and nothing stands sti
     await run.until('more orders', () => run.events('order.sent').length > sentBefore)
 
     const next = proxy.seen.findIndex(({ name }, index) => index > refusedAt && name === 'fills')
-    const between = proxy.seen.slice(refusedAt + 1, next).filter(({ name }) => name === 'single-position')
+    const between = proxy.seen
+      .slice(refusedAt + 1, next)
+      .filter(({ name }) => name === 'single-position')
     // Positions are read three times a second and instrument: a minute of silence would be hundreds.
     expect(between.length).toBeLessThan(20)
     expect(run.events('account.refused')).toEqual([])
@@ -61,7 +68,8 @@ test.each(['refusedAddress', 'forbidden'] as const)(
   async (misanswer) => {
     const { scene, proxy, run, close } = await startTrading(misanswer)
     try {
-      for (const name of ['fills', 'single-position']) proxy.spoilt.set(name, Number.POSITIVE_INFINITY)
+      for (const name of ['fills', 'single-position'])
+        proxy.spoilt.set(name, Number.POSITIVE_INFINITY)
       const { reason } = await run.untilEvent('account.stale')
       await run.untilEvent('account.refused')
       const before = opened(run)
@@ -71,7 +79,9 @@ test.each(['refusedAddress', 'forbidden'] as const)(
         () => askedFor(proxy, 'fills') + askedFor(proxy, 'single-position') > asked,
       )
 
-      expect(String(reason)).toMatch(misanswer === 'forbidden' ? /HTTP_403/ : /refused 40018: Invalid IP/)
+      expect(String(reason)).toMatch(
+        misanswer === 'forbidden' ? /HTTP_403/ : /refused 40018: Invalid IP/,
+      )
       expect(opened(run)).toBe(before)
 
       proxy.spoilt.clear()

@@ -53,7 +53,10 @@ test('a rotated key is taken over once its account agrees with the journal, and 
     code: 0,
     said: expect.stringMatching(/agrees: +positions of 2 instruments\nagrees: +fill \d+[^]*taken:/),
   })
-  expect(await rekey(place.env)).toMatchObject({ code: 0, said: expect.stringContaining('nothing to do') })
+  expect(await rekey(place.env)).toMatchObject({
+    code: 0,
+    said: expect.stringContaining('nothing to do'),
+  })
   const next = startDaemon(project, place)
   await next.untilEvent('order.accepted')
   expect(next.events('trading.halted')).toEqual([])

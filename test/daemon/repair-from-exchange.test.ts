@@ -23,7 +23,12 @@ const BUY = { side: 'buy', orderType: 'limit', force: 'gtc', price, size: '0.01'
 
 test('[RSK3] a request of a run that was just killed is waited for, and what it placed is cancelled', async () => {
   const mode = 'one_way_mode'
-  const exchange = await CrashExchange.start({ seed: 3, mode, reading: 'replay', scenario: SCENARIOS.normal })
+  const exchange = await CrashExchange.start({
+    seed: 3,
+    mode,
+    reading: 'replay',
+    scenario: SCENARIOS.normal,
+  })
   const project = projects.open()
   writeCrashConfig(project, {
     mode,
@@ -32,16 +37,22 @@ test('[RSK3] a request of a run that was just killed is waited for, and what it 
     policies: { onRestart: 'cancel', onStop: 'cancel' },
   })
   const cwd = project.directory
-  const { config } = loadConfig({ file: CONFIG_FILE, cwd, overrides: ['exchange.requestTimeoutMs=30000'] })
+  const { config } = loadConfig({
+    file: CONFIG_FILE,
+    cwd,
+    overrides: ['exchange.requestTimeoutMs=30000'],
+  })
   const credentials = loadCredentials(config, { cwd, variables: exchange.credentials })
   const access = accessTo(config, credentials)
   if (access === undefined) throw new Error('unreachable: it names an exchange')
   const others = new ExchangeClient({
     ...access,
     positionMode: mode,
-    ...{ clock: systemClock, timers: systemTimers, offset: new ExchangeClock() },
+    clock: systemClock,
+    timers: systemTimers,
+    offset: new ExchangeClock(),
     ...CALLING,
-    requestTimeoutMs: 30_000,
+    requestTimeoutMs: 3e4,
   })
   const place = async (clientOid: string): Promise<void> => {
     const order = { ...BUY, clientOid }
@@ -68,8 +79,14 @@ test('[RSK3] a request of a run that was just killed is waited for, and what it 
 
   await place('early')
   const { cancelled, positions } = await repairFromExchange({
-    ...{ config, credentials, timers, directory: join(project.directory, STATE) },
-    ...{ password: undefined, version: '0', clock: systemClock, configOption: '' },
+    config,
+    credentials,
+    timers,
+    directory: join(project.directory, STATE),
+    password: undefined,
+    version: '0',
+    clock: systemClock,
+    configOption: '',
     onWait: (forMs) => {
       waits.push(forMs)
       isWaiting = true

@@ -8,7 +8,12 @@ afterAll(() => projects.close())
 
 // On its way to a market that is so quick, a post-only order may be crossed and cancelled: nobody is told.
 const FAST = [
-  ...['--set', 'simulator.speed=1200', '--set', 'simulator.entryLatencyMs=0', '--summary', 'json'],
+  '--set',
+  'simulator.speed=1200',
+  '--set',
+  'simulator.entryLatencyMs=0',
+  '--summary',
+  'json',
 ]
 
 test('[ORD5] a journal that lost its tail is refused, repaired, and trades nothing until it is released', async () => {

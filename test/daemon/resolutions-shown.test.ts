@@ -3,7 +3,12 @@ import { listResolutions } from '../../src/daemon/control/instrument-view.ts'
 import { type ShownAccount } from '../../src/daemon/account/shown-account.ts'
 
 test('what an instrument finds out before it trades on is in the way, but for the clearing of a ladder that moves', () => {
-  const causes = { BTCUSDT: 'unknown', ETHUSDT: 'unwanted', SOLUSDT: undefined, XRPUSDT: 'missing' } as const
+  const causes = {
+    BTCUSDT: 'unknown',
+    ETHUSDT: 'unwanted',
+    SOLUSDT: undefined,
+    XRPUSDT: 'missing',
+  } as const
   const account = {
     settings: { instruments: new Map(Object.keys(causes).map((symbol) => [symbol, {}])) },
     engine: {

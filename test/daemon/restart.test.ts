@@ -9,7 +9,12 @@ afterAll(() => projects.close())
 
 // On its way to a market that is so quick, a post-only order may be crossed and cancelled: nobody is told.
 const FAST = [
-  ...['--set', 'simulator.speed=1200', '--set', 'simulator.entryLatencyMs=0', '--summary', 'json'],
+  '--set',
+  'simulator.speed=1200',
+  '--set',
+  'simulator.entryLatencyMs=0',
+  '--summary',
+  'json',
 ]
 
 /** What a run found when it began. */
@@ -106,7 +111,9 @@ test.concurrent('a second daemon on the same state is refused, and told who hold
 
   expect(refused.code).toBe(75)
   expect(second.stderr.join('\n')).toMatch(/STATE_HELD: another daemon holds this state directory/)
-  expect(second.stderr.join('\n')).toMatch(/pid +\d+\n +host .+\n +since .+\n +name +paper\n +command +run/)
+  expect(second.stderr.join('\n')).toMatch(
+    /pid +\d+\n +host .+\n +since .+\n +name +paper\n +command +run/,
+  )
   expect(second.log).toEqual([])
   expect(code).toBe(0)
   expect(first.summary.exchange?.differences).toEqual([])

@@ -67,7 +67,9 @@ async function run(): Promise<void> {
     })
     all.push(...report.failovers)
     const { orders, fills, differences } = report
-    console.log(`account ${chain + 1}: ${orders} orders, ${fills} fills, ${differences.length} differences`)
+    console.log(
+      `account ${chain + 1}: ${orders} orders, ${fills} fills, ${differences.length} differences`,
+    )
     for (const difference of differences) console.log(`  ${difference}`)
     if (differences.length > 0) process.exitCode = 1
   }

@@ -28,10 +28,13 @@ else process.exitCode = (await run(parseCount(values.times), parseDuration(value
 async function run(times: number, everyMs: number): Promise<boolean> {
   const waits: number[] = []
   const { kills, fills, orders, differences } = await runPm2Kills({
-    ...{ times, everyMs },
+    times,
+    everyMs,
     onKill: (upAfterMs) => {
       waits.push(upAfterMs)
-      process.stdout.write(`killed ${waits.length} times, up again after ${Math.round(upAfterMs)} ms\n`)
+      process.stdout.write(
+        `killed ${waits.length} times, up again after ${Math.round(upAfterMs)} ms\n`,
+      )
     },
   })
   process.stdout.write(`kills ${kills}, orders ${orders}, fills ${fills}\n`)

@@ -30,7 +30,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 if (redisMissing === undefined) {
   for (const load of LOADS.filter((each) => values.load.includes(each))) {
     const marketData = values['market-data']
-    console.log(`\n${load}, ${values.seconds} s${marketData ? ', tickers read for each other' : ''}`)
+    console.log(
+      `\n${load}, ${values.seconds} s${marketData ? ', tickers read for each other' : ''}`,
+    )
     try {
       const address = await SharedAddress.start(load, { marketData })
       await address.play(Math.max(180, Number(values.seconds)) * 1000)
@@ -60,7 +62,9 @@ function report(
   const rates = ratesOf(arrivals)
   const endedAt = Math.max(...arrivals.map(({ at }) => at))
   const marks = [{ at: startedAt, what: 'all started' }, ...troubles, { at: endedAt, what: '' }]
-  console.log(`% of the limit used${' '.repeat(41)}${rates.map(({ name }) => name.padStart(16)).join('')}`)
+  console.log(
+    `% of the limit used${' '.repeat(41)}${rates.map(({ name }) => name.padStart(16)).join('')}`,
+  )
   const parts: Part[] = []
   for (const [place, { at, what }] of marks.slice(0, -1).entries()) {
     const to = marks[place + 1]?.at ?? endedAt
@@ -80,7 +84,8 @@ function report(
     if (most > calls) process.exitCode = 1
   }
   console.log(`429: ${tooManyRequests}; exit codes ${codes.join(', ')}`)
-  for (const [place, events] of said.entries()) console.log(`daemon ${place + 1}: ${JSON.stringify(events)}`)
+  for (const [place, events] of said.entries())
+    console.log(`daemon ${place + 1}: ${JSON.stringify(events)}`)
   // At first each holds half of an even share.
   const unused = findUnused(
     rates.filter(({ name }) => reached.includes(name)),

@@ -11,13 +11,31 @@ afterAll(() => projects.close())
 function expectSound(summary: RunSummary): void {
   expect(Object.keys(summary)).toEqual(
     expect.arrayContaining([
-      ...['cycles', 'snapshots', 'intents', 'denials', 'batches', 'orders', 'fills', 'fees'],
-      ...['realisedProfit', 'unrealisedProfit', 'positions', 'rateLimited', 'unknowns', 'limiter'],
-      ...['wakeUpLateness', 'decisionLatency'],
+      'cycles',
+      'snapshots',
+      'intents',
+      'denials',
+      'batches',
+      'orders',
+      'fills',
+      'fees',
+      'realisedProfit',
+      'unrealisedProfit',
+      'positions',
+      'rateLimited',
+      'unknowns',
+      'limiter',
+      'wakeUpLateness',
+      'decisionLatency',
     ]),
   )
   expect(summary.exchange?.differences).toEqual([])
-  expect(summary).toMatchObject({ clean: true, rateLimited: 0, unknowns: 0, exchange: { agrees: true } })
+  expect(summary).toMatchObject({
+    clean: true,
+    rateLimited: 0,
+    unknowns: 0,
+    exchange: { agrees: true },
+  })
   expect(summary.fills).toBe(summary.exchange?.fills)
   for (const { endpoint, windowMax, calls } of summary.limiter)
     expect(windowMax, endpoint).toBeLessThanOrEqual(calls)
@@ -111,7 +129,14 @@ test.concurrent('a contract that only the configuration knows can be played', as
   project.edit('config/paper.yaml', 'ETHUSDT: "3000" }', 'ETHUSDT: "3000", SOLUSDT: "60000" }')
   project.edit('config/strategies/grid-btc.yaml', '[BTCUSDT]', '[SOLUSDT]')
 
-  const run = project.run(['--market', `SOLUSDT=${recording}`, '--speed', '30', '--summary', 'json'])
+  const run = project.run([
+    '--market',
+    `SOLUSDT=${recording}`,
+    '--speed',
+    '30',
+    '--summary',
+    'json',
+  ])
   const isOf = (event: string) => run.events(event).some(({ symbol }) => symbol === 'SOLUSDT')
   await run.until('a fill', () => isOf('order.sent') && isOf('order.fill'))
   const { code } = await run.stop()
@@ -161,8 +186,14 @@ export default defineStrategy({
 })
 `,
   )
-  project.edit('config/strategies/trend-btc.yaml', '../../strategies/trend.ts', '../../elsewhere/broken.ts')
-  const file = project.read('config/strategies/trend-btc.yaml').replace(/params:\n(?: .*\n)+/, 'params: {}\n')
+  project.edit(
+    'config/strategies/trend-btc.yaml',
+    '../../strategies/trend.ts',
+    '../../elsewhere/broken.ts',
+  )
+  const file = project
+    .read('config/strategies/trend-btc.yaml')
+    .replace(/params:\n(?: .*\n)+/, 'params: {}\n')
   project.write('config/strategies/trend-btc.yaml', file)
 
   const run = project.run(['--summary', 'json'])
@@ -172,9 +203,15 @@ export default defineStrategy({
   const { code } = await run.stop()
 
   expect(code).toBe(0)
-  expect(halted).toMatchObject({ level: 'error', scope: 'strategy:trend-btc', code: 'strategyFailed' })
+  expect(halted).toMatchObject({
+    level: 'error',
+    scope: 'strategy:trend-btc',
+    code: 'strategyFailed',
+  })
   expect(String(halted['reason'])).toContain('this one always breaks')
-  expect(new Set(run.events('order.sent').map(({ strategy }) => strategy))).not.toContain('trend-btc')
+  expect(new Set(run.events('order.sent').map(({ strategy }) => strategy))).not.toContain(
+    'trend-btc',
+  )
   expect(run.summary.exchange?.differences).toEqual([])
 })
 
@@ -191,6 +228,9 @@ test.concurrent('[SEC1] logs are JSON lines, follow each order by its clientOid,
   const events = history.map(({ event }) => event)
   expect(events[0]).toBe('order.sent')
   // On a busy machine one that did not leave in time leaves again.
-  expect(events.slice(events.lastIndexOf('order.sent')).slice(0, 2)).toEqual(['order.sent', 'order.accepted'])
+  expect(events.slice(events.lastIndexOf('order.sent')).slice(0, 2)).toEqual([
+    'order.sent',
+    'order.accepted',
+  ])
   expect(run.stdout.join('\n')).not.toMatch(/sim_[0-9a-f]{8}|passphrase|ACCESS-/)
 })

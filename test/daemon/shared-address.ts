@@ -30,7 +30,9 @@ const INSTRUMENTS = {
   ETHUSDT: { tickSize: '0.01', lotSize: '0.01', minSize: '0.01', minNotional: '5' },
 }
 const ACCOUNT = {
-  ...{ productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' },
+  productType: 'USDT-FUTURES',
+  marginCoin: 'USDT',
+  marginMode: 'crossed',
   positionMode: 'one_way_mode',
 } as const
 /** Beyond what a lease of a share lasts (3 s), and what a daemon that is started again takes. */
@@ -97,7 +99,9 @@ export class SharedAddress {
 
   /** Ends everything in good order. @returns what the exchange counted */
   async end(): Promise<Ended> {
-    const codes = await Promise.all(this.#runs.map(async (runs) => (await runs.at(-1)?.stop())?.code))
+    const codes = await Promise.all(
+      this.#runs.map(async (runs) => (await runs.at(-1)?.stop())?.code),
+    )
     await this.#simulator.stop()
     const [stopped] = this.#simulator.events('simulator.stopped')
     const text = readFileSync(join(this.#project.directory, ARRIVALS_FILE), 'utf8')
@@ -146,7 +150,10 @@ export class SharedAddress {
   }
 
   #run(place: number): IntentdProcess {
-    return this.#project.start(['run', '-c', configOf(place)], toVariables(keysOf(this.#project, place)))
+    return this.#project.start(
+      ['run', '-c', configOf(place)],
+      toVariables(keysOf(this.#project, place)),
+    )
   }
 }
 
@@ -163,7 +170,9 @@ const SAID = ['limits.shared', 'limits.alone', 'limits.coolingDown', 'daemon.bro
 
 function countEvents(runs: readonly IntentdProcess[]): Readonly<Record<string, number>> {
   const count = (event: string) => runs.reduce((sum, run) => sum + run.events(event).length, 0)
-  return Object.fromEntries(SAID.map((event) => [event, count(event)]).filter(([, times]) => times !== 0))
+  return Object.fromEntries(
+    SAID.map((event) => [event, count(event)]).filter(([, times]) => times !== 0),
+  )
 }
 
 const BY_PATH = new Map(endpointNames.map((name) => [endpointNamed(name).path, name]))
@@ -179,12 +188,28 @@ function configOf(place: number): string {
 
 function writeSimulator(project: Project): void {
   const file = {
-    ...{ host: '127.0.0.1', port: 0, seed: 1, instruments: INSTRUMENTS },
-    market: { startPrices: { BTCUSDT: '60000', ETHUSDT: '3000' }, yearlyVolatility: 0.6 },
+    host: '127.0.0.1',
+    port: 0,
+    seed: 1,
+    instruments: INSTRUMENTS,
+    market: {
+      startPrices: {
+        BTCUSDT: '60000',
+        ETHUSDT: '3000',
+      },
+      yearlyVolatility: 0.6,
+    },
     accounts: Array.from({ length: MEMBERS }, (_, place) => ({
-      ...{ name: `member-${place}`, ...ACCOUNT, startingBalance: '1000000', leverage: 10 },
+      name: `member-${place}`,
+      ...ACCOUNT,
+      startingBalance: '1000000',
+      leverage: 10,
     })),
-    limits: { counting: 'sliding', refusedCallsCount: true, gatewayCalls: 10 },
+    limits: {
+      counting: 'sliding',
+      refusedCallsCount: true,
+      gatewayCalls: 10,
+    },
   }
   project.write('config/simulator.yaml', JSON.stringify(file))
 }
@@ -203,22 +228,52 @@ function writeDaemon(project: Project, { place, load, url, redis, marketData }: 
     load === 'address' ? { positionsMs: 1000, fillsMs: 500 } : { positionsMs: 100, fillsMs: 100 }
   const name = `member-${place}`
   const main = {
-    ...{ name, environment: 'simulator', account: ACCOUNT, instruments: INSTRUMENTS },
-    exchange: { baseUrl: url, requestTimeoutMs: 2000, shared: { redis, members: MEMBERS, marketData } },
-    polling: { tickersMs: 50, ...polling },
+    name,
+    environment: 'simulator',
+    account: ACCOUNT,
+    instruments: INSTRUMENTS,
+    exchange: {
+      baseUrl: url,
+      requestTimeoutMs: 2e3,
+      shared: {
+        redis,
+        members: MEMBERS,
+        marketData,
+      },
+    },
+    polling: {
+      tickersMs: 50,
+      ...polling,
+    },
     risk: {
-      ...{ dataAgeMaxMs: 5000, priceCollarRatio: 0.1, openOrdersMax: 400 },
-      ...{ orderNotionalMax: '1000000', grossNotionalMax: '10000000' },
+      dataAgeMaxMs: 5e3,
+      priceCollarRatio: 0.1,
+      openOrdersMax: 400,
+      orderNotionalMax: '1000000',
+      grossNotionalMax: '10000000',
     },
     state: { directory: `../state-${place}` },
-    ...{ onRestart: 'adopt', onStop: 'cancel' },
+    onRestart: 'adopt',
+    onStop: 'cancel',
     strategies: [`members/${name}.yaml`],
   }
   project.write(configOf(place), JSON.stringify(main))
   const strategy = {
-    ...{ id: 'grid', module: '../../strategies/grid.ts', isolation: 'inline', instruments: ['BTCUSDT'] },
-    params: { spacingBps: 1, levels: 4, recentreAfterLevels: 2, size: '0.002' },
-    risk: { positionMax: '1', orderSizeMax: '0.01', openOrdersMax: 100 },
+    id: 'grid',
+    module: '../../strategies/grid.ts',
+    isolation: 'inline',
+    instruments: ['BTCUSDT'],
+    params: {
+      spacingBps: 1,
+      levels: 4,
+      recentreAfterLevels: 2,
+      size: '0.002',
+    },
+    risk: {
+      positionMax: '1',
+      orderSizeMax: '0.01',
+      openOrdersMax: 100,
+    },
     feeds: feedsFor(load),
   }
   project.write(`config/members/${name}.yaml`, JSON.stringify(strategy))

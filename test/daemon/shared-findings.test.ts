@@ -4,7 +4,9 @@ import { findUnsaid, findUnused } from './shared-findings.ts'
 /** Ten calls a second, of which so many were made evenly for ten seconds. */
 function rateOf(perSecond: number) {
   const arrivals = Array.from({ length: 10 * perSecond }, (_, index) => ({
-    ...{ at: (index * 1000) / perSecond, endpoint: 'tickers', status: 200 },
+    at: (index * 1e3) / perSecond,
+    endpoint: 'tickers',
+    status: 200,
   }))
   return { name: 'tickers', calls: 10, perMs: 1000, arrivals }
 }

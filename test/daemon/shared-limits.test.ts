@@ -27,11 +27,18 @@ function listenTo() {
   const hidden: Secret[] = []
   let [wanted, resume] = ['', (): void => undefined]
   return {
-    ...{ said, hidden },
-    ...{ isTerminal: false, descriptor: 1 as const, setLevel: () => undefined, listen: () => undefined },
+    said,
+    hidden,
+    isTerminal: false,
+    descriptor: 1 as const,
+    setLevel: () => undefined,
+    listen: () => undefined,
     hide: (secret: Secret) => void hidden.push(secret),
     log(_level: string, event: string, fields: object = {}) {
-      said.push({ event, fields })
+      said.push({
+        event,
+        fields,
+      })
       if (event === wanted) resume()
     },
     heard: (event: string): Promise<void> =>
@@ -53,16 +60,28 @@ describe.skipIf(redisMissing !== undefined)('limits that are shared', () => {
       file: 'config/remote.yaml',
       overrides: [
         'exchange.baseUrl=http://127.0.0.1:1',
-        ...[`exchange.shared.redis=${server.url}`, 'exchange.shared.members=2'],
+        `exchange.shared.redis=${server.url}`,
+        'exchange.shared.members=2',
         'exchange.shared.marketData=true',
         'control.tokenFile=../exposed.token',
       ],
       cwd: project.directory,
     })
-    const credentials = { apiKey: new Secret('k'), apiSecret: new Secret('s'), passphrase: new Secret('p') }
+    const credentials = {
+      apiKey: new Secret('k'),
+      apiSecret: new Secret('s'),
+      passphrase: new Secret('p'),
+    }
 
     const opening = openDaemon({
-      ...{ ...time, loaded, credentials, market: { files: [], speed: undefined }, version: '0' },
+      ...time,
+      loaded,
+      credentials,
+      market: {
+        files: [],
+        speed: undefined,
+      },
+      version: '0',
       logger: listenTo(),
     })
 
@@ -86,10 +105,14 @@ describe.skipIf(redisMissing !== undefined)('limits that are shared', () => {
     const [wrong, right] = [await open('canary-of-another'), await open(PASSWORD)]
     await Promise.all([wrong.logger.heard('limits.alone'), right.logger.heard('limits.shared')])
 
-    expect(wrong.logger.said).toMatchObject([{ fields: { reason: expect.stringContaining('WRONGPASS') } }])
+    expect(wrong.logger.said).toMatchObject([
+      { fields: { reason: expect.stringContaining('WRONGPASS') } },
+    ])
     expect(right.logger.said).toMatchObject([{ event: 'limits.shared' }])
     for (const { logger, limits } of [wrong, right]) {
-      expect(logger.hidden.map((secret) => secret.reveal())).toEqual([expect.stringContaining('canary')])
+      expect(logger.hidden.map((secret) => secret.reveal())).toEqual([
+        expect.stringContaining('canary'),
+      ])
       expect(JSON.stringify([logger.said, limits?.view()])).not.toContain('canary')
       await limits?.stop()
     }
@@ -102,20 +125,26 @@ it('status and /metrics show what is held of the limits of the address, and who 
     { name: 'all endpoints', calls: 6000, perMs: 60_000, mayMake: 1500, gone: 1200 },
     { name: 'longShortRatio', calls: 1, perMs: 1000, mayMake: 0, gone: 0 },
   ]
-  const show = (sharedLimits: StatusView['sharedLimits'], sharedTickers?: StatusView['sharedTickers']) => {
+  const show = (
+    sharedLimits: StatusView['sharedLimits'],
+    sharedTickers?: StatusView['sharedTickers'],
+  ) => {
     const status = {
-      ...{ name: 'a', version: '0', environment: 'demo', speed: 1, isReadOnly: false, exchange: 'e' },
-      ...{
-        configOption: '',
-        pid: 1,
-        processStartedAt: 0,
-        startedAt: 0,
-        now: 90_000,
-        accounts: [],
-        off: [],
-        ...(sharedLimits && { sharedLimits }),
-        ...(sharedTickers && { sharedTickers }),
-      },
+      name: 'a',
+      version: '0',
+      environment: 'demo',
+      speed: 1,
+      isReadOnly: false,
+      exchange: 'e',
+      configOption: '',
+      pid: 1,
+      processStartedAt: 0,
+      startedAt: 0,
+      now: 9e4,
+      accounts: [],
+      off: [],
+      ...(sharedLimits && { sharedLimits }),
+      ...(sharedTickers && { sharedTickers }),
     }
     const metrics = new Metrics(systemTimers)
     const summary = { count: 0, p50Ms: 0, p99Ms: 0, maxMs: 0 }
@@ -130,16 +159,24 @@ it('status and /metrics show what is held of the limits of the address, and who 
   const alone = show({ ...common, state: 'alone', reason: 'no answer', members: 0 })
   const refused = show({ ...common, state: 'refused', reason: 'too many', members: 0 })
 
-  expect(shared.text).toMatch(/with 2 other daemons \(at most 3\) for 60 s: all endpoints 1500 of\s+6000/)
+  expect(shared.text).toMatch(
+    /with 2 other daemons \(at most 3\) for 60 s: all endpoints 1500 of\s+6000/,
+  )
   expect(shared.metrics).toContain('intentd_shared_limits_state{state="shared"} 1\n')
   expect(shared.metrics).toContain('intentd_shared_limits_members 3\n')
-  expect(shared.text).toMatch(/\n +of daemons that ended, and may count still: all endpoints 1200\n/)
+  expect(shared.text).toMatch(
+    /\n +of daemons that ended, and may count still: all endpoints 1200\n/,
+  )
   expect(shared.metrics).toContain('intentd_shared_limit_gone{limit="all endpoints"} 1200\n')
   expect(shared.metrics).toContain('intentd_shared_limit_held{limit="longShortRatio"} 0\n')
   expect(alone.text).toMatch(/! without Redis for 60 s, at most an even share of 4[^]*! no answer/)
   expect(alone.metrics).toContain('intentd_shared_limits_since_seconds 30\n')
-  expect(refused.text).toMatch(/! REFUSED for 60 s: no call leaves, not even a cancel[^]*! too many/)
-  expect(show({ ...common, state: 'joining', reason: null, members: 0 }).text).toContain('waits for')
+  expect(refused.text).toMatch(
+    /! REFUSED for 60 s: no call leaves, not even a cancel[^]*! too many/,
+  )
+  expect(show({ ...common, state: 'joining', reason: null, members: 0 }).text).toContain(
+    'waits for',
+  )
   const counts = { taken: 120, own: 40, refused: 0, failed: 0 }
   const tickers = show(undefined, counts)
   expect(tickers.text).toMatch(/tickers +120 readings of other daemons, 40 of its own\n/)

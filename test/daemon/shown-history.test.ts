@@ -35,7 +35,9 @@ describe('candles for looking at', () => {
       { at: 10_000, open: 5, high: 9, low: 3, close: 4 },
       { at: 15_000, open: 6, high: 6, low: 6, close: 6 },
     ])
-    expect(history.candles('BTCUSDT', 60_000)).toEqual([{ at: 0, open: 5, high: 9, low: 3, close: 6 }])
+    expect(history.candles('BTCUSDT', 60_000)).toEqual([
+      { at: 0, open: 5, high: 9, low: 3, close: 6 },
+    ])
     expect(history.candles('ETHUSDT', 5000)).toEqual([])
     expect(history.candles('BTCUSDT', 7000)).toBeUndefined()
     expect(history.candles('XRPUSDT', 5000)).toBeUndefined()
@@ -46,7 +48,9 @@ describe('candles for looking at', () => {
     for (let index = 1; index <= 1000; index += 1) read(history, index * 5000, index)
     const candles = history.candles('BTCUSDT', 5000) ?? []
 
-    expect(candles.map(({ close }) => close)).toEqual(Array.from({ length: 360 }, (_, index) => 641 + index))
+    expect(candles.map(({ close }) => close)).toEqual(
+      Array.from({ length: 360 }, (_, index) => 641 + index),
+    )
   })
 
   test('go on after one stamp far ahead, and without it', () => {
@@ -128,7 +132,8 @@ describe('the curve of a run', () => {
       [20_002, -700],
     ])
     for (let second = 0; second < 100_000; second += 1) {
-      const total = second % 3 === 0 ? { net: '0', unrealised: null } : profit(figures.get(second) ?? 0)
+      const total =
+        second % 3 === 0 ? { net: '0', unrealised: null } : profit(figures.get(second) ?? 0)
       const view = { profit: { total, strategies: {} }, equity: null, peak: null }
       curve.take(second * 1000, second * 1000, view as unknown as AccountView)
     }
@@ -144,7 +149,10 @@ test('denials are counted by strategy and cause, those that were not logged too'
   const counts = new DenialCounts()
   const denied = { strategy: 'grid', symbol: 'BTCUSDT', code: 'TRADING_HALTED', detail: 'odd' }
   counts.hear({ level: 'info', event: 'intent.denied', fields: { ...denied, orders: 3 } }, 1000)
-  counts.hear({ level: 'info', event: 'intent.denied', fields: { ...denied, sinceLastLogged: 5 } }, 2000)
+  counts.hear(
+    { level: 'info', event: 'intent.denied', fields: { ...denied, sinceLastLogged: 5 } },
+    2000,
+  )
   counts.hear({ level: 'info', event: 'order.fill', fields: denied }, 2000)
 
   expect(counts.view()).toEqual({ grid: { TRADING_HALTED: 9 } })
@@ -209,7 +217,13 @@ describe('what the last seven days have brought', () => {
       now: () => now,
       booked: (kind, since) => rows.filter((row) => row.kind === kind && row.at >= since),
     })
-    const pay = { kind: 'funding', at: NOON, symbol: 'BTCUSDT', holdSide: 'long', change: '-2' } as const
+    const pay = {
+      kind: 'funding',
+      at: NOON,
+      symbol: 'BTCUSDT',
+      holdSide: 'long',
+      change: '-2',
+    } as const
     activity.observe({ ...pay, counter: '' }, {} as Book)
     expect(activity.fundingToday.toString()).toBe('-1.75')
     expect(net(activity)).toBeCloseTo(-0.5 - 1.75 + 1 - 0.1)

@@ -41,7 +41,10 @@ export function findSignedWithoutLease(
 ): Differences {
   return barred.flatMap(({ machine, from, to }) =>
     requests
-      .filter((request) => request.machine === machine && request.signedAt > from && request.signedAt <= to)
+      .filter(
+        (request) =>
+          request.machine === machine && request.signedAt > from && request.signedAt <= to,
+      )
       .map(
         ({ path, status, signedAt }) =>
           `${machine} signed ${path} ${Math.round(signedAt - from)} ms after another had the lease (answer ${status})`,

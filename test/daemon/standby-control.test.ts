@@ -15,8 +15,15 @@ function openScene() {
   const time = new ManualTime(1_000_000)
   let seen: Seen | undefined
   const standby = new StandbyControl({
-    ...{ name: 'live', version: '1', environment: 'demo', exchange: '', configOption: '', clock: time },
-    ...{ logger: { listen: () => undefined }, fleet: undefined, seen: () => seen },
+    name: 'live',
+    version: '1',
+    environment: 'demo',
+    exchange: '',
+    configOption: '',
+    clock: time,
+    logger: { listen: () => undefined },
+    fleet: undefined,
+    seen: () => seen,
     refusesDifference: true,
   })
   const look = (trouble?: string, state = STATE): void => {
@@ -34,7 +41,9 @@ test('a standby says whom it follows, and when it takes over', () => {
   expect(before).toMatch('standby')
   expect(before).toMatch('has not looked yet')
   expect(before).not.toMatch('takes over')
-  expect(said()).toMatch('follows live on a, pid 7; looked 0.0 s ago, and was 2 transactions behind')
+  expect(said()).toMatch(
+    'follows live on a, pid 7; looked 0.0 s ago, and was 2 transactions behind',
+  )
   expect(said()).toMatch('takes over in 13 s unless the lease is renewed')
   expect(standby.readiness().isReady).toBe(true)
 })
@@ -46,7 +55,9 @@ test('one whose server is away says that it takes nothing over, and when it look
   look('connect ECONNREFUSED')
 
   expect(said()).toMatch('looked 20 s ago')
-  expect(said()).toMatch('cannot look now, and takes nothing over until it can: connect ECONNREFUSED')
+  expect(said()).toMatch(
+    'cannot look now, and takes nothing over until it can: connect ECONNREFUSED',
+  )
   expect(said()).not.toMatch('takes over in')
   expect(standby.status().standby).toMatchObject({ freeInMs: null, seenAt: 1_000_000 })
   expect(standby.metrics()).toMatch(/intentd_standby_seen_age_seconds 20\b/)
@@ -57,7 +68,9 @@ test('one that would trade otherwise than its writer says what, and is not ready
   const { look, said, standby } = openScene()
   look(undefined, { ...STATE, differs: ['risk', 'strategy grid is missing here'] })
 
-  expect(said()).toMatch('! it would trade otherwise than the writer: risk, strategy grid is missing here')
+  expect(said()).toMatch(
+    '! it would trade otherwise than the writer: risk, strategy grid is missing here',
+  )
   expect(standby.metrics()).toMatch(/intentd_standby_differs 2\b/)
   expect(standby.readiness()).toMatchObject({ isReady: false, checks: { setup: { ok: false } } })
 })

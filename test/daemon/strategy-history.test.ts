@@ -19,7 +19,10 @@ function writeMinutes(count: number): void {
     const price = 100 + index
     return `${MIDNIGHT + (index + 3) * MINUTE},${price},${price + 0.5},${price - 0.5},${price + 0.25},1`
   })
-  writeFileSync(join(directory, 'BTCUSDT.csv'), ['ts_ms,open,high,low,close,volume', ...rows].join('\n'))
+  writeFileSync(
+    join(directory, 'BTCUSDT.csv'),
+    ['ts_ms,open,high,low,close,volume', ...rows].join('\n'),
+  )
 }
 
 function read(candles: ReadonlyMap<number, number>, instruments = ['BTCUSDT']) {
@@ -79,7 +82,9 @@ const readHours = (history: string[], beforeHour?: number) => {
 }
 
 const closesOf = (history: Awaited<ReturnType<typeof readHours>>) =>
-  'candles' in history ? history.candles.get('BTCUSDT|3600000')?.map((row) => row[4]) : history.problems
+  'candles' in history
+    ? history.candles.get('BTCUSDT|3600000')?.map((row) => row[4])
+    : history.problems
 
 test('of a long file the candles before the run are taken, and none that closed after its start', async () => {
   hours('BTCUSDT.csv', 0, 6000)

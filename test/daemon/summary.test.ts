@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { RunStatistics } from '../../src/daemon/reporting/run-statistics.ts'
 import { formatSummary } from '../../src/daemon/reporting/summary-text.ts'
-import { buildSummary, type ExchangeLedger, type RunSummary } from '../../src/daemon/reporting/summary.ts'
+import {
+  buildSummary,
+  type ExchangeLedger,
+  type RunSummary,
+} from '../../src/daemon/reporting/summary.ts'
 import { toOrderId } from '../../src/domain/ids.ts'
 import { type PositionReading, type PositionRow } from '../../src/domain/position.ts'
 import { EngineBench, SYMBOL } from '../engine/engine-bench.ts'
@@ -37,21 +41,22 @@ function summarise(
     openOrders: 0,
   }
   return buildSummary({
-    ...{
-      settings,
-      book,
-      exchange,
-      configured: [],
-      clean: true,
-      fatal,
-      durationMs: now,
-      limiter: [],
-    },
+    settings,
+    book,
+    exchange,
+    configured: [],
+    clean: true,
+    fatal,
+    durationMs: now,
+    limiter: [],
     grids: settings.instruments,
     statistics: new RunStatistics(),
     denied: new Map(),
     unrealisedOf: () => undefined,
-    polls: { polls: 0, lateness: NOTHING_MEASURED },
+    polls: {
+      polls: 0,
+      lateness: NOTHING_MEASURED,
+    },
     positions: new Map(read.map((reading) => [reading.symbol, reading])),
   })
 }
@@ -72,7 +77,13 @@ describe('the closing summary', () => {
     const summary = summarise(bench)
 
     expect(summary.restrictions).toMatchObject([
-      { scope: SYMBOL, mode: 'reducing', code: 'operator', ...ordered, ends: 'an operator releases it' },
+      {
+        scope: SYMBOL,
+        mode: 'reducing',
+        code: 'operator',
+        ...ordered,
+        ends: 'an operator releases it',
+      },
       { scope: '*', mode: 'halted', code: 'flatten', ...ordered },
     ])
     expect(linesOf(summary)).toContain(
@@ -94,15 +105,29 @@ describe('the closing summary', () => {
 
     expect(summary.unrealisedProfit).toBeUndefined()
     expect(summary.exchange).toMatchObject({ agrees: true, differences: [] })
-    expect(linesOf(summary)).toMatch(/funding unrealised not read in this run .* yes, unrealised profit not/)
+    expect(linesOf(summary)).toMatch(
+      /funding unrealised not read in this run .* yes, unrealised profit not/,
+    )
   })
 
   test('compares that of one that was read', () => {
     const row: PositionRow = {
-      ...{ lots: 10, openPriceAvg: 1, unrealisedProfit: '0.1', fundingFee: '', markPrice: 1 },
-      ...{ liquidationPrice: 0, holdSide: 'long', positionMode: 'one_way_mode' },
+      lots: 10,
+      openPriceAvg: 1,
+      unrealisedProfit: '0.1',
+      fundingFee: '',
+      markPrice: 1,
+      liquidationPrice: 0,
+      holdSide: 'long',
+      positionMode: 'one_way_mode',
     }
-    const reading = { symbol: SYMBOL, rows: [row], isSilent: false, requestedAt: 0, exchangeTime: 0 }
+    const reading = {
+      symbol: SYMBOL,
+      rows: [row],
+      isSilent: false,
+      requestedAt: 0,
+      exchangeTime: 0,
+    }
 
     expect(summarise(holding(), [reading]).exchange?.differences).toEqual([
       "unrealisedProfit: ours 0.1, the exchange's 0.2282",

@@ -14,7 +14,10 @@ const KILL_AT_COMMIT = new URL('./kill-at-commit.ts', import.meta.url).href
 
 afterAll(() => killLeftOver())
 
-async function withMachines(use: (machines: Machines) => Promise<void>, leaseMs?: number): Promise<void> {
+async function withMachines(
+  use: (machines: Machines) => Promise<void>,
+  leaseMs?: number,
+): Promise<void> {
   const machines = await Machines.open((await postgresServer()).newPlace(), leaseMs)
   try {
     await use(machines)
@@ -88,7 +91,10 @@ describe.skipIf(postgresMissing !== undefined)(
         // No lease runs out while somebody waits: how fast the machine is does not count.
         writer.kill('SIGSTOP')
         await machines.passLease()
-        expect(await standby.untilEvent('standby.tookOver')).toMatchObject({ level: 'warn', abandoned: true })
+        expect(await standby.untilEvent('standby.tookOver')).toMatchObject({
+          level: 'warn',
+          abandoned: true,
+        })
         expect(await standby.untilEvent('retreat.found')).toMatchObject({ onRestart: 'adopt' })
         await Machines.trades(standby)
         const wokeAt = Date.now()
@@ -120,7 +126,9 @@ describe.skipIf(postgresMissing !== undefined)(
         await machines.cutCommit()
         expect(await first.ended).toEqual({ code: 70, signal: null })
         expect(String(first.events('daemon.broken')[0]?.['reason'])).toContain('JOURNAL_POISONED')
-        expect(first.events('retreat.ended')).toMatchObject([{ policy: 'cancel', end: 'cancelled' }])
+        expect(first.events('retreat.ended')).toMatchObject([
+          { policy: 'cancel', end: 'cancelled' },
+        ])
 
         const second = machines.run('a')
         await Machines.trades(second)
@@ -188,7 +196,10 @@ describe.skipIf(postgresMissing !== undefined)(
         await again.untilEvent('standby.following')
         await Machines.trades(second)
         expect(await second.stop()).toEqual({ code: 0, signal: null })
-        expect(await again.untilEvent('standby.tookOver')).toMatchObject({ level: 'info', abandoned: false })
+        expect(await again.untilEvent('standby.tookOver')).toMatchObject({
+          level: 'info',
+          abandoned: false,
+        })
         await Machines.trades(again)
         expect(await again.stop()).toEqual({ code: 0, signal: null })
         expect(await machines.compare('a', again)).toEqual([])

@@ -43,7 +43,10 @@ function writeFiles(baseUrl: string): LoadedConfig[] {
   opened.push(() => rmSync(place, { recursive: true }))
   const paper = readFileSync(join(ROOT, 'config/paper.yaml'), 'utf8')
     .replace(/^simulator:\n(?: .*\n)+/m, '')
-    .replace(/^strategies:\n(?: .*\n)+/m, `strategies: [${join(ROOT, 'config/strategies/grid-btc.yaml')}]\n`)
+    .replace(
+      /^strategies:\n(?: .*\n)+/m,
+      `strategies: [${join(ROOT, 'config/strategies/grid-btc.yaml')}]\n`,
+    )
     .replace('exchange:\n', `exchange:\n  baseUrl: ${baseUrl}\n`)
     .replace('execution:\n', 'execution:\n  acceptanceWindowMs: 1000\n')
     // A slow machine is no reason to stand still.
@@ -57,7 +60,10 @@ function writeFiles(baseUrl: string): LoadedConfig[] {
       .replace('directory: ../.intentd/paper', `directory: state/${name}`)
       .replace('onStop: leave', `onStop: ${name === LEAVING ? 'leave' : 'cancel'}`)
       .replace('port: 8790', SHOWN.includes(name) ? 'port: 0' : 'readOnly: false')
-      .replace('account:\n', name === 'main' ? 'account:\n' : `account:\n  keys: ${name.toUpperCase()}\n`)
+      .replace(
+        'account:\n',
+        name === 'main' ? 'account:\n' : `account:\n  keys: ${name.toUpperCase()}\n`,
+      )
       .replace('daily: "2000"', `daily: "${name === LIMITED ? '0.001' : '2000'}"`)
     const list =
       name === 'main'
@@ -75,11 +81,22 @@ function startExchange(): Promise<RunningSimulator> {
   const { main } = loadAccounts({ file: 'config/paper.yaml', cwd: ROOT })
   const { account, instruments } = main.config
   return startSimulator({
-    market: { kind: 'seeded', prices: { BTCUSDT: '60000', ETHUSDT: '3000' }, stepMs: 100, speed: 600 },
+    market: {
+      kind: 'seeded',
+      prices: { BTCUSDT: '60000', ETHUSDT: '3000' },
+      stepMs: 100,
+      speed: 600,
+    },
     seed: 1,
-    instruments: listInstruments({ productTypes: [account.productType], instruments }, systemClock.now()),
+    instruments: listInstruments(
+      { productTypes: [account.productType], instruments },
+      systemClock.now(),
+    ),
     accounts: NAMES.map((label, index) => ({
-      ...{ uid: String(index + 1), label, positionMode: 'one_way_mode', leverage: 10 },
+      uid: String(index + 1),
+      label,
+      positionMode: 'one_way_mode',
+      leverage: 10,
       balances: { USDT: '10000' },
     })),
   })
@@ -110,12 +127,26 @@ test('ten accounts trade in one daemon: a wrong key, a lost journal and a loss l
   if (!main) throw new Error('no main file')
 
   const { daemon } = await openDaemon({
-    ...{ ...main, others, market: { files: [], speed: undefined }, version: '0' },
-    ...{ clock: systemClock, timers: systemTimers },
+    ...main,
+    others,
+    market: {
+      files: [],
+      speed: undefined,
+    },
+    version: '0',
+    clock: systemClock,
+    timers: systemTimers,
     logger: {
-      ...{ isTerminal: false, descriptor: 1, hide: () => undefined, listen: () => undefined },
-      ...{ setLevel: () => undefined },
-      log: (_, event, fields = {}) => lines.push({ event, fields }),
+      isTerminal: false,
+      descriptor: 1,
+      hide: () => undefined,
+      listen: () => undefined,
+      setLevel: () => undefined,
+      log: (_, event, fields = {}) =>
+        lines.push({
+          event,
+          fields,
+        }),
     },
   })
   expect(await daemon.start()).toBe(true)
@@ -190,7 +221,11 @@ test('ten accounts trade in one daemon: a wrong key, a lost journal and a loss l
   ])
   // So no heartbeat goes to whoever watches.
   expect(obstacle).toContain(`${UNREADABLE} is off: JOURNAL_`)
-  expect(status).toMatchObject({ kind: 'answered', status: 200, body: { off: [{ name: UNREADABLE }] } })
+  expect(status).toMatchObject({
+    kind: 'answered',
+    status: 200,
+    body: { off: [{ name: UNREADABLE }] },
+  })
   const shown = status.kind === 'answered' ? (status.body as StatusView).accounts : []
   expect(shown.map(({ name, isTrading }) => [name, isTrading])).toEqual([[WRONG, false]])
   expect(shown[0]?.hindrances.join(' ')).toContain('CREDENTIALS_REFUSED')
@@ -199,7 +234,9 @@ test('ten accounts trade in one daemon: a wrong key, a lost journal and a loss l
     expect.stringContaining('CREDENTIALS_REFUSED'),
   ])
   expect(limited).toMatchObject({
-    body: { accounts: [{ name: LIMITED, mode: 'reducing', restrictions: [{ code: 'dailyLoss' }] }] },
+    body: {
+      accounts: [{ name: LIMITED, mode: 'reducing', restrictions: [{ code: 'dailyLoss' }] }],
+    },
   })
   expect(ready).toMatchObject([
     { code: 200, text: expect.stringContaining('[+] mode: trading\n') as string },

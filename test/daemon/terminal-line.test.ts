@@ -1,13 +1,28 @@
 import { expect, test } from 'vitest'
-import { printTerminalLine, toTerminalLine } from '../../src/daemon/reporting/output/terminal-line.ts'
+import {
+  printTerminalLine,
+  toTerminalLine,
+} from '../../src/daemon/reporting/output/terminal-line.ts'
 
 const AT = new Date(2026, 0, 2, 13, 50, 10, 27).toISOString()
 
 const FILL = {
-  ...{ level: 'info', time: AT, name: 'paper', event: 'order.fill' },
+  level: 'info',
+  time: AT,
+  name: 'paper',
+  event: 'order.fill',
   clientOid: 't7mc4a4ryoklvnz7gnipi37e6xy-0',
-  ...{ strategy: 'trend-btc', symbol: 'BTCUSDT', side: 'sell', price: '60001.8', size: '0.012' },
-  ...{ scope: 'taker', fee: '0.0300188', profit: '0', tradeId: '1', orderId: '2', state: 'partiallyFilled' },
+  strategy: 'trend-btc',
+  symbol: 'BTCUSDT',
+  side: 'sell',
+  price: '60001.8',
+  size: '0.012',
+  scope: 'taker',
+  fee: '0.0300188',
+  profit: '0',
+  tradeId: '1',
+  orderId: '2',
+  state: 'partiallyFilled',
 }
 
 /** As it stands on a terminal. */
@@ -23,7 +38,9 @@ test('a fill is one line of eighty columns', () => {
 })
 
 test('what does not fit is left out from the end, and more is shown on a wider terminal', () => {
-  expect(print(FILL)).toBe('13:50:10.027 order.fill trend-btc BTCUSDT sell 0.012 at 60001.8 partiallyFilled')
+  expect(print(FILL)).toBe(
+    '13:50:10.027 order.fill trend-btc BTCUSDT sell 0.012 at 60001.8 partiallyFilled',
+  )
   expect(print(FILL, 200)).toContain(' taker fee 0.0300188 clientOid t7mc4a4ryoklvnz7gnipi37e6xy-0')
   expect(print(FILL, 60)).toBe('13:50:10.027 order.fill trend-btc BTCUSDT sell 0.012 …')
 })
@@ -32,7 +49,13 @@ test('which prices are made up is said on a narrow terminal too', () => {
   const opened = { level: 'info', time: AT, event: 'simulator.opened', run: 'demonstration' }
 
   expect(
-    print({ ...opened, prices: 'BTCUSDT.prices', madeUp: ['ETHUSDT'], speed: 60, fills: 'default' }),
+    print({
+      ...opened,
+      prices: 'BTCUSDT.prices',
+      madeUp: ['ETHUSDT'],
+      speed: 60,
+      fills: 'default',
+    }),
   ).toBe(
     '13:50:10.027 simulator.opened run demonstration prices BTCUSDT.prices\n' +
       '             madeUp ETHUSDT speed 60 fills default',
@@ -47,9 +70,17 @@ test('a profit is said where there is one', () => {
 
 test('a warning goes on in the next line, and nothing of it is left out', () => {
   const reason = 'a reason that is longer than any terminal is wide, '.repeat(3).trim()
-  const lines = print({ level: 'warn', time: AT, event: 'read.failed', what: 'fills', reason }).split('\n')
+  const lines = print({
+    level: 'warn',
+    time: AT,
+    event: 'read.failed',
+    what: 'fills',
+    reason,
+  }).split('\n')
 
-  expect(lines[0]).toBe('13:50:10.027 WARN read.failed what fills reason a reason that is longer than any')
+  expect(lines[0]).toBe(
+    '13:50:10.027 WARN read.failed what fills reason a reason that is longer than any',
+  )
   for (const line of lines.slice(1)) expect(line).toMatch(/^ {13}\S/)
   expect(lines.map((line) => line.trim()).join(' ')).toContain(reason)
 })
@@ -70,13 +101,21 @@ test('a path is whole, and written from where the reader is', () => {
 
   expect(print({ ...opened, state: '/srv/here/.intentd/paper' })).toContain(' state .intentd/paper')
   expect(print({ ...opened, state: '/srv/heretic/paper' })).toContain(' state /srv/heretic/paper')
-  expect(print({ ...opened, state: long })).toBe(`13:50:10.027 daemon.opened\n             state ${long}`)
+  expect(print({ ...opened, state: long })).toBe(
+    `13:50:10.027 daemon.opened\n             state ${long}`,
+  )
 })
 
 test('a sentence is set off from what follows it', () => {
   const halted = {
-    ...{ level: 'error', time: AT, event: 'trading.halted', scope: 'BTCUSDT', code: 'foreignFills' },
-    ...{ reason: 'look, then release the instrument', by: 'intentd', ends: 'an operator has looked' },
+    level: 'error',
+    time: AT,
+    event: 'trading.halted',
+    scope: 'BTCUSDT',
+    code: 'foreignFills',
+    reason: 'look, then release the instrument',
+    by: 'intentd',
+    ends: 'an operator has looked',
   }
 
   expect(print(halted, 200)).toBe(
@@ -88,11 +127,18 @@ test('a sentence is set off from what follows it', () => {
 test('what trading is held by is said in words, with the time on the wall', () => {
   const restriction = { mode: 'halted', code: 'operator', by: 'anna' }
   const restrictions = [
-    { ...restriction, scope: 'BTCUSDT', reason: 'odd prices', at: new Date(2026, 0, 2, 8, 5).getTime() },
+    {
+      ...restriction,
+      scope: 'BTCUSDT',
+      reason: 'odd prices',
+      at: new Date(2026, 0, 2, 8, 5).getTime(),
+    },
     { ...restriction, scope: '*', reason: 'a drill', at: new Date(2025, 11, 31, 20, 8).getTime() },
   ]
 
-  expect(print({ level: 'info', time: AT, event: 'recovery.started', epoch: 2, restrictions }, 200)).toBe(
+  expect(
+    print({ level: 'info', time: AT, event: 'recovery.started', epoch: 2, restrictions }, 200),
+  ).toBe(
     '13:50:10.027 recovery.started epoch 2 restrictions BTCUSDT halted (odd prices; since 08:05), ' +
       '* halted (a drill; since 2025-12-31 20:08)',
   )
@@ -104,7 +150,9 @@ test('what trading is held by is said in words, with the time on the wall', () =
 
 test('a start does not say what it has not found', () => {
   const started = {
-    ...{ level: 'info', time: AT, event: 'recovery.started' },
+    level: 'info',
+    time: AT,
+    event: 'recovery.started',
     epoch: 1,
     openOrders: 0,
     positions: {},

@@ -41,7 +41,9 @@ describe('what is held and nobody trades', () => {
   ])('%s is said in its coin: %s', (key, why) => {
     const [strategy] = key.split('|')
 
-    expect(list({ [key]: LONG })).toEqual([{ strategy, symbol: 'BTCUSDT', side: 'long', size: '0.02', why }])
+    expect(list({ [key]: LONG })).toEqual([
+      { strategy, symbol: 'BTCUSDT', side: 'long', size: '0.02', why },
+    ])
   })
 
   test('of an instrument that vanished is said in the size that it had', () => {
@@ -50,11 +52,17 @@ describe('what is held and nobody trades', () => {
     expect(list({ 'grid|ETHUSDT': SHORT }, { ETHUSDT: SHORT })).toEqual([
       { strategy: 'grid', symbol: 'ETHUSDT', side: 'short', size: '0.03', why },
     ])
-    expect(list({}, { ETHUSDT: SHORT })).toEqual([{ symbol: 'ETHUSDT', side: 'short', size: '0.03', why }])
+    expect(list({}, { ETHUSDT: SHORT })).toEqual([
+      { symbol: 'ETHUSDT', side: 'short', size: '0.03', why },
+    ])
   })
 
   test('is nothing where a strategy trades it, or an order is waited for', () => {
-    const held = { 'grid|BTCUSDT': LONG, '~123|BTCUSDT': LONG, 'gone|BTCUSDT': { longLots: 0, shortLots: 0 } }
+    const held = {
+      'grid|BTCUSDT': LONG,
+      '~123|BTCUSDT': LONG,
+      'gone|BTCUSDT': { longLots: 0, shortLots: 0 },
+    }
 
     expect(list(held, { BTCUSDT: LONG })).toEqual([])
   })
@@ -64,7 +72,8 @@ test('a strategy that was disabled and an instrument that was removed are said a
   const project = projects.open()
   const fast = ['--set', 'simulator.speed=1200']
   const first = project.run([...fast, '--summary', 'json'])
-  const isHeld = (symbol: string) => first.events('order.fill').some((fill) => fill['symbol'] === symbol)
+  const isHeld = (symbol: string) =>
+    first.events('order.fill').some((fill) => fill['symbol'] === symbol)
   await first.until('fills of both', () => isHeld('BTCUSDT') && isHeld('ETHUSDT'))
   await first.stop()
   const ofTrend = first.summary.strategies['trend-btc']?.positions ?? {}
@@ -83,5 +92,6 @@ test('a strategy that was disabled and an instrument that was removed are said a
   expect(new Set(said.map(({ symbol, side }) => `${String(symbol)} ${String(side)}`))).toEqual(
     new Set(Object.keys(held)),
   )
-  for (const { level, why } of said) expect([level, why]).toEqual(['warn', 'the strategy is disabled'])
+  for (const { level, why } of said)
+    expect([level, why]).toEqual(['warn', 'the strategy is disabled'])
 })

@@ -16,7 +16,15 @@ test('a log that nobody reads stops neither trading nor the end', async () => {
   const project = projects.open()
   // The shell holds both ends of a pipe that is full before the first line, and nobody reads it.
   const script = `mkfifo unread; exec 3<>unread; head -c ${PIPE_BYTES} /dev/zero >&3; "$@" >&3 2>&3; echo "ended with $?"`
-  const run = [process.execPath, BIN, 'run', '--for', '3s', '--set', 'execution.acceptanceWindowMs=1000']
+  const run = [
+    process.execPath,
+    BIN,
+    'run',
+    '--for',
+    '3s',
+    '--set',
+    'execution.acceptanceWindowMs=1000',
+  ]
   const shell = spawn('sh', ['-c', script, 'sh', ...run], {
     cwd: project.directory,
     env: { ...process.env, HOME: project.directory, XDG_STATE_HOME: project.directory },

@@ -4,7 +4,11 @@ import dns, { type LookupAddress } from 'node:dns'
 import { existsSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 
-type Answered = (error: Error | null, found?: string | readonly LookupAddress[], family?: number) => void
+type Answered = (
+  error: Error | null,
+  found?: string | readonly LookupAddress[],
+  family?: number,
+) => void
 
 const LOOPBACK: LookupAddress = { address: '127.0.0.1', family: 4 }
 const lookup = dns.lookup as unknown as (name: string, options: object, answered: Answered) => void

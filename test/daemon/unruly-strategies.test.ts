@@ -20,8 +20,14 @@ export default defineStrategy({
 })
 `,
   )
-  project.edit('config/strategies/trend-btc.yaml', '../../strategies/trend.ts', '../../elsewhere/unruly.ts')
-  const file = project.read('config/strategies/trend-btc.yaml').replace(/params:\n(?: .*\n)+/, 'params: {}\n')
+  project.edit(
+    'config/strategies/trend-btc.yaml',
+    '../../strategies/trend.ts',
+    '../../elsewhere/unruly.ts',
+  )
+  const file = project
+    .read('config/strategies/trend-btc.yaml')
+    .replace(/params:\n(?: .*\n)+/, 'params: {}\n')
   project.write('config/strategies/trend-btc.yaml', file)
   return project
 }
@@ -34,8 +40,18 @@ describe('[STR1] a strategy', () => {
   const unruly: readonly (readonly [string, string, string, string])[] = [
     ['that ends the process', 'process.exit(3)', '', 'process.exit'],
     ['that kills the process', 'process.kill(process.pid, "SIGKILL")', '', 'process.kill'],
-    ['that leaves a rejected promise', 'void Promise.reject(new Error("left alone"))', '', 'left alone'],
-    ['whose timer throws', '', 'setTimeout(() => { throw new Error("too late") }, 3000)', 'too late'],
+    [
+      'that leaves a rejected promise',
+      'void Promise.reject(new Error("left alone"))',
+      '',
+      'left alone',
+    ],
+    [
+      'whose timer throws',
+      '',
+      'setTimeout(() => { throw new Error("too late") }, 3000)',
+      'too late',
+    ],
     ['whose timer ends the process', '', 'setTimeout(() => process.exit(4), 3000)', 'process.exit'],
     [
       'whose file rejects while it trades',

@@ -28,7 +28,9 @@ test('what a strategy still waits for is said, until it has as many candles as i
     return [...listWarmUps(bench)]
   })
 
-  const waits = (length: number) => [`${SYMBOL}: ${STRATEGY} waits for candles of 1m, ${length} of 3`]
+  const waits = (length: number) => [
+    `${SYMBOL}: ${STRATEGY} waits for candles of 1m, ${length} of 3`,
+  ]
   expect(said).toEqual([waits(0), waits(1), waits(2), []])
 })
 

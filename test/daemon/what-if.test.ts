@@ -12,7 +12,10 @@ import { ManualTime } from '../support/manual-time.ts'
 import { madeInstrument } from '../support/market-moment.ts'
 
 const SYMBOL = 'BTCUSDT'
-const RULES = { tiers: [{ notionalMax: Number.POSITIVE_INFINITY, rate: 0.005 }], takerFeeRate: 0.001 }
+const RULES = {
+  tiers: [{ notionalMax: Number.POSITIVE_INFINITY, rate: 0.005 }],
+  takerFeeRate: 0.001,
+}
 const AT = Date.UTC(2025, 5, 2, 10)
 
 interface Scene {
@@ -39,49 +42,100 @@ function shown({
   const orders = buysAt.map(({ ticks, lots }, index) => toOrder(`order-${index}`, ticks, lots))
   return {
     config: {
-      ...{ name: 'made', account: { marginCoin: productType === 'COIN-FUTURES' ? 'BTC' : 'USDT' } },
+      name: 'made',
+      account: { marginCoin: productType === 'COIN-FUTURES' ? 'BTC' : 'USDT' },
       risk: { liquidation: { takerFeeRate: '0.001' } },
     },
     settings: {
-      ...{ instruments: new Map([[SYMBOL, instrument]]), strategies: new Map() },
-      ...{ positionMode: 'one_way_mode', marginMode: 'crossed' },
+      instruments: new Map([[SYMBOL, instrument]]),
+      strategies: new Map(),
+      positionMode: 'one_way_mode',
+      marginMode: 'crossed',
       ...(scene.capital !== undefined && { capital: decimal(scene.capital) }),
       liquidation: { rules: new Map(rules ? [[SYMBOL, rules]] : []) },
     },
     book: {
       positionMode: 'one_way_mode',
-      account: new Map([[SYMBOL, { longLots: 1000, shortLots: 0 }]]),
+      account: new Map([
+        [
+          SYMBOL,
+          {
+            longLots: 1e3,
+            shortLots: 0,
+          },
+        ],
+      ]),
       entries: new Map([
-        [SYMBOL, { longLots: 1000, longTicks: 50_000, shortLots: 0, shortTicks: 0, statedLongLots: 0 }],
+        [
+          SYMBOL,
+          {
+            longLots: 1e3,
+            longTicks: 5e4,
+            shortLots: 0,
+            shortTicks: 0,
+            statedLongLots: 0,
+          },
+        ],
       ]),
       open: new Map([[SYMBOL, new Map(orders.map((order) => [order.terms.clientOid, order]))]]),
-      ...{
-        holdings: new Map(),
-        money: new Map(),
-        funding: new Map(),
-        ownTrades: new Map(),
-        orphans: new Map(),
-      },
+      holdings: new Map(),
+      money: new Map(),
+      funding: new Map(),
+      ownTrades: new Map(),
+      orphans: new Map(),
     },
-    ...{ grids: new Map([[SYMBOL, instrument]]), positions: new Map(), state: 'atRest', tickers: undefined },
-    storedPrices: new Map(price > 0 ? [[SYMBOL, { price, at: AT }]] : []),
+    grids: new Map([[SYMBOL, instrument]]),
+    positions: new Map(),
+    state: 'atRest',
+    tickers: undefined,
+    storedPrices: new Map(
+      price > 0
+        ? [
+            [
+              SYMBOL,
+              {
+                price,
+                at: AT,
+              },
+            ],
+          ]
+        : [],
+    ),
     engine: {
-      ...{ positionReadAt: () => 0, fillsReadAt: 0, distances: new Map(), equity: undefined },
-      ...{ instrument: () => undefined, unrealisedOn: () => Number.NaN, unrealisedOf: () => undefined },
+      positionReadAt: () => 0,
+      fillsReadAt: 0,
+      distances: new Map(),
+      equity: undefined,
+      instrument: () => undefined,
+      unrealisedOn: () => Number.NaN,
+      unrealisedOf: () => undefined,
     },
-    recent: { today: new Map(), week: { money: NO_SUMS, funding: decimal('0') }, fundingToday: decimal('0') },
-    trusted: new TrustedClock(new ManualTime(1_000_000)),
+    recent: {
+      today: new Map(),
+      week: {
+        money: NO_SUMS,
+        funding: decimal('0'),
+      },
+      fundingToday: decimal('0'),
+    },
+    trusted: new TrustedClock(new ManualTime(1e6)),
   } as unknown as ShownAccount
 }
 
 const NO_SUMS = {
-  ...{ fills: 0, profit: decimal('0'), fees: decimal('0'), coins: {}, feesMissing: 0 },
-  ...{ profitsMissing: 0, profitsOurs: 0 },
+  fills: 0,
+  profit: decimal('0'),
+  fees: decimal('0'),
+  coins: {},
+  feesMissing: 0,
+  profitsMissing: 0,
+  profitsOurs: 0,
 }
 
 function toOrder(clientOid: string, ticks: number, lots: number): Order {
   return {
-    ...{ state: 'live', filledLots: 0 },
+    state: 'live',
+    filledLots: 0,
     terms: {
       clientOid: toClientOid(clientOid),
       strategyId: toStrategyId('one'),
@@ -114,12 +168,32 @@ test('a journal at rest, by hand: what is held, what the fall costs, and where i
 
   // 45,000: the held coin loses 5,000, half a coin bought at 48,000 loses 1,500, its fee is 24.
   expect(view).toMatchObject({
-    ...{ coin: 'USDT', equity: '10000', prices: { [SYMBOL]: { price: 50_000, at: AT } } },
+    coin: 'USDT',
+    equity: '10000',
+    prices: {
+      [SYMBOL]: {
+        price: 5e4,
+        at: AT,
+      },
+    },
     scenario: {
-      ...{ filled: 1, fees: '24', equity: '3476', change: '-6524', need: '405', free: '3071' },
-      ...{ isLiquidated: false, realised: '0' },
+      filled: 1,
+      fees: '24',
+      equity: '3476',
+      change: '-6524',
+      need: '405',
+      free: '3071',
+      isLiquidated: false,
+      realised: '0',
       positions: [
-        { symbol: SYMBOL, side: 'long', size: 1.5, price: 45_000, worth: '67500', profit: '-6500' },
+        {
+          symbol: SYMBOL,
+          side: 'long',
+          size: 1.5,
+          price: 45e3,
+          worth: '67500',
+          profit: '-6500',
+        },
       ],
     },
   })
@@ -147,7 +221,11 @@ test('a coin-margined contract is counted in its coin', async () => {
 
   const view = await look(shown(scene), query({ move: -0.2, fill: 'none' }))
 
-  expect(view.scenario).toMatchObject({ equity: '0.75', need: '0.006', positions: [{ worth: '1' }] })
+  expect(view.scenario).toMatchObject({
+    equity: '0.75',
+    need: '0.006',
+    positions: [{ worth: '1' }],
+  })
   expect(formatWhatIf(view, false)).toContain('equity 0.75000000 BTC')
 })
 

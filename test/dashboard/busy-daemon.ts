@@ -3,7 +3,12 @@ import { CANDLE_INTERVALS_MS } from '../../src/control/detail-views.ts'
 import { type JournalRowView, type StoryView } from '../../src/control/detail-views.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
 import { type WhatIfView } from '../../src/control/what-if-view.ts'
-import { type AccountView, type FillView, type OrderView, type ProfitView } from '../../src/control/views.ts'
+import {
+  type AccountView,
+  type FillView,
+  type OrderView,
+  type ProfitView,
+} from '../../src/control/views.ts'
 import { type ReadingData } from '../../src/daemon/explain/reading-data.ts'
 import { type Readings } from '../../src/daemon/explain/readings.ts'
 
@@ -22,8 +27,10 @@ export class BusyDaemon {
   /** What its configuration would say. */
   readonly config: ReadingData['config'] = {
     account: {
-      ...{ productType: 'USDT-FUTURES', marginCoin: 'USDT' },
-      ...{ marginMode: 'crossed', positionMode: 'one_way_mode' },
+      productType: 'USDT-FUTURES',
+      marginCoin: 'USDT',
+      marginMode: 'crossed',
+      positionMode: 'one_way_mode',
     } as ReadingData['config']['account'],
     instruments: Object.fromEntries(
       Array.from({ length: INSTRUMENTS }, (_, index) => [`COIN${index}USDT`, PRECISION]),
@@ -40,7 +47,15 @@ export class BusyDaemon {
   move(): void {
     this.#step += 1
     const { symbol, clientOid, strategy } = this.#orders[this.#step % ORDERS] ?? this.#order(0)
-    const fields = { clientOid, strategy, symbol, side: 'buy', price: '100.5', size: '0.01', fee: '0.001' }
+    const fields = {
+      clientOid,
+      strategy,
+      symbol,
+      side: 'buy',
+      price: '100.5',
+      size: '0.01',
+      fee: '0.001',
+    }
     this.events.add({ at: START_AT + this.#step, level: 'info', event: 'order.fill', fields })
   }
 
@@ -54,7 +69,8 @@ export class BusyDaemon {
       events: this.events,
       status: () => this.#status(),
       positions: () => [],
-      orders: (symbol) => this.#orders.filter((order) => symbol === undefined || order.symbol === symbol),
+      orders: (symbol) =>
+        this.#orders.filter((order) => symbol === undefined || order.symbol === symbol),
       fills: (limit, symbol) =>
         Array.from({ length: FILLS }, (_, index) => this.#fill(index))
           .filter((fill) => symbol === undefined || fill.symbol === symbol)
@@ -63,16 +79,16 @@ export class BusyDaemon {
       curves: () => this.#curves(),
       whatIf: () => Promise.resolve([whatIfOf(this.#step)]),
       instrument: (symbol) => ({
-        ...{
-          symbol,
-          tickSize: '0.1',
-          lotSize: '0.001',
-          marginCoin: 'USDT',
-          bid: 100.4,
-          ask: 100.5,
-          last: 100.4,
-        },
-        ...{ phase: 'idle', waits: [], displaced: [] },
+        symbol,
+        tickSize: '0.1',
+        lotSize: '0.001',
+        marginCoin: 'USDT',
+        bid: 100.4,
+        ask: 100.5,
+        last: 100.4,
+        phase: 'idle',
+        waits: [],
+        displaced: [],
       }),
       denials: () => ({}),
       fleet: () => undefined,
@@ -85,7 +101,12 @@ export class BusyDaemon {
       readiness: () => ({ isReady: true, checks: {} }),
       metrics: () => '',
       command: ({ requestId }) => ({
-        ...{ requestId, isObeyed: false, text: 'nothing here', held: [], lifted: [], stillHeld: {} },
+        requestId,
+        isObeyed: false,
+        text: 'nothing here',
+        held: [],
+        lifted: [],
+        stillHeld: {},
       }),
     }
   }
@@ -93,75 +114,90 @@ export class BusyDaemon {
   #status(): ReturnType<Controlled['status']> {
     this.statusReads += 1
     return {
-      ...{
-        name: 'busy',
-        version: '0',
-        environment: 'simulator',
-        speed: 1,
-        isReadOnly: true,
-        exchange: 'none',
-        configOption: '',
-        pid: 1,
-      },
-      ...{ processStartedAt: START_AT, startedAt: START_AT, now: START_AT + this.#step },
+      name: 'busy',
+      version: '0',
+      environment: 'simulator',
+      speed: 1,
+      isReadOnly: true,
+      exchange: 'none',
+      configOption: '',
+      pid: 1,
+      processStartedAt: START_AT,
+      startedAt: START_AT,
+      now: START_AT + this.#step,
       accounts: [this.#account()],
       off: [],
     }
   }
 
   #account(): AccountView {
-    const ages = Object.fromEntries(this.#symbols.map((symbol, index) => [symbol, (this.#step + index) % 90]))
+    const ages = Object.fromEntries(
+      this.#symbols.map((symbol, index) => [symbol, (this.#step + index) % 90]),
+    )
     const profits = (names: readonly string[]) =>
       Object.fromEntries(names.map((name) => [name, this.#profit()]))
     return {
-      ...{ name: 'busy', coin: 'USDT', phase: 'running', mode: 'active', isTrading: true },
-      ...{
-        hindrances: [],
-        restrictions: [],
-        kill: null,
-        losses: [],
-        worstCase: null,
-        isLossLimited: false,
-        disputes: [],
-        unattended: [],
-        peak: null,
-        drawdown: null,
-        unknownSince: null,
-        equity: String(100_000 + this.#step),
+      name: 'busy',
+      coin: 'USDT',
+      phase: 'running',
+      mode: 'active',
+      isTrading: true,
+      hindrances: [],
+      restrictions: [],
+      kill: null,
+      losses: [],
+      worstCase: null,
+      isLossLimited: false,
+      disputes: [],
+      unattended: [],
+      peak: null,
+      drawdown: null,
+      unknownSince: null,
+      equity: String(1e5 + this.#step),
+      ages: {
+        tickersMs: ages,
+        positionsMs: ages,
+        fillsMs: this.#step % 200,
       },
-      ages: { tickersMs: ages, positionsMs: ages, fillsMs: this.#step % 200 },
-      limits: { dataAgeMaxMs: 2000, accountAgeMaxMs: 60_000 },
-      clock: { isSynchronised: true, offsetMs: 0, publicMs: null, machineMs: 0 },
+      limits: {
+        dataAgeMaxMs: 2e3,
+        accountAgeMaxMs: 6e4,
+      },
+      clock: {
+        isSynchronised: true,
+        offsetMs: 0,
+        publicMs: null,
+        machineMs: 0,
+      },
       positions: this.#symbols.map((symbol, index) => ({
-        ...{
-          symbol,
-          side: 'long',
-          coin: 'USDT',
-          size: '0.5',
-          entryPrice: 100,
-          markPrice: 100 + ((this.#step + index) % 9),
+        symbol,
+        side: 'long',
+        coin: 'USDT',
+        size: '0.5',
+        entryPrice: 100,
+        markPrice: 100 + ((this.#step + index) % 9),
+        unrealisedProfit: String((this.#step + index) % 9),
+        liquidationPrice: null,
+        liquidation: {
+          ourPrice: 93,
+          distance: 0.03 + 0.06 * (index % 4),
+          moves: index % 3 === 0 ? null : 4 * (index % 4) + 1.5,
+          trust: index % 4 === 1 ? 'disputed' : 'agreed',
+          ratio: 0.2 - 0.04 * (index % 4),
+          statedRatio: null,
+          ratioTrust: 'ours',
         },
-        ...{
-          unrealisedProfit: String((this.#step + index) % 9),
-          liquidationPrice: null,
-          liquidation: {
-            ourPrice: 93,
-            distance: 0.03 + 0.06 * (index % 4),
-            moves: index % 3 === 0 ? null : 4 * (index % 4) + 1.5,
-            trust: index % 4 === 1 ? 'disputed' : 'agreed',
-            ratio: 0.2 - 0.04 * (index % 4),
-            statedRatio: null,
-            ratioTrust: 'ours',
-          },
-          readAgeMs: 5,
-        },
+        readAgeMs: 5,
         entryFrom: 'fills',
         strategies: {},
       })),
       openOrders: { live: ORDERS },
       profit: {
-        ...{ today: this.#profit(), week: this.#profit(), total: this.#profit() },
-        ...{ strategies: profits(this.#strategies), instruments: profits(this.#symbols) },
+        today: this.#profit(),
+        week: this.#profit(),
+        total: this.#profit(),
+        strategies: profits(this.#strategies),
+        instruments: profits(this.#symbols),
       },
       limiter: [
         {
@@ -191,24 +227,39 @@ export class BusyDaemon {
 
   #order(index: number): OrderView {
     return {
-      ...{ clientOid: `order-${index}`, orderId: `${index}`, strategy: `strategy-${index % STRATEGIES}` },
-      ...{ symbol: `COIN${index % INSTRUMENTS}USDT`, action: index % 2 === 0 ? 'openLong' : 'openShort' },
-      ...{ state: 'live', price: `${90 + (index % 20)}.5`, size: '0.01', filled: '0', force: 'post_only' },
-      ...{ purpose: 'quote', key: `quote:${index}`, reason: '' },
+      clientOid: `order-${index}`,
+      orderId: `${index}`,
+      strategy: `strategy-${index % STRATEGIES}`,
+      symbol: `COIN${index % INSTRUMENTS}USDT`,
+      action: index % 2 === 0 ? 'openLong' : 'openShort',
+      state: 'live',
+      price: `${90 + (index % 20)}.5`,
+      size: '0.01',
+      filled: '0',
+      force: 'post_only',
+      purpose: 'quote',
+      key: `quote:${index}`,
+      reason: '',
     }
   }
 
   #fill(index: number): FillView {
     return {
-      ...{
-        tradeId: `${this.#step - index}`,
-        orderId: `${this.#step - index}`,
-        at: START_AT + this.#step - index,
-        symbol: 'COIN0USDT',
-        side: 'buy',
-      },
-      ...{ strategy: 'strategy-0', price: '100.5', size: '0.01', profit: '0.1', fee: '0.001', coin: 'USDT' },
-      ...{ isMaker: true, clientOid: 'order-0', otherFees: '', kind: 'trade' },
+      tradeId: `${this.#step - index}`,
+      orderId: `${this.#step - index}`,
+      at: START_AT + this.#step - index,
+      symbol: 'COIN0USDT',
+      side: 'buy',
+      strategy: 'strategy-0',
+      price: '100.5',
+      size: '0.01',
+      profit: '0.1',
+      fee: '0.001',
+      coin: 'USDT',
+      isMaker: true,
+      clientOid: 'order-0',
+      otherFees: '',
+      kind: 'trade',
     }
   }
 
@@ -233,17 +284,38 @@ function whatIfOf(step: number): WhatIfView {
   const equity = (move: number) => 100_000 + step / 100 + 420_000 * move
   const outcome = { equity: '58000', change: '-42000', need: '1700', free: '56300', used: 0.03 }
   return {
-    ...{ name: 'busy', coin: 'USDT', equity: String(100_000 + step / 100), prices: {}, notCounted: [] },
+    name: 'busy',
+    coin: 'USDT',
+    equity: String(1e5 + step / 100),
+    prices: {},
+    notCounted: [],
     scenario: {
-      ...{ moves: {}, fill: 'reached', filled: 0, realised: '0', fees: '0', funding: '0' },
-      ...{ ...outcome, isLiquidated: false, liquidation: null, positions: [] },
+      moves: {},
+      fill: 'reached',
+      filled: 0,
+      realised: '0',
+      fees: '0',
+      funding: '0',
+      ...outcome,
+      isLiquidated: false,
+      liquidation: null,
+      positions: [],
     },
-    rows: [{ move: -0.1, ...outcome, isLiquidated: false }],
+    rows: [
+      {
+        move: -0.1,
+        ...outcome,
+        isLiquidated: false,
+      },
+    ],
     curve: {
       moves,
       none: moves.map(equity),
-      reached: moves.map((move) => equity(move) - 900_000 * move * move),
-      liquidations: { none: [-0.235], reached: [-0.174] },
+      reached: moves.map((move) => equity(move) - 9e5 * move * move),
+      liquidations: {
+        none: [-0.235],
+        reached: [-0.174],
+      },
     },
   }
 }

@@ -134,17 +134,22 @@ describe.skipIf(browserMissing !== undefined)(
       expect(complaints).toEqual([])
     })
 
-    test.each(SCREENS)('shows %s, wide and narrow, light and dark, open to everybody', async (screen) => {
-      for (const [width, colorScheme] of [[1280, 'light'] as const, [375, 'dark'] as const]) {
-        await page.setViewportSize({ width, height: 800 })
-        await page.emulateMedia({ colorScheme })
-        await show(screen)
-        await page.locator('main .card, main .empty').first().waitFor()
-        expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-        expect(await findSerious()).toEqual([])
-      }
-      expect(complaints).toEqual([])
-    })
+    test.each(SCREENS)(
+      'shows %s, wide and narrow, light and dark, open to everybody',
+      async (screen) => {
+        for (const [width, colorScheme] of [[1280, 'light'] as const, [375, 'dark'] as const]) {
+          await page.setViewportSize({ width, height: 800 })
+          await page.emulateMedia({ colorScheme })
+          await show(screen)
+          await page.locator('main .card, main .empty').first().waitFor()
+          expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(
+            true,
+          )
+          expect(await findSerious()).toEqual([])
+        }
+        expect(complaints).toEqual([])
+      },
+    )
 
     test('a backtest on made-up prices says so above its figures', async () => {
       const [folder, coverage] = [
@@ -203,7 +208,9 @@ describe.skipIf(browserMissing !== undefined)(
       await show('strategies')
       const strategy = page.locator('section[aria-label=grid-btc]')
       await strategy.getByRole('button', { name: 'Pause' }).click()
-      expect(await page.getByRole('dialog').textContent()).toContain('No order of strategy grid-btc leaves')
+      expect(await page.getByRole('dialog').textContent()).toContain(
+        'No order of strategy grid-btc leaves',
+      )
       await page.getByLabel('Why').fill(HOSTILE)
       await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click()
       await page.getByRole('dialog').getByText('is held halted').waitFor()
@@ -300,7 +307,8 @@ describe.skipIf(browserMissing !== undefined)(
     test('a tab that nobody sees reads nothing after a while, and catches up when it is seen', async () => {
       await show('journal')
       const streams: string[] = []
-      const note = (request: { url(): string }) => void streams.push(new URL(request.url()).pathname)
+      const note = (request: { url(): string }) =>
+        void streams.push(new URL(request.url()).pathname)
       await hide(true)
       await new Promise((resolve) => setTimeout(resolve, HIDDEN_MS + 1000))
       page.on('request', note)
@@ -342,7 +350,9 @@ describe.skipIf(browserMissing !== undefined)(
 
       await startDaemon(['--set', `control.port=${port}`, '--set', 'control.readOnly=true'])
       expect(token).not.toBe(former)
-      const dead = await fetch(`${base}/v1/status`, { headers: { authorization: `Bearer ${former}` } })
+      const dead = await fetch(`${base}/v1/status`, {
+        headers: { authorization: `Bearer ${former}` },
+      })
       expect(dead.status).toBe(401)
       await page.goto(await newAddress())
       await page.getByText('The daemon was restarted').waitFor()

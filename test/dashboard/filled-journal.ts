@@ -11,16 +11,18 @@ export function fillJournal(file: string, { fills, now }: { fills: number; now: 
     const filledAt = Math.round(now - ((fills - index) / fills) * 6 * DAY_MS)
     const symbol = `COIN${index % 200}USDT`
     const fill: Fill & { readonly fee: string; readonly profit: string } = {
-      ...{ tradeId: toTradeId(`t${index}`), orderId: toOrderId(`${index}`), symbol },
-      ...{
-        side: 'buy',
-        tradeSide: 'open',
-        ticks: 1000 + (index % 50),
-        lots: 5,
-        fee: '0.002',
-        profit: '0.01',
-      },
-      ...{ scope: 'maker', source: 'API', filledAt },
+      tradeId: toTradeId(`t${index}`),
+      orderId: toOrderId(`${index}`),
+      symbol,
+      side: 'buy',
+      tradeSide: 'open',
+      ticks: 1e3 + (index % 50),
+      lots: 5,
+      fee: '0.002',
+      profit: '0.01',
+      scope: 'maker',
+      source: 'API',
+      filledAt,
     }
     const { ticks: _ticks, lots: _lots, filledAt: at, ...words } = fill
     const owner = {
@@ -37,7 +39,8 @@ export function fillJournal(file: string, { fills, now }: { fills: number; now: 
         size: '0.005',
         coin: 'USDT',
         ...owner,
-        ...{ fillKind: 'trade', otherFees: '' },
+        fillKind: 'trade',
+        otherFees: '',
       },
     ])
   }

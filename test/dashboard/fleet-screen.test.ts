@@ -15,19 +15,21 @@ const OVERHANGS = `[...document.querySelectorAll('.scroll')]
   .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).map(({ innerText }) => innerText)`
 
 const state = {
-  ...{
-    version: '1',
-    phase: 'running',
-    mode: 'active',
-    equity: '123456.78901234',
-    coin: 'USDT',
-    openOrders: 40,
-  },
+  version: '1',
+  phase: 'running',
+  mode: 'active',
+  equity: '123456.78901234',
+  coin: 'USDT',
+  openOrders: 40,
   positions: Array.from({ length: 20 }, (_, index) => `COIN${index}USDT long 0.0${index + 1}`),
 }
 const account = {
-  ...{ holder: 'a-long-name on trading-host-7.example, pid 1234567, /var/lib/intentd/a-long-name/state' },
-  ...{ takenAt: 1_780_000_000_000, leaseLeftMs: 1, freeInMs: 1, isHandoverAsked: false, lastSequence: 1 },
+  holder: 'a-long-name on trading-host-7.example, pid 1234567, /var/lib/intentd/a-long-name/state',
+  takenAt: 178e10,
+  leaseLeftMs: 1,
+  freeInMs: 1,
+  isHandoverAsked: false,
+  lastSequence: 1,
   standbys: [],
 }
 const shown = { holder: account.holder, startedAt: 1_780_000_000_000, seenAgoMs: 100, state }
@@ -38,23 +40,46 @@ const held = ['BTCUSDT', 'ETHUSDT', 'SOLUSDT', 'XRPUSDT', 'strategy:grid'].map(
 const MOVED_TO = 'trading-host-8.example /var/lib/intentd/a-long-name/state/journal.sqlite'
 /** As no server of a test has it: much of everything. */
 const CROWDED = {
-  now: 1_780_000_000_000,
+  now: 178e10,
   accounts: [
-    { ...account, schema: 'intentd_active', state: 'writes', shown: { ...shown, state: { ...state, held } } },
-    { ...account, schema: 'intentd_moved', state: 'moved', shown: old, movedTo: MOVED_TO },
-    { ...account, schema: 'intentd_vanished', state: 'vanished', shown: old },
+    {
+      ...account,
+      schema: 'intentd_active',
+      state: 'writes',
+      shown: {
+        ...shown,
+        state: {
+          ...state,
+          held,
+        },
+      },
+    },
+    {
+      ...account,
+      schema: 'intentd_moved',
+      state: 'moved',
+      shown: old,
+      movedTo: MOVED_TO,
+    },
+    {
+      ...account,
+      schema: 'intentd_vanished',
+      state: 'vanished',
+      shown: old,
+    },
   ],
-  ...{ unread: [], workers: [] },
+  unread: [],
+  workers: [],
   alerts: [
     {
-      ...{
-        id: 1,
-        at: 1_780_000_000_000,
-        holder: account.holder,
-        schema: 'intentd_active',
-        urgency: 'urgent',
-      },
-      ...{ event: 'e', title: 'the outcome of orders has been unknown for too long '.repeat(4), lines: [] },
+      id: 1,
+      at: 178e10,
+      holder: account.holder,
+      schema: 'intentd_active',
+      urgency: 'urgent',
+      event: 'e',
+      title: 'the outcome of orders has been unknown for too long '.repeat(4),
+      lines: [],
     },
   ],
 }
@@ -79,9 +104,13 @@ describe.skipIf((browserMissing ?? postgresMissing) !== undefined)(
         await standby.untilEvent('standby.following')
 
         await openScreen(page, writer, 'fleet')
-        const standbys = page.locator('section', { has: page.getByRole('heading', { name: 'Standbys' }) })
+        const standbys = page.locator('section', {
+          has: page.getByRole('heading', { name: 'Standbys' }),
+        })
         await standbys.getByText(`pid ${standby.pid}`).waitFor()
-        const accounts = page.locator('section', { has: page.getByRole('heading', { name: 'Accounts' }) })
+        const accounts = page.locator('section', {
+          has: page.getByRole('heading', { name: 'Accounts' }),
+        })
         expect(await accounts.locator('tbody tr').allInnerTexts()).toEqual([
           expect.stringMatching(new RegExp(`writes[^]*pid ${writer.pid}`)),
         ])
@@ -110,13 +139,14 @@ describe.skipIf((browserMissing ?? postgresMissing) !== undefined)(
           ),
         ])
         expect(await accounts.locator('.badge.ok').allInnerTexts()).toEqual(['● writes'])
-        expect(await accounts.locator('tbody tr').nth(1).locator('details').last().innerText()).toBe(
-          '17 more',
-        )
+        expect(
+          await accounts.locator('tbody tr').nth(1).locator('details').last().innerText(),
+        ).toBe('17 more')
         expect(await page.evaluate(OVERHANGS)).toEqual([])
         expect([await findSerious(page), complaints]).toEqual([[], []])
 
-        const error = 'JOURNAL_UNREACHABLE: it cannot be opened\n  found  no route\n  hint   look at it'
+        const error =
+          'JOURNAL_UNREACHABLE: it cannot be opened\n  found  no route\n  hint   look at it'
         await page.unroute('**/v1/fleet')
         await page.route('**/v1/fleet', (route) => route.fulfill({ status: 503, json: { error } }))
         await page.getByRole('alert').waitFor()

@@ -34,7 +34,9 @@ describe.skipIf(missing !== undefined)(`the limits in a browser (${missing ?? 'f
     page.setDefaultTimeout(WAIT_MS)
     const complaints: string[] = []
     page.on('pageerror', (error) => complaints.push(error.message))
-    const card = page.locator('section', { has: page.getByRole('heading', { name: 'Shared with other' }) })
+    const card = page.locator('section', {
+      has: page.getByRole('heading', { name: 'Shared with other' }),
+    })
     const look = async (shown: Locator) => {
       await shown.waitFor()
       for (const width of [1280, 390]) {
@@ -42,7 +44,9 @@ describe.skipIf(missing !== undefined)(`the limits in a browser (${missing ?? 'f
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
         expect(await findSerious(page)).toEqual([])
       }
-      expect(await card.locator('.scroll').evaluate((it) => it.scrollWidth <= it.clientWidth)).toBe(true)
+      expect(await card.locator('.scroll').evaluate((it) => it.scrollWidth <= it.clientWidth)).toBe(
+        true,
+      )
     }
 
     await openScreen(page, run, 'limits')
@@ -55,7 +59,9 @@ describe.skipIf(missing !== undefined)(`the limits in a browser (${missing ?? 'f
     ])
 
     await redis.kill()
-    await look(card.getByText(/^Not shared since .*: at most an even share of 3 is used\. The reason: ./))
+    await look(
+      card.getByText(/^Not shared since .*: at most an even share of 3 is used\. The reason: ./),
+    )
     expect(await card.locator('.badge').innerText()).toBe('▼ not shared')
     expect(complaints).toEqual([])
 

@@ -42,20 +42,26 @@ const backtests = join(directory, 'backtests')
 fillJournal(file, { fills: Number(values.fills), now: Date.now() })
 measureStart()
 const busy = new BusyDaemon()
-const readings = new Readings({ config: busy.config, journal: file, backtests, timers: systemTimers })
+const readings = new Readings({
+  config: busy.config,
+  journal: file,
+  backtests,
+  timers: systemTimers,
+})
 busy.readings = readings
 const server = new ControlServer({
-  ...{
-    daemon: busy.controlled,
-    version: '0',
-    readOnly: true,
-    answered: new AnsweredRequests(),
-    socket: join(directory, 'control.sock'),
-  },
+  daemon: busy.controlled,
+  version: '0',
+  readOnly: true,
+  answered: new AnsweredRequests(),
+  socket: join(directory, 'control.sock'),
   port: {
     host: '127.0.0.1',
     number: 0,
-    tokens: { full: new Secret(TOKEN), read: new Secret(`${TOKEN}-read`) },
+    tokens: {
+      full: new Secret(TOKEN),
+      read: new Secret(`${TOKEN}-read`),
+    },
   },
   monotonic: () => performance.now(),
   onRefused: (why) => process.stderr.write(`refused: ${why}\n`),
@@ -69,7 +75,10 @@ const loop = monitorEventLoopDelay({ resolution: 5 })
 const { context, close } = await openBrowser()
 let moved = 0
 try {
-  await context.addInitScript((kept) => globalThis.sessionStorage.setItem('intentd.token', kept), TOKEN)
+  await context.addInitScript(
+    (kept) => globalThis.sessionStorage.setItem('intentd.token', kept),
+    TOKEN,
+  )
   const page = await context.newPage()
   const session = await context.newCDPSession(page)
   await page.goto(base)
@@ -108,7 +117,8 @@ function measureStart(): void {
   const begun = performance.now()
   const reader = new JournalReader(file)
   const recent = new RecentActivity({
-    ...{ timeZone: 'UTC', now: () => Date.now() },
+    timeZone: 'UTC',
+    now: () => Date.now(),
     booked: (kind, since) => reader.bookings(kind, { since }),
   })
   reader.close()
@@ -127,7 +137,10 @@ async function measureJournal(page: Page): Promise<void> {
   }
   const oldest = `order-${Math.round(Number(values.fills) / 50)}`
   print({
-    recordsMs: await measured(() => page.getByRole('button', { name: 'Journal, a week' }).click(), 'COIN'),
+    recordsMs: await measured(
+      () => page.getByRole('button', { name: 'Journal, a week' }).click(),
+      'COIN',
+    ),
     searchedMs: await measured(
       async () => {
         await page.getByRole('searchbox').fill(`t${Math.round(Number(values.fills) / 50)}`)
@@ -143,7 +156,9 @@ async function measureJournal(page: Page): Promise<void> {
 function follow(isStalled: boolean): Socket {
   const { hostname, port, host } = new URL(base)
   const socket = connect(Number(port), hostname)
-  socket.write(`GET /v1/live?after=0 HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`)
+  socket.write(
+    `GET /v1/live?after=0 HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`,
+  )
   if (isStalled) socket.pause()
   else socket.resume()
   return socket

@@ -20,20 +20,31 @@ test.skipIf(browserMissing !== undefined)(
     const directory = mkdtempSync(join(tmpdir(), 'intentd-tab-'))
     const busy = new BusyDaemon()
     const server = new ControlServer({
-      ...{ daemon: busy.controlled, version: '0', readOnly: true, answered: new AnsweredRequests() },
+      daemon: busy.controlled,
+      version: '0',
+      readOnly: true,
+      answered: new AnsweredRequests(),
       socket: join(directory, 'control.sock'),
       port: {
         host: '127.0.0.1',
         number: 0,
-        tokens: { full: new Secret(TOKEN), read: new Secret(`${TOKEN}-read`) },
+        tokens: {
+          full: new Secret(TOKEN),
+          read: new Secret(`${TOKEN}-read`),
+        },
       },
       monotonic: () => performance.now(),
-      ...{ onRefused: () => undefined, onBroken: () => undefined, onUnreachable: () => undefined },
+      onRefused: () => undefined,
+      onBroken: () => undefined,
+      onUnreachable: () => undefined,
     })
     await server.start()
     const { context, close } = await openBrowser()
     try {
-      await context.addInitScript((kept) => globalThis.sessionStorage.setItem('intentd.token', kept), TOKEN)
+      await context.addInitScript(
+        (kept) => globalThis.sessionStorage.setItem('intentd.token', kept),
+        TOKEN,
+      )
       const page = await context.newPage()
       const session = await context.newCDPSession(page)
       await page.goto(`${server.baseUrl ?? ''}/#journal`)

@@ -62,7 +62,10 @@ async function withDaemon(project: Project, take: (shown: Shown) => Promise<void
   const token = readFileSync(String(line['token']), 'utf8').trim()
   const { context, close } = await openBrowser()
   try {
-    await context.addInitScript((kept) => globalThis.sessionStorage.setItem('intentd.token', kept), token)
+    await context.addInitScript(
+      (kept) => globalThis.sessionStorage.setItem('intentd.token', kept),
+      token,
+    )
     await take({ page: await context.newPage(), base: String(line['url']), token })
   } finally {
     await close()
@@ -89,7 +92,10 @@ async function takeScreens({ page, base }: Shown, to: string): Promise<void> {
       await page.goto(`${base}/#${screen}`)
       await page.locator('main .card, main .empty').first().waitFor()
       await wait(1000)
-      await page.screenshot({ path: join(to, `${screen}-${colorScheme}-${width}.png`), fullPage: true })
+      await page.screenshot({
+        path: join(to, `${screen}-${colorScheme}-${width}.png`),
+        fullPage: true,
+      })
     }
   }
 }
@@ -106,5 +112,6 @@ async function command({ base, token }: Shown, order: object): Promise<void> {
     }),
   })
   const text = await answer.text()
-  if (!answer.ok || !text.includes('"isObeyed":true')) throw new Error(`${JSON.stringify(order)}: ${text}`)
+  if (!answer.ok || !text.includes('"isObeyed":true'))
+    throw new Error(`${JSON.stringify(order)}: ${text}`)
 }

@@ -18,7 +18,8 @@ describe('docs/exchange-api.md', () => {
     const { path, parameters, answer } = describeEndpoint(endpointNamed(name))
 
     expect(section).toContain(path)
-    for (const field of [...parameters, ...answer]) expect(section).toContain(`| \`${field.name}\` |`)
+    for (const field of [...parameters, ...answer])
+      expect(section).toContain(`| \`${field.name}\` |`)
     expect(section).toMatch(/- Auth: .+\n- Limit: .+\n- Retry: .+\n/)
   })
 

@@ -52,9 +52,11 @@ function buildSection(name: EndpointName, row: EndpointDescription): string {
   return [
     `### ${name}`,
     `${capitalised(titleOf(row))}: \`${method} ${path}\``,
-    [`- Auth: ${AUTH_WORDS[auth]}`, `- Limit: ${toLimitWords(limit)}`, `- Retry: ${RETRY_WORDS[retry]}`].join(
-      '\n',
-    ),
+    [
+      `- Auth: ${AUTH_WORDS[auth]}`,
+      `- Limit: ${toLimitWords(limit)}`,
+      `- Retry: ${RETRY_WORDS[retry]}`,
+    ].join('\n'),
     `\`\`\`\n${exampleOf(name)}\n\`\`\``,
     toFields('Request', row.parameters, ['Field', 'Type', 'Required', 'Meaning and rules']),
     toPlainAnswer(name, row),
@@ -66,7 +68,11 @@ function buildSection(name: EndpointName, row: EndpointDescription): string {
     .join('\n\n')
 }
 
-function toFields(title: string, fields: readonly FieldDescription[], heads: readonly string[]): string {
+function toFields(
+  title: string,
+  fields: readonly FieldDescription[],
+  heads: readonly string[],
+): string {
   if (fields.length === 0) return title === 'Request' ? 'Request: no parameters.' : ''
   const isRequest = heads.length === 4
   const cells = fields.map((field) => [
@@ -91,7 +97,11 @@ function checksOf(name: EndpointName): readonly string[] {
 
 function messagesOf(name: EndpointName, { change, positionMode, pending }: BrokenSample): string[] {
   const { given } = readCallArguments(toWords(name, change))
-  const context = { positionMode: positionMode ?? 'one_way_mode', now: NOW, ...toPlanOrder(pending) } as const
+  const context = {
+    positionMode: positionMode ?? 'one_way_mode',
+    now: NOW,
+    ...toPlanOrder(pending),
+  } as const
   try {
     prepareCall({ endpoint: name, given }, context)
     return []
@@ -129,10 +139,13 @@ function odditiesOf(name: EndpointName, row: EndpointDescription): readonly stri
   return [
     ...aliases(row.parameters, 'we send both'),
     ...aliases(row.answer, 'we read either'),
-    ...(textField === undefined ? [] : [`The envelope's text stands under \`${textField}\`, not \`msg\`.`]),
+    ...(textField === undefined
+      ? []
+      : [`The envelope's text stands under \`${textField}\`, not \`msg\`.`]),
     ...(parts === undefined ? [] : ['Takes query parameters and a JSON body in one request.']),
     ...row.pathParameters.map(
-      (parameter) => `\`{${parameter}}\` in the path is \`exchange.platformCoin\` of the configuration.`,
+      (parameter) =>
+        `\`{${parameter}}\` in the path is \`exchange.platformCoin\` of the configuration.`,
     ),
     ...(row.limit.isAssumed ? ['The document shows neither its limit nor its payload.'] : []),
     ...[...row.parameters, ...row.answer]

@@ -28,7 +28,9 @@ describe('docs/log-events.md', () => {
 
 describe('the table of log events', () => {
   it('holds every event that is logged, and none that is not', () => {
-    const used = readLogCalls(listLoggingSources()).flatMap(({ uses }) => uses.map(({ event }) => event))
+    const used = readLogCalls(listLoggingSources()).flatMap(({ uses }) =>
+      uses.map(({ event }) => event),
+    )
     expect([...new Set(used)].toSorted()).toEqual(Object.keys(LOG_EVENTS).toSorted())
   })
 

@@ -27,7 +27,9 @@ const LEVEL = /'(debug|info|warn|error|fatal)'/g
  */
 export function readLogCalls(sources: ReadonlyMap<string, string>): readonly LogCall[] {
   const everything = [...sources.values()].join('\n')
-  const found = [...sources].flatMap(([file, text]) => readFile(file, text.replaceAll(/^ *\/\/.*$/gm, '')))
+  const found = [...sources].flatMap(([file, text]) =>
+    readFile(file, text.replaceAll(/^ *\/\/.*$/gm, '')),
+  )
   const named = new Set(found.flatMap(({ event }) => namesIn(event)))
   return found.map(({ file, text, level, event, fields }) => {
     const part = /\$\{/.test(event) ? event.slice(1, event.indexOf('${')) : undefined
@@ -47,7 +49,9 @@ export function readLogCalls(sources: ReadonlyMap<string, string>): readonly Log
 
 /** The simulator's events are named in its own sources. */
 function isWordOf(everything: string, name: LogEvent, part: string): boolean {
-  return part === 'simulator.' || new RegExp(`(?<!\\.)\\b${name.slice(part.length)}\\b`).test(everything)
+  return (
+    part === 'simulator.' || new RegExp(`(?<!\\.)\\b${name.slice(part.length)}\\b`).test(everything)
+  )
 }
 
 const allEvents = Object.keys(LOG_EVENTS) as readonly LogEvent[]
@@ -65,7 +69,9 @@ function readFile(file: string, text: string): readonly FoundCall[] {
   const calls = [...text.matchAll(/(?:\bannounce|#announce|\.log)\(/g)].map(({ index, 0: head }) =>
     splitArguments(text, index + head.length),
   )
-  const literals = [...text.matchAll(/kind: 'announce', level: ('\w+'), event: ('[\w.]+'), (fields)/g)]
+  const literals = [
+    ...text.matchAll(/kind: 'announce', level: ('\w+'), event: ('[\w.]+'), (fields)/g),
+  ]
   return [
     ...calls.map((words) => (words[0] === 'core' ? words.slice(1) : words)),
     ...literals.map((one) => one.slice(1)),
@@ -149,10 +155,14 @@ function fieldsOfName(expression: string, text: string, everything: string): rea
 }
 
 /** The fields of an event of the simulator, by its kind. */
-export function simulatorFields(kind: string, sources: ReadonlyMap<string, string>): readonly string[] {
+export function simulatorFields(
+  kind: string,
+  sources: ReadonlyMap<string, string>,
+): readonly string[] {
   for (const text of sources.values()) {
     const at = text.indexOf(`readonly kind: '${kind}'`)
-    if (at >= 0) return typeFields(text.slice(at, text.indexOf('}', at))).filter((name) => name !== 'kind')
+    if (at >= 0)
+      return typeFields(text.slice(at, text.indexOf('}', at))).filter((name) => name !== 'kind')
   }
   return []
 }

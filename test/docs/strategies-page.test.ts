@@ -26,7 +26,11 @@ const prices = Array.from({ length: 600 }, () => 60_000 + random.integer(200))
 
 test('the market maker of the page quotes both sides, and one where it holds as much as it may', async () => {
   const strategy = await loadExample('maker')
-  const decisions = runSeries({ strategy, params: { size: '0.01', lotsMax: 50, widthMin: 5 }, prices })
+  const decisions = runSeries({
+    strategy,
+    params: { size: '0.01', lotsMax: 50, widthMin: 5 },
+    prices,
+  })
   const last = decisions.at(-1)?.intents[0]
   expect(last).toMatchObject({ kind: 'quote', levels: [{ side: 'buy' }, { side: 'sell' }] })
   expect(decisions.every(({ denials }) => denials.length === 0)).toBe(true)
@@ -35,7 +39,12 @@ test('the market maker of the page quotes both sides, and one where it holds as 
 test('the funding tilt of the page is short in the hour before longs pay, and flat else', async () => {
   const strategy = await loadExample('funding')
   const columns = { fundingRate: 0.001 }
-  const decisions = runSeries({ strategy, params: { size: '0.01', rateMin: 0.0005 }, prices, columns })
+  const decisions = runSeries({
+    strategy,
+    params: { size: '0.01', rateMin: 0.0005 },
+    prices,
+    columns,
+  })
   const lotsAt = (minute: number) =>
     decisions.find(({ at }) => at === Date.UTC(2024, 0, 1) + minute * 60_000)?.intents[0]
   expect(lotsAt(419)).toMatchObject({ lots: 0 })
@@ -45,7 +54,11 @@ test('the funding tilt of the page is short in the hour before longs pay, and fl
 
 test('the page names every property of what a strategy is shown', () => {
   const inner = new Set(['constructor', 'pointAt'])
-  const shown = [InstrumentView, SnapshotView].flatMap((view) => Object.getOwnPropertyNames(view.prototype))
-  const missing = shown.filter((name) => !inner.has(name) && !new RegExp(`\\b${name}\\b`).test(PAGE))
+  const shown = [InstrumentView, SnapshotView].flatMap((view) =>
+    Object.getOwnPropertyNames(view.prototype),
+  )
+  const missing = shown.filter(
+    (name) => !inner.has(name) && !new RegExp(`\\b${name}\\b`).test(PAGE),
+  )
   expect(missing).toEqual([])
 })

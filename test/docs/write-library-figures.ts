@@ -45,7 +45,9 @@ const RUNS: readonly LibraryRun[] = [
 ]
 /** How much hangs on how often is looked. */
 const LOOKS: readonly LibraryRun[] = [60_000, 15_000, 5000, 1000].map((pollMs) => ({
-  ...{ name: 'market-maker', days: 1, pollMs },
+  name: 'market-maker',
+  days: 1,
+  pollMs,
 }))
 
 async function run(
@@ -101,7 +103,10 @@ function profitOf({ money }: RunReport): number {
 function daysRow(name: string, { series, money }: RunReport): string {
   const equityAt = (at: number): number => {
     const buckets = Math.min(series.close.length, Math.round((at - series.startAt) / series.stepMs))
-    return series.close.slice(0, buckets).findLast((value) => !Number.isNaN(value)) ?? Number(money.opening)
+    return (
+      series.close.slice(0, buckets).findLast((value) => !Number.isNaN(value)) ??
+      Number(money.opening)
+    )
   }
   const ends = Array.from({ length: DAYS + 1 }, (_, day) => equityAt(FROM_AT + day * DAY_MS))
   return toRow([name, ...ends.slice(1).map((end, day) => withSign(end - (ends[day] ?? end), 2))])
@@ -133,7 +138,11 @@ const looks: string[] = []
 for (const one of LOOKS) {
   const report = await run(data, one)
   looks.push(
-    toRow([`${(one.pollMs ?? 0) / 1000} s`, String(report.fills.count), withSign(profitOf(report), 2)]),
+    toRow([
+      `${(one.pollMs ?? 0) / 1000} s`,
+      String(report.fills.count),
+      withSign(profitOf(report), 2),
+    ]),
   )
 }
 const titles = [

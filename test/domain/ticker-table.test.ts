@@ -3,7 +3,8 @@ import { TickerTable } from '../../src/domain/ticker-table.ts'
 
 function fill(table: TickerTable, symbols: readonly string[]): void {
   table.clear()
-  for (const symbol of symbols) table.columns.lastPr[table.claimRow(symbol)] = Number(symbol.slice(1))
+  for (const symbol of symbols)
+    table.columns.lastPr[table.claimRow(symbol)] = Number(symbol.slice(1))
 }
 
 test('a symbol that an answer leaves out has no row, whatever stood there before', () => {
@@ -13,7 +14,11 @@ test('a symbol that an answer leaves out has no row, whatever stood there before
 
   expect(table.symbols).toEqual(['S3', 'S1'])
   expect(['S1', 'S2', 'S3'].map((symbol) => table.rowOf(symbol))).toEqual([1, -1, 0])
-  expect(['S1', 'S2', 'S3'].map((symbol) => table.read(symbol, 'lastPr'))).toEqual([1, Number.NaN, 3])
+  expect(['S1', 'S2', 'S3'].map((symbol) => table.read(symbol, 'lastPr'))).toEqual([
+    1,
+    Number.NaN,
+    3,
+  ])
   expect(table.claimRow('S1')).toBe(1)
 })
 

@@ -38,7 +38,10 @@ export class EngineBench {
 
   constructor(change: Partial<EngineSettings> = {}, mode: PositionMode = 'one_way_mode') {
     this.settings = { ...madeSettings(mode), ...change }
-    this.engine = createEngine(this.settings, rebuildBook({ checkpoint: undefined, records: [] }, mode))
+    this.engine = createEngine(
+      this.settings,
+      rebuildBook({ checkpoint: undefined, records: [] }, mode),
+    )
   }
 
   get book(): Book {
@@ -54,7 +57,8 @@ export class EngineBench {
   step(event: EngineEvent): readonly Effect[] {
     const effects = this.engine.step(withUsedKeys(event, this.book, this), this.now)
     for (const effect of effects) if (effect.kind === 'record') this.#append(effect.record)
-    for (const effect of effects) if (effect.kind === 'decide') this.#sequence = effect.snapshot.sequence
+    for (const effect of effects)
+      if (effect.kind === 'decide') this.#sequence = effect.snapshot.sequence
     this.effects.push(...effects)
     return effects
   }
@@ -94,7 +98,12 @@ export class EngineBench {
     readonly says?: Partial<PositionRow>
   } = {}): void {
     for (const effect of this.take('readFills')) {
-      const reading = { fills, sinceAt: effect.sinceAt, requestedAt: this.now, exchangeTime: this.now }
+      const reading = {
+        fills,
+        sinceAt: effect.sinceAt,
+        requestedAt: this.now,
+        exchangeTime: this.now,
+      }
       this.step({ kind: 'fillsRead', reading })
     }
     for (const { symbol } of this.take('readPosition')) {
@@ -112,7 +121,13 @@ export class EngineBench {
       const held = rows.filter(({ lots }) => lots > 0)
       this.step({
         kind: 'positionRead',
-        reading: { symbol, rows: held, isSilent: false, requestedAt: this.now, exchangeTime: this.now },
+        reading: {
+          symbol,
+          rows: held,
+          isSilent: false,
+          requestedAt: this.now,
+          exchangeTime: this.now,
+        },
       })
     }
   }
@@ -122,7 +137,8 @@ export class EngineBench {
     this.step({ kind: 'clockSynchronised', offsetMs: 0 })
     this.step({ kind: 'started' })
     this.price()
-    for (let tries = 0; tries < 60 && this.engine.phase === 'starting'; tries++) this.pass(100, account)
+    for (let tries = 0; tries < 60 && this.engine.phase === 'starting'; tries++)
+      this.pass(100, account)
     this.price()
     return this
   }
@@ -222,7 +238,10 @@ export class EngineBench {
   /** The exchange refuses everything of a batch. */
   refuse(batch: EffectOf<'sendBatch'>['batch'], errorCode: string): void {
     const failureList = batch.clientOids.map((clientOid) => ({
-      ...{ orderId: '', clientOid, errorCode, errorMsg: 'refused' },
+      orderId: '',
+      clientOid,
+      errorCode,
+      errorMsg: 'refused',
     }))
     this.answer(batch.batchId, accepted({ successList: [], failureList }))
   }
@@ -317,7 +336,10 @@ function madeSettings(positionMode: PositionMode): EngineSettings {
     marginMode: 'crossed',
     instruments: new Map([[SYMBOL, madeInstrument()]]),
     strategies: new Map([
-      [STRATEGY, { id: STRATEGY, symbols: [SYMBOL], limits: new Map([[SYMBOL, limits]]), feeds: new Map() }],
+      [
+        STRATEGY,
+        { id: STRATEGY, symbols: [SYMBOL], limits: new Map([[SYMBOL, limits]]), feeds: new Map() },
+      ],
     ]),
     limits: {
       dataAgeMaxMs: 1000,

@@ -12,10 +12,12 @@ const LIMITS = { positionMax: 1000, orderSizeMax: 100, openOrdersMax: 100 }
 export function manyInstruments(change: Partial<EngineSettings> = {}): EngineBench {
   const limits = new Map(SYMBOLS.map((symbol) => [symbol, LIMITS]))
   const strategies = [STRATEGY, OTHER].map(
-    (id): [StrategyId, EngineSettings['strategies'] extends ReadonlyMap<StrategyId, infer S> ? S : never] => [
+    (
       id,
-      { id, symbols: SYMBOLS, limits, feeds: new Map() },
-    ],
+    ): [
+      StrategyId,
+      EngineSettings['strategies'] extends ReadonlyMap<StrategyId, infer S> ? S : never,
+    ] => [id, { id, symbols: SYMBOLS, limits, feeds: new Map() }],
   )
   return new EngineBench({
     instruments: new Map(SYMBOLS.map((symbol) => [symbol, { ...madeInstrument(), symbol }])),

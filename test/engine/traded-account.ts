@@ -8,10 +8,15 @@ import { EngineBench, refused, STRATEGY, SYMBOL } from './engine-bench.ts'
 export const OTHER = toStrategyId('other')
 
 /** A core with two strategies on one instrument. */
-export function twoStrategies(change: Partial<EngineSettings> = {}, mode?: PositionMode): EngineBench {
+export function twoStrategies(
+  change: Partial<EngineSettings> = {},
+  mode?: PositionMode,
+): EngineBench {
   const limits = new Map([[SYMBOL, { positionMax: 1000, orderSizeMax: 100, openOrdersMax: 100 }]])
   const strategies = new Map(
-    [STRATEGY, OTHER].map((id) => [id, { id, symbols: [SYMBOL], limits, feeds: new Map() }] as const),
+    [STRATEGY, OTHER].map(
+      (id) => [id, { id, symbols: [SYMBOL], limits, feeds: new Map() }] as const,
+    ),
   )
   return new EngineBench({ strategies, ...change }, mode).start()
 }
@@ -34,7 +39,9 @@ export class TradedAccount {
   trade(side: 'buy' | 'sell', lots: number, change: Partial<Fill> = {}): void {
     this.net += side === 'buy' ? lots : -lots
     const orderId = toOrderId(`7${this.fills.length}`)
-    this.fills.push(this.bench.fill({ side, lots, orderId, scope: 'taker', ticks: 100_000, ...change }))
+    this.fills.push(
+      this.bench.fill({ side, lots, orderId, scope: 'taker', ticks: 100_000, ...change }),
+    )
     this.readFills()
   }
 
@@ -86,7 +93,8 @@ export class TradedAccount {
 
   /** What leaves if everything that is asked for is granted. */
   sent() {
-    if (this.bench.take('askGrant').every(({ endpoint }) => endpoint !== 'batchPlaceOrder')) return []
+    if (this.bench.take('askGrant').every(({ endpoint }) => endpoint !== 'batchPlaceOrder'))
+      return []
     this.bench.step({ kind: 'granted', endpoint: 'batchPlaceOrder' })
     const batches = this.bench.take('sendBatch')
     return batches.flatMap(({ batch }) =>

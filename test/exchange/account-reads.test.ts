@@ -35,7 +35,9 @@ function fillRow(tradeId: number, more: Row = {}): Row {
     price: '42000.5',
     baseVolume: '0.010',
     quoteVolume: '420.005',
-    feeDetail: [{ deduction: 'no', feeCoin: 'USDT', totalDeductionFee: null, totalFee: '-0.25200300' }],
+    feeDetail: [
+      { deduction: 'no', feeCoin: 'USDT', totalDeductionFee: null, totalFee: '-0.25200300' },
+    ],
     side: 'buy',
     profit: '0',
     enterPointSource: 'api',
@@ -53,10 +55,14 @@ function serveFills(server: WireServer, rows: readonly Row[]): void {
     const query = new URL(target, 'http://x').searchParams
     const before = BigInt(query.get('idLessThan') ?? '9999999999')
     const page = rows
-      .toSorted((one, other) => Number(BigInt(String(other['tradeId'])) - BigInt(String(one['tradeId']))))
+      .toSorted((one, other) =>
+        Number(BigInt(String(other['tradeId'])) - BigInt(String(one['tradeId']))),
+      )
       .filter((row) => BigInt(String(row['tradeId'])) < before)
       .slice(0, 100)
-    socket.write(jsonAnswer(envelopeOf({ fillList: page, endId: page.at(-1)?.['tradeId'] ?? null })))
+    socket.write(
+      jsonAnswer(envelopeOf({ fillList: page, endId: page.at(-1)?.['tradeId'] ?? null })),
+    )
   }
 }
 
@@ -67,7 +73,10 @@ describe('what the exchange says is not ours', () => {
     ['a formula', { orderId: '=HYPERLINK("http://evil.example")' }],
     ['what is not seen', { orderId: '12\u200B12' }],
     ['our passphrase', { orderId: SECRETS.passphrase }],
-    ['our passphrase, written as JSON may', { tradeId: SECRETS.passphrase.replace('c', '\\u0063') }],
+    [
+      'our passphrase, written as JSON may',
+      { tradeId: SECRETS.passphrase.replace('c', '\\u0063') },
+    ],
   ])(
     '[MKT4] a fill whose id is %s is a refused row, with a clear word and without what stood there',
     async (_, more) => {
@@ -85,7 +94,10 @@ describe('what the exchange says is not ours', () => {
         data: {
           fills: [{ tradeId: '1' }],
           unreadable: [
-            { symbol: 'BTCUSDT', problem: expect.stringMatching(/Id: no id of the exchange: letters/) },
+            {
+              symbol: 'BTCUSDT',
+              problem: expect.stringMatching(/Id: no id of the exchange: letters/),
+            },
           ],
         },
       })
@@ -96,7 +108,10 @@ describe('what the exchange says is not ours', () => {
 
   it('two rows with odd ids are two: each costs its own instrument', async () => {
     const { server, client } = await openClient()
-    const rows = [fillRow(2, { tradeId: '\u001B1' }), fillRow(3, { tradeId: '\u001B2', orderId: 'x y' })]
+    const rows = [
+      fillRow(2, { tradeId: '\u001B1' }),
+      fillRow(3, { tradeId: '\u001B2', orderId: 'x y' }),
+    ]
     server.script = (_request, socket) =>
       void socket.write(jsonAnswer(envelopeOf({ fillList: rows, endId: '1' })))
 
@@ -161,7 +176,8 @@ describe('reading fills', () => {
     const answer = await client.readFills(QUERY)
 
     expect(server.requests).toHaveLength(3)
-    const ids = answer.kind === 'accepted' ? answer.data.fills.map(({ tradeId }) => Number(tradeId)) : []
+    const ids =
+      answer.kind === 'accepted' ? answer.data.fills.map(({ tradeId }) => Number(tradeId)) : []
     expect(ids).toEqual(Array.from({ length: 250 }, (_, index) => index + 1))
   })
 
@@ -216,7 +232,10 @@ describe('reading fills', () => {
       else socket.write(jsonAnswer(envelopeOf({ fillList: page, endId: '101' })))
     }
 
-    expect(await client.readFills(QUERY)).toMatchObject({ kind: 'unknown', cause: 'connectionLost' })
+    expect(await client.readFills(QUERY)).toMatchObject({
+      kind: 'unknown',
+      cause: 'connectionLost',
+    })
   })
 
   it('does not go round in circles when a page repeats itself', async () => {
@@ -250,7 +269,10 @@ describe('reading fills', () => {
     const { client, server } = await openClient()
     server.script = ({ target }, socket) => {
       const query = new URL(target, 'http://x').searchParams
-      const [since, until] = [Number(query.get('startTime')), Number(query.get('endTime') ?? Infinity)]
+      const [since, until] = [
+        Number(query.get('startTime')),
+        Number(query.get('endTime') ?? Infinity),
+      ]
       const before = Number(query.get('idLessThan') ?? Infinity)
       asked.push(until)
       const from = rows.findLastIndex(
@@ -258,7 +280,9 @@ describe('reading fills', () => {
       )
       const page = rows.slice(Math.max(0, from - 99), from + 1).toReversed()
       const seen = page.filter((row) => Number(row['cTime']) >= since)
-      socket.write(jsonAnswer(envelopeOf({ fillList: seen, endId: seen.at(-1)?.['tradeId'] ?? '' })))
+      socket.write(
+        jsonAnswer(envelopeOf({ fillList: seen, endId: seen.at(-1)?.['tradeId'] ?? '' })),
+      )
     }
 
     const answer = await client.readFills({ ...QUERY, sinceAt: NOW - 4_000_000 })
@@ -333,8 +357,11 @@ describe('reading fills', () => {
     const { server, client } = await openClient()
     const noIds = { tradeId: undefined, orderId: undefined }
     const fillList = [fillRow(8, { ...noIds, symbol: 'ETHUSDT' }), fillRow(7, noIds)]
-    server.script = (_request, socket) => socket.write(jsonAnswer(envelopeOf({ fillList, endId: null })))
-    const instruments = new Map([BTCUSDT, { ...BTCUSDT, symbol: 'ETHUSDT' }].map((one) => [one.symbol, one]))
+    server.script = (_request, socket) =>
+      socket.write(jsonAnswer(envelopeOf({ fillList, endId: null })))
+    const instruments = new Map(
+      [BTCUSDT, { ...BTCUSDT, symbol: 'ETHUSDT' }].map((one) => [one.symbol, one]),
+    )
 
     const answer = await client.readFills({ ...QUERY, instruments })
 
@@ -437,12 +464,15 @@ describe('reading fills', () => {
     ['dte_sys_adl_buy_in_single_side_mode', 'SYS', { fillKind: 'autoDeleveraging' }],
     ['melt_close_long', 'SYS', { fillKind: 'system', systemWord: 'melt_close_long' }],
     ['melt_close_long', 'WEB', { fillKind: 'trade' }],
-  ])('says what a fill with the trade side %s of %s was', async (tradeSide, enterPointSource, expected) => {
-    const { server, client } = await openClient()
-    serveFills(server, [fillRow(1, { tradeSide, enterPointSource })])
+  ])(
+    'says what a fill with the trade side %s of %s was',
+    async (tradeSide, enterPointSource, expected) => {
+      const { server, client } = await openClient()
+      serveFills(server, [fillRow(1, { tradeSide, enterPointSource })])
 
-    expect(await client.readFills(QUERY)).toMatchObject({ data: { fills: [expected] } })
-  })
+      expect(await client.readFills(QUERY)).toMatchObject({ data: { fills: [expected] } })
+    },
+  )
 })
 
 describe('reading a position', () => {
@@ -467,7 +497,10 @@ describe('reading a position', () => {
     server.script = (_request, socket) =>
       void socket.write(
         jsonAnswer(
-          envelopeOf([positionRow(), positionRow({ holdSide: 'short', openPriceAvg: '', posMode: 'x' })]),
+          envelopeOf([
+            positionRow(),
+            positionRow({ holdSide: 'short', openPriceAvg: '', posMode: 'x' }),
+          ]),
         ),
       )
 
@@ -493,18 +526,31 @@ describe('reading a position', () => {
         ],
       },
     })
-    if (answer.kind === 'accepted') expect(answer.data.requestedAt).toBeLessThanOrEqual(answer.receivedAt)
+    if (answer.kind === 'accepted')
+      expect(answer.data.requestedAt).toBeLessThanOrEqual(answer.receivedAt)
   })
 
   it('knows no price that the ticks of the instrument cannot count', async () => {
     const { server, client } = await openClient()
-    const prices = { openPriceAvg: '1e99', markPrice: `1${'0'.repeat(30)}`, liquidationPrice: '2e15' }
-    server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf([positionRow(prices)])))
+    const prices = {
+      openPriceAvg: '1e99',
+      markPrice: `1${'0'.repeat(30)}`,
+      liquidationPrice: '2e15',
+    }
+    server.script = (_request, socket) =>
+      void socket.write(jsonAnswer(envelopeOf([positionRow(prices)])))
 
     expect(await client.readPosition({ instrument: BTCUSDT })).toMatchObject({
       kind: 'accepted',
       data: {
-        rows: [{ lots: 10, openPriceAvg: Number.NaN, markPrice: Number.NaN, liquidationPrice: Number.NaN }],
+        rows: [
+          {
+            lots: 10,
+            openPriceAvg: Number.NaN,
+            markPrice: Number.NaN,
+            liquidationPrice: Number.NaN,
+          },
+        ],
       },
     })
   })
@@ -525,16 +571,21 @@ describe('reading a position', () => {
     [{ leverage: '0' }, { marginMode: 'crossed', leverage: undefined }],
   ])('[MON2] %j says of margin mode and leverage no more than it says', async (said, known) => {
     const { server, client } = await openClient()
-    server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf([positionRow(said)])))
+    server.script = (_request, socket) =>
+      void socket.write(jsonAnswer(envelopeOf([positionRow(said)])))
 
-    expect(await client.readPosition({ instrument: BTCUSDT })).toMatchObject({ data: { rows: [known] } })
+    expect(await client.readPosition({ instrument: BTCUSDT })).toMatchObject({
+      data: { rows: [known] },
+    })
   })
 
   it('an empty list and a missing one are flat', async () => {
     const { server, client } = await openClient()
     for (const data of [[], null]) {
       server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf(data)))
-      expect(await client.readPosition({ instrument: BTCUSDT })).toMatchObject({ data: { rows: [] } })
+      expect(await client.readPosition({ instrument: BTCUSDT })).toMatchObject({
+        data: { rows: [] },
+      })
     }
   })
 

@@ -56,7 +56,10 @@ describe('scheme B, the signed gateway', () => {
     const gatewayUrl = await gateway.start()
     const { server, client } = await openClient({
       gatewayUrl,
-      gatewayCredentials: { apiKey: new Secret('canary-gateway-key'), secret: new Secret('canary-other') },
+      gatewayCredentials: {
+        apiKey: new Secret('canary-gateway-key'),
+        secret: new Secret('canary-other'),
+      },
     })
     const answer = jsonAnswer(envelopeOf([]))
     server.script = gateway.script = (_request, socket) => void socket.write(answer)
@@ -93,7 +96,10 @@ describe('scheme B, the signed gateway', () => {
 
   it('refuses a query value that clients would sign in different ways, and sends nothing', async () => {
     const { server, client } = await openClient()
-    const answer = await client.call('gatewayTest', { ...TEST_REQUEST, query: { a: '1 2', b: '3' } })
+    const answer = await client.call('gatewayTest', {
+      ...TEST_REQUEST,
+      query: { a: '1 2', b: '3' },
+    })
     expect(answer).toMatchObject({ kind: 'refused', class: 'invalid', code: 'REQUEST_INVALID' })
     expect(server.requests).toEqual([])
   })
@@ -102,7 +108,8 @@ describe('scheme B, the signed gateway', () => {
 describe('names of the wire', () => {
   it('are made of the clean request before it is signed', async () => {
     const { server, client } = await openClient()
-    server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf({ orderId: '7' })))
+    server.script = (_request, socket) =>
+      void socket.write(jsonAnswer(envelopeOf({ orderId: '7' })))
     const request = {
       orderId: '7',
       productType: 'USDT-FUTURES',
@@ -121,16 +128,25 @@ describe('names of the wire', () => {
   it('are made clean in answers', async () => {
     const { server, client } = await openClient({ platformCoin: 'house' })
     server.script = (_request, socket) =>
-      void socket.write(jsonAnswer(envelopeOf([{ orderId: '1', ctime: '1700000000000', toCoin: '' }])))
+      void socket.write(
+        jsonAnswer(envelopeOf([{ orderId: '1', ctime: '1700000000000', toCoin: '' }])),
+      )
     const answer = await client.call('convertRecords', {})
     expect(server.requests[0]?.target).toBe('/api/v2/convert/house-convert-records')
-    expect(answer).toMatchObject({ kind: 'accepted', data: [{ orderId: '1', ts: '1700000000000' }] })
+    expect(answer).toMatchObject({
+      kind: 'accepted',
+      data: [{ orderId: '1', ts: '1700000000000' }],
+    })
   })
 
   it('a path without its value is refused, and nothing is sent', async () => {
     const { server, client } = await openClient()
     const answer = await client.call('convertRecords', {})
-    expect(answer).toMatchObject({ kind: 'refused', class: 'invalid', code: 'PATH_PARAMETER_MISSING' })
+    expect(answer).toMatchObject({
+      kind: 'refused',
+      class: 'invalid',
+      code: 'PATH_PARAMETER_MISSING',
+    })
     expect(server.requests).toEqual([])
   })
 
@@ -160,7 +176,8 @@ describe('what moves money out or makes accounts', () => {
 
   it('opens for the one endpoint that was named', async () => {
     const { server, client } = await openClient({ unlocked: 'spotWithdrawal' })
-    server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf({ orderId: '1' })))
+    server.script = (_request, socket) =>
+      void socket.write(jsonAnswer(envelopeOf({ orderId: '1' })))
     const withdrawal = await client.call('spotWithdrawal', WITHDRAWAL)
     const accounts = await client.call('createVirtualSubaccounts', { subAccountList: ['abcdefgh'] })
     expect(withdrawal.kind).toBe('accepted')
@@ -169,7 +186,16 @@ describe('what moves money out or makes accounts', () => {
   })
 
   it('is named by no module that the daemon is made of, and unlocked by none', () => {
-    const modules = ['daemon', 'engine', 'execution', 'market', 'risk', 'strategy', 'journal', 'domain']
+    const modules = [
+      'daemon',
+      'engine',
+      'execution',
+      'market',
+      'risk',
+      'strategy',
+      'journal',
+      'domain',
+    ]
     const guarded = /spotWithdrawal|createVirtualSubaccounts|\bunlocked\b/
     const naming = modules
       .flatMap((module) => filesOf(module))

@@ -7,7 +7,11 @@ import { systemTimers } from '../../src/lib/timers.ts'
 import { type BatchPlaceRequest } from '../../src/protocol/futures/batch-place-order.ts'
 import { WireServer } from '../support/wire-server.ts'
 
-export const SECRETS = { apiKey: 'canary-api-key', secret: 'canary-secret', passphrase: 'canary-passphrase' }
+export const SECRETS = {
+  apiKey: 'canary-api-key',
+  secret: 'canary-secret',
+  passphrase: 'canary-passphrase',
+}
 
 export const CREDENTIALS = {
   apiKey: new Secret(SECRETS.apiKey),
@@ -58,6 +62,13 @@ export const BATCH: BatchPlaceRequest = {
   marginCoin: 'USDT',
   marginMode: 'crossed',
   orderList: [
-    { size: '0.01', price: '42000', side: 'buy', orderType: 'limit', force: 'gtc', clientOid: 't1-0' },
+    {
+      size: '0.01',
+      price: '42000',
+      side: 'buy',
+      orderType: 'limit',
+      force: 'gtc',
+      clientOid: 't1-0',
+    },
   ],
 }

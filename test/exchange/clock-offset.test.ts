@@ -21,7 +21,9 @@ describe('the offset of the exchange clock', () => {
     ]) {
       const offset = new ClockOffset()
       offset.observe(sampleAt(1_000_000, 700, ways))
-      expect(Math.abs(offset.offsetMs - 700)).toBeLessThanOrEqual((ways.outMs + ways.backMs) / 2 + 1)
+      expect(Math.abs(offset.offsetMs - 700)).toBeLessThanOrEqual(
+        (ways.outMs + ways.backMs) / 2 + 1,
+      )
     }
   })
 

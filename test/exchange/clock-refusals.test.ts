@@ -19,7 +19,11 @@ async function openStrict(aheadMs: number, requestTimeOf: (now: number) => unkno
     const now = Date.now() + aheadMs
     const isPublic = request.target.includes('/market/')
     const isTimely = isPublic || Math.abs(signedAt(request) - now) < 10_000
-    const refusal = { code: '40008', msg: 'Request timestamp expired', requestTime: requestTimeOf(now) }
+    const refusal = {
+      code: '40008',
+      msg: 'Request timestamp expired',
+      requestTime: requestTimeOf(now),
+    }
     const isCancel = request.method === 'POST'
     const data = isCancel ? { successList: [], failureList: [] } : null
     const success = { code: '00000', msg: 'success', requestTime: now, data }
@@ -72,13 +76,19 @@ describe('a refused time', () => {
     const answers = []
     for (let call = 0; call < 3; call++) answers.push(await client.call('cancelAllOrders', CANCEL))
     expect(answers.map(({ kind }) => kind)).toEqual(['refused', 'refused', 'accepted'])
-    expect(server.requests.map((one) => Math.round((signedAt(one) - now) / HOUR_MS))).toEqual([1, 1, 1, 0])
+    expect(server.requests.map((one) => Math.round((signedAt(one) - now) / HOUR_MS))).toEqual([
+      1, 1, 1, 0,
+    ])
   })
 
   test('[ORD1] of a batch, or of a cancel-all that was recorded with a time, is nothing that the client repeats', async () => {
     const { server, client } = await openStrict(HOUR_MS)
     await client.call('batchPlaceOrder', BATCH)
-    await client.call('cancelAllOrders', { ...CANCEL, requestTime: '1700000000000', receiveWindow: '5000' })
+    await client.call('cancelAllOrders', {
+      ...CANCEL,
+      requestTime: '1700000000000',
+      receiveWindow: '5000',
+    })
     expect(server.requests.length).toBe(2)
   })
 

@@ -10,11 +10,18 @@ const CALLS = 40
 test('where no connection can be made, every call ends as not sent, also those that waited for another', async () => {
   const baseUrl = `http://127.0.0.1:${await findPort()}`
   const transport = new Transport({
-    ...{ baseUrl, clock: systemClock, timers: systemTimers, answerBytesMax: 1000 },
+    baseUrl,
+    clock: systemClock,
+    timers: systemTimers,
+    answerBytesMax: 1e3,
   })
   const request = {
-    ...{ method: 'GET' as const, target: '/', headers: [], body: '', timeoutMs: 60_000 },
-    answerBytesMax: 1000,
+    method: 'GET' as const,
+    target: '/',
+    headers: [],
+    body: '',
+    timeoutMs: 6e4,
+    answerBytesMax: 1e3,
     read: () => undefined,
   }
 

@@ -40,7 +40,9 @@ it.each([301, 302, 303, 307, 308])(
   '[SEC1] a redirect of the exchange (%i) to another host is not followed, by signed and by public calls',
   async (status) => {
     const elsewhere: string[] = []
-    const other = createServer((socket) => void socket.on('data', (data) => elsewhere.push(String(data))))
+    const other = createServer(
+      (socket) => void socket.on('data', (data) => elsewhere.push(String(data))),
+    )
     other.listen(0, '127.0.0.1')
     await once(other, 'listening')
     onTestFinished(() => void other.close())
@@ -67,7 +69,8 @@ it.each([301, 302, 303, 307, 308])(
 describe('what is sent', () => {
   it('signs the exact bytes that it sends, with the time of the exchange', async () => {
     const { server, client, offset } = await openClient()
-    server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf({ successList: [] })))
+    server.script = (_request, socket) =>
+      void socket.write(jsonAnswer(envelopeOf({ successList: [] })))
     const now = Date.now()
     offset.observe({ requestTime: now + 60_000, sentAt: now, receivedAt: now }, 'signed')
 
@@ -126,7 +129,8 @@ describe('what is sent', () => {
 
   it('[ORD1] sends the very bytes that were made before, even those of an earlier run', async () => {
     const { server, client } = await openClient()
-    server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf({ successList: [] })))
+    server.script = (_request, socket) =>
+      void socket.write(jsonAnswer(envelopeOf({ successList: [] })))
     const journaled: PreparedRequest<'batchPlaceOrder'> = {
       endpoint: 'batchPlaceOrder',
       body: '{ "symbol":  "BTCUSDT" }',
@@ -164,7 +168,8 @@ describe('what is sent', () => {
 
   it('uses one connection for many calls', async () => {
     const { server, client } = await openClient()
-    server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf({ successList: [] })))
+    server.script = (_request, socket) =>
+      void socket.write(jsonAnswer(envelopeOf({ successList: [] })))
 
     for (let call = 0; call < 20; call++) await client.call('batchPlaceOrder', BATCH)
 
@@ -176,14 +181,23 @@ describe('what is sent', () => {
 describe('the last check before the first byte', () => {
   it('[RSK2] writes nothing when the check objects, and keeps the connection', async () => {
     const { server, client } = await openClient()
-    server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf({ successList: [] })))
+    server.script = (_request, socket) =>
+      void socket.write(jsonAnswer(envelopeOf({ successList: [] })))
     await client.call('batchPlaceOrder', BATCH)
     const grant = recordingGrant()
 
-    const answer = await client.call('batchPlaceOrder', BATCH, { grant, beforeWrite: () => 'killed' })
+    const answer = await client.call('batchPlaceOrder', BATCH, {
+      grant,
+      beforeWrite: () => 'killed',
+    })
     const after = await client.call('batchPlaceOrder', BATCH)
 
-    expect(answer).toMatchObject({ kind: 'refused', class: 'notSent', code: 'ABORTED', message: 'killed' })
+    expect(answer).toMatchObject({
+      kind: 'refused',
+      class: 'notSent',
+      code: 'ABORTED',
+      message: 'killed',
+    })
     expect(grant.ends).toEqual(['unused'])
     expect(after.kind).toBe('accepted')
     expect(server.requests).toHaveLength(2)
@@ -218,7 +232,9 @@ describe('the last check before the first byte', () => {
     const beforeWrite = () => {
       throw new Error('broken check')
     }
-    await expect(client.call('batchPlaceOrder', BATCH, { beforeWrite })).rejects.toThrow('broken check')
+    await expect(client.call('batchPlaceOrder', BATCH, { beforeWrite })).rejects.toThrow(
+      'broken check',
+    )
     expect(server.requests).toEqual([])
   })
 })
@@ -253,10 +269,16 @@ describe('calls that never left', () => {
       if (sockets.push(socket) === CONNECTIONS) all.resolve()
     }
 
-    const calls = Array.from({ length: CONNECTIONS + 1 }, () => client.call('batchPlaceOrder', BATCH))
+    const calls = Array.from({ length: CONNECTIONS + 1 }, () =>
+      client.call('batchPlaceOrder', BATCH),
+    )
     await all.promise
     deadlines.at(-1)?.()
-    expect(await calls.pop()).toMatchObject({ kind: 'refused', class: 'notSent', code: 'CONNECT_TIMEOUT' })
+    expect(await calls.pop()).toMatchObject({
+      kind: 'refused',
+      class: 'notSent',
+      code: 'CONNECT_TIMEOUT',
+    })
     for (const socket of sockets) socket.write(jsonAnswer(envelopeOf({ successList: [] })))
     const answers = await Promise.all(calls)
 
@@ -278,7 +300,10 @@ describe('calls that never left', () => {
     const { server, client: plain } = await openClient()
     await plain.call('longShortRatio', { symbol: 'BTCUSDT' })
     const port = server.requests[0]?.headers['host']?.split(':')[1]
-    const { client } = await openClient({ baseUrl: `https://127.0.0.1:${port}`, requestTimeoutMs: 300 })
+    const { client } = await openClient({
+      baseUrl: `https://127.0.0.1:${port}`,
+      requestTimeoutMs: 300,
+    })
     server.script = () => {}
 
     const answer = await client.call('batchPlaceOrder', BATCH)
@@ -315,13 +340,22 @@ describe('calls whose outcome is unknown', () => {
       'connectionLost',
       (_request, socket) => void socket.resetAndDestroy(),
     ],
-    ['a connection closed after the write', 'connectionLost', (_request, socket) => void socket.end()],
+    [
+      'a connection closed after the write',
+      'connectionLost',
+      (_request, socket) => void socket.end(),
+    ],
     [
       'a truncated answer',
       'connectionLost',
-      (_request, socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"code":"00'),
+      (_request, socket) =>
+        void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"code":"00'),
     ],
-    ['bytes that are not HTTP', 'connectionLost', (_request, socket) => void socket.end('SSH-2.0-x\r\n\r\n')],
+    [
+      'bytes that are not HTTP',
+      'connectionLost',
+      (_request, socket) => void socket.end('SSH-2.0-x\r\n\r\n'),
+    ],
     ['an answer that never comes', 'timeout', () => {}],
     [
       'an answer that drips slower than the deadline',
@@ -346,7 +380,8 @@ describe('calls whose outcome is unknown', () => {
 
   it('[ORD3] a call is written once: a lost connection does not repeat it', async () => {
     const { server, client } = await openClient()
-    server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf({ successList: [] })))
+    server.script = (_request, socket) =>
+      void socket.write(jsonAnswer(envelopeOf({ successList: [] })))
     await client.call('batchPlaceOrder', BATCH)
     server.script = (_request, socket) => void socket.resetAndDestroy()
 
@@ -434,7 +469,8 @@ describe('calls whose outcome is unknown', () => {
     const { server: market, client: reader } = await openClient()
     const deep = `{"code":"00000","data":${'['.repeat(500_000)}`
     server.script = (_request, socket) => void socket.write(rawAnswer({ body: deep }))
-    market.script = (_request, socket) => void socket.write(rawAnswer({ body: deep.padEnd(8_000_000, '[') }))
+    market.script = (_request, socket) =>
+      void socket.write(rawAnswer({ body: deep.padEnd(8_000_000, '[') }))
     const table = new TickerTable()
 
     const order = await client.call('batchPlaceOrder', BATCH)
@@ -492,10 +528,22 @@ describe('answers that say something else', () => {
       rawAnswer({ status: 204, headers: { 'content-length': '0' }, body: '' }),
       { kind: 'unknown', cause: 'unreadable', status: 204 },
     ],
-    ['a bad gateway', rawAnswer({ status: 502, body: '<html>' }), { kind: 'unknown', cause: 'serverError' }],
-    ['a 500 with a code', jsonAnswer(failed('40009'), 500), { kind: 'unknown', cause: 'serverError' }],
+    [
+      'a bad gateway',
+      rawAnswer({ status: 502, body: '<html>' }),
+      { kind: 'unknown', cause: 'serverError' },
+    ],
+    [
+      'a 500 with a code',
+      jsonAnswer(failed('40009'), 500),
+      { kind: 'unknown', cause: 'serverError' },
+    ],
     ['no envelope', jsonAnswer([1, 2]), { kind: 'unknown', cause: 'unreadable' }],
-    ['an envelope without a code', jsonAnswer({ msg: 'x' }), { kind: 'unknown', cause: 'unreadable' }],
+    [
+      'an envelope without a code',
+      jsonAnswer({ msg: 'x' }),
+      { kind: 'unknown', cause: 'unreadable' },
+    ],
     ['a numeric code', jsonAnswer({ ...batch, code: 0 }), { kind: 'unknown', cause: 'unreadable' }],
     [
       'data of another shape',
@@ -513,7 +561,11 @@ describe('answers that say something else', () => {
       jsonAnswer(failed('40774'), 400),
       { kind: 'refused', class: 'definite', topic: 'positionMode' },
     ],
-    ['a definite code under 200', jsonAnswer(failed('40754')), { kind: 'refused', class: 'definite' }],
+    [
+      'a definite code under 200',
+      jsonAnswer(failed('40754')),
+      { kind: 'refused', class: 'definite' },
+    ],
     [
       'a duplicate',
       jsonAnswer(failed('40786'), 400),
@@ -524,14 +576,26 @@ describe('answers that say something else', () => {
       jsonAnswer(failed('40008'), 400),
       { kind: 'refused', class: 'retry', topic: 'clock' },
     ],
-    ['an ambiguous code', jsonAnswer(failed('40725'), 400), { kind: 'unknown', cause: 'ambiguousCode' }],
-    ['a code nobody knows', jsonAnswer(failed('99999'), 400), { kind: 'unknown', cause: 'ambiguousCode' }],
+    [
+      'an ambiguous code',
+      jsonAnswer(failed('40725'), 400),
+      { kind: 'unknown', cause: 'ambiguousCode' },
+    ],
+    [
+      'a code nobody knows',
+      jsonAnswer(failed('99999'), 400),
+      { kind: 'unknown', cause: 'ambiguousCode' },
+    ],
     [
       '40808 for a whole request',
       jsonAnswer(failed('40808'), 400),
       { kind: 'unknown', cause: 'ambiguousCode', code: '40808' },
     ],
-    ['429', jsonAnswer(failed('429'), 429), { kind: 'refused', class: 'retry', topic: 'rate', code: '429' }],
+    [
+      '429',
+      jsonAnswer(failed('429'), 429),
+      { kind: 'refused', class: 'retry', topic: 'rate', code: '429' },
+    ],
     [
       '429 without a body',
       rawAnswer({ status: 429, body: '' }),
@@ -581,7 +645,8 @@ describe('secrets', () => {
       (_request, socket) => void socket.write(jsonAnswer({ code: '40009', msg }, 400)),
       (_request, socket) => void socket.write(jsonAnswer({ code: '40725', msg }, 400)),
       (_request, socket) => void socket.write(jsonAnswer({ code: '429', msg }, 429)),
-      (request, socket) => void socket.write(rawAnswer({ status: 502, body: JSON.stringify(request) })),
+      (request, socket) =>
+        void socket.write(rawAnswer({ status: 502, body: JSON.stringify(request) })),
       (request, socket) =>
         void socket.write(jsonAnswer(envelopeOf({ successList: JSON.stringify(request) }))),
       (_request, socket) => void socket.resetAndDestroy(),
@@ -603,7 +668,12 @@ describe('secrets', () => {
   })
 
   it('[SEC1] calls no address in clear text, other than on this machine', async () => {
-    for (const baseUrl of ['http://example.com', 'ftp://localhost', 'https://a.example/path', 'nonsense']) {
+    for (const baseUrl of [
+      'http://example.com',
+      'ftp://localhost',
+      'https://a.example/path',
+      'nonsense',
+    ]) {
       await expect(openClient({ baseUrl })).rejects.toThrow('EXCHANGE_URL_UNUSABLE')
     }
   })

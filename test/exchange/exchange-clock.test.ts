@@ -19,13 +19,16 @@ function createClock() {
 }
 
 describe('the time that signs', () => {
-  test.each([3000, HOUR_MS, -HOUR_MS])('is not moved by public answers that are %i ms off', (offMs) => {
-    const { clock, hear } = createClock()
-    hear('public', 0, 2)
-    hear('signed', 0, 2)
-    hear('public', offMs, 100)
-    expect([clock.offsetMs, clock.isSynchronised, clock.origin]).toEqual([0, true, 'signed'])
-  })
+  test.each([3000, HOUR_MS, -HOUR_MS])(
+    'is not moved by public answers that are %i ms off',
+    (offMs) => {
+      const { clock, hear } = createClock()
+      hear('public', 0, 2)
+      hear('signed', 0, 2)
+      hear('public', offMs, 100)
+      expect([clock.offsetMs, clock.isSynchronised, clock.origin]).toEqual([0, true, 'signed'])
+    },
+  )
 
   test('is that of public answers until the first signed one, and no order leaves on it', () => {
     const { clock, hear } = createClock()

@@ -136,7 +136,9 @@ describe('against an exact model of the exchange', () => {
       }
     }
     for (const [endpoint, shares] of used) {
-      expect(shares.reduce((sum, share) => sum + share) / shares.length, endpoint).toBeGreaterThan(0.98)
+      expect(shares.reduce((sum, share) => sum + share) / shares.length, endpoint).toBeGreaterThan(
+        0.98,
+      )
     }
   })
 
@@ -191,7 +193,11 @@ describe('through Bottleneck, in real time', () => {
           const requestTime = systemClock.now()
           arrivals.get(endpoint)?.push(systemClock.monotonic())
           // Each endpoint has been through its window twice when the last of them has.
-          if ([...arrivals].every(([name, times]) => times.length > 2 * endpointNamed(name).limit.calls))
+          if (
+            [...arrivals].every(
+              ([name, times]) => times.length > 2 * endpointNamed(name).limit.calls,
+            )
+          )
             isEnough()
           later(5 + 20 * random.next(), () => {
             grant.release({ requestTime, roundTripMs: systemClock.now() - sentAt })
@@ -216,7 +222,8 @@ describe('through Bottleneck, in real time', () => {
 
   it('has a grant ready before it is asked for, and none once it is stopped', async () => {
     const limiter = new Limiter({ clock: systemClock, timers: systemTimers })
-    const ask = (onGranted: (grant: Grant) => void) => limiter.request('batchPlaceOrder', 0, onGranted)
+    const ask = (onGranted: (grant: Grant) => void) =>
+      limiter.request('batchPlaceOrder', 0, onGranted)
     const firsts = await Promise.all(Array.from({ length: 4 }, () => new Promise<Grant>(ask)))
     for (const grant of firsts) grant.unused()
     let granted = 0

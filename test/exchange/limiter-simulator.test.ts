@@ -20,7 +20,9 @@ async function openExchange(counting: Counting) {
   const simulator = await startSimulator({
     market: { kind: 'seeded' },
     seed: 1,
-    accounts: [{ uid: '1', label: 'one', positionMode: 'one_way_mode', balances: { USDT: '10000' } }],
+    accounts: [
+      { uid: '1', label: 'one', positionMode: 'one_way_mode', balances: { USDT: '10000' } },
+    ],
     wire: { rateLimits: { ...defaultRateLimitSettings, counting } },
   })
   const [account] = simulator.accounts
@@ -55,7 +57,9 @@ test.each(['sliding', 'fixed', 'bucket'] as const)(
     const { client, close } = await openExchange(counting)
 
     const calls = [
-      ...Array.from({ length: WINDOWS }, () => client.call('cancelAllOrders', FUTURES, { priority: 0 })),
+      ...Array.from({ length: WINDOWS }, () =>
+        client.call('cancelAllOrders', FUTURES, { priority: 0 }),
+      ),
       ...Array.from({ length: WINDOWS * 10 }, () => client.call('singlePosition', FUTURES)),
       ...Array.from({ length: WINDOWS * 20 }, () =>
         client.call('tickers', { productType: 'USDT-FUTURES' }, { priority: 1 }),
@@ -78,7 +82,11 @@ test('[LIM2] over sockets a closing batch leaves before all that wait', async ()
   const place = (name: string) => (grant: Grant) => {
     left.push(name)
     const orderList = [{ ...order, price: '1000', clientOid: `t${left.length}` }]
-    return client.call('batchPlaceOrder', { ...FUTURES, marginMode: 'crossed', orderList }, { grant })
+    return client.call(
+      'batchPlaceOrder',
+      { ...FUTURES, marginMode: 'crossed', orderList },
+      { grant },
+    )
   }
   const { promise: closed, resolve: isClosed } = Promise.withResolvers<void>()
   const { promise: busy, resolve: isBusy } = Promise.withResolvers<void>()
@@ -91,7 +99,11 @@ test('[LIM2] over sockets a closing batch leaves before all that wait', async ()
   }
   await busy
   const before = left.length
-  limiter.request('batchPlaceOrder', 0, (grant) => void place('closes')(grant).then(() => isClosed()))
+  limiter.request(
+    'batchPlaceOrder',
+    0,
+    (grant) => void place('closes')(grant).then(() => isClosed()),
+  )
   await closed
 
   expect(left.indexOf('closes')).toBe(before)

@@ -4,7 +4,11 @@ import { type Limiter } from '../../src/exchange/limiter/limiter.ts'
 import { endpointNamed, type EndpointName, endpointNames } from '../../src/protocol/endpoints.ts'
 import { createHandLimiter, type HandTime } from './limiter-fixture.ts'
 
-function takeNow(limiter: Limiter, endpoint: EndpointName, priority: Priority = 2): Grant | undefined {
+function takeNow(
+  limiter: Limiter,
+  endpoint: EndpointName,
+  priority: Priority = 2,
+): Grant | undefined {
   let taken: Grant | undefined
   limiter.request(endpoint, priority, (grant) => (taken = grant))?.cancel()
   return taken
@@ -49,7 +53,8 @@ describe('grants', () => {
 
   it('[LIM1] leaves room for others when told to, and keeps one call', () => {
     const { limiter } = createHandLimiter({ use: 0.5 })
-    for (let call = 0; call < 2; call++) expect(takeNow(limiter, 'batchPlaceOrder', 0)).toBeDefined()
+    for (let call = 0; call < 2; call++)
+      expect(takeNow(limiter, 'batchPlaceOrder', 0)).toBeDefined()
     expect(takeNow(limiter, 'batchPlaceOrder', 0)).toBeUndefined()
     expect(takeNow(limiter, 'cancelAllOrders')).toBeDefined()
   })
@@ -146,7 +151,12 @@ describe('grants', () => {
     // 1 % of 6000 a minute is 60; 1 % of 20 a second is still one.
     let granted = 0
     for (let second = 0; second < 40; second++) {
-      for (const endpoint of ['tickers', 'orderFills', 'singlePosition', 'modifyPlanOrder'] as const) {
+      for (const endpoint of [
+        'tickers',
+        'orderFills',
+        'singlePosition',
+        'modifyPlanOrder',
+      ] as const) {
         const grant = takeNow(limiter, endpoint, 0)
         if (grant !== undefined) granted++
         grant?.release()
@@ -208,7 +218,8 @@ describe('waiting', () => {
 
   it('[LIM2] the last call is kept for what reduces risk, for a tenth of a second', () => {
     const { limiter, time } = createHandLimiter()
-    for (let call = 0; call < 4; call++) expect(takeNow(limiter, 'batchPlaceOrder', 1)).toBeDefined()
+    for (let call = 0; call < 4; call++)
+      expect(takeNow(limiter, 'batchPlaceOrder', 1)).toBeDefined()
     let openedAt = 0
     limiter.request('batchPlaceOrder', 1, () => (openedAt = time.monotonic()))
     time.advance(99)
@@ -219,7 +230,8 @@ describe('waiting', () => {
 
   it('[LIM2] what reduces risk takes the kept call at once, before those who wait', () => {
     const { limiter, time } = createHandLimiter()
-    for (let call = 0; call < 4; call++) expect(takeNow(limiter, 'batchPlaceOrder', 1)).toBeDefined()
+    for (let call = 0; call < 4; call++)
+      expect(takeNow(limiter, 'batchPlaceOrder', 1)).toBeDefined()
     let isOpened = false
     limiter.request('batchPlaceOrder', 1, () => (isOpened = true))
     expect(takeNow(limiter, 'batchPlaceOrder', 0)).toBeDefined()
@@ -231,7 +243,11 @@ describe('waiting', () => {
     const { limiter, time } = createHandLimiter()
     for (let second = 0; second < 40; second++) {
       for (const endpoint of endpointNames) {
-        for (let grant = takeNow(limiter, endpoint, 1); grant; grant = takeNow(limiter, endpoint, 1))
+        for (
+          let grant = takeNow(limiter, endpoint, 1);
+          grant;
+          grant = takeNow(limiter, endpoint, 1)
+        )
           grant.release()
       }
       time.advance(1002)
@@ -297,7 +313,11 @@ describe('waiting', () => {
 describe('two accounts on one address', () => {
   function openTwo() {
     const { limiter: alice, time } = createHandLimiter()
-    return { alice, bob: createHandLimiter({ clock: time, timers: time, address: alice }).limiter, time }
+    return {
+      alice,
+      bob: createHandLimiter({ clock: time, timers: time, address: alice }).limiter,
+      time,
+    }
   }
 
   it('[LIM1] what counts per address is counted once, what counts per UID for each', () => {
@@ -503,10 +523,13 @@ describe('statistics', () => {
     for (const roundTripMs of [4, 90, 2400, 12_000])
       limiter.request('tickers', 2, (grant) => grant.release({ roundTripMs }))
     limiter.request('tickers', 2, (grant) => grant.unused())
-    const { answerTimes } = limiter.statistics().find(({ endpoint }) => endpoint === 'tickers') ?? {}
+    const { answerTimes } =
+      limiter.statistics().find(({ endpoint }) => endpoint === 'tickers') ?? {}
 
     expect(answerTimes).toMatchObject({ count: 4, sumMs: 14_494 })
-    expect(answerTimes?.buckets.filter(([upToMs]) => [5, 100, 1000, 2500, 10_000].includes(upToMs))).toEqual([
+    expect(
+      answerTimes?.buckets.filter(([upToMs]) => [5, 100, 1000, 2500, 10_000].includes(upToMs)),
+    ).toEqual([
       [5, 1],
       [100, 2],
       [1000, 2],

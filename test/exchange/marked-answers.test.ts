@@ -6,7 +6,13 @@ import { receiveWindow } from '../../src/protocol/values.ts'
 
 const envelope = (data: unknown): string =>
   JSON.stringify({ code: '00000', msg: 'success', requestTime: 1_700_000_000_000, data })
-const row = (symbol: string) => ({ symbol, lastPr: '1', askPr: '2', bidPr: '1', ts: '1700000000000' })
+const row = (symbol: string) => ({
+  symbol,
+  lastPr: '1',
+  askPr: '2',
+  bidPr: '1',
+  ts: '1700000000000',
+})
 
 test('a byte order mark before an answer changes nothing, however often it comes', () => {
   const body = Buffer.from(`\uFEFF${envelope([row('BTCUSDT')])}`)

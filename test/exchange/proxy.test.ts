@@ -23,7 +23,9 @@ describe.skipIf(opensslMissing !== undefined)('through a forward proxy', () => {
     await exchange.close()
   })
 
-  function open(more: { readonly login?: string; readonly host?: string; readonly url?: string } = {}) {
+  function open(
+    more: { readonly login?: string; readonly host?: string; readonly url?: string } = {},
+  ) {
     const { login, host = EXCHANGE_HOST, url = proxy.url } = more
     const authorization = login === undefined ? undefined : new Secret(login)
     const transport = new Transport({
@@ -54,29 +56,35 @@ describe.skipIf(opensslMissing !== undefined)('through a forward proxy', () => {
     const first = await send(transport)
     const second = await send(transport)
 
-    expect(first).toMatchObject({ kind: 'answered', result: expect.stringContaining('200 {"code":"00000"') })
+    expect(first).toMatchObject({
+      kind: 'answered',
+      result: expect.stringContaining('200 {"code":"00000"'),
+    })
     expect(second.kind).toBe('answered')
     expect(proxy.asked).toEqual([`CONNECT ${EXCHANGE_HOST}:443`])
     expect(proxy.logins).toEqual(['Basic dXNlcjpwYXNz'])
     expect(exchange.bodies).toEqual(['{"order":1}', '{"order":1}'])
   })
 
-  test.each([[407], [502], [403]])('[ORD3] CONNECT answered with %d: nothing has left', async (status) => {
-    proxy.mood = status
-    const transport = open()
+  test.each([[407], [502], [403]])(
+    '[ORD3] CONNECT answered with %d: nothing has left',
+    async (status) => {
+      proxy.mood = status
+      const transport = open()
 
-    const outcome = await send(transport)
+      const outcome = await send(transport)
 
-    expect(outcome).toMatchObject({
-      kind: 'notSent',
-      code: 'CONNECT_FAILED',
-      message: `no connection to the exchange through the proxy (it answers ${status})`,
-    })
-    expect(exchange.bodies).toEqual([])
-    // It comes back by itself.
-    proxy.mood = 'pass'
-    expect((await send(transport)).kind).toBe('answered')
-  })
+      expect(outcome).toMatchObject({
+        kind: 'notSent',
+        code: 'CONNECT_FAILED',
+        message: `no connection to the exchange through the proxy (it answers ${status})`,
+      })
+      expect(exchange.bodies).toEqual([])
+      // It comes back by itself.
+      proxy.mood = 'pass'
+      expect((await send(transport)).kind).toBe('answered')
+    },
+  )
 
   test('[ORD3] a proxy that closes the connection instead of an answer: nothing has left', async () => {
     proxy.mood = 'drop'
@@ -91,7 +99,10 @@ describe.skipIf(opensslMissing !== undefined)('through a forward proxy', () => {
   test('[ORD3] a proxy that is not there: nothing has left', async () => {
     const outcome = await send(open({ url: 'http://127.0.0.1:9' }))
 
-    expect(outcome).toMatchObject({ kind: 'notSent', message: expect.stringContaining('ECONNREFUSED') })
+    expect(outcome).toMatchObject({
+      kind: 'notSent',
+      message: expect.stringContaining('ECONNREFUSED'),
+    })
   })
 
   test.each(['hang', 'hangBehind'] as const)(

@@ -38,7 +38,8 @@ function tickerRow(symbol: string, more: Row = {}): Row {
   }
 }
 
-const bytesOf = (rows: unknown, more: Row = {}): Buffer => Buffer.from(JSON.stringify(envelopeOf(rows, more)))
+const bytesOf = (rows: unknown, more: Row = {}): Buffer =>
+  Buffer.from(JSON.stringify(envelopeOf(rows, more)))
 
 describe('reading tickers from bytes', () => {
   it('[MKT4] rows of instruments with other characters in their name cost those beside them nothing', () => {
@@ -57,7 +58,10 @@ describe('reading tickers from bytes', () => {
     // As other programs write them.
     const escaped = bytesOf(rows)
       .toString()
-      .replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .replaceAll(
+        /[\u0080-\uffff]/g,
+        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      )
 
     for (const bytes of [bytesOf(rows), Buffer.from(escaped)]) {
       expect(readTickersJson(bytes, table).kind).toBe('filled')
@@ -90,7 +94,10 @@ describe('reading tickers from bytes', () => {
     const table = new TickerTable()
     readTickersJson(bytesOf([tickerRow('A1'), tickerRow('B1'), tickerRow('C1')]), table)
 
-    readTickersJson(bytesOf([tickerRow('C1', { bidPr: null }), tickerRow('A1', { lastPr: '7' })]), table)
+    readTickersJson(
+      bytesOf([tickerRow('C1', { bidPr: null }), tickerRow('A1', { lastPr: '7' })]),
+      table,
+    )
 
     expect(table.symbols).toEqual(['C1', 'A1'])
     expect(table.read('C1', 'bidPr')).toBeNaN()
@@ -138,15 +145,18 @@ describe('reading tickers from bytes', () => {
     })
   }
 
-  it.each(['', null, undefined])('[MKT4] a listing that never traded has no last price: %j', (lastPr) => {
-    const table = new TickerTable(4)
+  it.each(['', null, undefined])(
+    '[MKT4] a listing that never traded has no last price: %j',
+    (lastPr) => {
+      const table = new TickerTable(4)
 
-    const read = readTickersJson(bytesOf([tickerRow('A1', { lastPr }), tickerRow('B1')]), table)
+      const read = readTickersJson(bytesOf([tickerRow('A1', { lastPr }), tickerRow('B1')]), table)
 
-    expect([read.kind, table.unreadable.size]).toEqual(['filled', 0])
-    expect([table.read('A1', 'lastPr'), table.read('A1', 'bidPr')]).toEqual([Number.NaN, 29903.5])
-    expect(table.read('B1', 'lastPr')).toBe(29904.5)
-  })
+      expect([read.kind, table.unreadable.size]).toEqual(['filled', 0])
+      expect([table.read('A1', 'lastPr'), table.read('A1', 'bidPr')]).toEqual([Number.NaN, 29903.5])
+      expect(table.read('B1', 'lastPr')).toBe(29904.5)
+    },
+  )
 
   it('[MKT4] what is listed twice has no prices, and what names no instrument is left out', () => {
     const table = new TickerTable(4)
@@ -228,7 +238,9 @@ describe('reading tickers from bytes', () => {
       const read = readTickersJson(bytesOf([row]), table)
       if (read.kind !== 'filled' || table.unreadable.size > 0) continue
       accepted++
-      expect(ticker.safeParse(JSON.parse(JSON.stringify(row))).success, JSON.stringify(row)).toBe(true)
+      expect(ticker.safeParse(JSON.parse(JSON.stringify(row))).success, JSON.stringify(row)).toBe(
+        true,
+      )
     }
     expect(accepted).toBeGreaterThan(500)
   })
@@ -237,7 +249,8 @@ describe('reading tickers from bytes', () => {
 describe('client.readTickers', () => {
   it('fills the table and says when', async () => {
     const { server, client } = await openClient()
-    server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf([tickerRow('BTCUSDT')])))
+    server.script = (_request, socket) =>
+      void socket.write(jsonAnswer(envelopeOf([tickerRow('BTCUSDT')])))
     const table = new TickerTable()
 
     const answer = await client.readTickers(table, 'USDT-FUTURES')
@@ -253,15 +266,22 @@ describe('client.readTickers', () => {
     const { server, client } = await openClient({ requestTimeoutMs: 300 })
     const table = new TickerTable()
     const wrong = [
-      [jsonAnswer({ code: '429', msg: 'Too Many Requests' }, 429), { kind: 'refused', topic: 'rate' }],
+      [
+        jsonAnswer({ code: '429', msg: 'Too Many Requests' }, 429),
+        { kind: 'refused', topic: 'rate' },
+      ],
       [jsonAnswer(envelopeOf([tickerRow('')])), { kind: 'unknown', cause: 'unreadable' }],
       [jsonAnswer({ code: '40725' }), { kind: 'unknown', cause: 'ambiguousCode' }],
       [rawAnswer({ status: 502, body: '' }), { kind: 'unknown', cause: 'serverError' }],
       [rawAnswer({ body: '<html>' }), { kind: 'unknown', cause: 'unreadable' }],
-      [Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{'), { kind: 'unknown', cause: 'timeout' }],
+      [
+        Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{'),
+        { kind: 'unknown', cause: 'timeout' },
+      ],
     ] as const
     for (const [bytes, expected] of wrong) {
-      server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf([tickerRow('BTCUSDT')])))
+      server.script = (_request, socket) =>
+        void socket.write(jsonAnswer(envelopeOf([tickerRow('BTCUSDT')])))
       await client.readTickers(table, 'USDT-FUTURES')
       expect(table.symbols).toEqual(['BTCUSDT'])
 

@@ -44,7 +44,12 @@ describe('scanning tickers', () => {
   it('parses the first answer, and none that differs from it in values alone', () => {
     const rows = (bidPr: string) => [row('A', { bidPr }), row('B', { askPr: '', lastPr: null })]
     expect(
-      countParsed([answerOf(rows('1')), answerOf(rows('2.5')), answerOf(rows('')), answerOf(rows('1.2E-7'))]),
+      countParsed([
+        answerOf(rows('1')),
+        answerOf(rows('2.5')),
+        answerOf(rows('')),
+        answerOf(rows('1.2E-7')),
+      ]),
     ).toBe(1)
   })
 
@@ -56,14 +61,19 @@ describe('scanning tickers', () => {
     ['a field that is gone', answerOf([row('A')]), answerOf([row('A', { bidPr: undefined })])],
     ['another message', answerOf([row('A')]), answerOf([row('A')], { msg: 'ok' })],
   ]
-  it.each(differences)('parses an answer with %s once, and then knows it', (_what, before, after) => {
-    expect(countParsed([before, before, after, after, after])).toBe(2)
-  })
+  it.each(differences)(
+    'parses an answer with %s once, and then knows it',
+    (_what, before, after) => {
+      expect(countParsed([before, before, after, after, after])).toBe(2)
+    },
+  )
 
   it('[MKT4] takes no price that no tick can count, nor keeps the one before it', () => {
     const rows = (askPr: string) => [row('A', { askPr }), row('B')]
     // A row that cannot be read is never learned: both of these are parsed.
-    expect(countParsed([answerOf(rows('101')), answerOf(rows('1e308')), answerOf(rows('1e308'))])).toBe(3)
+    expect(
+      countParsed([answerOf(rows('101')), answerOf(rows('1e308')), answerOf(rows('1e308'))]),
+    ).toBe(3)
   })
 
   it('[MKT1] leaves no value of a field that is gone, in whichever table', () => {

@@ -8,7 +8,12 @@ test('[LIM2] a machine clock that is set back does not hold tokens up', async ()
   const wall = Date.now()
   const now = vi.spyOn(Date, 'now').mockReturnValue(wall)
   let notify: () => void = () => undefined
-  const pool = new BottleneckPool({ tokens: 2, stockMin: 1, onStock: () => notify(), timers: systemTimers })
+  const pool = new BottleneckPool({
+    tokens: 2,
+    stockMin: 1,
+    onStock: () => notify(),
+    timers: systemTimers,
+  })
   const stocked = (): Promise<void> =>
     new Promise((resolve) => {
       notify = resolve

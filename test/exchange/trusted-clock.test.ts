@@ -129,6 +129,10 @@ describe('the clock that is trusted', () => {
     setExchange(-MINUTE_MS)
     hear()
 
-    expect([trusted.isSynchronised, trusted.offset.offsetMs, reported]).toEqual([true, AHEAD_MS, []])
+    expect([trusted.isSynchronised, trusted.offset.offsetMs, reported]).toEqual([
+      true,
+      AHEAD_MS,
+      [],
+    ])
   })
 })

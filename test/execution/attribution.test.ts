@@ -20,12 +20,16 @@ function item(terms: Partial<OrderTerms> & { readonly id?: string }): ApprovedIt
   return { intent: intent as Approved<OrderIntent> }
 }
 
-const pack = (items: readonly ApprovedItem[], nameless: readonly Order[] = []): readonly ApprovedItem[] =>
-  packBatch(items, { max: 50, mode: MODE, nameless })
+const pack = (
+  items: readonly ApprovedItem[],
+  nameless: readonly Order[] = [],
+): readonly ApprovedItem[] => packBatch(items, { max: 50, mode: MODE, nameless })
 
 describe('[ORD6] a batch', () => {
   test('takes a ladder of 50 post-only orders, and the rest waits', () => {
-    const ladder = Array.from({ length: 60 }, (_, index) => item({ id: `l${index}`, ticks: 1000 - index }))
+    const ladder = Array.from({ length: 60 }, (_, index) =>
+      item({ id: `l${index}`, ticks: 1000 - index }),
+    )
 
     expect(pack(ladder)).toEqual(ladder.slice(0, 50))
   })
@@ -76,7 +80,11 @@ describe('a fill of an unknown orderId', () => {
   test('in hedge mode belongs to the leg that it moves', () => {
     const close = madeSent({ action: 'closeLong', force: 'ioc' })
 
-    expect(couldBe('hedge_mode', close, madeFill({ tradeSide: 'close', scope: 'taker' }))).toBe(true)
-    expect(couldBe('hedge_mode', close, madeFill({ tradeSide: 'open', scope: 'taker' }))).toBe(false)
+    expect(couldBe('hedge_mode', close, madeFill({ tradeSide: 'close', scope: 'taker' }))).toBe(
+      true,
+    )
+    expect(couldBe('hedge_mode', close, madeFill({ tradeSide: 'open', scope: 'taker' }))).toBe(
+      false,
+    )
   })
 })

@@ -5,8 +5,13 @@ import { readBatchOutcome } from '../../src/execution/batch-outcome.ts'
 import { type BatchResult } from '../../src/protocol/values.ts'
 
 const IDS = ['a', 'b', 'c'].map(toClientOid)
-const outcomes = (answer: Answer<BatchResult>) => readBatchOutcome(IDS, answer).map(({ outcome }) => outcome)
-const accepted = (data: BatchResult): Answer<BatchResult> => ({ kind: 'accepted', data, receivedAt: 1 })
+const outcomes = (answer: Answer<BatchResult>) =>
+  readBatchOutcome(IDS, answer).map(({ outcome }) => outcome)
+const accepted = (data: BatchResult): Answer<BatchResult> => ({
+  kind: 'accepted',
+  data,
+  receivedAt: 1,
+})
 const success = (clientOid: string, orderId: string | null = '7') => ({ clientOid, orderId })
 const failure = (clientOid: string, errorCode: string | null) => ({
   clientOid,
@@ -43,7 +48,9 @@ describe('[ORD6] the answer to a batch', () => {
     ['', 'unknown'],
     [null, 'unknown'],
   ])('reads the code %s of an item as %s', (code, outcome) => {
-    expect(outcomes(accepted({ successList: [], failureList: [failure('a', code)] }))[0]).toBe(outcome)
+    expect(outcomes(accepted({ successList: [], failureList: [failure('a', code)] }))[0]).toBe(
+      outcome,
+    )
   })
 
   test.each<[RefusalClass, string]>([
@@ -53,13 +60,26 @@ describe('[ORD6] the answer to a batch', () => {
     ['notSent', 'notSent'],
     ['exists', 'unknown'],
   ])('that is refused as %s makes every item %s', (refusal, outcome) => {
-    const answer = { class: refusal, code: '1', topic: 't', message: '', status: 400, receivedAt: 1 } as const
+    const answer = {
+      class: refusal,
+      code: '1',
+      topic: 't',
+      message: '',
+      status: 400,
+      receivedAt: 1,
+    } as const
 
     expect(outcomes({ kind: 'refused', ...answer })).toEqual([outcome, outcome, outcome])
   })
 
   test('[ORD3] that never came makes every item unknown', () => {
-    const answer = { cause: 'timeout', code: '', message: '', status: undefined, receivedAt: 1 } as const
+    const answer = {
+      cause: 'timeout',
+      code: '',
+      message: '',
+      status: undefined,
+      receivedAt: 1,
+    } as const
 
     expect(readBatchOutcome(IDS, { kind: 'unknown', ...answer })).toMatchObject(
       IDS.map((clientOid) => ({ clientOid, outcome: 'unknown', code: 'timeout' })),

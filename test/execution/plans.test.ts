@@ -4,7 +4,11 @@ import { type Order, type OrderTerms } from '../../src/domain/order.ts'
 import { FLAT } from '../../src/domain/position.ts'
 import { markAccepted, markQueuedAgain, markUnknown } from '../../src/execution/order-machine.ts'
 import { planQuote, type QuotePlanInput } from '../../src/execution/quote-plan.ts'
-import { planTarget, staleTargetOrders, type TargetPlanInput } from '../../src/execution/target-plan.ts'
+import {
+  planTarget,
+  staleTargetOrders,
+  type TargetPlanInput,
+} from '../../src/execution/target-plan.ts'
 import { madeInstrument } from '../support/market-moment.ts'
 import { madeSent, SENT_AT } from './made-terms.ts'
 
@@ -12,7 +16,11 @@ const resting = (terms: Parameters<typeof madeSent>[0]): Order =>
   markAccepted(madeSent(terms), undefined, SENT_AT)
 /** Sent, lost, proved absent: it waits to be sent again. */
 const absent = (order: Order): Order => markQueuedAgain(markUnknown(order, 'timeout'), 'absent')
-const level = (side: 'buy' | 'sell', ticks: number, lots = 10): QuoteLevel => ({ side, ticks, lots })
+const level = (side: 'buy' | 'sell', ticks: number, lots = 10): QuoteLevel => ({
+  side,
+  ticks,
+  lots,
+})
 
 function quote(input: Partial<QuotePlanInput>) {
   return planQuote({
@@ -25,7 +33,8 @@ function quote(input: Partial<QuotePlanInput>) {
     ordinal: 7,
     deadlineAt: SENT_AT,
     isRestricted: false,
-    ...{ bid: 100, ask: 100.1 },
+    bid: 100,
+    ask: 100.1,
     ...input,
   })
 }
@@ -69,10 +78,16 @@ describe('a ladder', () => {
   })
 
   describe('that is restricted', () => {
-    const sell = (id: string, lots: number): Order => resting({ id, action: 'openShort', ticks: 1010, lots })
+    const sell = (id: string, lots: number): Order =>
+      resting({ id, action: 'openShort', ticks: 1010, lots })
 
     test('asks for the rungs nearest to the market first', () => {
-      const levels = [level('sell', 1020), level('buy', 990), level('sell', 1010), level('buy', 1000)]
+      const levels = [
+        level('sell', 1020),
+        level('buy', 990),
+        level('sell', 1010),
+        level('buy', 1000),
+      ]
 
       const { missing } = quote({ levels, isRestricted: true })
 
@@ -80,7 +95,12 @@ describe('a ladder', () => {
     })
 
     test('asks last for rungs that meet the other side, because they would be refused', () => {
-      const levels = [level('sell', 1000), level('sell', 1010), level('buy', 1001), level('buy', 990)]
+      const levels = [
+        level('sell', 1000),
+        level('sell', 1010),
+        level('buy', 1001),
+        level('buy', 990),
+      ]
 
       const { missing } = quote({ levels, isRestricted: true })
 
@@ -90,9 +110,27 @@ describe('a ladder', () => {
     test.each([
       { name: 'a smaller order stands for a rung', lots: [6], held: 6, missing: [], extra: [] },
       { name: 'several stand for one together', lots: [3, 6], held: 9, missing: [], extra: [] },
-      { name: 'one more is missing while more is held', lots: [6], held: 8, missing: [4], extra: [] },
-      { name: 'none is missing where none has room', lots: [6, 4], held: 15, missing: [], extra: [] },
-      { name: 'what is beyond its size is too much', lots: [6, 5], held: 15, missing: [4], extra: [5] },
+      {
+        name: 'one more is missing while more is held',
+        lots: [6],
+        held: 8,
+        missing: [4],
+        extra: [],
+      },
+      {
+        name: 'none is missing where none has room',
+        lots: [6, 4],
+        held: 15,
+        missing: [],
+        extra: [],
+      },
+      {
+        name: 'what is beyond its size is too much',
+        lots: [6, 5],
+        held: 15,
+        missing: [4],
+        extra: [5],
+      },
       { name: 'and so is what is larger', lots: [11], held: 11, missing: [10], extra: [11] },
     ])('$name', ({ lots, held, missing, extra }) => {
       const orders = lots.map((size) => sell(`o${size}`, size))
@@ -146,7 +184,11 @@ describe('a ladder', () => {
       levels: [level('sell', 1010), level('sell', 1011), level('buy', 1000)],
     })
 
-    expect(plan.missing.map(({ intent }) => intent.action)).toEqual(['closeLong', 'openShort', 'openLong'])
+    expect(plan.missing.map(({ intent }) => intent.action)).toEqual([
+      'closeLong',
+      'openShort',
+      'openLong',
+    ])
   })
 })
 
@@ -154,7 +196,11 @@ describe('a target', () => {
   test.each<[string, Partial<TargetPlanInput>, [OrderTerms['action'], number][]]>([
     ['from flat opens', { target: 5 }, [['openLong', 5]]],
     ['that is reached asks for nothing', { target: 5, holding: { longLots: 5, shortLots: 0 } }, []],
-    ['flips in one order', { target: -5, holding: { longLots: 5, shortLots: 0 } }, [['openShort', 10]]],
+    [
+      'flips in one order',
+      { target: -5, holding: { longLots: 5, shortLots: 0 } },
+      [['openShort', 10]],
+    ],
     [
       'is reduce-only when it can only reduce',
       { holding: { longLots: 5, shortLots: 0 }, accountHolding: { longLots: 5, shortLots: 0 } },
@@ -173,7 +219,11 @@ describe('a target', () => {
         ['openShort', 3],
       ],
     ],
-    ['goes a long way in steps that risk lets through', { target: 50, orderLotsMax: 20 }, [['openLong', 20]]],
+    [
+      'goes a long way in steps that risk lets through',
+      { target: 50, orderLotsMax: 20 },
+      [['openLong', 20]],
+    ],
   ])('%s', (_, input, orders) => {
     expect(target(input).map(({ action, lots }) => [action, lots])).toEqual(orders)
   })
@@ -188,7 +238,9 @@ describe('a target', () => {
     const waiting = absent(madeSent({ id: 'waiting', purpose: 'target', force: 'ioc' }))
 
     expect(target({ target: 5, orders: [open] })).toEqual([])
-    expect(target({ target: 10, orders: [waiting] })).toMatchObject([{ again: 'waiting', lots: 10 }])
+    expect(target({ target: 10, orders: [waiting] })).toMatchObject([
+      { again: 'waiting', lots: 10 },
+    ])
   })
 
   test('[ORD7] drops an order that waits when the target has come nearer, or gone the other way', () => {

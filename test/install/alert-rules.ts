@@ -68,10 +68,16 @@ export const CASES: readonly RuleCase[] = [
   { fires: ['IntentdDown'], series: { ...nothing(ORDERLY), [`up{${TARGET}}`]: always(0) } },
   // Something else answers at the address.
   { fires: ['IntentdDown'], series: { ...nothing(ORDERLY), [`up{${TARGET}}`]: always(1) } },
-  { fires: ['IntentdMissing'], series: { ...nothing(ORDERLY), 'up{job="node",instance="a:2"}': always(1) } },
+  {
+    fires: ['IntentdMissing'],
+    series: { ...nothing(ORDERLY), 'up{job="node",instance="a:2"}': always(1) },
+  },
   // A scrape or two without an answer.
   { fires: [], series: { [`up{${TARGET}}`]: '1x39 0 1x20' } },
-  { fires: ['IntentdRestarting'], series: of('process_start_time_seconds', '', '0x14 1x4 2x4 3x40') },
+  {
+    fires: ['IntentdRestarting'],
+    series: of('process_start_time_seconds', '', '0x14 1x4 2x4 3x40'),
+  },
   { fires: [], series: of('process_start_time_seconds', '', '0x14 1x60') },
   { fires: ['IntentdNotReady'], series: of('intentd_ready', '', always(0)) },
   { fires: ['IntentdAccountOff'], series: of('intentd_accounts_off', '', always(1)) },
@@ -88,7 +94,10 @@ export const CASES: readonly RuleCase[] = [
   })),
   { fires: ['IntentdReducing'], series: modeOfAll('reducing') },
   // It ends by itself within a scrape, as at a start.
-  { fires: [], series: { [mode('*', 'halted')]: '0x39 1 0x20', [mode('*', 'active')]: '1x39 0 1x20' } },
+  {
+    fires: [],
+    series: { [mode('*', 'halted')]: '0x39 1 0x20', [mode('*', 'active')]: '1x39 0 1x20' },
+  },
   { fires: ['IntentdInstrumentRestricted'], series: modeOf('BTCUSDT', 'halted') },
   // An instrument is held more strictly than the account.
   {
@@ -126,7 +135,10 @@ export const CASES: readonly RuleCase[] = [
     fires: ['IntentdPositionUnattended'],
     series: of('intentd_position_unattended', 'instrument="XRPUSDT"', always(3)),
   },
-  { fires: ['IntentdUnknownOrder'], series: of('intentd_unknown_order_age_seconds', '', always(121)) },
+  {
+    fires: ['IntentdUnknownOrder'],
+    series: of('intentd_unknown_order_age_seconds', '', always(121)),
+  },
 
   ...[
     'dailyLoss',
@@ -179,14 +191,26 @@ export const CASES: readonly RuleCase[] = [
     fires: ['IntentdReadFailing'],
     series: of('intentd_read_failing', 'what="position BTCUSDT"', always(1)),
   },
-  { fires: ['IntentdReadingsStale'], series: of('intentd_readings_stale', 'what="fills"', always(1)) },
-  { fires: ['IntentdReadingsLate'], series: of('intentd_readings_late', 'what="fills"', always(1)) },
-  { fires: ['IntentdExchangeSilent'], series: of('intentd_exchange_silent', 'calls="orders"', always(1)) },
+  {
+    fires: ['IntentdReadingsStale'],
+    series: of('intentd_readings_stale', 'what="fills"', always(1)),
+  },
+  {
+    fires: ['IntentdReadingsLate'],
+    series: of('intentd_readings_late', 'what="fills"', always(1)),
+  },
+  {
+    fires: ['IntentdExchangeSilent'],
+    series: of('intentd_exchange_silent', 'calls="orders"', always(1)),
+  },
   {
     fires: ['IntentdFiguresDisputed'],
     series: of('intentd_dispute_age_seconds', 'figure="fills",scope="*"', always(61)),
   },
-  { fires: ['IntentdClockUnsynchronised'], series: of('intentd_clock_synchronised', '', always(0)) },
+  {
+    fires: ['IntentdClockUnsynchronised'],
+    series: of('intentd_clock_synchronised', '', always(0)),
+  },
   {
     fires: ['IntentdRequestsSlow'],
     series: of('intentd_request_seconds_bucket', 'endpoint="tickers",le="1"', '0+8x60'),
@@ -199,12 +223,21 @@ export const CASES: readonly RuleCase[] = [
     fires: ['IntentdLimitsRefused'],
     series: of('intentd_shared_limits_state', 'state="refused"', always(1)),
   },
-  { fires: ['IntentdLimitsAlone'], series: of('intentd_shared_limits_state', 'state="alone"', always(1)) },
-  { fires: ['IntentdAlertsFailing'], series: of('intentd_alerts_failing', 'target="ops"', always(1)) },
+  {
+    fires: ['IntentdLimitsAlone'],
+    series: of('intentd_shared_limits_state', 'state="alone"', always(1)),
+  },
+  {
+    fires: ['IntentdAlertsFailing'],
+    series: of('intentd_alerts_failing', 'target="ops"', always(1)),
+  },
 
   // A standby shows nothing of trading.
   { fires: [], series: standby({}) },
-  { fires: ['IntentdStandbyBlind'], series: standby({ intentd_standby_seen_age_seconds: always('Inf') }) },
+  {
+    fires: ['IntentdStandbyBlind'],
+    series: standby({ intentd_standby_seen_age_seconds: always('Inf') }),
+  },
   { fires: ['IntentdStandbyDiffers'], series: standby({ intentd_standby_differs: always(2) }) },
 ]
 

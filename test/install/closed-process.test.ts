@@ -45,12 +45,16 @@ interface Way {
 
 function listWays(): readonly Way[] {
   const ecosystem = createRequire(import.meta.url)(join(ROOT, 'ecosystem.config.cjs')) as {
-    readonly apps: readonly { readonly interpreter: string; readonly interpreter_args: readonly string[] }[]
+    readonly apps: readonly {
+      readonly interpreter: string
+      readonly interpreter_args: readonly string[]
+    }[]
   }
   const [app] = ecosystem.apps
   const unit = buildInitFiles('/srv/x').get('intentd.service') ?? ''
   const started = /^ExecStart=(.*) run /m.exec(unit)?.[1] ?? ''
-  const options = /NODE_OPTIONS="([^"]*)"/.exec(readFileSync(join(ROOT, 'Containerfile'), 'utf8'))?.[1] ?? ''
+  const options =
+    /NODE_OPTIONS="([^"]*)"/.exec(readFileSync(join(ROOT, 'Containerfile'), 'utf8'))?.[1] ?? ''
   return [
     { name: 'node bin/intentd.mjs run', command: [PINNED] },
     { name: 'pm2', command: [app?.interpreter ?? '', ...(app?.interpreter_args ?? [])] },
@@ -62,13 +66,23 @@ function listWays(): readonly Way[] {
         .map((word) => word.replaceAll('"', '')),
     },
     { name: 'the container', command: [PINNED], env: { NODE_OPTIONS: options } },
-    ...(olderNode === undefined ? [] : [{ name: `an older Node (${olderNode})`, command: [olderNode] }]),
+    ...(olderNode === undefined
+      ? []
+      : [{ name: `an older Node (${olderNode})`, command: [olderNode] }]),
   ]
 }
 
 /** @param env Beside the keys. Cores are allowed to it, as far as its start leaves them. */
-function start(project: Project, command: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const own = { HOME: project.directory, XDG_STATE_HOME: project.directory, INTENTD_API_SECRET: SECRET }
+function start(
+  project: Project,
+  command: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+) {
+  const own = {
+    HOME: project.directory,
+    XDG_STATE_HOME: project.directory,
+    INTENTD_API_SECRET: SECRET,
+  }
   return new IntentdProcess(['run', '--set', 'control.port=0'], {
     cwd: project.directory,
     env: { ...own, ...env },
@@ -101,7 +115,9 @@ function portsOf(pid: number): readonly number[] {
   const rows = readFileSync(`/proc/${pid}/net/tcp`, 'utf8').split('\n').slice(1)
   return rows
     .map((row) => row.trim().split(/\s+/))
-    .filter(([, , , state, , , , , , inode]) => state === '0A' && links.includes(`socket:[${inode}]`))
+    .filter(
+      ([, , , state, , , , , , inode]) => state === '0A' && links.includes(`socket:[${inode}]`),
+    )
     .map(([, local = '']) => Number.parseInt(local.split(':')[1] ?? '', 16))
 }
 
@@ -126,7 +142,9 @@ describe.skipIf(process.platform !== 'linux' || !mayCore)(
         expect(family.flatMap(portsOf)).toEqual(ports)
         expect(run.stderr.join('\n')).not.toMatch(/Debugger listening|Starting inspector/)
         const holder = family.at(-1) ?? 0
-        expect(readFileSync(`/proc/${holder}/limits`, 'utf8')).toMatch(/^Max core file size +0 +0 /m)
+        expect(readFileSync(`/proc/${holder}/limits`, 'utf8')).toMatch(
+          /^Max core file size +0 +0 /m,
+        )
         // As the watchdog ends a loop that hangs.
         process.kill(holder, 'SIGABRT')
         await run.ended
@@ -202,8 +220,12 @@ test('unit, container and pm2 say it too, where the Node that they start is know
   expect(unit).toMatch(/^LimitCORE=0$/m)
   // The Node there may be an older one, which would not start.
   expect(unit).not.toMatch(/^[^#].*--disable-sigusr1/m)
-  expect(buildInitFiles('/srv/x').get('intentd.service')).toMatch(/^ExecStart=.* --disable-sigusr1 /m)
+  expect(buildInitFiles('/srv/x').get('intentd.service')).toMatch(
+    /^ExecStart=.* --disable-sigusr1 /m,
+  )
   expect(readFileSync(join(ROOT, 'Containerfile'), 'utf8')).toContain('--disable-sigusr1')
-  expect(readFileSync(join(ROOT, 'deploy', 'compose.yaml'), 'utf8')).toContain('ulimits: { core: 0 }')
+  expect(readFileSync(join(ROOT, 'deploy', 'compose.yaml'), 'utf8')).toContain(
+    'ulimits: { core: 0 }',
+  )
   expect(existsSync(PINNED)).toBe(true)
 })

@@ -69,9 +69,14 @@ test('services wait for each other, and name images with a version', () => {
     if (network_mode !== undefined) serviceNamed(network_mode.replace('service:', ''))
   }
   const [, ofImage = ''] = /CMD (\["sh", "-c", "find .*\])/.exec(read('Containerfile')) ?? []
-  expect(serviceNamed('one').healthcheck?.test).toEqual(['CMD', ...(JSON.parse(ofImage) as string[])])
+  expect(serviceNamed('one').healthcheck?.test).toEqual([
+    'CMD',
+    ...(JSON.parse(ofImage) as string[]),
+  ])
   const { build } = serviceNamed('exchange')
-  expect(existsSync(join(ROOT, 'deploy', build?.context ?? '-', build?.dockerfile ?? '-'))).toBe(true)
+  expect(existsSync(join(ROOT, 'deploy', build?.context ?? '-', build?.dockerfile ?? '-'))).toBe(
+    true,
+  )
 })
 
 test('what is mounted is in the checkout, and there is room for what each writes', () => {

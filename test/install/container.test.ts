@@ -31,7 +31,9 @@ const instructions = read('Containerfile')
   .filter((line) => line !== '')
 
 const argumentsOf = (name: string): readonly string[] =>
-  instructions.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1))
+  instructions
+    .filter((line) => line.startsWith(`${name} `))
+    .map((line) => line.slice(name.length + 1))
 
 test('every instruction of the Containerfile is one that an engine knows', () => {
   expect(instructions.filter((line) => !KNOWN.includes(line.split(' ')[0] ?? ''))).toEqual([])
@@ -44,7 +46,9 @@ test('what it copies is in the checkout, and is not kept from the engine', () =>
   const ignored = read('.containerignore').split('\n')
 
   expect(sources).toContain('package-lock.json')
-  expect(sources.filter((source) => !existsSync(join(ROOT, source)) || ignored.includes(source))).toEqual([])
+  expect(
+    sources.filter((source) => !existsSync(join(ROOT, source)) || ignored.includes(source)),
+  ).toEqual([])
   expect(ignored).toEqual(expect.arrayContaining(['.env', '.intentd', 'node_modules']))
 })
 
@@ -75,5 +79,9 @@ test('the health check tells a fresh heartbeat from an old one and from none', (
   const withOld = isHealthy()
   rmSync(folder, { recursive: true })
 
-  expect({ withNone, withFresh, withOld }).toEqual({ withNone: false, withFresh: true, withOld: false })
+  expect({ withNone, withFresh, withOld }).toEqual({
+    withNone: false,
+    withFresh: true,
+    withOld: false,
+  })
 })

@@ -45,7 +45,9 @@ test.concurrent('on paper nothing fails, and nothing has to be done but a superv
 
   const rest = findings.filter(({ state }) => state !== 'ok').map(({ what }) => what)
   expect({ code, rest }).toEqual({ code: 0, rest: ['supervisor'] })
-  expect(findings.filter(({ state, advice }) => (state === 'ok') !== (advice === undefined))).toEqual([])
+  expect(
+    findings.filter(({ state, advice }) => (state === 'ok') !== (advice === undefined)),
+  ).toEqual([])
 })
 
 test.concurrent('a target of alerts whose address is nowhere is what a start refuses', async () => {
@@ -95,17 +97,24 @@ async function lookAtExchange({
     monotonic: () => systemClock.monotonic(),
   }
   const simulator = await startSimulator({
-    ...{ market: { kind: 'seeded' }, seed: 1, clock },
+    market: { kind: 'seeded' },
+    seed: 1,
+    clock,
     accounts: [
       {
-        ...{ uid: SIMULATED_UID, label: 'one', balances: { USDT: '10000' } },
+        uid: SIMULATED_UID,
+        label: 'one',
+        balances: { USDT: '10000' },
         positionMode: positionMode ?? 'one_way_mode',
         ...(role && { role }),
       },
     ],
   })
   try {
-    const { loaded, problems } = workspace.read([`exchange.baseUrl=${simulator.baseUrl}`, ...overrides])
+    const { loaded, problems } = workspace.read([
+      `exchange.baseUrl=${simulator.baseUrl}`,
+      ...overrides,
+    ])
     if (loaded === undefined) throw new Error(JSON.stringify(problems))
     const keys = credentialsOf(simulator)
     const credentials = { ...keys, apiSecret: secret ?? keys.secret }
@@ -118,16 +127,33 @@ async function lookAtExchange({
 }
 
 /** Buys the smallest size, so that a position says in which mode the account is. */
-async function holdSomething(simulator: RunningSimulator, positionMode: PositionMode): Promise<void> {
+async function holdSomething(
+  simulator: RunningSimulator,
+  positionMode: PositionMode,
+): Promise<void> {
   const client = new ExchangeClient({
-    ...{ baseUrl: simulator.baseUrl, credentials: credentialsOf(simulator), positionMode },
-    ...{ clock: systemClock, timers: systemTimers, offset: new ExchangeClock() },
+    baseUrl: simulator.baseUrl,
+    credentials: credentialsOf(simulator),
+    positionMode,
+    clock: systemClock,
+    timers: systemTimers,
+    offset: new ExchangeClock(),
     ...CALLING,
   })
   const tradeSide = positionMode === 'hedge_mode' ? ({ tradeSide: 'open' } as const) : {}
   const answer = await client.call('batchPlaceOrder', {
-    ...{ symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' },
-    orderList: [{ size: '0.001', side: 'buy', orderType: 'market', ...tradeSide }],
+    symbol: 'BTCUSDT',
+    productType: 'USDT-FUTURES',
+    marginCoin: 'USDT',
+    marginMode: 'crossed',
+    orderList: [
+      {
+        size: '0.001',
+        side: 'buy',
+        orderType: 'market',
+        ...tradeSide,
+      },
+    ],
   })
   await client.close()
   expect(answer.kind).toBe('accepted')
@@ -140,7 +166,13 @@ test('an exchange that answers: what it says, and what nobody can check from her
   const findings = await lookAtExchange()
 
   expect(findings.map(({ what }) => what)).toEqual([
-    ...['exchange', 'clock', 'key accepted', 'position mode', 'tier', 'precision', 'key rights'],
+    'exchange',
+    'clock',
+    'key accepted',
+    'position mode',
+    'tier',
+    'precision',
+    'key rights',
   ])
   const unseen = ['position mode notChecked', 'precision notChecked', 'key rights notChecked']
   expect(notOk(findings)).toEqual(unseen)
@@ -154,7 +186,12 @@ test.each([
     'INTENTD_API_SECRET',
   ],
   ['a clock that is 10 s behind', { clockAheadMs: 10_000 }, 'clock warn', 'set-ntp'],
-  ['a position of the other mode', { positionMode: 'hedge_mode' }, 'position mode fail', 'hedge_mode'],
+  [
+    'a position of the other mode',
+    { positionMode: 'hedge_mode' },
+    'position mode fail',
+    'hedge_mode',
+  ],
   [
     'a position of the other margin mode',
     { positionMode: 'one_way_mode', overrides: ['account.marginMode=isolated'] },
@@ -180,7 +217,12 @@ test.each([
     'tier warn',
     'account.tier: ordinary',
   ],
-  ['nobody there', { overrides: ['exchange.baseUrl=http://127.0.0.1:1'] }, 'exchange fail', 'baseUrl'],
+  [
+    'nobody there',
+    { overrides: ['exchange.baseUrl=http://127.0.0.1:1'] },
+    'exchange fail',
+    'baseUrl',
+  ],
 ] as const)('%s is found, with what to do', async (_title, place, wanted, advice) => {
   const findings = await lookAtExchange(place)
 
@@ -273,7 +315,10 @@ test.concurrent('a configuration that is wrong fails, and so does a disk without
     code: 1,
     state: 'fail',
   })
-  expect({ code: full.code, state: stateOf(full.findings, 'disk') }).toEqual({ code: 1, state: 'fail' })
+  expect({ code: full.code, state: stateOf(full.findings, 'disk') }).toEqual({
+    code: 1,
+    state: 'fail',
+  })
 })
 
 test.concurrent('a daemon that runs and a kill that stands are named, and a lock of one that was killed is free', async () => {
@@ -287,7 +332,9 @@ test.concurrent('a daemon that runs and a kill that stands are named, and a lock
   const killed = await look(project, [])
 
   expect(findings.find(({ what }) => what === 'state lock')?.found).toContain(`pid ${run.pid}`)
-  expect(killed.findings.find(({ what }) => what === 'state lock')?.found).toBe('no daemon holds the state')
+  expect(killed.findings.find(({ what }) => what === 'state lock')?.found).toBe(
+    'no daemon holds the state',
+  )
   expect(stateOf(killed.findings, 'kill switch')).toBe('warn')
 })
 
@@ -297,8 +344,15 @@ test('another state whose daemon trades the same account is named', () => {
   const config = workspace.read().loaded?.config
   if (config === undefined) throw new Error('the configuration cannot be read')
   vi.stubEnv('HOME', workspace.directory)
-  const [apiKey, secret, passphrase] = [new Secret('key'), new Secret('secret'), new Secret('passphrase')]
-  const access = { baseUrl: 'https://exchange.example', credentials: { apiKey, secret, passphrase } }
+  const [apiKey, secret, passphrase] = [
+    new Secret('key'),
+    new Secret('secret'),
+    new Secret('passphrase'),
+  ]
+  const access = {
+    baseUrl: 'https://exchange.example',
+    credentials: { apiKey, secret, passphrase },
+  }
   const holder = { pid: 7, since: 0, host: 'here', name: 'other', command: 'run' }
 
   const free = examineLocks(config, access)
@@ -332,7 +386,12 @@ test.each([
     'fail',
     'stop_exit_codes lacks 78',
   ],
-  ['pm2 that takes a kill for an end', { stop_exit_codes: [0, 78] }, 'fail', 'stop_exit_codes holds 0'],
+  [
+    'pm2 that takes a kill for an end',
+    { stop_exit_codes: [0, 78] },
+    'fail',
+    'stop_exit_codes holds 0',
+  ],
   ['pm2 that keeps keys', { filter_env: [] }, 'fail', 'filter_env lacks INTENTD_'],
 ])('%s', (_title, change, state, found) => {
   const project = projects.open()
@@ -345,7 +404,11 @@ test.each([
   }
   project.write('ecosystem.config.cjs', `module.exports = ${JSON.stringify({ apps: [app] })}`)
 
-  const [first] = examineSupervisors({ cwd: project.directory, stopMs: 69_000, systemUnits: '/nowhere' })
+  const [first] = examineSupervisors({
+    cwd: project.directory,
+    stopMs: 69_000,
+    systemUnits: '/nowhere',
+  })
 
   expect(first?.state).toBe(state)
   expect(first?.found).toContain(found)
@@ -367,12 +430,21 @@ test.each([
     'fail',
     'RestartPreventExitStatus lacks 78',
   ],
-  ['a unit that Node does not survive', 'MemoryDenyWriteExecute=yes\n', 'fail', 'MemoryDenyWriteExecute'],
+  [
+    'a unit that Node does not survive',
+    'MemoryDenyWriteExecute=yes\n',
+    'fail',
+    'MemoryDenyWriteExecute',
+  ],
 ])('%s', (_title, more, state, found) => {
   const project = projects.open()
   project.write('intentd.service', `[Service]\n${GOOD_UNIT}${more}`)
 
-  const [first] = examineSupervisors({ cwd: project.directory, stopMs: 69_000, systemUnits: '/nowhere' })
+  const [first] = examineSupervisors({
+    cwd: project.directory,
+    stopMs: 69_000,
+    systemUnits: '/nowhere',
+  })
 
   expect(first?.state).toBe(state)
   expect(first?.found).toContain(found)

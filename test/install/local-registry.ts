@@ -50,7 +50,9 @@ function foldersOf(name: string): readonly string[] {
 /** Of what is not here, another platform's Node, there are no versions: npm leaves optional ones out. */
 function sendManifest(name: string, address: string, response: ServerResponse): void {
   const manifests = foldersOf(name).map((folder, index) => ({
-    ...(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { readonly version: string }),
+    ...(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+      readonly version: string
+    }),
     dist: { tarball: `${address}/${index}.tgz` },
   }))
   if (manifests.length === 0) response.statusCode = 404

@@ -7,7 +7,11 @@ import type { IntentdProcess } from '../daemon/intentd-process.ts'
 import { type Project, Projects } from '../daemon/project.ts'
 import { findExchange, startDaemon, startExchange } from '../daemon/remote-exchange.ts'
 import { findPort } from '../support/free-port.ts'
-import { MonitoringServer, prometheusMissing, type QueriedRule } from '../support/prometheus-server.ts'
+import {
+  MonitoringServer,
+  prometheusMissing,
+  type QueriedRule,
+} from '../support/prometheus-server.ts'
 import { jsonAnswer, rawAnswer, WireServer } from '../support/wire-server.ts'
 
 const DEPLOY = join(import.meta.dirname, '../../deploy')
@@ -20,7 +24,9 @@ beforeAll(async () => {
   baseUrl = await server.start()
   // The target of intentd's own alerts is broken, Alertmanager's is not.
   server.script = ({ target }, socket) =>
-    void socket.write(target.startsWith('/ops') ? rawAnswer({ status: 500, body: 'broken' }) : jsonAnswer({}))
+    void socket.write(
+      target.startsWith('/ops') ? rawAnswer({ status: 500, body: 'broken' }) : jsonAnswer({}),
+    )
 })
 afterAll(async () => {
   await MonitoringServer.stopAll()
@@ -58,7 +64,8 @@ function openProject(strategies: readonly string[], flips: boolean): Project {
     `id: holder\nmodule: ../../strategies/holder.ts\ninstruments: [BTCUSDT]\nisolation: inline\nparams: { flips: ${flips} }\nrisk: { positionMax: "0.1", positionNotionalMax: "9000", orderSizeMax: "0.1", openOrdersMax: 4 }\n`,
   )
   listStrategies(project, 'config/paper.yaml', strategies)
-  const alerts = '\nalerts:\n  targets:\n    - { name: ops, kind: json, variable: INTENTD_ALERT_OPS }\n'
+  const alerts =
+    '\nalerts:\n  targets:\n    - { name: ops, kind: json, variable: INTENTD_ALERT_OPS }\n'
   project.write('config/paper.yaml', project.read('config/paper.yaml') + alerts)
   return project
 }
@@ -69,7 +76,10 @@ function listStrategies(project: Project, file: string, strategies: readonly str
 }
 
 /** A delivered file with what a user would change in it. @throws when that is not there */
-function rewrite(name: string, changes: readonly (readonly [from: string | RegExp, to: string])[]): string {
+function rewrite(
+  name: string,
+  changes: readonly (readonly [from: string | RegExp, to: string])[],
+): string {
   let text = readFileSync(join(DEPLOY, name), 'utf8')
   for (const [from, to] of changes) {
     const changed = text.replaceAll(from, to)
@@ -127,7 +137,11 @@ async function untilFires(
   await prometheus.poll(`${name} fires`, async () => {
     const rule = (await prometheus.rules()).find((one) => one.name === name)
     const alerts = rule?.alerts ?? []
-    found.push(...alerts.filter(({ labels, state }) => state === 'firing' && labels['instance'] === instance))
+    found.push(
+      ...alerts.filter(
+        ({ labels, state }) => state === 'firing' && labels['instance'] === instance,
+      ),
+    )
     return found.length > 0
   })
   await prometheus.poll(`${name} reaches the operator`, () =>
@@ -143,35 +157,46 @@ async function untilFires(
 function received(): readonly Readonly<Record<string, string>>[] {
   return server.requests
     .filter(({ target }) => target.startsWith('/operator'))
-    .flatMap(({ body }) => (JSON.parse(body) as { alerts: { labels: Record<string, string> }[] }).alerts)
+    .flatMap(
+      ({ body }) => (JSON.parse(body) as { alerts: { labels: Record<string, string> }[] }).alerts,
+    )
     .map(({ labels }) => labels)
 }
 
 interface Dashboard {
-  readonly templating: { readonly list: readonly { readonly name: string; readonly definition?: string }[] }
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly definition?: string }[]
+  }
   readonly panels: readonly {
     readonly title: string
     readonly targets?: readonly { readonly expr: string }[]
   }[]
 }
 
-const dashboard = JSON.parse(readFileSync(join(DEPLOY, 'grafana-dashboard.json'), 'utf8')) as Dashboard
+const dashboard = JSON.parse(
+  readFileSync(join(DEPLOY, 'grafana-dashboard.json'), 'utf8'),
+) as Dashboard
 
 /** Each expression asks for the instance that is chosen, wherever it names a series. */
 test('every expression of the dashboard obeys the selector of instances', () => {
-  const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+  const expressions = dashboard.panels.flatMap(({ targets = [] }) =>
+    targets.map(({ expr }) => expr),
+  )
   expect(expressions.length).toBeGreaterThan(40)
   for (const expr of expressions) {
     const series = [...expr.matchAll(/\b(?:intentd|process)_[a-z_]+(.{20})/g)]
     expect([expr, series.length > 0]).toEqual([expr, true])
-    for (const [, next] of series) expect([expr, next]).toEqual([expr, '{instance=~"$instance'.slice(0, 20)])
+    for (const [, next] of series)
+      expect([expr, next]).toEqual([expr, '{instance=~"$instance'.slice(0, 20)])
   }
 })
 
 async function untilDashboardShows(prometheus: MonitoringServer, instance: string): Promise<void> {
   const variable = dashboard.templating.list.find(({ name }) => name === 'instance')
   expect(variable?.definition).toBe('label_values(intentd_build_info, instance)')
-  const instances = (await prometheus.query('intentd_build_info')).map(({ metric }) => metric['instance'])
+  const instances = (await prometheus.query('intentd_build_info')).map(
+    ({ metric }) => metric['instance'],
+  )
   expect(instances).toContain(instance)
   for (const { title, targets = [] } of dashboard.panels)
     for (const { expr } of targets) {
@@ -208,7 +233,12 @@ describe.skipIf(prometheusMissing !== undefined)(
         )
         losing.edit('config/paper.yaml', 'marginCoin: USDT', 'marginCoin: USDT\n  capital: "10000"')
         const place = await findExchange(losing)
-        const exchange = startExchange(losing, place, ['--speed', '60', '--set', 'fillVisibilityLagMs=500'])
+        const exchange = startExchange(losing, place, [
+          '--speed',
+          '60',
+          '--set',
+          'fillVisibilityLagMs=500',
+        ])
         const two = startDaemon(
           losing,
           { ...place, env: { ...place.env, INTENTD_ALERT_OPS: `${baseUrl}/ops` } },
@@ -218,7 +248,10 @@ describe.skipIf(prometheusMissing !== undefined)(
 
         const prometheus = await watch([one, two], copyToken(one))
         const [first, second] = [instanceOf(one), instanceOf(two)]
-        await prometheus.poll('both are read', async () => (await prometheus.query('up == 1')).length === 2)
+        await prometheus.poll(
+          'both are read',
+          async () => (await prometheus.query('up == 1')).length === 2,
+        )
         await untilDashboardShows(prometheus, first)
         await untilDashboardShows(prometheus, second)
         const rules = await prometheus.rules()

@@ -1,5 +1,13 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,7 +24,10 @@ const PATH = (process.env['PATH'] ?? '')
   .filter((folder) => !folder.includes('node_modules'))
   .join(delimiter)
 
-const { stdout: MACHINE_NODE } = spawnSync('node', ['--version'], { env: { PATH }, encoding: 'utf8' })
+const { stdout: MACHINE_NODE } = spawnSync('node', ['--version'], {
+  env: { PATH },
+  encoding: 'utf8',
+})
 
 const folder = mkdtempSync(join(tmpdir(), 'intentd-package-'))
 const prefix = join(folder, 'global')
@@ -47,7 +58,9 @@ beforeAll(async () => {
   try {
     const where = ['--prefix', prefix, '--cache', join(folder, 'cache'), '--registry', registry.url]
     const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--fetch-retries=0']
-    await run('npm', ['install', '--global', ...where, ...quiet, tarball], { env: { PATH, HOME: folder } })
+    await run('npm', ['install', '--global', ...where, ...quiet, tarball], {
+      env: { PATH, HOME: folder },
+    })
   } finally {
     await registry.close()
   }
@@ -83,7 +96,9 @@ describe(`the package, installed globally from its tarball on Node ${MACHINE_NOD
   })
 
   test('says its version and, where there is no configuration, how to make one', async () => {
-    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      version: string
+    }
 
     expect(await intentd(empty, '--version')).toMatchObject({ code: 0, stdout: `${version}\n` })
     expect(await intentd(empty, 'run')).toMatchObject({
@@ -101,7 +116,15 @@ describe(`the package, installed globally from its tarball on Node ${MACHINE_NOD
     expect(ran.code).toBe(0)
     expect(JSON.parse(ran.stdout)).toMatchObject({ clean: true, exchange: { agrees: true } })
     expect(await intentd(work, 'status')).toMatchObject({ code: 0 })
-    const tried = await intentd(work, 'backtest', 'config/paper.yaml', '--market', 'seeded', '--days', '1')
+    const tried = await intentd(
+      work,
+      'backtest',
+      'config/paper.yaml',
+      '--market',
+      'seeded',
+      '--days',
+      '1',
+    )
     expect({ code: tried.code, said: tried.stderr }).toMatchObject({ code: 0 })
     const looked = await intentd(work, 'doctor', '--json')
     expect(looked.code).toBe(0)
@@ -113,7 +136,10 @@ describe(`the package, installed globally from its tarball on Node ${MACHINE_NOD
 
     const refused = await intentd(empty, 'init', '.')
 
-    expect(refused).toMatchObject({ code: 64, stderr: expect.stringContaining('INIT_NOT_EMPTY') as string })
+    expect(refused).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('INIT_NOT_EMPTY') as string,
+    })
     expect(readFileSync(join(empty, 'kept.txt'), 'utf8')).toBe('mine')
     expect(existsSync(join(empty, 'config'))).toBe(false)
   })
@@ -121,16 +147,21 @@ describe(`the package, installed globally from its tarball on Node ${MACHINE_NOD
 
 const isOld = Number(MACHINE_NODE.slice(1).split('.')[0]) < 24
 
-test.skipIf(!isOld)('without its own Node, on one that is too old, it says so and ends with 71', async () => {
-  const modules = join(prefix, 'lib', 'node_modules', 'intentd', 'node_modules')
-  for (const name of readdirSync(modules).filter((one) => one.startsWith('node-') && one !== 'node-cron'))
-    rmSync(join(modules, name), { recursive: true })
+test.skipIf(!isOld)(
+  'without its own Node, on one that is too old, it says so and ends with 71',
+  async () => {
+    const modules = join(prefix, 'lib', 'node_modules', 'intentd', 'node_modules')
+    for (const name of readdirSync(modules).filter(
+      (one) => one.startsWith('node-') && one !== 'node-cron',
+    ))
+      rmSync(join(modules, name), { recursive: true })
 
-  expect(await intentd(empty, '--version')).toMatchObject({
-    code: 71,
-    stderr: expect.stringContaining('RUNTIME_MISSING') as string,
-  })
-})
+    expect(await intentd(empty, '--version')).toMatchObject({
+      code: 71,
+      stderr: expect.stringContaining('RUNTIME_MISSING') as string,
+    })
+  },
+)
 
 test('no package that is installed runs a script of its own', () => {
   expect(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).not.toContain('"hasInstallScript"')

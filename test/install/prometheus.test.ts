@@ -41,7 +41,9 @@ test('the scrape configuration fits the delivered unit and the configuration tha
     }[]
   }
 
-  expect(jobs.map(({ static_configs: [one] }) => one?.targets)).toEqual([[`127.0.0.1:${live.control.port}`]])
+  expect(jobs.map(({ static_configs: [one] }) => one?.targets)).toEqual([
+    [`127.0.0.1:${live.control.port}`],
+  ])
   const copy = `install -m 0400 -o prometheus`
   const command = `${token} ${jobs[0]?.authorization.credentials_file ?? ''}`
   for (const page of [text, read('docs/monitoring.md')]) {
@@ -51,7 +53,10 @@ test('the scrape configuration fits the delivered unit and the configuration tha
 })
 
 /** What a program says of a file, and whether it is content. */
-function check(...command: readonly string[]): { readonly status: number | null; readonly said: string } {
+function check(...command: readonly string[]): {
+  readonly status: number | null
+  readonly said: string
+} {
   const [program = '', ...args] = command
   const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' })
   return { status, said: stdout + stderr }
@@ -92,11 +97,15 @@ describe.skipIf(prometheusMissing !== undefined)(
   `the files for Prometheus and Alertmanager (${prometheusMissing ?? 'checked'})`,
   () => {
     test('are content with themselves', () => {
-      expect(check('promtool', 'check', 'rules', join(DEPLOY, 'prometheus-alerts.yml'))).toMatchObject({
+      expect(
+        check('promtool', 'check', 'rules', join(DEPLOY, 'prometheus-alerts.yml')),
+      ).toMatchObject({
         status: 0,
         said: expect.stringContaining(`${alertRules.length} rules found`),
       })
-      expect(check('amtool', 'check-config', join(DEPLOY, 'alertmanager.yml'))).toMatchObject({ status: 0 })
+      expect(check('amtool', 'check-config', join(DEPLOY, 'alertmanager.yml'))).toMatchObject({
+        status: 0,
+      })
     })
 
     test('fire what they should, and nothing else', () => {

@@ -29,7 +29,9 @@ export function unpackState(
   const left = JSON.parse(readFileSync(join(place, 'left.json'), 'utf8')) as Left
   const world = join(directory, left.world)
   mkdirSync(world, { mode: 0o700 })
-  for (const file of readdirSync(place).filter((name) => name.endsWith('.gz') && !name.endsWith('.sql.gz'))) {
+  for (const file of readdirSync(place).filter(
+    (name) => name.endsWith('.gz') && !name.endsWith('.sql.gz'),
+  )) {
     const bytes = gunzipSync(readFileSync(join(place, file)))
     writeFileSync(join(world, file.slice(0, -'.gz'.length)), bytes, { mode: 0o600 })
   }
@@ -37,8 +39,13 @@ export function unpackState(
 }
 
 /** The same journal on a server, as that version had it there. @returns its schema */
-export async function restoreOnServer(version: string, place: PostgresPlace): Promise<PostgresPlace> {
-  const dump = gunzipSync(readFileSync(join(RELEASED, version, 'journal-on-server.sql.gz'))).toString('utf8')
+export async function restoreOnServer(
+  version: string,
+  place: PostgresPlace,
+): Promise<PostgresPlace> {
+  const dump = gunzipSync(
+    readFileSync(join(RELEASED, version, 'journal-on-server.sql.gz')),
+  ).toString('utf8')
   const connection = new Connection(place)
   try {
     await connection.query(dump)

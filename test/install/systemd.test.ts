@@ -69,7 +69,9 @@ test('init as root names a user of its own in the unit, with the commands that m
     return
   }
   expect(user).toBe('intentd')
-  expect(said).toContain(`useradd --system --home-dir ${directory} --shell /usr/sbin/nologin intentd`)
+  expect(said).toContain(
+    `useradd --system --home-dir ${directory} --shell /usr/sbin/nologin intentd`,
+  )
   expect(said).toContain(`chown -R intentd: ${directory}`)
 })
 
@@ -115,7 +117,9 @@ describe.skipIf(lacks('systemd-notify', 'python3'))(
       const { socket, path, project } = await openSocket()
       const run = project.run([], { NOTIFY_SOCKET: path, WATCHDOG_USEC: '600000' })
 
-      await socket.until((messages) => messages.filter((one) => one.includes('WATCHDOG=1')).length >= 2)
+      await socket.until(
+        (messages) => messages.filter((one) => one.includes('WATCHDOG=1')).length >= 2,
+      )
       run.kill('SIGTERM')
       await socket.until((messages) => messages.some((one) => one.includes('STOPPING=1')))
       await run.ended

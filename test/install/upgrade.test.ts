@@ -30,17 +30,24 @@ interface Place {
 }
 
 /** Trades on with what a release left, until a fill; everything is as it was left. */
-async function tradeOn(version: string, state: ReturnType<typeof unpackState>, { server }: Place = {}) {
+async function tradeOn(
+  version: string,
+  state: ReturnType<typeof unpackState>,
+  { server }: Place = {},
+) {
   const { directory, at, openOrders, fills, positions } = state
   const { lines, start } = prepare(version, state, { server })
   const { daemon } = await start(clockFrom(at))
 
   await daemon.start()
   const ending = daemon.ended()
-  await vi.waitFor(() => expect(daemon.accounts[0]?.shown.statistics.money.fills ?? 0).toBeGreaterThan(0), {
-    timeout: 240_000,
-    interval: 50,
-  })
+  await vi.waitFor(
+    () => expect(daemon.accounts[0]?.shown.statistics.money.fills ?? 0).toBeGreaterThan(0),
+    {
+      timeout: 240_000,
+      interval: 50,
+    },
+  )
   daemon.stop('leave')
   const { summaries, fatals } = await ending
 
@@ -57,12 +64,16 @@ async function tradeOn(version: string, state: ReturnType<typeof unpackState>, {
   expect(fatals).toEqual([])
   const [summary] = summaries
   // The market of ten minutes a second moves between the last reading of a position and the exchange's ledger.
-  const differences = summary?.exchange?.differences.filter((one) => !one.startsWith('unrealisedProfit'))
+  const differences = summary?.exchange?.differences.filter(
+    (one) => !one.startsWith('unrealisedProfit'),
+  )
   expect(differences).toEqual([])
   expect(summary?.exchange?.fills).toBeGreaterThan(fills)
   // The test's own server is alone, and waits for no disk; where the machine is slow, an order may be too old to leave.
   const troubles = lines.filter(({ event }) =>
-    /^(?:warn|error|fatal) (?!strategy\.slow|order\.notSent|journal\.(?:not|nearly|late))/.test(event),
+    /^(?:warn|error|fatal) (?!strategy\.slow|order\.notSent|journal\.(?:not|nearly|late))/.test(
+      event,
+    ),
   )
   expect(troubles.map(({ event }) => event)).toEqual([])
   return { lines, directory }
@@ -82,12 +93,26 @@ function prepare(
   const lines: { event: string; fields: Readonly<Record<string, unknown>> }[] = []
   const start = (clock: Clock) =>
     openDaemon({
-      ...{ loaded, credentials: undefined, market: { files: [], speed: undefined }, version: 'next' },
-      ...{ clock, timers: systemTimers },
+      loaded,
+      credentials: undefined,
+      market: {
+        files: [],
+        speed: undefined,
+      },
+      version: 'next',
+      clock,
+      timers: systemTimers,
       logger: {
-        ...{ isTerminal: false, descriptor: 1, hide: () => undefined, listen: () => undefined },
-        ...{ setLevel: () => undefined },
-        log: (level, event, fields = {}) => lines.push({ event: `${level} ${event}`, fields }),
+        isTerminal: false,
+        descriptor: 1,
+        hide: () => undefined,
+        listen: () => undefined,
+        setLevel: () => undefined,
+        log: (level, event, fields = {}) =>
+          lines.push({
+            event: `${level} ${event}`,
+            fields,
+          }),
       },
     })
   return { config: loaded.config, lines, start }
@@ -107,7 +132,8 @@ test.each(VERSIONS)('the world that %s left has the same name by its configurati
   const state = unpack(version)
   const { config } = prepare(version, state, {})
 
-  const name = config.simulator && worldOf(config, config.simulator, { files: [], speed: undefined })
+  const name =
+    config.simulator && worldOf(config, config.simulator, { files: [], speed: undefined })
 
   expect(name).toBe(state.world)
 })
@@ -131,14 +157,21 @@ test.skipIf(postgresMissing).each(VERSIONS)(
     // A machine that kept its journal on the server has none in a file.
     for (const part of ['', '.mark']) rmSync(`${state.journal}${part}`)
     const { config, start } = prepare(version, state, { server })
-    await expect(start(clockFrom(state.at))).rejects.toThrow(/JOURNAL_LAYOUT_OLD[^]*intentd journal migrate/)
+    await expect(start(clockFrom(state.at))).rejects.toThrow(
+      /JOURNAL_LAYOUT_OLD[^]*intentd journal migrate/,
+    )
 
     const directory = dirname(state.journal)
     const given = { config, directory, password: undefined, clock: systemClock }
     const planned = await migrateState({ ...given, isDry: true })
     const migrated = await migrateState({ ...given, isDry: false })
 
-    expect(planned).toMatchObject({ kind: 'server', from: 6, to: 7, copy: 'intentd_paper_layout_6' })
+    expect(planned).toMatchObject({
+      kind: 'server',
+      from: 6,
+      to: 7,
+      copy: 'intentd_paper_layout_6',
+    })
     expect(migrated).toEqual(planned)
     expect(await migrateState({ ...given, isDry: false })).toBeUndefined()
     await tradeOn(version, state, { server })

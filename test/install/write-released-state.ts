@@ -11,9 +11,15 @@ import { gzipSync } from 'node:zlib'
 import { postgresServer } from '../support/postgres-server.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  version: string
+}
 const [suffix] = process.argv.slice(2)
-const place = join(import.meta.dirname, 'released', suffix === undefined ? version : `${version}-${suffix}`)
+const place = join(
+  import.meta.dirname,
+  'released',
+  suffix === undefined ? version : `${version}-${suffix}`,
+)
 
 mkdirSync(place, { recursive: true })
 writeConfig()
@@ -25,13 +31,21 @@ try {
   )
   const world = worlds[0]?.name ?? ''
   shrink(join(directory, world, 'exchange.sqlite'))
-  for (const file of ['journal.sqlite', 'journal.sqlite.mark', 'exchange.sqlite', 'instruments.json'])
+  for (const file of [
+    'journal.sqlite',
+    'journal.sqlite.mark',
+    'exchange.sqlite',
+    'instruments.json',
+  ])
     writeFileSync(
       join(place, `${file}.gz`),
       gzipSync(readFileSync(join(directory, world, file)), { level: 9 }),
     )
   await writeServerJournal()
-  writeFileSync(join(place, 'left.json'), `${JSON.stringify({ ...summary, world }, undefined, 2)}\n`)
+  writeFileSync(
+    join(place, 'left.json'),
+    `${JSON.stringify({ ...summary, world }, undefined, 2)}\n`,
+  )
 } finally {
   rmSync(directory, { recursive: true })
 }
@@ -49,27 +63,53 @@ function writeConfig(): void {
 async function writeServerJournal(): Promise<void> {
   const { url } = await (await postgresServer()).newDatabase()
   const words = ['journal', 'copy', '--to', 'postgres', '-c', join(place, 'config.yaml')]
-  const settings = [`state.directory=${directory}`, `journal.url=${url}`].flatMap((one) => ['--set', one])
+  const settings = [`state.directory=${directory}`, `journal.url=${url}`].flatMap((one) => [
+    '--set',
+    one,
+  ])
   spawn(process.execPath, ['bin/intentd.mjs', ...words, ...settings])
   const dump = spawn('pg_dump', [
-    ...['--no-owner', '--no-privileges', '--inserts', '--rows-per-insert=200', '--schema=intentd_paper', url],
+    '--no-owner',
+    '--no-privileges',
+    '--inserts',
+    '--rows-per-insert=200',
+    '--schema=intentd_paper',
+    url,
   ])
-  const lines = dump.split('\n').filter((line) => !/^(?:--|\\|SET transaction_timeout|$)/.test(line))
-  writeFileSync(join(place, 'journal-on-server.sql.gz'), gzipSync(`${lines.join('\n')}\n`, { level: 9 }))
+  const lines = dump
+    .split('\n')
+    .filter((line) => !/^(?:--|\\|SET transaction_timeout|$)/.test(line))
+  writeFileSync(
+    join(place, 'journal-on-server.sql.gz'),
+    gzipSync(`${lines.join('\n')}\n`, { level: 9 }),
+  )
 }
 
 function spawn(program: string, words: readonly string[]): string {
   const run = spawnSync(program, words, { cwd: ROOT, encoding: 'utf8', maxBuffer: 100_000_000 })
-  if (run.status !== 0) throw new Error(`${program} ended with ${run.status}: ${run.stderr.slice(-2000)}`)
+  if (run.status !== 0)
+    throw new Error(`${program} ended with ${run.status}: ${run.stderr.slice(-2000)}`)
   return run.stdout
 }
 
 /** What it left, by the exchange's ledger. */
 function trade() {
   const words = ['run', '-c', join(place, 'config.yaml'), '--set', `state.directory=${directory}`]
-  const summary = spawn(process.execPath, ['bin/intentd.mjs', ...words, '--for', '6s', '--summary', 'json'])
+  const summary = spawn(process.execPath, [
+    'bin/intentd.mjs',
+    ...words,
+    '--for',
+    '6s',
+    '--summary',
+    'json',
+  ])
   const { exchange } = JSON.parse(summary) as {
-    exchange: { openOrders: number; fills: number; balance: string; positions: Record<string, string> }
+    exchange: {
+      openOrders: number
+      fills: number
+      balance: string
+      positions: Record<string, string>
+    }
   }
   const { openOrders, fills, balance, positions } = exchange
   return { at: Date.now(), openOrders, fills, balance, positions }

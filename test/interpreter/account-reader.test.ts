@@ -10,8 +10,13 @@ let heard: string[]
 let reader: AccountReader
 
 const REFUSED: RefusedAnswer = {
-  ...{ kind: 'refused', class: 'definite', code: 'X', message: 'no', status: 400 },
-  ...{ topic: 'other', receivedAt: 0 },
+  kind: 'refused',
+  class: 'definite',
+  code: 'X',
+  message: 'no',
+  status: 400,
+  topic: 'other',
+  receivedAt: 0,
 }
 const FAILED: Answer<never> = { ...REFUSED, class: 'retry' }
 const SYMBOLS = Array.from({ length: 13 }, (_, index) => `S${index}`)
@@ -27,7 +32,8 @@ beforeEach(() => {
       readFills: (sinceAt, onAnswer) => ask(`fills ${sinceAt}`, () => onAnswer(FAILED)),
       readPosition: (symbol, onAnswer) => ask(symbol, () => onAnswer(FAILED)),
     },
-    dispatch: (event: EngineEvent) => heard.push(event.kind === 'readFailed' ? event.what : event.kind),
+    dispatch: (event: EngineEvent) =>
+      heard.push(event.kind === 'readFailed' ? event.what : event.kind),
     now: () => 0,
   })
 })
@@ -101,7 +107,7 @@ test('what stands in line when a run has stopped is not read any more', () => {
   reader.readFills(500)
   reader.readFills(400)
   reader.stop()
-  for (const what of [...asked]) answer(what)
+  for (const what of Array.from(asked)) answer(what)
 
   expect(asked).toEqual([...SYMBOLS.slice(0, 10), 'fills 500'])
 })

@@ -23,7 +23,12 @@ afterEach(() => rmSync(folder, { recursive: true }))
 const DENIAL: JournalRecord = {
   kind: 'denial',
   at: MOMENT_AT,
-  ...{ strategyId: 's', symbol: 'BTCUSDT', code: 'KEY_REUSED', detail: '', orders: 1, unlogged: 0 },
+  strategyId: 's',
+  symbol: 'BTCUSDT',
+  code: 'KEY_REUSED',
+  detail: '',
+  orders: 1,
+  unlogged: 0,
 }
 
 /** Two entries of its own for each fill: the trade, and what waits for its order. */
@@ -31,21 +36,28 @@ function fillsRecord(first: number, count: number): JournalRecord {
   const fills = Array.from({ length: count }, (_, index): Fill => {
     const id = String(first + index)
     return {
-      ...{
-        tradeId: id as TradeId,
-        orderId: id as OrderId,
-        symbol: 'BTCUSDT',
-        side: 'buy',
-        tradeSide: 'open',
-      },
-      ...{ ticks: 1, lots: 1, fee: '0', profit: '0', scope: 'maker', source: 'MANUAL', filledAt: MOMENT_AT },
+      tradeId: id as TradeId,
+      orderId: id as OrderId,
+      symbol: 'BTCUSDT',
+      side: 'buy',
+      tradeSide: 'open',
+      ticks: 1,
+      lots: 1,
+      fee: '0',
+      profit: '0',
+      scope: 'maker',
+      source: 'MANUAL',
+      filledAt: MOMENT_AT,
     }
   })
   return { kind: 'fills', at: MOMENT_AT, fills }
 }
 
 /** One process: it reads what is there, writes, and dies. How many records it read, and whether it found a checkpoint. */
-function runAndDie(records: readonly JournalRecord[]): { readonly read: number; readonly rows: number } {
+function runAndDie(records: readonly JournalRecord[]): {
+  readonly read: number
+  readonly rows: number
+} {
   const file = join(folder, 'journal.sqlite')
   const journal = openSqliteJournal({ file, identity: 'live 1', keepSince: () => 0 })
   const found = journal.load()

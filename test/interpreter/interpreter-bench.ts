@@ -19,15 +19,12 @@ export const STRATEGY = toStrategyId('quiet')
 /** A strategy that wants nothing. */
 const DECIDED: Decided = {
   kind: 'decided',
-  ...{
-    intents: [],
-    denials: [],
-    state: {},
-    stateChanged: false,
-    elapsedMs: 0,
-    cpuMs: undefined,
-    isSlow: false,
-  },
+  intents: [],
+  denials: [],
+  state: {},
+  elapsedMs: 0,
+  cpuMs: undefined,
+  isSlow: false,
 }
 
 /** A call that the exchange was asked for: the test writes it, or answers. */
@@ -111,7 +108,9 @@ export class InterpreterBench {
       equity: undefined,
       kill: undefined,
       objectTo: (batch) =>
-        'body' in batch && batch.body === this.heldBack ? 'trading was restricted meanwhile' : undefined,
+        'body' in batch && batch.body === this.heldBack
+          ? 'trading was restricted meanwhile'
+          : undefined,
       staleReadings: () => [],
       objectToAdoption: () => undefined,
       planPeakRelease: () => undefined,
@@ -144,7 +143,12 @@ export class InterpreterBench {
   #createPorts(): Ports {
     const ask = (what: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void => {
       this.done.push(what)
-      this.calls.push({ what, options, tickersReadAt: this.interpreter.tickersReadAt, answer: onAnswer })
+      this.calls.push({
+        what,
+        options,
+        tickersReadAt: this.interpreter.tickersReadAt,
+        answer: onAnswer,
+      })
     }
     return {
       clock: this.time,
@@ -153,7 +157,8 @@ export class InterpreterBench {
       grants: {
         request: (endpoint, _, onGranted) => {
           this.asked.push(endpoint)
-          if (this.grantsAtOnce) onGranted({ endpoint, release: () => undefined, unused: () => undefined })
+          if (this.grantsAtOnce)
+            onGranted({ endpoint, release: () => undefined, unused: () => undefined })
           else this.granted.push(onGranted)
           return { cancel: () => undefined }
         },
@@ -161,11 +166,15 @@ export class InterpreterBench {
       exchange: {
         placeBatch: (body, ...rest) => ask(`batch ${body}`, ...rest),
         cancelAll: (body, ...rest) => ask(`cancelAll ${body}`, ...rest),
-        callAccount: ({ endpoint }, options, onAnswer) => ask(`call ${endpoint}`, options, onAnswer),
+        callAccount: ({ endpoint }, options, onAnswer) =>
+          ask(`call ${endpoint}`, options, onAnswer),
         readFills: (sinceAt) => this.done.push(`fills since ${sinceAt}`),
         readPosition: (symbol) => this.done.push(`position ${symbol}`),
       },
-      safety: { isClockSynchronised: () => this.isClockSynchronised, isKilled: () => this.isKilled },
+      safety: {
+        isClockSynchronised: () => this.isClockSynchronised,
+        isKilled: () => this.isKilled,
+      },
       strategies: new Map([[STRATEGY, { decide: () => DECIDED }]]),
       announcements: {
         announce: ({ event }) => this.done.push(event),
@@ -193,7 +202,14 @@ export function recordEffect(kind: 'send' | 'cancel' | 'prune', durable = true):
 
 /** What the core alone makes. */
 export function batchEffect(body: string, change: Partial<OutgoingBatch> = {}): Effect {
-  const batch = { batchId: 1, symbol: 'BTCUSDT', clientOids: [], body, validUntilAt: MOMENT_AT, ...change }
+  const batch = {
+    batchId: 1,
+    symbol: 'BTCUSDT',
+    clientOids: [],
+    body,
+    validUntilAt: MOMENT_AT,
+    ...change,
+  }
   return { kind: 'sendBatch', batch: batch as never }
 }
 

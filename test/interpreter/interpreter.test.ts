@@ -45,7 +45,12 @@ describe('[ORD1] behind a record whose commit takes time', () => {
 
   test('one commit done stands for all before it: what is durable is a prefix', () => {
     const bench = new InterpreterBench()
-    bench.step('started', [recordEffect('send'), batchEffect('a'), recordEffect('send'), batchEffect('b')])
+    bench.step('started', [
+      recordEffect('send'),
+      batchEffect('a'),
+      recordEffect('send'),
+      batchEffect('b'),
+    ])
 
     bench.commits[1]?.()
 
@@ -120,7 +125,9 @@ describe('[ORD1] behind a record whose commit takes time', () => {
 
     bench.commits[0]?.()
 
-    expect(bench.calls[0]?.options.beforeWrite?.()).toBe('the data it was decided on has become stale')
+    expect(bench.calls[0]?.options.beforeWrite?.()).toBe(
+      'the data it was decided on has become stale',
+    )
   })
 
   test('a batch is known to follow from its tickers, and one of another cause is not', () => {
@@ -151,7 +158,9 @@ describe('[ORD1] behind a record whose commit takes time', () => {
     bench.commits[0]?.()
     bench.commits[1]?.()
 
-    expect(bench.calls.map(({ what, tickersReadAt }) => [what, tickersReadAt])).toEqual([['batch a', 42]])
+    expect(bench.calls.map(({ what, tickersReadAt }) => [what, tickersReadAt])).toEqual([
+      ['batch a', 42],
+    ])
   })
 
   test('but one that waited for the limiter is not', () => {
@@ -162,7 +171,11 @@ describe('[ORD1] behind a record whose commit takes time', () => {
       granted: [recordEffect('send'), batchEffect('a')],
     }
     bench.interpreter.dispatch({ kind: 'timePassed' }, 42)
-    bench.granted[0]?.({ endpoint: 'batchPlaceOrder', release: () => undefined, unused: () => undefined })
+    bench.granted[0]?.({
+      endpoint: 'batchPlaceOrder',
+      release: () => undefined,
+      unused: () => undefined,
+    })
 
     expect(bench.calls.map(({ what, tickersReadAt }) => [what, tickersReadAt])).toEqual([
       ['batch a', undefined],
@@ -171,11 +184,21 @@ describe('[ORD1] behind a record whose commit takes time', () => {
 
   test('a journal that does not keep up ends the run', () => {
     const bench = new InterpreterBench()
-    const announcement = { kind: 'announce', level: 'info', event: 'order.sent', fields: {} } as const
+    const announcement = {
+      kind: 'announce',
+      level: 'info',
+      event: 'order.sent',
+      fields: {},
+    } as const
 
-    bench.step('started', [recordEffect('send'), ...Array.from({ length: 10_001 }, () => announcement)])
+    bench.step('started', [
+      recordEffect('send'),
+      ...Array.from({ length: 10_001 }, () => announcement),
+    ])
 
-    expect(bench.broken).toEqual([new Error('the journal does not keep up: 10000 effects wait for it')])
+    expect(bench.broken).toEqual([
+      new Error('the journal does not keep up: 10000 effects wait for it'),
+    ])
   })
 })
 
@@ -202,7 +225,13 @@ describe('[ORD5] a cancel-all that goes ahead of its record', () => {
 
     bench.step('started', [recordEffect('cancel'), CANCEL_ALL, recordEffect('cancel'), CANCEL_ALL])
 
-    expect(bench.done).toEqual(['append cancel', 'note', 'cancelAll all', 'append cancel', 'cancelAll all'])
+    expect(bench.done).toEqual([
+      'append cancel',
+      'note',
+      'cancelAll all',
+      'append cancel',
+      'cancelAll all',
+    ])
   })
 
   test('leaves the note of the run before in place as long as its own may be needed', () => {
@@ -308,7 +337,11 @@ describe('[ORD1] a commit that fails', () => {
     await bench.time.pass(50)
     bench.calls.at(-1)?.answer(NOTHING)
 
-    expect(bench.calls.map(({ what }) => what.split(' ')[0])).toEqual(['batch', 'cancelAll', 'cancelAll'])
+    expect(bench.calls.map(({ what }) => what.split(' ')[0])).toEqual([
+      'batch',
+      'cancelAll',
+      'cancelAll',
+    ])
     expect(ends).toEqual(['cancelled'])
   })
 })

@@ -4,11 +4,21 @@ import { AccountReader } from '../../src/interpreter/account-reader.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 const REFUSED: Answer<never> = {
-  ...{ kind: 'refused', class: 'definite', topic: 'auth', code: '40018', message: 'Invalid IP' },
-  ...{ status: 400, receivedAt: 0 },
+  kind: 'refused',
+  class: 'definite',
+  topic: 'auth',
+  code: '40018',
+  message: 'Invalid IP',
+  status: 400,
+  receivedAt: 0,
 }
 const PAGE: Answer<never> = {
-  ...{ kind: 'unknown', cause: 'unreadable', code: 'HTTP_403', message: '', status: 403, receivedAt: 0 },
+  kind: 'unknown',
+  cause: 'unreadable',
+  code: 'HTTP_403',
+  message: '',
+  status: 403,
+  receivedAt: 0,
 }
 const REMOVED: Answer<never> = { ...REFUSED, topic: 'symbol', code: '40309' }
 const ACCEPTED = { kind: 'accepted', data: {}, receivedAt: 0 } as Answer<never>

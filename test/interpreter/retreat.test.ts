@@ -17,7 +17,12 @@ const GONE: Answer<BatchResult> = {
   receivedAt: 0,
 }
 
-const NO_GRANT: Answer<BatchResult> = { ...GONE, class: 'notSent', code: 'LIMITER_TIMEOUT', topic: 'ours' }
+const NO_GRANT: Answer<BatchResult> = {
+  ...GONE,
+  class: 'notSent',
+  code: 'LIMITER_TIMEOUT',
+  topic: 'ours',
+}
 
 let bench: InterpreterBench
 

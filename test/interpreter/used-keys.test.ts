@@ -8,7 +8,13 @@ import { withUsedKeys } from '../../src/interpreter/used-keys.ts'
 import { STRATEGY } from './interpreter-bench.ts'
 
 const SYMBOL = 'BTCUSDT'
-const place = (key: string): Intent => ({ kind: 'place', symbol: SYMBOL, key, action: 'openLong', lots: 1 })
+const place = (key: string): Intent => ({
+  kind: 'place',
+  symbol: SYMBOL,
+  key,
+  action: 'openLong',
+  lots: 1,
+})
 const call = (key: string): Intent => ({ kind: 'cancelMargin', symbol: SYMBOL, key })
 
 /** A journal that knows these keys, and what it was asked for. */
@@ -27,7 +33,13 @@ function decided(...intents: readonly Intent[]): EngineEvent {
 
 test('[ORD2] a decision carries what the journal knows of keys that the book does not hold', () => {
   const book = createBook('one_way_mode')
-  const order = { purpose: 'place', strategyId: STRATEGY, symbol: SYMBOL, key: 'held', clientOid: 'one' }
+  const order = {
+    purpose: 'place',
+    strategyId: STRATEGY,
+    symbol: SYMBOL,
+    key: 'held',
+    clientOid: 'one',
+  }
   applyRecord(book, { kind: 'send', at: 1, orders: [order], again: [] } as never)
   const { asked, journal } = journalOf('old', 'done')
   const intents = [place('held'), place('old'), place('new'), call('done'), call('held')]

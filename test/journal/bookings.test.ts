@@ -30,14 +30,36 @@ const open = (): Journal & BookingStore =>
 
 function fillOf(tradeId: string, at: number): BookedFill {
   const owned = { clientOid: 'c', strategyId: 's', owner: 'strategy' } as const
-  const words = { symbol: 'A', side: 'buy', tradeSide: 'open', coin: 'U', scope: 'maker', source: 'API' }
+  const words = {
+    symbol: 'A',
+    side: 'buy',
+    tradeSide: 'open',
+    coin: 'U',
+    scope: 'maker',
+    source: 'API',
+  }
   const amounts = { price: '10.5', size: '0.1', profit: '-0.2', fee: '0.01' }
   const added = { fillKind: 'trade', otherFees: 'BGB 0.011' }
-  return { kind: 'fill', tradeId, at, orderId: `o${tradeId}`, ...owned, ...words, ...amounts, ...added }
+  return {
+    kind: 'fill',
+    tradeId,
+    at,
+    orderId: `o${tradeId}`,
+    ...owned,
+    ...words,
+    ...amounts,
+    ...added,
+  }
 }
 
 const fundingOf = (id: string, at: number): BookedFunding => ({
-  ...{ kind: 'funding', id, at, symbol: 'A', side: 'long', amount: '-0.5', coin: 'U' },
+  kind: 'funding',
+  id,
+  at,
+  symbol: 'A',
+  side: 'long',
+  amount: '-0.5',
+  coin: 'U',
 })
 
 function book(journal: Journal, ...bookings: Booking[]): void {
@@ -89,7 +111,10 @@ describe('[DET2] what records have booked', () => {
     })
 
     const span = { since: 2, until: DAY_MS + 5 }
-    expect(idsOf(reading((journal) => [...journal.bookings('fill', span)]))).toEqual(['2', `${DAY_MS}`])
+    expect(idsOf(reading((journal) => [...journal.bookings('fill', span)]))).toEqual([
+      '2',
+      `${DAY_MS}`,
+    ])
   })
 
   test('gets its owner when that is known, and stands once when it is booked twice', () => {
@@ -103,7 +128,10 @@ describe('[DET2] what records have booked', () => {
     const owner = { kind: 'owner', tradeId: 'a', orderId: 'oa', ...owned } as const
     reading((journal) => book(journal, owner, { ...owner, tradeId: 'of an archived fill' }))
 
-    expect(reading((journal) => [...journal.bookings('fill')])).toEqual([fillOf('a', 1), fillOf('b', 1)])
+    expect(reading((journal) => [...journal.bookings('fill')])).toEqual([
+      fillOf('a', 1),
+      fillOf('b', 1),
+    ])
   })
 
   test('stands for each order of a trade, and an owner found is that of one of the two', () => {
@@ -111,9 +139,14 @@ describe('[DET2] what records have booked', () => {
     const twins = ['buyer', 'seller'].map((orderId) => ({ ...fillOf('a', 1), orderId, ...waiting }))
     reading((journal) => book(journal, ...twins))
     const owned = { clientOid: 'c', strategyId: 's', owner: 'strategy' } as const
-    reading((journal) => book(journal, { kind: 'owner', tradeId: 'a', orderId: 'seller', ...owned }))
+    reading((journal) =>
+      book(journal, { kind: 'owner', tradeId: 'a', orderId: 'seller', ...owned }),
+    )
 
-    expect(reading((journal) => [...journal.bookings('fill')])).toEqual([twins[0], { ...twins[1], ...owned }])
+    expect(reading((journal) => [...journal.bookings('fill')])).toEqual([
+      twins[0],
+      { ...twins[1], ...owned },
+    ])
   })
 
   test('is lost with its record, and only then, when the process is killed', () => {
@@ -121,11 +154,15 @@ describe('[DET2] what records have booked', () => {
     book(journal, fillOf('a', 1))
     journal.append({ kind: 'foreign', at: 1, symbol: 'A', orderIds: [] }, [fillOf('b', 1)])
     const copy = join(folder, 'copy.sqlite')
-    for (const part of ['', '-wal', '.mark']) writeFileSync(`${copy}${part}`, readFileSync(`${file}${part}`))
+    for (const part of ['', '-wal', '.mark'])
+      writeFileSync(`${copy}${part}`, readFileSync(`${file}${part}`))
     journal.close()
     file = copy
 
-    const [records, ids] = reading((killed) => [killed.load().records.length, idsOf(killed.bookings('fill'))])
+    const [records, ids] = reading((killed) => [
+      killed.load().records.length,
+      idsOf(killed.bookings('fill')),
+    ])
     expect([records, ids]).toEqual([1, ['a']])
   })
 
@@ -139,7 +176,10 @@ describe('[DET2] what records have booked', () => {
     ['is gone', "DELETE FROM fills WHERE tradeId = 'b'"],
     ['is as it was before', 'REPLACE INTO fills SELECT * FROM older'],
     ['lies on a day that has no sum', 'UPDATE booked_days SET day = -9 WHERE day = 1'],
-    ['lies on a day whose sum is of another kind', "UPDATE booked_days SET kind = 'f' WHERE day = 1"],
+    [
+      'lies on a day whose sum is of another kind',
+      "UPDATE booked_days SET kind = 'f' WHERE day = 1",
+    ],
   ])('is refused when it is read, and not before, where a row %s', (_, damage) => {
     reading((journal) => {
       book(journal, fillOf('a', 1), { ...fillOf('b', DAY_MS), owner: 'waiting' })
@@ -151,7 +191,9 @@ describe('[DET2] what records have booked', () => {
     expect(() => reading((journal) => [...journal.bookings('fill')])).toThrow(
       /JOURNAL_CORRUPT[^]*a fill of 1970-01-0/,
     )
-    expect(idsOf(reading((journal) => [...journal.bookings('fill', { since: 2 * DAY_MS })]))).toEqual(['c'])
+    expect(
+      idsOf(reading((journal) => [...journal.bookings('fill', { since: 2 * DAY_MS })])),
+    ).toEqual(['c'])
   })
 
   test.each([
@@ -174,11 +216,21 @@ describe('[DET2] what records have booked', () => {
     damageBy("UPDATE fills SET price = '10.6' WHERE tradeId = 'b'")
 
     const report = repairJournal({
-      ...{ file, identity: 'live 1', stamp: 'now' },
-      buildRecord: (reason) => ({ kind: 'repaired', at: 9, strategies: [], symbols: [], reason }),
+      file,
+      identity: 'live 1',
+      stamp: 'now',
+      buildRecord: (reason) => ({
+        kind: 'repaired',
+        at: 9,
+        strategies: [],
+        symbols: [],
+        reason,
+      }),
     })
 
-    expect(report?.refusal.message).toContain('the fills and funding payments are not as they were written')
+    expect(report?.refusal.message).toContain(
+      'the fills and funding payments are not as they were written',
+    )
     expect(
       reading((journal) => [idsOf(journal.bookings('fill')), idsOf(journal.bookings('funding'))]),
     ).toEqual([['a'], ['f']])
@@ -199,7 +251,10 @@ describe('[DET2] what records have booked', () => {
       journal.dropBookings({ kind: 'archived', at: 9, before: DAY_MS + 5, ...counts })
     })
 
-    const left = reading((journal) => [idsOf(journal.bookings('fill')), idsOf(journal.bookings('funding'))])
+    const left = reading((journal) => [
+      idsOf(journal.bookings('fill')),
+      idsOf(journal.bookings('funding')),
+    ])
     expect(left).toEqual([['c'], ['g']])
     expect(reading((journal) => journal.load().records)).toMatchObject([
       { kind: 'archived', before: DAY_MS + 5 },

@@ -45,13 +45,18 @@ function touchedBytes({ before, after }: Specimen, file: DamagedFile): readonly 
   const touched: number[] = []
   for (let start = 0; start < now.length; start += step) {
     if (now.subarray(start, start + step).equals(old.subarray(start, start + step))) continue
-    for (let offset = start; offset < Math.min(start + step, now.length); offset++) touched.push(offset)
+    for (let offset = start; offset < Math.min(start + step, now.length); offset++)
+      touched.push(offset)
   }
   // The mark is one line: any byte of it counts.
   return file === 'mark' ? Array.from({ length: now.length }, (_, offset) => offset) : touched
 }
 
-function blocksOf({ before, after }: Specimen, file: DamagedFile, random: Random): readonly Damage[] {
+function blocksOf(
+  { before, after }: Specimen,
+  file: DamagedFile,
+  random: Random,
+): readonly Damage[] {
   const damages: Damage[] = []
   const put = (what: string, offset: number, block: Buffer): void => {
     damages.push({
@@ -67,7 +72,11 @@ function blocksOf({ before, after }: Specimen, file: DamagedFile, random: Random
       const garbage = Buffer.from(Array.from({ length: size }, () => random.integer(256)))
       put(`zeroed ${size}`, offset, Buffer.alloc(size))
       put(`garbled ${size}`, offset, garbage)
-      put(`doubled ${size}`, offset, after[file].subarray(Math.max(0, offset - size), Math.max(size, offset)))
+      put(
+        `doubled ${size}`,
+        offset,
+        after[file].subarray(Math.max(0, offset - size), Math.max(size, offset)),
+      )
       if (before[file].length >= offset + size) {
         put(`stale ${size}`, offset, before[file].subarray(offset, offset + size))
       }
@@ -99,6 +108,7 @@ function zeroFrom(file: DamagedFile, offset: number): Damage {
     what: 'zeroed to its end',
     file,
     offset,
-    apply: (bytes) => Buffer.concat([bytes.subarray(0, offset), Buffer.alloc(bytes.length - offset)]),
+    apply: (bytes) =>
+      Buffer.concat([bytes.subarray(0, offset), Buffer.alloc(bytes.length - offset)]),
   }
 }

@@ -68,9 +68,14 @@ describe('a reader beside the writer', () => {
     ['of one kind', { kinds: ['released'] }, [3]],
     ['of two kinds', { kinds: ['released', 'restricted'] }, [1, 2, 3, 4]],
     ['that name a symbol', { containing: '"ETHUSDT"' }, [2, 3]],
-    ['by everything at once', { containing: '"ETHUSDT"', kinds: ['restricted'], since: 1, until: 9 }, [2]],
+    [
+      'by everything at once',
+      { containing: '"ETHUSDT"', kinds: ['restricted'], since: 1, until: 9 },
+      [2],
+    ],
   ])('gives records: %s', (_, query, expected) => {
-    for (const record of [halt(1), halt(2, 'ETHUSDT'), resume(3), halt(4)]) appendDurable(writer, record)
+    for (const record of [halt(1), halt(2, 'ETHUSDT'), resume(3), halt(4)])
+      appendDurable(writer, record)
 
     expect(read(query)).toEqual(expected)
   })

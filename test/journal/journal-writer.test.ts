@@ -17,9 +17,14 @@ const ALICE: JournalWriter = {
   by: 'live on one (INTENTD_API_KEY)',
   setup: { risk: '1' },
 }
-const BOB: JournalWriter = { keys: 'b'.repeat(32), by: 'live on two (INTENTD_API_KEY)', setup: { risk: '1' } }
+const BOB: JournalWriter = {
+  keys: 'b'.repeat(32),
+  by: 'live on two (INTENTD_API_KEY)',
+  setup: { risk: '1' },
+}
 
-const openFile = (file: string) => openSqliteJournal({ file, identity: 'live 1', keepSince: () => 0 })
+const openFile = (file: string) =>
+  openSqliteJournal({ file, identity: 'live 1', keepSince: () => 0 })
 
 test('a journal in a file keeps who wrote it last, also through a repair', () => {
   const file = join(folder, 'journal.sqlite')
@@ -81,7 +86,9 @@ describe.skipIf(postgresMissing !== undefined)('a journal on PostgreSQL', () => 
       /^STATE_OF_OTHER_KEYS: [^]*keys aaaaaaaa of live on one[^]*keys bbbbbbbb of live on two[^]*journal rekey/,
     )
     expect(await tokenOf()).toBe(token)
-    const { journal: again } = await machineAt('three', place).open({ own: { ...ALICE, by: 'elsewhere' } })
+    const { journal: again } = await machineAt('three', place).open({
+      own: { ...ALICE, by: 'elsewhere' },
+    })
     expect(again.writer).toEqual(ALICE)
     await again.close()
   })
@@ -106,7 +113,9 @@ describe.skipIf(postgresMissing !== undefined)('a journal on PostgreSQL', () => 
     const connection = new Connection(place)
     await connection.query(`UPDATE "${place.schema}".lease SET token = token + 1`)
     await journal.noteWriter(BOB)
-    const [row] = await connection.query(`SELECT value FROM "${place.schema}".meta WHERE name = 'writer'`)
+    const [row] = await connection.query(
+      `SELECT value FROM "${place.schema}".meta WHERE name = 'writer'`,
+    )
     expect(row?.['value']).toBe(JSON.stringify(ALICE))
     await connection.close()
     await journal.close(false)

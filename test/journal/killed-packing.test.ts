@@ -24,7 +24,9 @@ describe('[ORD5] a process that is killed while it packs', () => {
     const folder = mkdtempSync(join(tmpdir(), 'killed-packing-'))
     const file = join(folder, 'journal.sqlite')
     // What is made durable by a commit has the name of its last statement: the rows of the block go.
-    const after = point.startsWith('journal.commit') ? { INTENTD_CRASH_AFTER: 'journal.pack.after' } : {}
+    const after = point.startsWith('journal.commit')
+      ? { INTENTD_CRASH_AFTER: 'journal.pack.after' }
+      : {}
     const child = spawn(process.execPath, ['--import', WATCH, PROCESS, file, String(RECORDS)], {
       env: { ...process.env, ...after, INTENTD_CRASH_AT: `${point}:1` },
       stdio: 'ignore',

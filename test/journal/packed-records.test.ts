@@ -27,7 +27,8 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const open = (): Journal => openSqliteJournal({ file, identity: 'live 1', keepSince: () => keepSinceAt })
+const open = (): Journal =>
+  openSqliteJournal({ file, identity: 'live 1', keepSince: () => keepSinceAt })
 
 function restriction(at: number): JournalRecord {
   const reason = `tab\tline\nnumber ${at} ü`

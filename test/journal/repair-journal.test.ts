@@ -130,9 +130,9 @@ describe('a repair', () => {
   test('that was broken off lets nothing else in, and begins again from what it had put aside', () => {
     damageBy('DELETE FROM records WHERE at = 5')
     const found = readFileSync(file)
-    expect(() => repairJournal({ file, identity: 'live 1', stamp: 'first', buildRecord: breakOff })).toThrow(
-      /broken off/,
-    )
+    expect(() =>
+      repairJournal({ file, identity: 'live 1', stamp: 'first', buildRecord: breakOff }),
+    ).toThrow(/broken off/)
     writeFileSync(file, found.subarray(0, 5000))
 
     expect(() => open()).toThrow(/JOURNAL_REPAIR_UNFINISHED[^]*journal.sqlite.damaged-first/)

@@ -3,7 +3,12 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { type JournalRecord } from '../../src/domain/record.ts'
 import { type BookedFill, type BookedRow, type Booking } from '../../src/journal/booking.ts'
-import { type BookingStore, type BookRow, type Journal, type RowChange } from '../../src/journal/journal.ts'
+import {
+  type BookingStore,
+  type BookRow,
+  type Journal,
+  type RowChange,
+} from '../../src/journal/journal.ts'
 import { JournalReader, type NumberedRecord } from '../../src/journal/journal-reader.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 
@@ -72,7 +77,10 @@ function checkpointChanges(records: number): readonly RowChange[] {
     key: `order ${index}`,
     value: undefined,
   }))
-  return [...gone, ...checkpointBook(records).filter(({ value }) => value.startsWith(`${records} `))]
+  return [
+    ...gone,
+    ...checkpointBook(records).filter(({ value }) => value.startsWith(`${records} `)),
+  ]
 }
 
 /** The rows of the first checkpoint, with those that the second takes away. */
@@ -89,20 +97,42 @@ function specimenBookings(at: number): readonly Booking[] {
   if (at <= FILLERS) return []
   const time = at * 5 * 3_600_000
   if (at % 4 === 2) return [fillOf(at, time)]
-  if (at % 4 === 3) return [{ kind: 'owner', tradeId: `t${at - 1}`, orderId: `o${at - 1}`, ...OWNED }]
+  if (at % 4 === 3)
+    return [{ kind: 'owner', tradeId: `t${at - 1}`, orderId: `o${at - 1}`, ...OWNED }]
   if (at % 5 > 0) return []
   return [
-    { kind: 'funding', id: `f${at}`, at: time, symbol: 'A', side: 'long', amount: `-0.${at}`, coin: 'U' },
+    {
+      kind: 'funding',
+      id: `f${at}`,
+      at: time,
+      symbol: 'A',
+      side: 'long',
+      amount: `-0.${at}`,
+      coin: 'U',
+    },
   ]
 }
 
 const OWNED = { clientOid: 'c-0', strategyId: 's', owner: 'strategy' } as const
 
 function fillOf(at: number, time: number): BookedFill {
-  const words = { clientOid: '', strategyId: '', symbol: 'A', side: 'buy', tradeSide: 'open', coin: 'U' }
+  const words = {
+    clientOid: '',
+    strategyId: '',
+    symbol: 'A',
+    side: 'buy',
+    tradeSide: 'open',
+    coin: 'U',
+  }
   const amounts = { price: `${at}.5`, size: '1', profit: '0', fee: '0.01' }
   const added = { fillKind: 'trade', otherFees: '' }
-  const rest = { orderId: `o${at}`, owner: 'waiting', scope: 'maker', source: 'API', ...added } as const
+  const rest = {
+    orderId: `o${at}`,
+    owner: 'waiting',
+    scope: 'maker',
+    source: 'API',
+    ...added,
+  } as const
   return { kind: 'fill', tradeId: `t${at}`, at: time, ...words, ...amounts, ...rest }
 }
 
@@ -110,7 +140,9 @@ function fillOf(at: number, time: number): BookedFill {
 export function bookedBy(records: readonly JournalRecord[]): readonly BookedRow[] {
   const bookings = records.flatMap(({ at }) => specimenBookings(at))
   const rows = bookings.filter((booking) => booking.kind !== 'owner')
-  const owners = new Map(bookings.flatMap((one) => (one.kind === 'owner' ? [[one.tradeId, OWNED]] : [])))
+  const owners = new Map(
+    bookings.flatMap((one) => (one.kind === 'owner' ? [[one.tradeId, OWNED]] : [])),
+  )
   const fills = rows.filter((row) => row.kind === 'fill')
   return [
     ...fills.map((fill) => ({ ...fill, ...owners.get(fill.tradeId) })),
@@ -196,12 +228,22 @@ function makeSpecimen(folder: string, name: 'killed' | 'closed'): Specimen {
   const after = readJournalFiles(file)
   const { salt } = last
   if (name === 'killed') last.close()
-  return { name, before, after, salt, history, checkpointed: BEFORE_CHECKPOINT, durable: history.length }
+  return {
+    name,
+    before,
+    after,
+    salt,
+    history,
+    checkpointed: BEFORE_CHECKPOINT,
+    durable: history.length,
+  }
 }
 
 function readJournalFiles(file: string): JournalFiles {
   const read = (suffix: string): Buffer =>
-    statSync(file + suffix, { throwIfNoEntry: false }) ? readFileSync(file + suffix) : Buffer.alloc(0)
+    statSync(file + suffix, { throwIfNoEntry: false })
+      ? readFileSync(file + suffix)
+      : Buffer.alloc(0)
   return { main: read(SUFFIXES.main), wal: read(SUFFIXES.wal), mark: read(SUFFIXES.mark) }
 }
 

@@ -28,7 +28,9 @@ const halt = (at: number, reason = `number ${at}`): JournalRecord => ({
   by: 'a test',
   reason,
 })
-const halts = (count: number): readonly BookRow[] => [{ name: 'halts', key: '', value: String(count) }]
+const halts = (count: number): readonly BookRow[] => [
+  { name: 'halts', key: '', value: String(count) },
+]
 const open = (identity = 'live 1', keepSinceAt = 0): Journal =>
   openSqliteJournal({ file, identity, keepSince: () => keepSinceAt })
 
@@ -40,7 +42,8 @@ function instants(journal: Journal): number[] {
 function copyAsKilled(): string {
   const copy = join(mkdtempSync(join(folder, 'killed-')), 'journal.sqlite')
   writeFileSync(copy, readFileSync(file))
-  for (const beside of ['-wal', '.mark']) writeFileSync(`${copy}${beside}`, readFileSync(`${file}${beside}`))
+  for (const beside of ['-wal', '.mark'])
+    writeFileSync(`${copy}${beside}`, readFileSync(`${file}${beside}`))
   return copy
 }
 
@@ -143,7 +146,11 @@ describe('[ORD1] the journal', () => {
       /sequence +2/,
     ],
     ['a record has another time', 'UPDATE records SET at = 9 WHERE at = 2', /sequence +2/],
-    ['a record is of another kind', "UPDATE records SET kind = 'fills' WHERE at = 2", /sequence +2/],
+    [
+      'a record is of another kind',
+      "UPDATE records SET kind = 'fills' WHERE at = 2",
+      /sequence +2/,
+    ],
     [
       'two records changed places',
       'UPDATE records SET sequence = -sequence; UPDATE records SET sequence = 4 + sequence',
@@ -160,7 +167,11 @@ describe('[ORD1] the journal', () => {
       /JOURNAL_TAIL_LOST[^]*found +2[^]*durable +3/,
     ],
     ['all records are gone', 'DELETE FROM records', /JOURNAL_TAIL_LOST/],
-    ['the salt is another one', "UPDATE meta SET value = 'ab' WHERE name = 'salt'", /JOURNAL_CORRUPT/],
+    [
+      'the salt is another one',
+      "UPDATE meta SET value = 'ab' WHERE name = 'salt'",
+      /JOURNAL_CORRUPT/,
+    ],
     [
       'the identity is another one',
       "UPDATE meta SET value = 'live 2' WHERE name = 'identity'",
@@ -199,7 +210,10 @@ describe('[ORD1] the journal', () => {
     ['stands elsewhere', "UPDATE book SET position = 9 WHERE key = 'b'"],
     ['is gone', "DELETE FROM book WHERE key = 'b'"],
     ['is gone, the last of all', 'DELETE FROM book'],
-    ['stands twice', 'INSERT INTO book SELECT 9, name, key, value, digest FROM book WHERE position = 2'],
+    [
+      'stands twice',
+      'INSERT INTO book SELECT 9, name, key, value, digest FROM book WHERE position = 2',
+    ],
     ['is as it was before', "REPLACE INTO book SELECT * FROM older WHERE key = 'b'"],
     ['is one that was taken away', "REPLACE INTO book SELECT * FROM older WHERE key = 'c'"],
     ['has no checkpoint', 'DELETE FROM checkpoints'],
@@ -232,7 +246,11 @@ describe('[ORD1] the journal', () => {
     ['is gone', () => rmSync(`${file}.mark`), /JOURNAL_MARK_DAMAGED/],
     ['is cut short', () => damageMark(/.\n/, ''), /JOURNAL_MARK_DAMAGED/],
     ['names a record before the checkpoint', () => damageMark('3 ', '1 '), /JOURNAL_MARK_DAMAGED/],
-    ['names a record with another link', () => damageMark(/(.)\n/, differently), /JOURNAL_MARK_DAMAGED/],
+    [
+      'names a record with another link',
+      () => damageMark(/(.)\n/, differently),
+      /JOURNAL_MARK_DAMAGED/,
+    ],
     ['names a record that never was', () => damageMark('3 ', '4 '), /JOURNAL_TAIL_LOST/],
   ])('refuses a journal whose mark %s: its end could be anywhere', (_, damage, refusal) => {
     const journal = open()
@@ -262,7 +280,12 @@ describe('[ORD1] the journal', () => {
   test('refuses a record of another run, sound as it is', () => {
     const runs = ['one', 'other'].map((name) => join(folder, name))
     for (const run of runs) {
-      const journal = openSqliteJournal({ file: run, identity: 'live 1', salt: 'ab', keepSince: () => 0 })
+      const journal = openSqliteJournal({
+        file: run,
+        identity: 'live 1',
+        salt: 'ab',
+        keepSince: () => 0,
+      })
       for (const at of [1, run === runs[0] ? 2 : 7, 3]) appendDurable(journal, halt(at))
       journal.close()
     }
@@ -288,13 +311,18 @@ describe('[ORD1] the journal', () => {
     open().close()
     damageBy('PRAGMA user_version = 1')
 
-    expect(() => open()).toThrow(/JOURNAL_LAYOUT_UNKNOWN: the journal was written by an earlier version/)
+    expect(() => open()).toThrow(
+      /JOURNAL_LAYOUT_UNKNOWN: the journal was written by an earlier version/,
+    )
   })
 })
 
 function damageMark(what: string | RegExp, by: string | ((found: string) => string)): void {
   const text = readFileSync(`${file}.mark`, 'latin1')
-  writeFileSync(`${file}.mark`, typeof by === 'string' ? text.replace(what, by) : text.replace(what, by))
+  writeFileSync(
+    `${file}.mark`,
+    typeof by === 'string' ? text.replace(what, by) : text.replace(what, by),
+  )
 }
 
 function differently(lastOfLine: string): string {

@@ -32,25 +32,32 @@ function verdictsOn(specimen: Specimen | undefined): readonly Verdict[] {
     if (!damage) throw new Error('unreachable: the list is long')
     const verdict = torture(specimen, damage, join(folder, 'damaged'))
     if (verdict.kind !== 'wrong') return verdict
-    throw new Error(`${specimen.name}, ${damage.file} ${damage.what} at ${damage.offset}: ${verdict.why}`)
+    throw new Error(
+      `${specimen.name}, ${damage.file} ${damage.what} at ${damage.offset}: ${verdict.why}`,
+    )
   })
 }
 
 test.each([
   ['was killed', 0],
   ['was closed', 1],
-])('[ORD5] a journal that %s and damaged: everything that was acknowledged, or a refusal', (_, index) => {
-  const verdicts = verdictsOn(specimens[index])
+])(
+  '[ORD5] a journal that %s and damaged: everything that was acknowledged, or a refusal',
+  (_, index) => {
+    const verdicts = verdictsOn(specimens[index])
 
-  const kinds = new Set(verdicts.map(({ kind }) => kind))
-  expect([...kinds].toSorted()).toEqual(['refused', 'whole'])
-})
+    const kinds = new Set(verdicts.map(({ kind }) => kind))
+    expect([...kinds].toSorted()).toEqual(['refused', 'whole'])
+  },
+)
 
 test('[ORD5] a journal that was cut off with its mark: an exact prefix down to the mark, or a refusal', () => {
   const specimen = specimens[2]
   const verdicts = verdictsOn(specimen)
 
-  const lengths = verdicts.flatMap((verdict) => (verdict.kind === 'prefix' ? [verdict.records] : []))
+  const lengths = verdicts.flatMap((verdict) =>
+    verdict.kind === 'prefix' ? [verdict.records] : [],
+  )
   expect(Math.min(...lengths)).toBe((specimen?.history.length ?? 0) - LAST_RECORDS)
 })
 
@@ -86,7 +93,9 @@ test('[ORD5] packed records of which any byte is wrong: everything else is there
 function packedBytes(file: string, main: Buffer): readonly [start: number, end: number] {
   const database = new DatabaseSync(file, { readOnly: true })
   try {
-    const body = Buffer.from(database.prepare('SELECT body FROM record_blocks').get()?.['body'] as Uint8Array)
+    const body = Buffer.from(
+      database.prepare('SELECT body FROM record_blocks').get()?.['body'] as Uint8Array,
+    )
     const start = main.indexOf(body)
     if (start < 0) throw new Error('the block goes over several pages')
     return [start, start + body.length]

@@ -44,7 +44,8 @@ export function torture(specimen: Specimen, damage: Damage, folder: string): Ver
   const prefix = toHistory(specimen, found)
   const wrong = judge(specimen, prefix)
   if (wrong !== undefined) return { kind: 'wrong', why: wrong }
-  if (!isDeepStrictEqual(keys, keysOf(prefix ?? []))) return { kind: 'wrong', why: 'it has other used keys' }
+  if (!isDeepStrictEqual(keys, keysOf(prefix ?? [])))
+    return { kind: 'wrong', why: 'it has other used keys' }
   if (typeof booked === 'object' && !isDeepStrictEqual(booked, bookedBy(prefix ?? []))) {
     return { kind: 'wrong', why: 'it has other fills or funding payments' }
   }
@@ -59,7 +60,8 @@ export function torture(specimen: Specimen, damage: Damage, folder: string): Ver
       return { kind: 'wrong', why: 'what was appended after it is not there the next time' }
     }
   }
-  if (typeof booked === 'string') return { kind: 'refused', code: `${booked}, when fills were read` }
+  if (typeof booked === 'string')
+    return { kind: 'refused', code: `${booked}, when fills were read` }
   if (typeof read === 'string') return { kind: 'refused', code: `${read}, when records were read` }
   const records = prefix?.length ?? 0
   return records === specimen.history.length ? { kind: 'whole' } : { kind: 'prefix', records }
@@ -153,7 +155,10 @@ function toHistory(
   return [...history.slice(0, checkpointed), ...records]
 }
 
-function judge(specimen: Specimen, prefix: readonly JournalRecord[] | undefined): string | undefined {
+function judge(
+  specimen: Specimen,
+  prefix: readonly JournalRecord[] | undefined,
+): string | undefined {
   if (prefix === undefined) return 'its checkpoint is not the one that was stored'
   if (!isDeepStrictEqual(prefix, specimen.history.slice(0, prefix.length))) return 'it is no prefix'
   if (prefix.length < specimen.durable) return `it ends at ${prefix.length}, and nothing says so`

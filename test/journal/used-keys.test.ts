@@ -24,12 +24,24 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 const open = (keysSinceAt = 0): Journal =>
-  openSqliteJournal({ file, identity: IDENTITY, keepSince: () => 0, keepKeysSince: () => keysSinceAt })
+  openSqliteJournal({
+    file,
+    identity: IDENTITY,
+    keepSince: () => 0,
+    keepKeysSince: () => keysSinceAt,
+  })
 
 /** Orders by name are sent, and one of a ladder. */
 function send(at: number, ...keys: readonly string[]): JournalRecord {
-  const orders = [...keys.map((key) => ({ purpose: 'place', key })), { purpose: 'quote', key: 'quote:B:1' }]
-  return { kind: 'send', at, orders: orders.map((order) => ({ strategyId: 's', ...order })) } as never
+  const orders = [
+    ...keys.map((key) => ({ purpose: 'place', key })),
+    { purpose: 'quote', key: 'quote:B:1' },
+  ]
+  return {
+    kind: 'send',
+    at,
+    orders: orders.map((order) => ({ strategyId: 's', ...order })),
+  } as never
 }
 
 /** A call on the account is decided on. */
@@ -130,8 +142,16 @@ describe('[ORD2] a store of used keys that is damaged', () => {
 
     expect(() => find('a')).toThrow(/JOURNAL_POISONED[^]*intentd repair/)
     const report = repairJournal({
-      ...{ file, identity: IDENTITY, stamp: 'now' },
-      buildRecord: (reason) => ({ kind: 'repaired', at: 9, strategies: [], symbols: [], reason }),
+      file,
+      identity: IDENTITY,
+      stamp: 'now',
+      buildRecord: (reason) => ({
+        kind: 'repaired',
+        at: 9,
+        strategies: [],
+        symbols: [],
+        reason,
+      }),
     })
     expect(report?.refusal.code).toBe('JOURNAL_CORRUPT')
     expect(find('b', 'c')).toEqual(['b', 'c'])
@@ -173,8 +193,16 @@ describe('[ORD2] a store of used keys that is damaged', () => {
     damageBy("UPDATE book SET value = '7'")
 
     repairJournal({
-      ...{ file, identity: IDENTITY, stamp: 'now' },
-      buildRecord: (reason) => ({ kind: 'repaired', at: 9, strategies: [], symbols: [], reason }),
+      file,
+      identity: IDENTITY,
+      stamp: 'now',
+      buildRecord: (reason) => ({
+        kind: 'repaired',
+        at: 9,
+        strategies: [],
+        symbols: [],
+        reason,
+      }),
     })
 
     const journal = open()

@@ -17,7 +17,10 @@ test.each([
 
 test('what is not too deep is parsed as ever', () => {
   const brackets = '[{'.repeat(100)
-  const value = { a: [brackets, `\\"${brackets}`, { 'b]': JSON.parse(nested(60)) as unknown }], c: 1.5 }
+  const value = {
+    a: [brackets, `\\"${brackets}`, { 'b]': JSON.parse(nested(60)) as unknown }],
+    c: 1.5,
+  }
 
   expect(parseBoundedJson(JSON.stringify(value))).toEqual(value)
   expect(parseBoundedJson(nested(64))).toEqual(JSON.parse(nested(64)))
@@ -48,7 +51,9 @@ const PARSED_UNBOUNDED = [
 test('JSON is parsed without a bound only where the process itself or its journal wrote it', () => {
   const found = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts'))
-    .filter((path) => /\bJSON\.parse\(|(?<!\bz)\.json\(\)/.test(readFileSync(`src/${path}`, 'utf8')))
+    .filter((path) =>
+      /\bJSON\.parse\(|(?<!\bz)\.json\(\)/.test(readFileSync(`src/${path}`, 'utf8')),
+    )
     .toSorted()
 
   expect(found).toEqual(PARSED_UNBOUNDED)

@@ -11,7 +11,13 @@ interface State {
 }
 
 test('the owner of a state changes the state itself, not a copy', () => {
-  const state: State = { isOpen: false, orders: new Map(), symbols: new Set(), codes: [], pair: undefined }
+  const state: State = {
+    isOpen: false,
+    orders: new Map(),
+    symbols: new Set(),
+    codes: [],
+    pair: undefined,
+  }
 
   own(state).isOpen = true
   own(state).orders.set('a', { lots: 1 })

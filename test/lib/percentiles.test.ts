@@ -15,7 +15,9 @@ describe('percentiles of durations', () => {
   it.each([0.01, 1, 1000])(
     'are in ms, never below the truth and at most a 125th above it: steps of %s ms',
     (stepMs) => {
-      const { count, ...stated } = summaryOf(Array.from({ length: 1000 }, (_, index) => (index + 1) * stepMs))
+      const { count, ...stated } = summaryOf(
+        Array.from({ length: 1000 }, (_, index) => (index + 1) * stepMs),
+      )
 
       expect(count).toBe(1000)
       const truth = { meanMs: 500.5, p50Ms: 500, p90Ms: 900, p99Ms: 990, maxMs: 1000 }

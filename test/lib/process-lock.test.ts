@@ -19,7 +19,13 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const holder = (name: string): LockHolder => ({ pid: 7, since: 1, host: 'here', name, command: 'run' })
+const holder = (name: string): LockHolder => ({
+  pid: 7,
+  since: 1,
+  host: 'here',
+  name,
+  command: 'run',
+})
 
 test('one holds it, the next is told who, and has it once it is released', () => {
   const first = takeProcessLock(file, holder('first'))

@@ -5,7 +5,10 @@ import { parseValue, writeValue } from '../../src/lib/value-text.ts'
 describe('a value as text', () => {
   test.each([
     ['what JSON can say', { text: 'a\tb\n"c"', list: [1, 2.5, -3e-9, true, null], empty: {} }],
-    ['what JSON would lose', [undefined, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0]],
+    [
+      'what JSON would lose',
+      [undefined, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0],
+    ],
     ['a field that is there and undefined', { ticks: undefined, lots: 1 }],
     [
       'maps and sets, in their order',

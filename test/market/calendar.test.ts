@@ -9,7 +9,13 @@ let calendar: Calendar
 function createCalendar(...jobs: readonly Partial<CalendarJob>[]): unknown[] {
   const errors: unknown[] = []
   const onError: CalendarJob['onError'] = (error) => errors.push(error)
-  const ordinary = { name: 'funding', pattern: '* * * * *', timeZone: 'UTC', run: () => undefined, onError }
+  const ordinary = {
+    name: 'funding',
+    pattern: '* * * * *',
+    timeZone: 'UTC',
+    run: () => undefined,
+    onError,
+  }
   calendar = new Calendar(jobs.map((job) => ({ ...ordinary, ...job })))
   return errors
 }
@@ -29,7 +35,8 @@ afterEach(async () => {
 describe('the calendar', () => {
   it('runs each job by its pattern in its own time zone', async () => {
     const runs: string[] = []
-    const note = (name: string) => () => void runs.push(`${name} ${new Date().toISOString().slice(11, 19)}`)
+    const note = (name: string) => () =>
+      void runs.push(`${name} ${new Date().toISOString().slice(11, 19)}`)
     createCalendar(
       { name: 'funding', pattern: '5 0 */8 * * *', run: note('funding') },
       { name: 'day roll', pattern: '0 0 * * *', timeZone: 'Asia/Tokyo', run: note('day roll') },
@@ -38,7 +45,12 @@ describe('the calendar', () => {
     calendar.start()
     await vi.advanceTimersByTimeAsync(24 * 60 * MINUTE_MS)
 
-    expect(runs).toEqual(['funding 00:00:05', 'funding 08:00:05', 'day roll 15:00:00', 'funding 16:00:05'])
+    expect(runs).toEqual([
+      'funding 00:00:05',
+      'funding 08:00:05',
+      'day roll 15:00:00',
+      'funding 16:00:05',
+    ])
   })
 
   it('does nothing before it is started, and nothing once it is stopped', async () => {
@@ -56,7 +68,11 @@ describe('the calendar', () => {
   })
 
   it('reports a run that throws, prints nothing, and runs again', async () => {
-    const printed = [vi.spyOn(console, 'error'), vi.spyOn(console, 'warn'), vi.spyOn(console, 'log')]
+    const printed = [
+      vi.spyOn(console, 'error'),
+      vi.spyOn(console, 'warn'),
+      vi.spyOn(console, 'log'),
+    ]
     const broken = new Error('no connection')
     const errors = createCalendar({
       run: () => {
@@ -86,11 +102,17 @@ describe('the calendar', () => {
 })
 
 /** Runs of one day, in UTC. */
-async function runsOf(timeZone: string, pattern: string, from: string, hours: number): Promise<string[]> {
+async function runsOf(
+  timeZone: string,
+  pattern: string,
+  from: string,
+  hours: number,
+): Promise<string[]> {
   vi.setSystemTime(new Date(from))
   const runs: string[] = []
   const errors = createCalendar({
-    ...{ timeZone, pattern },
+    timeZone,
+    pattern,
     run: () => void runs.push(new Date().toISOString().slice(0, 19)),
   })
   calendar.start()
@@ -102,9 +124,24 @@ async function runsOf(timeZone: string, pattern: string, from: string, hours: nu
 describe('where a zone skips an hour in spring', () => {
   it.each([
     // 02:00 becomes 03:00 at 01:00 UTC.
-    ['Europe/Berlin', '30 2 * * *', '2024-03-30T12:00:01Z', ['2024-03-31T01:00:00', '2024-04-01T00:30:00']],
-    ['Europe/Berlin', '5 0 2 * * *', '2024-03-30T12:00:01Z', ['2024-03-31T01:00:00', '2024-04-01T00:00:05']],
-    ['Europe/Berlin', '0 3 * * *', '2024-03-30T12:00:01Z', ['2024-03-31T01:00:00', '2024-04-01T01:00:00']],
+    [
+      'Europe/Berlin',
+      '30 2 * * *',
+      '2024-03-30T12:00:01Z',
+      ['2024-03-31T01:00:00', '2024-04-01T00:30:00'],
+    ],
+    [
+      'Europe/Berlin',
+      '5 0 2 * * *',
+      '2024-03-30T12:00:01Z',
+      ['2024-03-31T01:00:00', '2024-04-01T00:00:05'],
+    ],
+    [
+      'Europe/Berlin',
+      '0 3 * * *',
+      '2024-03-30T12:00:01Z',
+      ['2024-03-31T01:00:00', '2024-04-01T01:00:00'],
+    ],
     [
       'America/New_York',
       '15 2 * * *',
@@ -112,7 +149,12 @@ describe('where a zone skips an hour in spring', () => {
       ['2024-03-10T07:00:00', '2024-03-11T06:15:00'],
     ],
     // Midnight does not exist: 00:00 becomes 01:00 at 04:00 UTC.
-    ['America/Santiago', '0 0 * * *', '2024-09-07T12:00:01Z', ['2024-09-08T04:00:00', '2024-09-09T03:00:00']],
+    [
+      'America/Santiago',
+      '0 0 * * *',
+      '2024-09-07T12:00:01Z',
+      ['2024-09-08T04:00:00', '2024-09-09T03:00:00'],
+    ],
     // Half an hour: 02:00 becomes 02:30 at 15:30 UTC.
     [
       'Australia/Lord_Howe',
@@ -134,7 +176,10 @@ describe('where a zone skips an hour in spring', () => {
     const each = await runsOf('Europe/Berlin', '*/30 * * * *', '2024-03-31T00:10:01Z', 2)
 
     expect(each).toEqual([
-      ...['2024-03-31T00:30:00', '2024-03-31T01:00:00', '2024-03-31T01:30:00', '2024-03-31T02:00:00'],
+      '2024-03-31T00:30:00',
+      '2024-03-31T01:00:00',
+      '2024-03-31T01:30:00',
+      '2024-03-31T02:00:00',
     ])
   })
 
@@ -149,7 +194,12 @@ describe('where a zone skips an hour in spring', () => {
 
 describe('where a zone repeats an hour in autumn', () => {
   it.each([
-    ['Europe/Berlin', '30 2 * * *', '2024-10-26T12:00:01Z', ['2024-10-27T01:30:00', '2024-10-28T01:30:00']],
+    [
+      'Europe/Berlin',
+      '30 2 * * *',
+      '2024-10-26T12:00:01Z',
+      ['2024-10-27T01:30:00', '2024-10-28T01:30:00'],
+    ],
     [
       'America/Santiago',
       '30 23 * * *',

@@ -186,7 +186,12 @@ describe('the poll grid', () => {
 
   it('refuses an interval that is no whole number of milliseconds', () => {
     const { time } = createPolling()
-    const options = { clock: time, timers: time, onError: () => undefined, poll: async () => undefined }
+    const options = {
+      clock: time,
+      timers: time,
+      onError: () => undefined,
+      poll: async () => undefined,
+    }
 
     for (const intervalMs of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(() => new PollGrid({ ...options, intervalMs })).toThrow(RangeError)

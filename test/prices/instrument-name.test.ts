@@ -77,7 +77,12 @@ const CERTAIN: readonly [
   ['okex-swap_trades_2025-06-01_BTC-USDT-SWAP.csv.gz', 'BTCUSDT', 'futures', 'okx'],
   ['bitmex_trades_2020-04-01_XBTUSD.csv.gz', 'XBTUSD', undefined, 'bitmex'],
   ['coinbase_trades_2025-06-01_BTC-USD.csv.gz', 'BTCUSD', undefined, 'coinbase'],
-  ['binance-delivery_trades_2021-03-01_BTCUSDT_210625.csv.gz', 'BTCUSDT_210625', 'futures', 'binance'],
+  [
+    'binance-delivery_trades_2021-03-01_BTCUSDT_210625.csv.gz',
+    'BTCUSDT_210625',
+    'futures',
+    'binance',
+  ],
   // Kaiko
   ['Coinbase_BTCUSD_trades_2019_03_01.csv.gz', 'BTCUSD', undefined, 'coinbase'],
   ['bfnx_btcusd_trades_2019_03.csv.gz', 'BTCUSD', undefined, 'bitfinex'],

@@ -20,7 +20,10 @@ describe('a price file', () => {
     (kind) => {
       const random = createRandom(`price file ${kind}`)
       for (let round = 0; round < 200; round++) {
-        const read = parseRecording({ bytes: Buffer.from(drawCsv(kind, random)), source: 'BTCUSDT.csv' })
+        const read = parseRecording({
+          bytes: Buffer.from(drawCsv(kind, random)),
+          source: 'BTCUSDT.csv',
+        })
 
         const again = parse(build(read))
 
@@ -91,7 +94,9 @@ describe('a damaged price file', () => {
     const bytes = Buffer.from(whole)
     bytes[7] = 2
 
-    expect(() => parse(bytes)).toThrow(/PRICES_VERSION_UNKNOWN[^]*found +2[^]*known +1[^]*import it again/)
+    expect(() => parse(bytes)).toThrow(
+      /PRICES_VERSION_UNKNOWN[^]*found +2[^]*known +1[^]*import it again/,
+    )
   })
 
   it('with a right sum is still held to what prices can be', () => {
@@ -180,12 +185,17 @@ function drawCsv(kind: 'candles' | 'quotes', random: Random): string {
   let at = AT
   const lines = Array.from({ length: 1 + random.integer(30) }, () => {
     at += [60_000, 60_000, 61_001, 86_400_000 * 90][random.integer(4)] as number
-    const beside = chosen.map((name) => (name === 'fundingRate' ? String(random.normal() / 1e4) : draw(2, 9)))
+    const beside = chosen.map((name) =>
+      name === 'fundingRate' ? String(random.normal() / 1e4) : draw(2, 9),
+    )
     const prices =
-      kind === 'candles' ? [draw(3, 4), draw(6, 7e4), draw(1, 2), draw(3, 4)] : [draw(3, 4), draw(5, 6)]
+      kind === 'candles'
+        ? [draw(3, 4), draw(6, 7e4), draw(1, 2), draw(3, 4)]
+        : [draw(3, 4), draw(5, 6)]
     const sizes = kind === 'candles' ? [size()] : [size(), size(), draw(3, 6)]
     return [at, ...prices, ...sizes, ...beside].join(',')
   })
-  const header = kind === 'candles' ? 'ts_ms,open,high,low,close,volume' : 'ts_ms,bid,ask,bidSz,askSz,last'
+  const header =
+    kind === 'candles' ? 'ts_ms,open,high,low,close,volume' : 'ts_ms,bid,ask,bidSz,askSz,last'
   return [[header, ...chosen].join(','), ...lines].join('\n')
 }

@@ -10,7 +10,8 @@ import { parseRecording } from '../../src/prices/parse-recording.ts'
 const CANDLES =
   'ts_ms,open,high,low,close,volume\n1748538300000,10,12,9,11,5.5\n1748538360000,11,11,11,11,0\n'
 const QUOTES = 'ts_ms,bid,ask,bidSz,askSz,last\n1723161254180,9.9,10,1,2,10\n'
-const parse = (text: string) => parseRecording({ bytes: Buffer.from(text), source: 'BTCUSDT-x.csv' })
+const parse = (text: string) =>
+  parseRecording({ bytes: Buffer.from(text), source: 'BTCUSDT-x.csv' })
 
 let folder = ''
 beforeAll(async () => {
@@ -37,17 +38,24 @@ describe('loading a recording', () => {
     const file = await put('prices.csv', QUOTES)
 
     expect((await loadRecording(`ETHUSDT=${file}`)).symbol).toBe('ETHUSDT')
-    await expect(loadRecording(file)).rejects.toThrow(/RECORDING_SYMBOL_MISSING[^]*BTCUSDT=prices.csv/)
+    await expect(loadRecording(file)).rejects.toThrow(
+      /RECORDING_SYMBOL_MISSING[^]*BTCUSDT=prices.csv/,
+    )
   })
 
   it('tells what is wrong with a file', async () => {
     const packed = gzipSync(CANDLES)
     const notGzip = await put('A.csv.gz', CANDLES)
     const cut = await put('B.csv.gz', packed.subarray(0, packed.length - 12))
-    const damaged = await put('C.csv.gz', Buffer.concat([packed.subarray(0, 12), Buffer.alloc(40, 7)]))
+    const damaged = await put(
+      'C.csv.gz',
+      Buffer.concat([packed.subarray(0, 12), Buffer.alloc(40, 7)]),
+    )
     const empty = await put('BTCUSDT-empty.csv', '')
 
-    await expect(loadRecording(join(folder, 'none.csv'))).rejects.toThrow(/RECORDING_UNREADABLE[^]*ENOENT/)
+    await expect(loadRecording(join(folder, 'none.csv'))).rejects.toThrow(
+      /RECORDING_UNREADABLE[^]*ENOENT/,
+    )
     await expect(loadRecording(notGzip)).rejects.toThrow(/RECORDING_NOT_GZIP[^]*rename/)
     await expect(loadRecording(cut)).rejects.toThrow(/RECORDING_GZIP_TRUNCATED[^]*again/)
     await expect(loadRecording(damaged)).rejects.toThrow(/RECORDING_GZIP_DAMAGED/)
@@ -78,7 +86,10 @@ describe('reading the text of a recording', () => {
     const text =
       '\uFEFFsymbol,volume,close,low,high,open,ts_ms\r\nBTC/USDT,5,11,9,12,10,1748538300000\r\n\r\n'
 
-    expect(parse(text).rows).toMatchObject({ open: Float64Array.of(10), volume: Float64Array.of(5) })
+    expect(parse(text).rows).toMatchObject({
+      open: Float64Array.of(10),
+      volume: Float64Array.of(5),
+    })
     expect(parse(QUOTES).rows).toMatchObject({ kind: 'quotes', askSize: Float64Array.of(2) })
     expect(parse(QUOTES.replaceAll(',', ';')).rows).toEqual(parse(QUOTES).rows)
     expect(parse(QUOTES.replaceAll(',', '\t')).rows).toEqual(parse(QUOTES).rows)
@@ -122,8 +133,16 @@ describe('reading the text of a recording', () => {
     ['an empty field', row(1748538420000, '11,11,,11,0'), /RECORDING_NOT_NUMERIC[^]*:4/],
     ['hexadecimal', row(1748538420000, '11,0x10,1,11,0'), /RECORDING_NOT_NUMERIC[^]*0x10/],
     ['a quote too few', row(1748538420000, '11,"1"1,1,11,0'), /RECORDING_NOT_NUMERIC[^]*:4/],
-    ['the same below sep=', `sep=,\n${row(1748538420000, '11,11,eleven,11,0')}`, /NOT_NUMERIC[^]*csv:5/],
-    ['nothing below sep=', 'sep=;\r\n', /RECORDING_EMPTY: the line of the header is empty[^]*csv:2/],
+    [
+      'the same below sep=',
+      `sep=,\n${row(1748538420000, '11,11,eleven,11,0')}`,
+      /NOT_NUMERIC[^]*csv:5/,
+    ],
+    [
+      'nothing below sep=',
+      'sep=;\r\n',
+      /RECORDING_EMPTY: the line of the header is empty[^]*csv:2/,
+    ],
     [
       'quotes of two instruments',
       'ts_ms,symbol,bid,ask,bidSz,askSz,last\n1723161254180,SOL,9,10,1,2,10\n1723161254280,AVAX,9,10,1,2,10\n',
@@ -154,7 +173,11 @@ describe('reading the text of a recording', () => {
       'ts_ms,open,high,low,close\n1748538300000,1,1,1,1\n',
       /RECORDING_HEADER_UNKNOWN[^]*missing +volume, for candles/,
     ],
-    ['a row cut short', row(1748538420000, '11,11'), /RECORDING_ROW_LENGTH[^]*:4[^]*3 fields instead of 6/],
+    [
+      'a row cut short',
+      row(1748538420000, '11,11'),
+      /RECORDING_ROW_LENGTH[^]*:4[^]*3 fields instead of 6/,
+    ],
     [
       'separators of thousands',
       row(1748538420000, '"60,000.0","60,100","59,900.5","60,050","5"'),
@@ -170,7 +193,11 @@ describe('reading the text of a recording', () => {
       row(1748538420000, '60,000.0,12,9,11,5'),
       /RECORDING_ROW_LENGTH[^]*:4[^]*7 fields instead of 6[^]*a comma inside a field counts as the end of it/,
     ],
-    ['time that goes back', row(1748538300000, '11,11,11,11,0'), /RECORDING_TIME_ORDER[^]*:4[^]*sort/],
+    [
+      'time that goes back',
+      row(1748538300000, '11,11,11,11,0'),
+      /RECORDING_TIME_ORDER[^]*:4[^]*sort/,
+    ],
     ['a candle twice', row(1748538360000, '11,11,11,11,0'), /RECORDING_TIME_ORDER[^]*row before/],
     ['seconds', CANDLES.replaceAll('00000,', '00,'), /RECORDING_TIME_UNIT[^]*:2[^]*1000/],
     [
@@ -192,7 +219,9 @@ describe('reading the text of a recording', () => {
   it('reads every number as the runtime does, whatever its digits', () => {
     const random = createRandom('numbers')
     const texts = Array.from({ length: 2000 }, () => {
-      const digits = Array.from({ length: 1 + random.integer(20) }, () => random.integer(10)).join('')
+      const digits = Array.from({ length: 1 + random.integer(20) }, () => random.integer(10)).join(
+        '',
+      )
       const dot = 1 + random.integer(digits.length)
       const end = ['', '', '', 'e2', 'E-3', '.'][random.integer(6)] as string
       return `${random.integer(8) === 0 ? ' +' : ''}${digits.slice(0, dot)}.${digits.slice(dot)}1${end === '.' ? '' : end}`

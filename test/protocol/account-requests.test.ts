@@ -23,7 +23,10 @@ describeRequest('copyConfigSettingSymbols', setting({}), {
       setting({ settingType: 'UPDATE', stopLossRatio: '30', stopSurplusRatio: '' }),
     ],
     ['an update that cancels one', setting({ settingType: 'UPDATE', stopSurplusRatio: '0' })],
-    ['a deletion with a ratio of 0: ignored', setting({ settingType: 'DELETE', stopLossRatio: '0' })],
+    [
+      'a deletion with a ratio of 0: ignored',
+      setting({ settingType: 'DELETE', stopLossRatio: '0' }),
+    ],
     [
       'a deletion with ratios that are none: ignored',
       setting({ settingType: 'DELETE', stopLossRatio: '401', stopSurplusRatio: 'much' }),
@@ -52,7 +55,11 @@ describeRequest('copyConfigSettingSymbols', setting({}), {
       setting({ settingType: 'DELETE', stopLossRatio: 5 }),
       /string/,
     ],
-    ['0 in an addition', setting({ stopLossRatio: '0' }), /0 cancels an earlier setting and is for UPDATE/],
+    [
+      '0 in an addition',
+      setting({ stopLossRatio: '0' }),
+      /0 cancels an earlier setting and is for UPDATE/,
+    ],
     [
       'an update of nothing',
       setting({ settingType: 'UPDATE' }),
@@ -101,7 +108,11 @@ describeRequest(
       ['7 letters', { subAccountList: ['abcdefg'] }, /an alias is 8 English letters/],
       ['9 letters', { subAccountList: ['abcdefghi'] }, /an alias is 8 English letters/],
       ['a digit', { subAccountList: ['abcdefg1'] }, /an alias is 8 English letters/],
-      ['a letter of another language', { subAccountList: ['abcdefgé'] }, /an alias is 8 English letters/],
+      [
+        'a letter of another language',
+        { subAccountList: ['abcdefgé'] },
+        /an alias is 8 English letters/,
+      ],
       ['one twice', { subAccountList: ['abcdefgh', 'abcdefgh'] }, /an alias is unique/],
       ['none', { subAccountList: [] }, /subAccountList/],
     ],

@@ -24,7 +24,9 @@ const ANSWERS: Readonly<Record<EndpointName, readonly unknown[]>> = {
           orderId: '2',
           price: '1900',
           baseVolume: '1',
-          feeDetail: [{ deduction: 'yes', feeCoin: 'XYZ', totalDeductionFee: null, totalFee: '-0.01' }],
+          feeDetail: [
+            { deduction: 'yes', feeCoin: 'XYZ', totalDeductionFee: null, totalFee: '-0.01' },
+          ],
           side: 'buy',
           quoteVolume: '1900',
           profit: '102',
@@ -79,7 +81,8 @@ const ANSWERS: Readonly<Record<EndpointName, readonly unknown[]>> = {
         side: 'buy',
         status: 'filled',
         priceAvg: '',
-        feeDetail: '{"newFees":{"c":0,"d":0,"deduction":false,"r":-0.1,"t":-0.1,"totalDeductionFee":0}}',
+        feeDetail:
+          '{"newFees":{"c":0,"d":0,"deduction":false,"r":-0.1,"t":-0.1,"totalDeductionFee":0}}',
         orderSource: 'market',
         cancelReason: '',
         triggerPrice: null,
@@ -103,14 +106,20 @@ const ANSWERS: Readonly<Record<EndpointName, readonly unknown[]>> = {
   ],
   spotWithdrawal: [{ orderId: '123', clientOid: '123' }],
   isolatedOpenOrders: [
-    { orderList: [{ symbol: 'ETHUSDT', orderId: '1', side: 'buy', size: '0' }], maxId: '1', minId: '1' },
+    {
+      orderList: [{ symbol: 'ETHUSDT', orderId: '1', side: 'buy', size: '0' }],
+      maxId: '1',
+      minId: '1',
+    },
     { orderList: null, maxId: null, minId: null },
   ],
   crossedOpenOrders: [{ orderList: [{ symbol: 'A', orderId: '1', side: 'systemRepay-selll' }] }],
   isolatedLiquidationOrders: [
     { resultList: [{ orderId: 'xxxx', side: 'liquidation-sell', fromCoin: '' }], idLessThan: '9' },
   ],
-  crossedLiquidationOrders: [{ resultList: [{ orderId: '1', side: 'liquidation_sell' }], idLessThan: null }],
+  crossedLiquidationOrders: [
+    { resultList: [{ orderId: '1', side: 'liquidation_sell' }], idLessThan: null },
+  ],
   isolatedBatchCancelOrders: [
     {
       successList: [{ orderId: '1', clientOid: '1' }],

@@ -27,7 +27,10 @@ describe('a described endpoint', () => {
       default: 'gtc',
     })
     expect(parameter('orderList')).toMatchObject({ type: 'list', isRequired: true, itemsMax: 50 })
-    expect(parameter('orderList[].presetStopLossPrice')).toMatchObject({ type: 'string', mayBeEmpty: true })
+    expect(parameter('orderList[].presetStopLossPrice')).toMatchObject({
+      type: 'string',
+      mayBeEmpty: true,
+    })
   })
 
   it('says what the answer has', () => {
@@ -46,9 +49,14 @@ describe('a described endpoint', () => {
     const open = describeEndpoint(endpointNamed('crossedOpenOrders'))
     const side = open.answer.find(({ name }) => name === 'orderList[].side')
     expect(side?.values).toContain('systemRepay-selll')
-    expect(describeEndpoint(endpointNamed('convertRecords')).pathParameters).toEqual(['platform_coin'])
+    expect(describeEndpoint(endpointNamed('convertRecords')).pathParameters).toEqual([
+      'platform_coin',
+    ])
     expect(
-      describeEndpoint(endpointNamed('gatewayTest')).parameters.map(({ name, type }) => [name, type]),
+      describeEndpoint(endpointNamed('gatewayTest')).parameters.map(({ name, type }) => [
+        name,
+        type,
+      ]),
     ).toEqual([
       ['query', 'object'],
       ['body', 'object'],

@@ -33,7 +33,10 @@ const RESOURCES: Readonly<Record<string, readonly EndpointName[]>> = {
   'Batch result item': ['batchPlaceOrder', 'cancelAllOrders'],
   'Spot order (history-orders and orderInfo)': ['spotHistoryOrders', 'spotOrderInfo'],
   'Margin order (isolated and cross current orders)': ['crossedOpenOrders', 'isolatedOpenOrders'],
-  'Margin liquidation record (isolated and cross)': ['isolatedLiquidationOrders', 'crossedLiquidationOrders'],
+  'Margin liquidation record (isolated and cross)': [
+    'isolatedLiquidationOrders',
+    'crossedLiquidationOrders',
+  ],
   'Futures position (single position)': ['singlePosition'],
   'Futures fill (order fill detail)': ['orderFills'],
   'Futures ticker': ['tickers'],
@@ -45,23 +48,35 @@ const RESOURCES: Readonly<Record<string, readonly EndpointName[]>> = {
 }
 
 /** The field of the given name, whether or not it stands in a list. */
-function fieldNamed(fields: readonly FieldDescription[], name: string): FieldDescription | undefined {
+function fieldNamed(
+  fields: readonly FieldDescription[],
+  name: string,
+): FieldDescription | undefined {
   return fields.find((field) => field.name === name || field.name.endsWith(`].${name}`))
 }
 
 /** What the document names and the schema has not. */
-function missing(documented: DocumentedFields, answers: readonly (readonly FieldDescription[])[]): string[] {
+function missing(
+  documented: DocumentedFields,
+  answers: readonly (readonly FieldDescription[])[],
+): string[] {
   return Object.entries(documented).flatMap(([name, values]) => {
-    const absent = answers.filter((fields) => fieldNamed(fields, name) === undefined).map(() => name)
+    const absent = answers
+      .filter((fields) => fieldNamed(fields, name) === undefined)
+      .map(() => name)
     const known = new Set(answers.flatMap((fields) => fieldNamed(fields, name)?.values ?? []))
-    const unlisted = values.filter((value) => !known.has(value) && !MENTIONED[name]?.includes(value))
+    const unlisted = values.filter(
+      (value) => !known.has(value) && !MENTIONED[name]?.includes(value),
+    )
     return [...absent, ...unlisted.map((value) => `${name}: ${value}`)]
   })
 }
 
 const described = (name: EndpointName) => describeEndpoint(endpointNamed(name))
 const rowAt = (address: string) =>
-  endpointNames.find((name) => `${endpointNamed(name).method} ${endpointNamed(name).path}` === address)
+  endpointNames.find(
+    (name) => `${endpointNamed(name).method} ${endpointNamed(name).path}` === address,
+  )
 
 describe('the document', () => {
   it.skipIf(!existsSync(DOCUMENT_PATH))('names what the checked-in list says', () => {
@@ -106,7 +121,9 @@ describe.each(Object.entries(DOCUMENT.endpoints))('%s', (address, documented) =>
   })
 
   it('answers what the document names', () => {
-    expect(missing(Object.fromEntries(documented.answer.map((field) => [field, []])), [answer])).toEqual([])
+    expect(
+      missing(Object.fromEntries(documented.answer.map((field) => [field, []])), [answer]),
+    ).toEqual([])
   })
 
   it('cites its heading', () => {

@@ -3,7 +3,12 @@ import { type PositionMode } from '../../src/protocol/endpoint.ts'
 import { describeRequest, type Fields, problemsOf } from './request-rules.ts'
 
 const ORDER = { size: '0.01', price: '42000', side: 'buy', orderType: 'limit', force: 'gtc' }
-const BATCH = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' }
+const BATCH = {
+  symbol: 'BTCUSDT',
+  productType: 'USDT-FUTURES',
+  marginCoin: 'USDT',
+  marginMode: 'crossed',
+}
 const order = (change: Fields): Fields => ({ orderList: [{ ...ORDER, ...change }] })
 const { price: _price, force: _force, ...MARKET } = { ...ORDER, orderType: 'market' }
 
@@ -70,7 +75,9 @@ describe('batchPlaceOrder and the position mode', () => {
 
   it('tradeSide is required in hedge mode, and must be omitted in one-way mode', () => {
     expect(problems({ tradeSide: 'open' }, 'hedge_mode')).toBe('')
-    expect(problems({}, 'hedge_mode')).toBe('orderList.0.tradeSide is required in hedge position mode')
+    expect(problems({}, 'hedge_mode')).toBe(
+      'orderList.0.tradeSide is required in hedge position mode',
+    )
     expect(problems({ tradeSide: 'open' }, 'one_way_mode')).toBe(
       'orderList.0.tradeSide must be omitted in one-way position mode',
     )
@@ -83,7 +90,10 @@ describe('batchPlaceOrder and the position mode', () => {
   })
 
   it('a clientOid must be unique in its batch', () => {
-    const orders = ['a', 'b', undefined, 'a', undefined].map((clientOid) => ({ ...ORDER, clientOid }))
+    const orders = ['a', 'b', undefined, 'a', undefined].map((clientOid) => ({
+      ...ORDER,
+      clientOid,
+    }))
     expect(problemsOf('batchPlaceOrder', { ...BATCH, orderList: orders })).toMatch(
       /^orderList\.3\.clientOid must be unique/,
     )

@@ -62,7 +62,11 @@ for (const endpoint of ['isolatedLiquidationOrders', 'crossedLiquidationOrders']
           /symbol is for type=place_order only/,
         ],
         ['coins of orders', { fromCoin: 'BTC' }, /fromCoin is for type=swap only/],
-        ['a target of orders', { type: 'place_order', toCoin: 'BTC' }, /toCoin is for type=swap only/],
+        [
+          'a target of orders',
+          { type: 'place_order', toCoin: 'BTC' },
+          /toCoin is for type=swap only/,
+        ],
         ['another type', { type: 'sell' }, /type/],
         ['a page of 501', { limit: '501' }, /limit is 1 to 500/],
       ],

@@ -101,8 +101,9 @@ describe('samples in lower case', () => {
 describe('an answer that the exchange reads in one way', () => {
   it('has sides with hyphens, spelt right', () => {
     const read = (side: string) =>
-      endpoints.crossedOpenOrders.response.parse({ orderList: [{ symbol: 'A', orderId: '1', side }] })
-        .orderList[0]?.side
+      endpoints.crossedOpenOrders.response.parse({
+        orderList: [{ symbol: 'A', orderId: '1', side }],
+      }).orderList[0]?.side
     expect(read('systemRepay-selll')).toBe('systemRepay-sell')
     expect(read('systemRepay-buy')).toBe('systemRepay-buy')
     expect(read('liquidation-buy')).toBe('liquidation-buy')
@@ -117,7 +118,9 @@ describe('an answer that the exchange reads in one way', () => {
 
   it('has sub-accounts without the second a', () => {
     const read = endpoints.createVirtualSubaccounts.response.parse({
-      successList: [{ subaAccountUid: '7', subaAccountName: 'abcdefgh', status: 'normal', label: '' }],
+      successList: [
+        { subaAccountUid: '7', subaAccountName: 'abcdefgh', status: 'normal', label: '' },
+      ],
       failureList: [{ subaAccountName: 'ijklmnop' }],
     })
     expect(read.successList).toEqual([
@@ -127,7 +130,8 @@ describe('an answer that the exchange reads in one way', () => {
   })
 
   it('has instants called ts, by whichever name they came', () => {
-    const read = (time: object) => endpoints.convertRecords.response.parse([{ orderId: '1', ...time }])[0]
+    const read = (time: object) =>
+      endpoints.convertRecords.response.parse([{ orderId: '1', ...time }])[0]
     expect(read({ ctime: '5' })?.ts).toBe('5')
     expect(read({ ts: '6' })?.ts).toBe('6')
     expect(read({ ctime: '5' })).not.toHaveProperty('ctime')
@@ -158,7 +162,12 @@ describe('an answer that the exchange reads in one way', () => {
     expect(endpointNames.filter((name) => endpointNamed(name).textField === 'message')).toEqual([
       'spotHistoryOrders',
     ])
-    const read = envelope.parse({ code: '00000', message: 'success', requestTime: '1700000000000', data: [] })
+    const read = envelope.parse({
+      code: '00000',
+      message: 'success',
+      requestTime: '1700000000000',
+      data: [],
+    })
     expect(read.message).toBe('success')
     expect(requestTimeOf(read)).toBe(1_700_000_000_000)
     expect(requestTimeOf(envelope.parse({ code: '1', requestTime: 1_700_000_000_000 }))).toBe(
@@ -200,7 +209,11 @@ describe('feeDetail', () => {
   it('is read by the key named after a coin in earlier data', () => {
     const text =
       '{"USDT":{"deduction":false,"feeCoinCode":"USDT","totalDeductionFee":0,"totalFee":-0.00192980}}'
-    expect(parseFeeDetail(text)).toMatchObject({ source: 'coin', total: '-0.00192980', byPlatformCoin: '0' })
+    expect(parseFeeDetail(text)).toMatchObject({
+      source: 'coin',
+      total: '-0.00192980',
+      byPlatformCoin: '0',
+    })
   })
 
   it('is nothing where it is empty, and a problem where it cannot be read', () => {
@@ -217,16 +230,18 @@ describe('a written request', () => {
       query: 'productType=USDT-FUTURES',
       body: '',
     })
-    expect(writeRequest(endpointNamed('cancelAllOrders'), { productType: 'A', symbol: undefined })).toEqual({
+    expect(
+      writeRequest(endpointNamed('cancelAllOrders'), { productType: 'A', symbol: undefined }),
+    ).toEqual({
       query: '',
       body: '{"productType":"A"}',
     })
-    expect(writeRequest(endpointNamed('gatewayTest'), { query: { b: '2', a: '1' }, body: { z: 1 } })).toEqual(
-      {
-        query: 'a=1&b=2',
-        body: '{"z":1}',
-      },
-    )
+    expect(
+      writeRequest(endpointNamed('gatewayTest'), { query: { b: '2', a: '1' }, body: { z: 1 } }),
+    ).toEqual({
+      query: 'a=1&b=2',
+      body: '{"z":1}',
+    })
     expect(writeRequest(endpointNamed('copyOrderTotalDetail'), {})).toEqual({ query: '', body: '' })
   })
 })

@@ -12,9 +12,15 @@ describeRequest('modifyPlanOrder', PLAN, {
     ['a trigger price with its type', { newTriggerPrice: '1.5', newTriggerType: 'mark_price' }],
     ['a trigger price alone: the type is kept', { newTriggerPrice: '1.5' }],
     ['0 for exits: removed', { newStopSurplusTriggerPrice: '0', newStopLossTriggerPrice: '0' }],
-    ['0 for strike prices: removed', { newStopSurplusExecutePrice: '0', newStopLossExecutePrice: '0' }],
+    [
+      '0 for strike prices: removed',
+      { newStopSurplusExecutePrice: '0', newStopLossExecutePrice: '0' },
+    ],
     ['the table’s spelling of the take-profit', { newSurplusTriggerPrice: '1.5' }],
-    ['both spellings that agree', { newSurplusTriggerPrice: '1.5', newStopSurplusTriggerPrice: '1.5' }],
+    [
+      'both spellings that agree',
+      { newSurplusTriggerPrice: '1.5', newStopSurplusTriggerPrice: '1.5' },
+    ],
     ['a callback ratio of 10', { newCallbackRatio: '10' }],
     [
       'what else the sample carries',
@@ -64,11 +70,18 @@ describeRequest('modifyPlanOrder', PLAN, {
   context: { positionMode: 'one_way_mode', planOrder: { type: 'limit', trailing: true } },
   accepted: [
     ['a trailing order’s callback ratio', { newCallbackRatio: '3' }],
-    ['a trailing order’s exits by their prices', { newCallbackRatio: '3', newStopLossTriggerPrice: '9' }],
+    [
+      'a trailing order’s exits by their prices',
+      { newCallbackRatio: '3', newStopLossTriggerPrice: '9' },
+    ],
     ['empty fields', { newCallbackRatio: '3', newPrice: '', newStopLossTriggerType: '' }],
   ],
   refused: [
-    ['a trailing order without callback ratio', {}, /newCallbackRatio is required for a trailing order/],
+    [
+      'a trailing order without callback ratio',
+      {},
+      /newCallbackRatio is required for a trailing order/,
+    ],
     [
       'an empty callback ratio',
       { newCallbackRatio: '' },
@@ -106,7 +119,11 @@ describeRequest('modifyPlanOrder', PLAN, {
     ['a strike price alone', { newStopLossExecutePrice: '5' }],
   ],
   refused: [
-    ['a callback ratio', { newCallbackRatio: '1' }, /newCallbackRatio must be empty for a trigger order/],
+    [
+      'a callback ratio',
+      { newCallbackRatio: '1' },
+      /newCallbackRatio must be empty for a trigger order/,
+    ],
     [
       'a take-profit without type',
       { newStopSurplusTriggerPrice: '5' },
@@ -128,5 +145,7 @@ describeRequest('modifyPlanOrder', PLAN, {
 describeRequest('modifyPlanOrder', PLAN, {
   context: { positionMode: 'one_way_mode', planOrder: { type: 'market', trailing: false } },
   accepted: [['a new size of a market order', { newSize: '2', newPrice: '' }]],
-  refused: [['a price for a market order', { newPrice: '5' }, /newPrice must be empty for a market order/]],
+  refused: [
+    ['a price for a market order', { newPrice: '5' }, /newPrice must be empty for a market order/],
+  ],
 })

@@ -24,7 +24,9 @@ export function readDocument(text: string): DocumentFields {
   const parts = new Map(text.split(/^## /m).map((part) => [lineOf(part), part] as const))
   const sections = (parts.get('Endpoints') ?? '').split(/^###+ /m).slice(1)
   const resources = (parts.get('Resources and their fields') ?? '').split(/^### /m).slice(1)
-  const limits = rowsOf(parts.get('Limits') ?? '').filter(({ cells }) => / per second/.test(cells[1] ?? ''))
+  const limits = rowsOf(parts.get('Limits') ?? '').filter(({ cells }) =>
+    / per second/.test(cells[1] ?? ''),
+  )
   return {
     endpoints: Object.fromEntries(sections.flatMap(readEndpoints)),
     resources: Object.fromEntries(resources.map((part) => [lineOf(part), readResource(part)])),
@@ -66,7 +68,8 @@ function readProse(text: string): DocumentedFields {
     namesIn(list ?? ''),
   )
   const items = /`(\w+)` \(list[^)]*each item has ((?:`\w+`(?: and )?)+)/.exec(prose)
-  const nested = items === null ? [] : namesIn(items[2] ?? '').map((name) => `${items[1]}[].${name}`)
+  const nested =
+    items === null ? [] : namesIn(items[2] ?? '').map((name) => `${items[1]}[].${name}`)
   return withoutValues([...names, ...nested])
 }
 
@@ -139,7 +142,9 @@ function namesIn(text: string): string[] {
 
 /** Two or more values in a cell are a list of allowed ones; a single one is mentioned in passing. */
 function valuesIn(text: string): string[] {
-  const values = [...new Set([...text.matchAll(/`([A-Za-z][\w-]*)`/g)].map(([, value]) => value ?? ''))]
+  const values = [
+    ...new Set([...text.matchAll(/`([A-Za-z][\w-]*)`/g)].map(([, value]) => value ?? '')),
+  ]
   return values.length > 1 ? values : []
 }
 

@@ -5,11 +5,17 @@ import { endpointNamed, type EndpointName } from '../../src/protocol/endpoints.t
 const ONE_WAY: RuleContext = { positionMode: 'one_way_mode' }
 
 /** What the document says against a request: empty when it may be sent. */
-export function problemsOf(endpoint: EndpointName, request: unknown, context: RuleContext = ONE_WAY): string {
+export function problemsOf(
+  endpoint: EndpointName,
+  request: unknown,
+  context: RuleContext = ONE_WAY,
+): string {
   const row = endpointNamed(endpoint)
   const checked = row.request.safeParse(request)
   if (!checked.success) {
-    return checked.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')
+    return checked.error.issues
+      .map(({ path, message }) => `${path.join('.')}: ${message}`)
+      .join('; ')
   }
   return (row.rules?.(checked.data, context) ?? []).join('; ')
 }

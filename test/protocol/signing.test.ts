@@ -87,7 +87,9 @@ describe('signing by scheme A', () => {
 
   it('signs every byte of the body', () => {
     const request = { timestamp: '1700000000000', method: 'POST', path: '/p', query: '' } as const
-    const signatures = ['{}', '{ }', '', '{"a":"ü"}'].map((body) => signSchemeA('k', { ...request, body }))
+    const signatures = ['{}', '{ }', '', '{"a":"ü"}'].map((body) =>
+      signSchemeA('k', { ...request, body }),
+    )
     expect(new Set(signatures).size).toBe(4)
   })
 })
@@ -164,14 +166,23 @@ describe('signing by scheme B', () => {
   })
 
   it('has the headers and the tolerance of the document', () => {
-    expect(Object.values(SCHEME_B_HEADERS)).toEqual(['x-api-key', 'x-api-timestamp', 'x-api-signature'])
+    expect(Object.values(SCHEME_B_HEADERS)).toEqual([
+      'x-api-key',
+      'x-api-timestamp',
+      'x-api-signature',
+    ])
     expect(SCHEME_B_TOLERANCE_MS).toBe(600_000)
   })
 })
 
 describe('the query under the signature', () => {
   it('stands in ascending order of its keys, without what is undefined', () => {
-    const query = formatQuery({ symbol: 'BTCUSDT', limit: '100', idLessThan: undefined, productType: 'A-B' })
+    const query = formatQuery({
+      symbol: 'BTCUSDT',
+      limit: '100',
+      idLessThan: undefined,
+      productType: 'A-B',
+    })
     expect(query).toBe('limit=100&productType=A-B&symbol=BTCUSDT')
     expect(formatQuery({})).toBe('')
   })

@@ -16,7 +16,11 @@ describeRequest(
       ['the widest window', { requestTime: daysAgo(0), receiveWindow: '60000' }],
     ],
     refused: [
-      ['a start 91 days back', { startTime: daysAgo(91) }, /startTime must lie within the last 90 days/],
+      [
+        'a start 91 days back',
+        { startTime: daysAgo(91) },
+        /startTime must lie within the last 90 days/,
+      ],
       ['an end 91 days back', { endTime: daysAgo(91) }, /endTime must lie within the last 90 days/],
       ['a page of 101', { limit: '101' }, /limit is 1 to 100/],
       ['a page of 0', { limit: '0' }, /limit is 1 to 100/],
@@ -67,7 +71,13 @@ describeRequest(
   },
 )
 
-const ON_CHAIN = { coin: 'USDT', transferType: 'on_chain', address: '0xab', chain: 'erc20', size: '10.5' }
+const ON_CHAIN = {
+  coin: 'USDT',
+  transferType: 'on_chain',
+  address: '0xab',
+  chain: 'erc20',
+  size: '10.5',
+}
 
 describeRequest('spotWithdrawal', ON_CHAIN, {
   accepted: [
@@ -94,10 +104,17 @@ describeRequest(
     accepted: [
       ['a UID by default', {}],
       ['an e-mail', { innerToType: 'email', address: 'a@example.org' }],
-      ['a mobile number with its area', { innerToType: 'mobile', address: '5551234', areaCode: '86' }],
+      [
+        'a mobile number with its area',
+        { innerToType: 'mobile', address: '5551234', areaCode: '86' },
+      ],
     ],
     refused: [
-      ['a UID of letters', { address: 'abc' }, /address must be a UID of digits when innerToType is uid/],
+      [
+        'a UID of letters',
+        { address: 'abc' },
+        /address must be a UID of digits when innerToType is uid/,
+      ],
       ['an e-mail without @', { innerToType: 'email' }, /address must be an e-mail/],
       [
         'a mobile number without area',

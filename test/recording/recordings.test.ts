@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { findSegments, nameRun, pruneSegments, segmentFile } from '../../src/recording/recordings.ts'
+import {
+  findSegments,
+  nameRun,
+  pruneSegments,
+  segmentFile,
+} from '../../src/recording/recordings.ts'
 
 let folder: string
 
@@ -12,7 +17,10 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const [EARLY, LATE] = [nameRun(Date.UTC(2026, 0, 2, 3, 4, 5, 6)), nameRun(Date.UTC(2026, 0, 2, 3, 4, 5, 7))]
+const [EARLY, LATE] = [
+  nameRun(Date.UTC(2026, 0, 2, 3, 4, 5, 6)),
+  nameRun(Date.UTC(2026, 0, 2, 3, 4, 5, 7)),
+]
 
 function fill(run: string, number: number): string {
   const file = segmentFile(folder, run, number)

@@ -1,6 +1,12 @@
 import { SegmentWriter } from '../../src/recording/segment-writer.ts'
 import { openSegment, type SegmentEnding } from '../../src/recording/segment-reader.ts'
-import { FORMAT, type SegmentHead, type StepTexts, writeEnd, writeStep } from '../../src/recording/segment.ts'
+import {
+  FORMAT,
+  type SegmentHead,
+  type StepTexts,
+  writeEnd,
+  writeStep,
+} from '../../src/recording/segment.ts'
 
 export const HEAD: SegmentHead = {
   format: FORMAT,
@@ -14,7 +20,11 @@ export const HEAD: SegmentHead = {
 export const IMAGE = '{"core":"as it was"}'
 
 export function madeStep(at: number): StepTexts {
-  return { at, event: `{"kind":"timePassed","at":${at}}`, effects: [`{"kind":"announce","at":${at}}`, '{}'] }
+  return {
+    at,
+    event: `{"kind":"timePassed","at":${at}}`,
+    effects: [`{"kind":"announce","at":${at}}`, '{}'],
+  }
 }
 
 /** Writes the lines, each in a block of its own. */

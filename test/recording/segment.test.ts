@@ -24,7 +24,10 @@ describe('a segment', () => {
     const steps = await writeSegment(file, 5)
 
     expect(openSegment(file)).toMatchObject({ head: HEAD, image: IMAGE })
-    expect(readSegment(file)).toEqual({ steps, ending: { kind: 'ended', end: { why: 'closed', steps: 5 } } })
+    expect(readSegment(file)).toEqual({
+      steps,
+      ending: { kind: 'ended', end: { why: 'closed', steps: 5 } },
+    })
   })
 
   test('keeps a step that broke the core, with its reason', async () => {
@@ -102,7 +105,9 @@ describe('a segment that is not as it was written', () => {
       flipped[at] = (flipped[at] ?? 0) ^ (1 << random.integer(8))
       const { how } = judge(flipped, steps)
 
-      expect(`byte ${at}: ${how}`).toMatch(/: (?:damaged|RECORDING_DAMAGED|RECORDING_NO_RECORDING)$/)
+      expect(`byte ${at}: ${how}`).toMatch(
+        /: (?:damaged|RECORDING_DAMAGED|RECORDING_NO_RECORDING)$/,
+      )
     }
   })
 
@@ -119,7 +124,10 @@ describe('a segment that is not as it was written', () => {
 
     expect(steps).toHaveLength(1)
     expect(ending.kind).toBe('damaged')
-    expect(ending.kind === 'damaged' && ending.failure.facts).toMatchObject({ file, byte: whole.length })
+    expect(ending.kind === 'damaged' && ending.failure.facts).toMatchObject({
+      file,
+      byte: whole.length,
+    })
   })
 
   test('with a block taken out, is refused from there on', async () => {
@@ -127,7 +135,10 @@ describe('a segment that is not as it was written', () => {
     const bytes = readFileSync(file)
     const lengthOf = (at: number): number => 16 + bytes.readUInt32LE(at)
     const third = 9 + lengthOf(9) + lengthOf(9 + lengthOf(9))
-    const without = Buffer.concat([bytes.subarray(0, third), bytes.subarray(third + lengthOf(third))])
+    const without = Buffer.concat([
+      bytes.subarray(0, third),
+      bytes.subarray(third + lengthOf(third)),
+    ])
 
     expect(judge(without, steps)).toEqual({ count: 0, how: 'damaged' })
   })

@@ -17,15 +17,38 @@ const money = {
 }
 const run = (model: string): RunReport =>
   ({
-    ...{ model, money, ratios: [], denials: [], rejections: [], restrictions: [], fromAt: 0, toAt: 2000 },
-    buyAndHold: { value: 0, instruments: {} },
-    fills: { count: 0, makerShare: 0 },
-    series: { startAt: 0, stepMs: 1000, close: [1, 2] },
+    model,
+    money,
+    ratios: [],
+    denials: [],
+    rejections: [],
+    restrictions: [],
+    fromAt: 0,
+    toAt: 2e3,
+    buyAndHold: {
+      value: 0,
+      instruments: {},
+    },
+    fills: {
+      count: 0,
+      makerShare: 0,
+    },
+    series: {
+      startAt: 0,
+      stepMs: 1e3,
+      close: [1, 2],
+    },
   }) as unknown as RunReport
 
 const MODELS = ['pessimistic', 'default', 'optimistic']
 const named = ['backtests-paper-0a1b2c3d', 'backtests-paper-9f8e7d6c'].flatMap((place) =>
-  MODELS.map((model) => ({ place, name: `${place} ${model}`, run: run(model), coin: 'USDT', madeUp: [] })),
+  MODELS.map((model) => ({
+    place,
+    name: `${place} ${model}`,
+    run: run(model),
+    coin: 'USDT',
+    madeUp: [],
+  })),
 )
 
 test('six runs of two backtests have headings that tell them apart', () => {
@@ -41,10 +64,16 @@ test('six runs of two backtests have headings that tell them apart', () => {
 
 test('a short run beside a long one says of which time each ratio is, and when each was', () => {
   const sharpe = (value: number, note?: string) => ({
-    ...{ name: 'Sharpe', value, unit: 'number', formula: '' },
+    name: 'Sharpe',
+    value,
+    unit: 'number',
+    formula: '',
     ...(note && { note }),
   })
-  const short = { ...run('default'), ratios: [sharpe(-0.15, 'per day; not annualised')] } as RunReport
+  const short = {
+    ...run('default'),
+    ratios: [sharpe(-0.15, 'per day; not annualised')],
+  } as RunReport
   const long = { ...run('default'), ratios: [sharpe(-6.56)], toAt: 86_400_000 * 100 } as RunReport
   const compare = (runs: readonly RunReport[]) =>
     describeComparison(
@@ -85,17 +114,24 @@ test('the curves of two runs of the same time stand below each other, however ma
 })
 
 test('what ended the trading of a run stands above the figures, in the terminal and in the page', () => {
-  const text = 'trading ended 1970-01-01 00:00 UTC, halted (dailyLoss): lost 31 of 30; 1 s of 2 s were traded'
+  const text =
+    'trading ended 1970-01-01 00:00 UTC, halted (dailyLoss): lost 31 of 30; 1 s of 2 s were traded'
   const pair = ['calm', 'wild'].map((name) => ({
     place: name,
     name,
     coin: 'USDT',
     madeUp: [],
-    run: { ...run('default'), strategies: [], restrictions: name === 'wild' ? [text] : [] } as RunReport,
+    run: {
+      ...run('default'),
+      strategies: [],
+      restrictions: name === 'wild' ? [text] : [],
+    } as RunReport,
   }))
 
   const lines = describeComparison(pair)
-  expect(lines[1]).toBe('  wild: trading ended 1970-01-01 00:00 UTC, halted (dailyLoss): lost 31 of 30;')
+  expect(lines[1]).toBe(
+    '  wild: trading ended 1970-01-01 00:00 UTC, halted (dailyLoss): lost 31 of 30;',
+  )
   expect(renderComparisonPage(pair)).toContain(`<li>wild: ${text}</li>`)
   expect(renderComparisonPage(pair)).not.toContain('<li>calm: trading')
 })
@@ -111,7 +147,11 @@ test('a run on made-up prices says so first, and in its column, in the terminal 
 
   const lines = describeComparison(pair)
   expect(lines[1]).toBe('  seeded, made-up prices: Made-up prices (seeded market).')
-  expect(lines.map((line) => line.trim().split(/ {2,}/))).toContainEqual(['prices', 'real', 'made up'])
+  expect(lines.map((line) => line.trim().split(/ {2,}/))).toContainEqual([
+    'prices',
+    'real',
+    'made up',
+  ])
   expect(describeComparison(pair.slice(0, 1)).join('\n')).not.toMatch(/prices/)
   const page = renderComparisonPage(pair)
   expect(page).toContain('<title>real and seeded, made-up prices</title>')
@@ -130,9 +170,21 @@ test('six runs have six colours', () => {
 
 test('the axis of a chart has as many decimals as the price of a cheap coin needs', () => {
   const chart = renderChart({
-    ...{ title: 'PEPEUSDT', startAt: 0, stepMs: 1000, count: 2, heightPx: 100, unit: 'price', group: 'all' },
+    title: 'PEPEUSDT',
+    startAt: 0,
+    stepMs: 1e3,
+    count: 2,
+    heightPx: 100,
+    unit: 'price',
+    group: 'all',
     series: [
-      { name: 'price', colour: '--grey', kind: 'line', values: [0.00000248, 0.0000025], path: 'prices' },
+      {
+        name: 'price',
+        colour: '--grey',
+        kind: 'line',
+        values: [248e-8, 25e-7],
+        path: 'prices',
+      },
     ],
   })
 

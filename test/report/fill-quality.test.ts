@@ -9,29 +9,47 @@ import { RunCollector } from '../../src/report/run-collector.ts'
 import { type RunFill } from '../../src/report/run-facts.ts'
 
 const BTC: Instrument = {
-  ...{
-    symbol: 'BTCUSDT',
-    productType: 'USDT-FUTURES',
-    marginCoin: 'USDT',
-    lotsMin: 1,
-    notionalMin: decimal('5'),
-  },
-  ...{ tick: createGrid('0.1'), lot: createGrid('0.001') },
+  symbol: 'BTCUSDT',
+  productType: 'USDT-FUTURES',
+  marginCoin: 'USDT',
+  lotsMin: 1,
+  notionalMin: decimal('5'),
+  tick: createGrid('0.1'),
+  lot: createGrid('0.001'),
 }
 
 const FILL: RunFill = {
-  ...{ tradeId: '1', orderId: '1', clientOid: 'a', symbol: 'BTCUSDT', slot: 'net', at: 10 },
-  ...{ fee: ZERO, profit: ZERO },
-  ...{ direction: 'buy', ticks: 1010, lots: 2000, scope: 'taker', isSystem: false, isLiquidation: false },
-  ...{ bidTicks: 1000, askTicks: 1004 },
+  tradeId: '1',
+  orderId: '1',
+  clientOid: 'a',
+  symbol: 'BTCUSDT',
+  slot: 'net',
+  at: 10,
+  fee: ZERO,
+  profit: ZERO,
+  direction: 'buy',
+  ticks: 1010,
+  lots: 2e3,
+  scope: 'taker',
+  isSystem: false,
+  isLiquidation: false,
+  bidTicks: 1e3,
+  askTicks: 1004,
 }
 
 function openCollector() {
   const directory = mkdtempSync(join(tmpdir(), 'fill-quality-'))
   const collector = new RunCollector({
-    ...{ directory, coin: 'USDT', instruments: new Map([['BTCUSDT', BTC]]) },
-    ...{ fromAt: 0, toAt: 1000, opening: 100 },
-    resting: () => ({ buy: Number.NaN, sell: Number.NaN }),
+    directory,
+    coin: 'USDT',
+    instruments: new Map([['BTCUSDT', BTC]]),
+    fromAt: 0,
+    toAt: 1e3,
+    opening: 100,
+    resting: () => ({
+      buy: Number.NaN,
+      sell: Number.NaN,
+    }),
   })
   return { directory, collector }
 }
@@ -43,7 +61,10 @@ test('slippage is what was paid beyond the touch, lateness what the middle had m
   // 2 bought at 101.0 with an ask of 100.4, for a middle of 100.0 that was 100.2 by then.
   collector.fill(fill, { strategyId: 'one', middle: 100 })
   // 1 sold at 99.9 with a bid of 100.0; the middle was 100.5 and had fallen to 100.2.
-  collector.fill({ ...fill, direction: 'sell', ticks: 999, lots: 1000 }, { strategyId: 'one', middle: 100.5 })
+  collector.fill(
+    { ...fill, direction: 'sell', ticks: 999, lots: 1000 },
+    { strategyId: 'one', middle: 100.5 },
+  )
   // Who rests pays neither, and what the exchange closes by itself is nobody's slippage.
   collector.fill({ ...fill, scope: 'maker', ticks: 990 }, { strategyId: 'one', middle: 90 })
   collector.fill({ ...fill, isSystem: true, clientOid: '' }, undefined)
@@ -58,7 +79,10 @@ test('slippage is what was paid beyond the touch, lateness what the middle had m
 test('fills.csv adds up to the report of each strategy, also where strategies share the position of the account', () => {
   const { directory, collector } = openCollector()
   const play = (change: Partial<RunFill>, strategyId?: string): void =>
-    collector.fill({ ...FILL, ...change }, strategyId === undefined ? undefined : { strategyId, middle: 0 })
+    collector.fill(
+      { ...FILL, ...change },
+      strategyId === undefined ? undefined : { strategyId, middle: 0 },
+    )
 
   play({ ticks: 1000, fee: decimal('0.2') }, 'one')
   play({ ticks: 1100, fee: decimal('0.22') }, 'two')
@@ -69,16 +93,23 @@ test('fills.csv adds up to the report of each strategy, also where strategies sh
   play({ ...exit, tradeId: '3', fee: decimal('0.36'), profit: decimal('45') })
   collector.close()
 
-  const [header = '', ...lines] = readFileSync(join(directory, 'fills.csv'), 'utf8').trim().split('\n')
+  const [header = '', ...lines] = readFileSync(join(directory, 'fills.csv'), 'utf8')
+    .trim()
+    .split('\n')
   rmSync(directory, { recursive: true })
   const columns = header.split(',')
   const rows = lines.map((line) => line.split(','))
   const column = (row: readonly string[], name: string): string => row[columns.indexOf(name)] ?? ''
   expect(
     rows.map((row) =>
-      ['trade_id', 'strategy_id', 'last_qty', 'commission', 'strategy_gross_pnl', 'account_gross_pnl'].map(
-        (name) => column(row, name),
-      ),
+      [
+        'trade_id',
+        'strategy_id',
+        'last_qty',
+        'commission',
+        'strategy_gross_pnl',
+        'account_gross_pnl',
+      ].map((name) => column(row, name)),
     ),
   ).toEqual([
     ['1', 'one', '2', '0.2', '0', '0'],
@@ -89,7 +120,8 @@ test('fills.csv adds up to the report of each strategy, also where strategies sh
   ])
   for (const [name, sums] of collector.strategies) {
     const own = rows.filter((row) => column(row, 'strategy_id') === name)
-    const sumOf = (what: string): number => own.reduce((sum, row) => sum + Number(column(row, what)), 0)
+    const sumOf = (what: string): number =>
+      own.reduce((sum, row) => sum + Number(column(row, what)), 0)
     expect([own.length, sumOf('strategy_gross_pnl')]).toEqual([sums.fills, sums.realised])
     expect(sumOf('commission')).toBeCloseTo(sums.fees, 12)
   }

@@ -33,7 +33,10 @@ describe('daily returns', () => {
     const equities = [102, 101, 105, 104]
     const series = openSeries(START_AT + 6 * DAY_MS, 100)
     for (const [index, day] of [0, 1, 4, 5].entries()) {
-      series.take(START_AT + day * DAY_MS + HOUR_MS, { ...NOTHING_HELD, equity: equities[index] ?? 0 })
+      series.take(START_AT + day * DAY_MS + HOUR_MS, {
+        ...NOTHING_HELD,
+        equity: equities[index] ?? 0,
+      })
     }
 
     const returns = toDayReturns(series.facts().days, 100).map(({ value }) => value)
@@ -71,7 +74,10 @@ describe('daily returns', () => {
   })
 
   test('the rolling Sharpe looks at thirty days at a time', () => {
-    const days = Array.from({ length: 32 }, (_, day) => ({ startAt: day, value: day < 30 ? day : 0 }))
+    const days = Array.from({ length: 32 }, (_, day) => ({
+      startAt: day,
+      value: day < 30 ? day : 0,
+    }))
 
     const rolling = rollingSharpe(days)
 
@@ -100,7 +106,10 @@ describe('what is kept of the equity', () => {
     expect(columns.close.length).toBeLessThanOrEqual(1500)
     expect(Math.min(...columns.low.filter((low) => !Number.isNaN(low)))).toBe(Math.min(...path))
     expect(Math.max(...columns.high.filter((high) => !Number.isNaN(high)))).toBe(Math.max(...path))
-    expect(Math.max(...columns.drawdown.filter((depth) => !Number.isNaN(depth)))).toBeCloseTo(deepest, 12)
+    expect(Math.max(...columns.drawdown.filter((depth) => !Number.isNaN(depth)))).toBeCloseTo(
+      deepest,
+      12,
+    )
     expect(drawdowns[0]?.depth).toBeCloseTo(deepest, 12)
     expect(drawdowns).toHaveLength(5)
   })
@@ -119,7 +128,9 @@ describe('what is kept of the equity', () => {
 
   test('profits are those of their hours and days of the week, UTC', () => {
     // Monday: one more an hour; Tuesday: two less an hour.
-    const equities = Array.from({ length: 48 }, (_, hour) => (hour < 24 ? 101 + hour : 124 - 2 * (hour - 23)))
+    const equities = Array.from({ length: 48 }, (_, hour) =>
+      hour < 24 ? 101 + hour : 124 - 2 * (hour - 23),
+    )
     const { series } = playHours(equities)
 
     const { profitByHour, profitByWeekday } = series.facts()

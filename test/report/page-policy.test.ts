@@ -7,7 +7,8 @@ test("[SEC1] a report page runs its own script alone, fetches nothing, and asks 
     text: '</script><img src=x onerror=alert(1)>',
   })
 
-  const policy = /<meta http-equiv="Content-Security-Policy" content="([^"]*)">/.exec(page)?.[1] ?? ''
+  const policy =
+    /<meta http-equiv="Content-Security-Policy" content="([^"]*)">/.exec(page)?.[1] ?? ''
   const scripts = [...page.matchAll(/<script>([^]*?)<\/script>/g)].map(([, code = '']) => code)
   const digests = scripts.map((code) => `'sha256-${hash('sha256', code, 'base64')}'`)
   expect(digests).toHaveLength(1)

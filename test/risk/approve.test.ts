@@ -99,9 +99,13 @@ const verdictOf = (order: OrderIntent, riskContext: RiskContext): string => {
   const verdict = approve(order, riskContext)
   return verdict.approved ? 'approved' : verdict.objection.code
 }
-const market = (change: Partial<RiskContext['market']>) => ({ market: { ...context().market, ...change } })
+const market = (change: Partial<RiskContext['market']>) => ({
+  market: { ...context().market, ...change },
+})
 const held = (mode: RestrictedMode, code: ModeReason = 'operator') => ({
-  trading: toTradingState([{ scope: ACCOUNT, mode, code, reason: 'a person said so', by: 'anna', at: NOW }]),
+  trading: toTradingState([
+    { scope: ACCOUNT, mode, code, reason: 'a person said so', by: 'anna', at: NOW },
+  ]),
 })
 const halted = held('halted')
 const reducing = held('reducing')
@@ -126,7 +130,12 @@ describe('[RSK1] the risk checks', () => {
       context({ instrument: madeInstrument({ tick: '0.5' }) }),
       'PRICE_PRECISION',
     ],
-    ['a take-profit within the collar', intent({ takeProfitTicks: 1050_00 }), context(), 'approved'],
+    [
+      'a take-profit within the collar',
+      intent({ takeProfitTicks: 1050_00 }),
+      context(),
+      'approved',
+    ],
     ['a take-profit beyond it', intent({ takeProfitTicks: 1051_00 }), context(), 'PRICE_COLLAR'],
     ['a stop-loss within the collar', intent({ stopLossTicks: 950_00 }), context(), 'approved'],
     ['a stop-loss beyond it', intent({ stopLossTicks: 949_00 }), context(), 'PRICE_COLLAR'],
@@ -160,7 +169,12 @@ describe('[RSK1] the risk checks', () => {
     ],
     ['[MKT1] older prices', intent(), context(market({ ageMs: 1001 })), 'DATA_STALE'],
     ['[MKT3] readings as old as allowed', intent(), context({ accountAgeMs: 60_000 }), 'approved'],
-    ['[MKT3] an opening on older readings', intent(), context({ accountAgeMs: 60_001 }), 'ACCOUNT_STALE'],
+    [
+      '[MKT3] an opening on older readings',
+      intent(),
+      context({ accountAgeMs: 60_001 }),
+      'ACCOUNT_STALE',
+    ],
     [
       '[MKT3] a close on older readings',
       intent({ action: 'closeLong' }),
@@ -193,7 +207,12 @@ describe('[RSK1] the risk checks', () => {
       context(halted, { holding: long }),
       'approved',
     ],
-    ['[RSK2] what calls itself a flatten and opens', intent(flatten), context(halted), 'TRADING_HALTED'],
+    [
+      '[RSK2] what calls itself a flatten and opens',
+      intent(flatten),
+      context(halted),
+      'TRADING_HALTED',
+    ],
     [
       '[RSK2] even the close of a flatten while killed',
       intent({ action: 'closeLong', ...flatten }),
@@ -206,7 +225,12 @@ describe('[RSK1] the risk checks', () => {
       context(reducing, { holding: long }),
       'approved',
     ],
-    ['[RSK2] a plain buy that only reduces', intent(), context(reducing, { holding: short }), 'approved'],
+    [
+      '[RSK2] a plain buy that only reduces',
+      intent(),
+      context(reducing, { holding: short }),
+      'approved',
+    ],
     [
       '[RSK2] in hedge mode an opening of the other side while reducing',
       intent(),
@@ -283,7 +307,12 @@ describe('[RSK1] the risk checks', () => {
       ),
       'CLOSE_EXCEEDS_POSITION',
     ],
-    ['the whole position', intent({ lots: 10 }), context({}, { open: [['openLong', 90]] }), 'approved'],
+    [
+      'the whole position',
+      intent({ lots: 10 }),
+      context({}, { open: [['openLong', 90]] }),
+      'approved',
+    ],
     [
       'more than the position may be',
       intent({ lots: 11 }),
@@ -369,7 +398,12 @@ describe('[RSK1] the risk checks', () => {
       worthAtMost(100, { holding: short, open: [['openLong', 40]] }),
       'approved',
     ],
-    ['more than the account may hold', intent(), context({ otherNotional: 4950 }), 'GROSS_NOTIONAL_LIMIT'],
+    [
+      'more than the account may hold',
+      intent(),
+      context({ otherNotional: 4950 }),
+      'GROSS_NOTIONAL_LIMIT',
+    ],
     [
       'as much one way as the other way is counted, where that is too much',
       intent({ action: 'openShort', lots: 20 }),
@@ -417,10 +451,18 @@ describe('[RSK1] the risk checks', () => {
     [
       'one order too many of the strategy',
       intent(),
-      context({}, { open: Array.from({ length: 5 }, () => ['openLong', 2] as [OrderAction, number]) }),
+      context(
+        {},
+        { open: Array.from({ length: 5 }, () => ['openLong', 2] as [OrderAction, number]) },
+      ),
       'OPEN_ORDERS_LIMIT',
     ],
-    ['one order too many of the account', intent(), context({ otherOpenOrders: 50 }), 'OPEN_ORDERS_LIMIT'],
+    [
+      'one order too many of the account',
+      intent(),
+      context({ otherOpenOrders: 50 }),
+      'OPEN_ORDERS_LIMIT',
+    ],
   ])('%s', (_, order, riskContext, verdict) => {
     expect(verdictOf(order, riskContext)).toBe(verdict)
   })
@@ -452,13 +494,17 @@ describe('[RSK1] leverage', () => {
     // Ten lots are worth 100.
     expect(verdictOf(intent(), context({ account, equity: 50.1 }))).toBe('approved')
     expect(verdictOf(intent(), context({ account, equity: 49.9 }))).toBe('LEVERAGE_LIMIT')
-    expect(verdictOf(intent(), context({ account, equity: 100, otherNotional: 101 }))).toBe('LEVERAGE_LIMIT')
+    expect(verdictOf(intent(), context({ account, equity: 100, otherNotional: 101 }))).toBe(
+      'LEVERAGE_LIMIT',
+    )
   })
 
   test('lets nothing leave that adds risk while the equity is not known, and what reduces it always', () => {
     expect(verdictOf(intent(), context({ account }))).toBe('LEVERAGE_LIMIT')
     const holding = { longLots: 20, shortLots: 0 }
-    expect(verdictOf(intent({ action: 'closeLong' }), context({ account }, { holding }))).toBe('approved')
+    expect(verdictOf(intent({ action: 'closeLong' }), context({ account }, { holding }))).toBe(
+      'approved',
+    )
   })
 })
 
@@ -491,14 +537,18 @@ test.each(['strategy', 'account'] as const)(
   (whose) => {
     const limits = context()[whose]
     const slow = { [whose]: { ...limits, ordersPerMinute: 3 } }
-    const pace = (orders: number) => ({ strategy: () => 0, account: () => 0, [whose]: () => orders })
+    const pace = (orders: number) => ({
+      strategy: () => 0,
+      account: () => 0,
+      [whose]: () => orders,
+    })
 
     expect(verdictOf(intent(), context({ ...slow, pace: pace(2) }))).toBe('approved')
     expect(verdictOf(intent(), context({ ...slow, pace: pace(3) }))).toBe('ORDER_PACE')
     const holding = { longLots: 20, shortLots: 0 }
-    expect(verdictOf(intent({ action: 'closeLong' }), context({ ...slow, pace: pace(3) }, { holding }))).toBe(
-      'approved',
-    )
+    expect(
+      verdictOf(intent({ action: 'closeLong' }), context({ ...slow, pace: pace(3) }, { holding })),
+    ).toBe('approved')
   },
 )
 

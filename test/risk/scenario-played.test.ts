@@ -31,23 +31,42 @@ interface Scene {
 function openScene(random: Random, positionMode: Scene['positionMode']): Scene {
   const moves = new Map(MARKETS.map(({ symbol }) => [symbol, (random.integer(21) - 10) / 100]))
   const market = new LeapingMarket({
-    ...{ startAt: START_AT, instruments: MARKETS, fundingRate: 0.0001 },
+    startAt: START_AT,
+    instruments: MARKETS,
+    fundingRate: 1e-4,
     legs: [
-      { moves: {}, overMs: 0, restMs: CALM_MS },
-      { moves: Object.fromEntries(moves), overMs: SLIDE_MS, restMs: CALM_MS },
+      {
+        moves: {},
+        overMs: 0,
+        restMs: CALM_MS,
+      },
+      {
+        moves: Object.fromEntries(moves),
+        overMs: SLIDE_MS,
+        restMs: CALM_MS,
+      },
     ],
   })
   const core = createExchangeCore({
     instruments: buildInstruments().filter(({ symbol }) => moves.has(symbol)),
     accounts: [
       {
-        ...{ uid: UID, label: 'played', key: 'key', secret: 'secret', passphrase: 'passphrase' },
-        ...{ positionMode, role: 'ordinary', balances: { USDT: '1000000' }, leverage: 50 },
+        uid: UID,
+        label: 'played',
+        key: 'key',
+        secret: 'secret',
+        passphrase: 'passphrase',
+        positionMode,
+        role: 'ordinary',
+        balances: { USDT: '1000000' },
+        leverage: 50,
       },
     ],
     market: () => market,
     settings: {
-      ...{ fillModel: 'optimistic', makerFeeRate: String(FEE), takerFeeRate: String(FEE) },
+      fillModel: 'optimistic',
+      makerFeeRate: String(FEE),
+      takerFeeRate: String(FEE),
       marketStateEveryMs: Number.POSITIVE_INFINITY,
     },
     seed: 1,
@@ -77,14 +96,21 @@ function place({ core, positionMode }: Scene, order: Placed, at: number): void {
     'batchPlaceOrder',
     { uid: UID },
     {
-      ...{ symbol, productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' },
+      symbol,
+      productType: 'USDT-FUTURES',
+      marginCoin: 'USDT',
+      marginMode: 'crossed',
       orderList: [
         {
           ...direction,
           size: size.toFixed(3),
           ...(price === undefined
             ? { orderType: 'market' }
-            : { orderType: 'limit', price: price.toFixed(market?.digits ?? 0), force: 'gtc' }),
+            : {
+                orderType: 'limit',
+                price: price.toFixed(market?.digits ?? 0),
+                force: 'gtc',
+              }),
         },
       ],
     } as never,
@@ -100,7 +126,13 @@ function drawOrders(random: Random, positionMode: Scene['positionMode']): readon
       const isBuy = random.integer(2) === 0
       const ticks = Math.round(startTicks * (isBuy ? 1 - away : 1 + away))
       const isClosing = positionMode === 'hedge_mode' && random.integer(3) === 0
-      const action = isClosing ? (isBuy ? 'closeShort' : 'closeLong') : isBuy ? 'openLong' : 'openShort'
+      const action = isClosing
+        ? isBuy
+          ? 'closeShort'
+          : 'closeLong'
+        : isBuy
+          ? 'openLong'
+          : 'openShort'
       return { symbol, action, size: (1 + random.integer(50)) * lot, price: ticks * tick }
     }),
   )
@@ -116,9 +148,17 @@ function pictureOf({ core, positionMode }: Scene, orders: readonly Placed[]): Sc
     instruments: core.instruments().map(({ symbol, maintenanceTiers }) => {
       const market = MARKETS.find((one) => one.symbol === symbol)
       const price = (market?.startTicks ?? 0) * (market?.tick ?? 0)
-      const tiers = maintenanceTiers.map(({ notionalMax, rateFloat }) => ({ notionalMax, rate: rateFloat }))
+      const tiers = maintenanceTiers.map(({ notionalMax, rateFloat }) => ({
+        notionalMax,
+        rate: rateFloat,
+      }))
       return {
-        ...{ symbol, price, isInverse: false, takerFeeRate: FEE, fundingRate: Number.NaN, leverage: 50 },
+        symbol,
+        price,
+        isInverse: false,
+        takerFeeRate: FEE,
+        fundingRate: Number.NaN,
+        leverage: 50,
         legs: positions
           .filter((position) => position.symbol === symbol)
           .map(({ holdSide, size, openPriceAvg }) => ({
@@ -130,7 +170,10 @@ function pictureOf({ core, positionMode }: Scene, orders: readonly Placed[]): Sc
           orders.filter((order) => order.symbol === symbol),
           price,
         ),
-        rules: { tiers, takerFeeRate: FEE },
+        rules: {
+          tiers,
+          takerFeeRate: FEE,
+        },
       }
     }),
   }
@@ -159,7 +202,9 @@ test('what a move would bring is what the simulator makes of it: sizes, entries,
       const side = order.action === 'closeLong' ? 'long' : 'short'
       const position = held.find((one) => one.symbol === order.symbol && one.holdSide === side)
       const isFirst =
-        orders.findIndex(({ symbol, action }) => symbol === order.symbol && action === order.action) === index
+        orders.findIndex(
+          ({ symbol, action }) => symbol === order.symbol && action === order.action,
+        ) === index
       return isFirst && Number(position?.size ?? 0) >= order.size
     })
     for (const order of placed) place(scene, order, START_AT + 3000)
@@ -175,7 +220,8 @@ test('what a move would bring is what the simulator makes of it: sizes, entries,
     for (const { symbol, holdSide, size, openPriceAvg } of positions)
       expect(outcome.positions, `world ${world}`).toContainEqual(
         expect.objectContaining({
-          ...{ symbol, holdSide },
+          symbol,
+          holdSide,
           size: expect.closeTo(Number(size), 9),
           entryPrice: expect.closeTo(Number(openPriceAvg), 5),
         }),

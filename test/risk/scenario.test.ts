@@ -33,8 +33,17 @@ const NOTHING: ScenarioInstrument = {
 
 const LONG = { holdSide: 'long', size: 1, entryPrice: 52_000 } as const
 
-function account(instruments: readonly ScenarioInstrument[], change: Partial<ScenarioAccount> = {}) {
-  return { equity: 10_000, positionMode: 'one_way_mode', isIsolated: false, instruments, ...change } as const
+function account(
+  instruments: readonly ScenarioInstrument[],
+  change: Partial<ScenarioAccount> = {},
+) {
+  return {
+    equity: 10_000,
+    positionMode: 'one_way_mode',
+    isIsolated: false,
+    instruments,
+    ...change,
+  } as const
 }
 
 function fall(move: number, fill: FillRule = 'none') {
@@ -43,7 +52,10 @@ function fall(move: number, fill: FillRule = 'none') {
 
 describe('a long position that falls by a tenth, by hand', () => {
   test('loses what it is worth less, needs less than before, and pays the funding on what is left', () => {
-    const outcome = computeScenario(account([{ ...NOTHING, legs: [LONG], fundingRate: 0.0001 }]), fall(-0.1))
+    const outcome = computeScenario(
+      account([{ ...NOTHING, legs: [LONG], fundingRate: 0.0001 }]),
+      fall(-0.1),
+    )
 
     // 45,000 - 50,000; 45,000 × 0.0001; 45,000 × (0.005 + 0.001).
     expect(outcome.equity).toBeCloseTo(10_000 - 5000 - 4.5, 9)
@@ -52,7 +64,14 @@ describe('a long position that falls by a tenth, by hand', () => {
     expect(outcome.free).toBeCloseTo(4725.5, 9)
     expect(outcome.used).toBeCloseTo(270 / 4995.5, 9)
     expect(outcome.positions).toMatchObject([
-      { symbol: 'BTCUSDT', holdSide: 'long', size: 1, entryPrice: 52_000, price: 45_000, worth: 45_000 },
+      {
+        symbol: 'BTCUSDT',
+        holdSide: 'long',
+        size: 1,
+        entryPrice: 52_000,
+        price: 45_000,
+        worth: 45_000,
+      },
     ])
     expect(outcome.positions[0]?.profit).toBeCloseTo(-7000, 9)
     expect(outcome.isLiquidated).toBe(false)
@@ -61,7 +80,10 @@ describe('a long position that falls by a tenth, by hand', () => {
   test('a short one is not credited with funding that it would receive', () => {
     const short = { holdSide: 'short', size: 1, entryPrice: 52_000 } as const
 
-    const outcome = computeScenario(account([{ ...NOTHING, legs: [short], fundingRate: 0.0001 }]), fall(-0.1))
+    const outcome = computeScenario(
+      account([{ ...NOTHING, legs: [short], fundingRate: 0.0001 }]),
+      fall(-0.1),
+    )
 
     expect(outcome.equity).toBeCloseTo(15_000, 9)
     expect(outcome.funding).toBeCloseTo(0, 9)
@@ -100,7 +122,10 @@ describe('resting orders', () => {
   })
 
   test('filled at the price now the same order loses the whole fall', () => {
-    const outcome = computeScenario(account([resting]), { ...fall(-0.1, 'reached'), fillsAt: 'now' })
+    const outcome = computeScenario(account([resting]), {
+      ...fall(-0.1, 'reached'),
+      fillsAt: 'now',
+    })
 
     expect(outcome.equity).toBeCloseTo(10_000 - 5000 - 2500 - 25, 9)
   })
@@ -200,11 +225,17 @@ describe('the first liquidation', () => {
         .filter(() => random.integer(3) > 0)
         .map((holdSide) => ({ holdSide, size: draw(), entryPrice: 48_000 + random.integer(4000) }))
       const equity = (isInverse ? 0.1 : 5000) * draw()
-      const held = account([{ ...NOTHING, isInverse, legs }], { equity, positionMode: 'hedge_mode' })
+      const held = account([{ ...NOTHING, isInverse, legs }], {
+        equity,
+        positionMode: 'hedge_mode',
+      })
       const now = computeScenario(held, fall(0))
       if (legs.length === 0 || now.isLiquidated) continue
       const profit = now.positions.reduce((sum, position) => sum + position.profit, 0)
-      const prices = findLiquidationPrices({ legs, behind: equity - profit, rules: RULES, isInverse }, 50_000)
+      const prices = findLiquidationPrices(
+        { legs, behind: equity - profit, rules: RULES, isInverse },
+        50_000,
+      )
 
       for (const [price, move] of [
         [prices.below, -0.1],
@@ -243,12 +274,12 @@ describe('the first liquidation', () => {
   test('is not known without the tiers or the equity, and there is none where nothing moves', () => {
     const legs = [LONG]
 
-    expect(findFirstLiquidation(account([{ ...NOTHING, legs, rules: undefined }]), fall(-0.1))).toBe(
-      'unknown',
-    )
-    expect(findFirstLiquidation(account([{ ...NOTHING, legs }], { equity: Number.NaN }), fall(-0.1))).toBe(
-      'unknown',
-    )
+    expect(
+      findFirstLiquidation(account([{ ...NOTHING, legs, rules: undefined }]), fall(-0.1)),
+    ).toBe('unknown')
+    expect(
+      findFirstLiquidation(account([{ ...NOTHING, legs }], { equity: Number.NaN }), fall(-0.1)),
+    ).toBe('unknown')
     expect(findFirstLiquidation(account([{ ...NOTHING, legs }]), fall(0))).toBe('none')
     expect(findFirstLiquidation(account([NOTHING]), fall(-0.1))).toBe('none')
   })

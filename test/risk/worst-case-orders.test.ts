@@ -107,7 +107,11 @@ test.each([
   (name, isNet, isGap) => {
     const random = createRandom(name)
     const mode = isNet ? 'one_way_mode' : 'hedge_mode'
-    let [holding, orders, batch] = [{ longLots: 0, shortLots: 0 }, [] as RestingOrder[], [] as RestingOrder[]]
+    let [holding, orders, batch] = [
+      { longLots: 0, shortLots: 0 },
+      [] as RestingOrder[],
+      [] as RestingOrder[],
+    ]
     let [exposure, basis] = [buildExposure(mode, holding, []), basisOf(isNet, holding)]
     /** A record concerns the instrument: what is kept is worked out anew, as after every batch. */
     const begin = (): void => {

@@ -33,7 +33,10 @@ function riskOf(change: Partial<InstrumentRisk>): InstrumentRisk {
     symbol: 'BTCUSDT',
     isInverse: false,
     isNet: true,
-    rules: { tiers: [{ notionalMax: Number.POSITIVE_INFINITY, rate: 0.004 }], takerFeeRate: 0.0006 },
+    rules: {
+      tiers: [{ notionalMax: Number.POSITIVE_INFINITY, rate: 0.004 }],
+      takerFeeRate: 0.0006,
+    },
     move: 0.12,
     jointMove: 0.12,
     price: 100_000,
@@ -48,7 +51,10 @@ function riskOf(change: Partial<InstrumentRisk>): InstrumentRisk {
 
 describe('[RSK1] what a move of the market takes', () => {
   test('the example by hand: loss, fees and maintenance of 0.5 BTC and a buy of 0.3', () => {
-    const risk = riskOf({ long: { size: 0.5, entryPrice: 90_000 }, buys: { opening: 0.3, closing: 0 } })
+    const risk = riskOf({
+      long: { size: 0.5, entryPrice: 90_000 },
+      buys: { opening: 0.3, closing: 0 },
+    })
 
     expect(needAt(risk, 'down', 0.12)).toBeCloseTo(9600 + 60.24 + 281.6, 9)
     expect(findWorstCase([needsOf(risk)], 20_000)?.used).toBeCloseTo(0.497_092, 9)
@@ -59,7 +65,9 @@ describe('[RSK1] what a move of the market takes', () => {
   test('the next funding counts where the side that is larger pays it', () => {
     const long = riskOf({ long: { size: 1, entryPrice: 100_000 }, fundingRate: 0.001 })
 
-    expect(needAt(long, 'down', 0.1) - needAt({ ...long, fundingRate: 0 }, 'down', 0.1)).toBeCloseTo(100, 9)
+    expect(
+      needAt(long, 'down', 0.1) - needAt({ ...long, fundingRate: 0 }, 'down', 0.1),
+    ).toBeCloseTo(100, 9)
     expect(needAt({ ...long, fundingRate: -0.001 }, 'down', 0.1)).toBe(
       needAt({ ...long, fundingRate: 0 }, 'down', 0.1),
     )
@@ -74,7 +82,10 @@ describe('[RSK1] what a move of the market takes', () => {
     const closing = { ...hedged, buys: { opening: 0, closing: 1 } }
 
     expect(needAt(hedged, 'down', 0.12)).toBeCloseTo(2 * 88_000 * 0.0046, 9)
-    expect(needAt(closing, 'down', 0.12)).toBeCloseTo(12_000 + 60 + 88_000 * 0.0006 + 2 * 88_000 * 0.004, 9)
+    expect(needAt(closing, 'down', 0.12)).toBeCloseTo(
+      12_000 + 60 + 88_000 * 0.0006 + 2 * 88_000 * 0.004,
+      9,
+    )
   })
 
   test('an inverse contract loses size - cost / price in its coin', () => {
@@ -104,7 +115,9 @@ describe('[RSK1] what a move of the market takes', () => {
     )
 
     // The short gains value on the way up, and so needs more there than a long on its way down.
-    expect(alone).toMatchObject({ scenario: { kind: 'single', symbol: 'ETHUSDT', direction: 'up' } })
+    expect(alone).toMatchObject({
+      scenario: { kind: 'single', symbol: 'ETHUSDT', direction: 'up' },
+    })
     expect(alone?.need).toBeCloseTo(1200 + 11_200 * 0.0046 + 10_000 * 0.0046, 9)
     expect(atOnce?.scenario).toEqual({ kind: 'joint' })
     expect(atOnce?.need).toBeCloseTo(2400 + 11_200 * 0.0046 + 8800 * 0.0046, 9)
@@ -112,10 +125,15 @@ describe('[RSK1] what a move of the market takes', () => {
 
   test('what is not known is not survived', () => {
     expect(
-      findWorstCase([needsOf(riskOf({ buys: { opening: 1, closing: 0 }, price: Number.NaN }))], 1)?.used,
+      findWorstCase([needsOf(riskOf({ buys: { opening: 1, closing: 0 }, price: Number.NaN }))], 1)
+        ?.used,
     ).toBeNaN()
-    expect(findWorstCase([needsOf(riskOf({ long: { size: 1, entryPrice: 1 } }))], Number.NaN)?.used).toBeNaN()
-    expect(findWorstCase([needsOf(riskOf({ long: { size: 1, entryPrice: 1 } }))], 0)?.used).toBe(Infinity)
+    expect(
+      findWorstCase([needsOf(riskOf({ long: { size: 1, entryPrice: 1 } }))], Number.NaN)?.used,
+    ).toBeNaN()
+    expect(findWorstCase([needsOf(riskOf({ long: { size: 1, entryPrice: 1 } }))], 0)?.used).toBe(
+      Infinity,
+    )
   })
 
   test('orders at their own prices are filled only as far as the move reaches', () => {
@@ -124,7 +142,9 @@ describe('[RSK1] what a move of the market takes', () => {
     const fees = (99_000 + 95_000 + 2 * 90_000) * 0.0006 + 2 * 90_000 * 0.004
 
     expect(needAt(risk, 'down', 0.1)).toBeCloseTo(9000 + 5000 + fees, 6)
-    expect(needAt({ ...risk, buys: { opening: 3, closing: 0 } }, 'down', 0.1)).toBeGreaterThan(30_000)
+    expect(needAt({ ...risk, buys: { opening: 3, closing: 0 } }, 'down', 0.1)).toBeGreaterThan(
+      30_000,
+    )
   })
 })
 
@@ -160,7 +180,8 @@ function makeAccount(random: ReturnType<typeof createRandom>) {
 function fillSide(risk: InstrumentRisk, side: 'buys' | 'sells' | undefined, part: number) {
   const { isNet, isInverse, price, rules } = risk
   const legs = { long: { ...risk.long }, short: { ...risk.short } }
-  const [into, other] = side === 'buys' ? (['long', 'short'] as const) : (['short', 'long'] as const)
+  const [into, other] =
+    side === 'buys' ? (['long', 'short'] as const) : (['short', 'long'] as const)
   const orders = side === undefined ? NO_ORDERS : risk[side]
   const all = (orders.opening + orders.closing) * part
   const closed = Math.min(isNet ? all : orders.closing * part, legs[other].size)
@@ -198,7 +219,9 @@ test('[RSK1] an account within its budget is liquidated by none of the stated mo
       equity -
       risks.reduce(
         (sum, one) =>
-          sum + profitOf(one, 'long', one.long, one.price) + profitOf(one, 'short', one.short, one.price),
+          sum +
+          profitOf(one, 'long', one.long, one.price) +
+          profitOf(one, 'short', one.short, one.price),
         0,
       )
     for (let way = 0; way < 6; way++) {
@@ -229,7 +252,8 @@ test('[RSK1] an account within its budget is liquidated by none of the stated mo
               RULES.takerFeeRate +
               (RULES.tiers.find(({ notionalMax }) => leg.size * other.to <= notionalMax)?.rate ?? 0)
             behind +=
-              profitOf(other.risk, side, leg, other.to) - rate * leg.size * (risk.isInverse ? 1 : other.to)
+              profitOf(other.risk, side, leg, other.to) -
+              rate * leg.size * (risk.isInverse ? 1 : other.to)
           }
         }
         const of = { legs: held, behind, rules: RULES, isInverse: risk.isInverse }
@@ -252,7 +276,8 @@ test('running sums of 20,000 steps of orders that come, change and go say the sa
   const random = createRandom('orders that come and go')
   const resting: Rung[] = []
   for (let step = 0; step < 20_000; step++) {
-    if (resting.length > 0 && random.integer(3) === 0) resting.splice(random.integer(resting.length), 1)
+    if (resting.length > 0 && random.integer(3) === 0)
+      resting.splice(random.integer(resting.length), 1)
     else if (resting.length < 60)
       resting.push({
         price: random.integer(10) === 0 ? undefined : 900 + random.integer(200),
@@ -261,8 +286,15 @@ test('running sums of 20,000 steps of orders that come, change and go say the sa
       })
     const direction = random.integer(2) === 0 ? 'down' : 'up'
     const cut = random.integer(resting.length + 1)
-    const [from, to] = [1000, direction === 'down' ? 1000 - random.integer(150) : 1000 + random.integer(150)]
-    const filled = fillLadder(buildLadder(direction, resting.slice(0, cut)), { from, to }, resting.slice(cut))
+    const [from, to] = [
+      1000,
+      direction === 'down' ? 1000 - random.integer(150) : 1000 + random.integer(150),
+    ]
+    const filled = fillLadder(
+      buildLadder(direction, resting.slice(0, cut)),
+      { from, to },
+      resting.slice(cut),
+    )
     const reached = resting.filter(
       ({ price }) => price === undefined || (direction === 'down' ? price >= to : price <= to),
     )
@@ -295,7 +327,8 @@ describe('what leads back into the budget', () => {
     closed: ReturnType<typeof planReduction>,
   ): number => {
     const left = risks.map((risk) => {
-      const { holdSide = 'long', lots = 0 } = closed.find(({ symbol }) => symbol === risk.symbol) ?? {}
+      const { holdSide = 'long', lots = 0 } =
+        closed.find(({ symbol }) => symbol === risk.symbol) ?? {}
       const held = risk[holdSide]
       return { ...risk, [holdSide]: { ...held, size: held.size - lots * risk.lotSize } }
     })
@@ -309,9 +342,9 @@ describe('what leads back into the budget', () => {
     expect(planReduction(risks, need / 0.8)).toEqual([])
     const [closed] = planReduction(risks, need)
     expect(closed).toMatchObject({ symbol: 'BTCUSDT', holdSide: 'long' })
-    expect(usedBy(risks, need, [closed ?? { symbol: '', holdSide: 'long', lots: 0 }])).toBeLessThanOrEqual(
-      0.8,
-    )
+    expect(
+      usedBy(risks, need, [closed ?? { symbol: '', holdSide: 'long', lots: 0 }]),
+    ).toBeLessThanOrEqual(0.8)
     // One lot less would not be enough, once what closing costs is paid.
     const lots = closed?.lots ?? 0
     const usedAfter = (count: number): number =>

@@ -42,7 +42,14 @@ describe('however time is cut into calls', () => {
     const bench = await ExchangeBench.open({ services: SERVICES })
     const [ticker] = bench.data(ANNA, 'spotTickers', { query: 'symbol=BTCUSDT' })
     const price = (Number(ticker?.lastPr) * 1.0005).toFixed(2)
-    const body = { symbol: 'BTCUSDT', side: 'sell', orderType: 'limit', force: 'gtc', price, size: '0.001' }
+    const body = {
+      symbol: 'BTCUSDT',
+      side: 'sell',
+      orderType: 'limit',
+      force: 'gtc',
+      price,
+      size: '0.001',
+    }
     const { orderId } = bench.data(ANNA, 'spotPlaceOrder', { body })
 
     bench.wait(2 * HOUR_MS)
@@ -123,7 +130,12 @@ function act(bench: ExchangeBench, random: Random): void {
 
 /** Of the trader that others copy. */
 function tradeFutures(bench: ExchangeBench, side: 'buy' | 'sell'): void {
-  const names = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' }
+  const names = {
+    symbol: 'BTCUSDT',
+    productType: 'USDT-FUTURES',
+    marginCoin: 'USDT',
+    marginMode: 'crossed',
+  }
   const order = { side, orderType: 'limit', force: 'gtc', size: '0.05' }
   const [ticker] = bench.data(TARA, 'spotTickers', { query: 'symbol=BTCUSDT' })
   const away = side === 'buy' ? 0.9995 : 1.0005
@@ -176,6 +188,12 @@ function statement(bench: ExchangeBench) {
 }
 
 const MEETS = [
-  ...['normal full_fill', 'normal new', 'tpsl full_fill', 'tpsl init', 'maker'],
-  ...['forced sell', 'forced systemRepay-selll', 'interest'],
+  'normal full_fill',
+  'normal new',
+  'tpsl full_fill',
+  'tpsl init',
+  'maker',
+  'forced sell',
+  'forced systemRepay-selll',
+  'interest',
 ]

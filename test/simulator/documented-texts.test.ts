@@ -13,7 +13,12 @@ const documented = endpointNames.filter((name) => name !== 'gatewayTest')
 
 const MARKET = { size: '0.3', side: 'buy', orderType: 'market' }
 const REDUCE = { side: 'sell', orderType: 'limit', force: 'gtc', reduceOnly: 'YES' }
-const BATCH = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' }
+const BATCH = {
+  symbol: 'BTCUSDT',
+  productType: 'USDT-FUTURES',
+  marginCoin: 'USDT',
+  marginMode: 'crossed',
+}
 
 /** Every value of an answer that is no text, by its way there. */
 function otherThanTexts(value: unknown, way = ''): string[] {
@@ -47,7 +52,10 @@ test('an account that trades is answered in texts, an order without an id too', 
   const [position] = bench.data(ANNA, 'singlePosition') ?? []
   const price = String(Math.round(Number(position?.markPrice) * 1.02))
   place({ ...REDUCE, price, size: '0.3' }, { ...MARKET, size: '0' })
-  const excess = place({ ...REDUCE, price, size: '0.1', clientOid: 'more' }, { ...MARKET, size: '10000' })
+  const excess = place(
+    { ...REDUCE, price, size: '0.1', clientOid: 'more' },
+    { ...MARKET, size: '10000' },
+  )
 
   expect(excess.successList).toEqual([{ orderId: '', clientOid: 'more' }])
   expect(otherThanTexts(excess)).toEqual([])
@@ -71,11 +79,17 @@ describe('a number where the document has a text', () => {
         const body =
           field === undefined
             ? { ...good, [list]: 5 }
-            : { ...good, [list]: [{ ...(Array.isArray(items) ? (items[0] as object) : {}), [field]: 5 }] }
+            : {
+                ...good,
+                [list]: [{ ...(Array.isArray(items) ? (items[0] as object) : {}), [field]: 5 }],
+              }
 
         const answer = bench.call(callerOf(name), name, { body })
 
-        expect([parameter, ...codesOf(answer)]).toEqual([parameter, expect.stringMatching(/^40020|error$/)])
+        expect([parameter, ...codesOf(answer)]).toEqual([
+          parameter,
+          expect.stringMatching(/^40020|error$/),
+        ])
       }
     },
   )

@@ -6,7 +6,12 @@ import { type RunningSimulator, startSimulator } from '../../src/simulator/start
 import { servedRow, type ServedName } from '../../src/simulator/wire/served-rows.ts'
 import { ANNA, BERT, depositMargin, TARA } from './exchange-bench.ts'
 import { sendRequest } from './wire/server-bench.ts'
-import { GATEWAY_PATH, GOOD_REQUESTS, requestFor, type RequestParts } from './wire/signed-request.ts'
+import {
+  GATEWAY_PATH,
+  GOOD_REQUESTS,
+  requestFor,
+  type RequestParts,
+} from './wire/signed-request.ts'
 
 /** What an account that has done nothing is told where there must be something first. */
 const NOTHING_THERE: Readonly<Partial<Record<ServedName, string>>> = {
@@ -33,7 +38,12 @@ beforeAll(async () => {
   })
   const now = systemClock.now()
   for (const mode of ['isolated', 'crossed'] as const) {
-    depositMargin(simulator.exchange, TARA, { mode, symbol: 'BTCUSDT', coin: 'USDT', amount: '5000' }, now)
+    depositMargin(
+      simulator.exchange,
+      TARA,
+      { mode, symbol: 'BTCUSDT', coin: 'USDT', amount: '5000' },
+      now,
+    )
   }
 })
 
@@ -46,7 +56,10 @@ afterAll(async () => {
 async function send(parts: RequestParts, account = TARA) {
   const request = requestFor(account, { ...parts, at: systemClock.now() })
   const { status, text } = await sendRequest(simulator.baseUrl, request)
-  return { status, ...(JSON.parse(text) as { code: string; msg?: string; message?: string; data: unknown }) }
+  return {
+    status,
+    ...(JSON.parse(text) as { code: string; msg?: string; message?: string; data: unknown }),
+  }
 }
 
 const parts = GOOD_REQUESTS.map((request) => ({
@@ -70,7 +83,8 @@ test.each(parts)('$name is answered over HTTP as its row says', async (request) 
 
 /** What depends on the day, or on the account's own address book. */
 function livePartsOf(name: ServedName): Partial<RequestParts> {
-  if (name === 'crossedOpenOrders') return { query: `startTime=${systemClock.now() - 60_000}&symbol=BTCUSDT` }
+  if (name === 'crossedOpenOrders')
+    return { query: `startTime=${systemClock.now() - 60_000}&symbol=BTCUSDT` }
   if (name !== 'spotWithdrawal') return {}
   const [address] = addressesOf(TARA.uid)
   return { body: { transferType: 'on_chain', size: '20', ...address } }

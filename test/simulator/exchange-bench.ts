@@ -10,7 +10,11 @@ import { type RowStore } from '../../src/simulator/store/row-store.ts'
 import { type ServiceSettings, Exchange } from '../../src/simulator/exchange.ts'
 import { prepareMarket } from '../../src/simulator/prepare-market.ts'
 import { Wire } from '../../src/simulator/wire/handle.ts'
-import { servedRow, type ServedName, type ServedResponseOf } from '../../src/simulator/wire/served-rows.ts'
+import {
+  servedRow,
+  type ServedName,
+  type ServedResponseOf,
+} from '../../src/simulator/wire/served-rows.ts'
 import { defaultWireSettings, type WireSettings } from '../../src/simulator/wire/settings.ts'
 import { type WireEvent } from '../../src/simulator/wire/server-event.ts'
 import { bytesOf } from '../../src/simulator/wire/wire-request.ts'
@@ -36,9 +40,15 @@ function gatewayOf(uid: string, isWhitelisted = true) {
 }
 
 /** One-way, its key bound to the address of the tests. */
-export const ANNA = openAccount('1001', { boundToIps: ['127.0.0.1', '10.0.0.7'], gateway: gatewayOf('1001') })
+export const ANNA = openAccount('1001', {
+  boundToIps: ['127.0.0.1', '10.0.0.7'],
+  gateway: gatewayOf('1001'),
+})
 /** Hedge mode, its key bound to no address, and not on the gateway's whitelist. */
-export const BERT = openAccount('1002', { positionMode: 'hedge_mode', gateway: gatewayOf('1002', false) })
+export const BERT = openAccount('1002', {
+  positionMode: 'hedge_mode',
+  gateway: gatewayOf('1002', false),
+})
 /** A trader whom others copy. */
 export const TARA = openAccount('1003', { role: 'copyTrader', boundToIps: ['127.0.0.1'] })
 
@@ -75,7 +85,14 @@ export class ExchangeBench {
   }
 
   static async open(options: ExchangeBenchOptions = {}): Promise<ExchangeBench> {
-    const { seed = 'bench', now = START_AT, stepMs = 1000, store, services = {}, demoPast = false } = options
+    const {
+      seed = 'bench',
+      now = START_AT,
+      stepMs = 1000,
+      store,
+      services = {},
+      demoPast = false,
+    } = options
     const instruments = buildInstruments(nextQuarterlyDelivery(START_AT))
     const openMarket = await prepareMarket(
       { kind: 'seeded', stepMs },
@@ -142,7 +159,12 @@ export class ExchangeBench {
 export function depositMargin(
   { core, services }: Exchange,
   { uid }: Pick<AccountSetup, 'uid'>,
-  { mode, symbol, coin, amount }: { mode: MarginMode; symbol: string; coin: string; amount: string },
+  {
+    mode,
+    symbol,
+    coin,
+    amount,
+  }: { mode: MarginMode; symbol: string; coin: string; amount: string },
   now: number,
 ): void {
   const ref = { uid, balance: balanceOf(mode, symbol), coin }

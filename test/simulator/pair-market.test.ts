@@ -12,8 +12,17 @@ import { PairMarket } from '../../src/simulator/services/pair-market.ts'
 import { createServiceBench } from './wallet/service-bench.ts'
 
 const QUOTE = {
-  ...{ bidTicks: 650_003, askTicks: 650_004, bidLots: 12, askLots: 7, lastTicks: 650_005, tradedLots: 3 },
-  ...{ lowTicks: 649_998, highTicks: 650_012, levelTicks: 2, candle: 5, candleLots: 1000.5 },
+  bidTicks: 650003,
+  askTicks: 650004,
+  bidLots: 12,
+  askLots: 7,
+  lastTicks: 650005,
+  tradedLots: 3,
+  lowTicks: 649998,
+  highTicks: 650012,
+  levelTicks: 2,
+  candle: 5,
+  candleLots: 1000.5,
 }
 
 /** A contract with a tick of 0.1 and a lot of 0.001, and ports to it on a store that outlives them. */
@@ -27,12 +36,21 @@ function openContract() {
   }
   const openPorts = (): ServicePorts => ({
     ...bench.open(),
-    market: () => ({ tickSize: '0.1', lotSize: '0.001', shown, follow: (hear) => void followers.push(hear) }),
+    market: () => ({
+      tickSize: '0.1',
+      lotSize: '0.001',
+      shown,
+      follow: (hear) => void followers.push(hear),
+    }),
     matching: { model: fillModel('default'), levelsMax: 20, speed: 1 },
   })
   const openPair = (priceDecimals = 2, sizeDecimals = 6, ports = openPorts()) =>
     new PairMarket(ports, {
-      ...{ symbol: 'BTCUSDT', baseCoin: 'BTC', quoteCoin: 'USDT', priceDecimals, sizeDecimals },
+      symbol: 'BTCUSDT',
+      baseCoin: 'BTC',
+      quoteCoin: 'USDT',
+      priceDecimals,
+      sizeDecimals,
     })
   return { show, openPair, openPorts }
 }
@@ -43,9 +61,18 @@ describe('a pair displays the futures of its name', () => {
     show({}, 1000)
 
     expect(openPair().market).toMatchObject({
-      ...{ bidTicks: 6_500_030, askTicks: 6_500_040, lastTicks: 6_500_050, levelTicks: 20, at: 1000 },
-      ...{ lowTicks: 6_499_980, highTicks: 6_500_120 },
-      ...{ bidLots: 12_000, askLots: 7000, tradedLots: 3000, candleLots: 1_000_500, candle: 5 },
+      bidTicks: 6500030,
+      askTicks: 6500040,
+      lastTicks: 6500050,
+      levelTicks: 20,
+      at: 1e3,
+      lowTicks: 6499980,
+      highTicks: 6500120,
+      bidLots: 12e3,
+      askLots: 7e3,
+      tradedLots: 3e3,
+      candleLots: 1000500,
+      candle: 5,
     })
   })
 
@@ -54,10 +81,16 @@ describe('a pair displays the futures of its name', () => {
     show({ lowTicks: 649_981, highTicks: 650_019 }, 1000)
 
     expect(openPair(0, 2).market).toMatchObject({
-      ...{ bidTicks: 65_000, askTicks: 65_001, lastTicks: 65_001, levelTicks: 1 },
-      // No further than the price went.
-      ...{ lowTicks: 64_999, highTicks: 65_001 },
-      ...{ bidLots: 1, askLots: 1, tradedLots: 0, candleLots: 100.05 },
+      bidTicks: 65e3,
+      askTicks: 65001,
+      lastTicks: 65001,
+      levelTicks: 1,
+      lowTicks: 64999,
+      highTicks: 65001,
+      bidLots: 1,
+      askLots: 1,
+      tradedLots: 0,
+      candleLots: 100.05,
     })
   })
 

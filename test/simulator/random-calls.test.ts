@@ -16,7 +16,8 @@ function unexplained(bench: ExchangeBench): string[] {
       return !sum.minus(decimal(fees)).eq(decimal(balance))
     })
     const others = balances.filter(
-      ({ equity, bookings }) => !sumDecimals(Object.values(bookings).map(decimal)).eq(decimal(equity)),
+      ({ equity, bookings }) =>
+        !sumDecimals(Object.values(bookings).map(decimal)).eq(decimal(equity)),
     )
     return [
       ...futures.map(({ marginCoin }) => marginCoin),
@@ -54,9 +55,19 @@ test('killed at any moment and loaded from its store, the exchange has what it h
     const after = ACCOUNTS.map(({ uid }) => bench.exchange.ledger(uid))
 
     expect(
-      after.map(({ coins, balances, openOrders, services }) => ({ coins, balances, openOrders, services })),
+      after.map(({ coins, balances, openOrders, services }) => ({
+        coins,
+        balances,
+        openOrders,
+        services,
+      })),
     ).toEqual(
-      before.map(({ coins, balances, openOrders, services }) => ({ coins, balances, openOrders, services })),
+      before.map(({ coins, balances, openOrders, services }) => ({
+        coins,
+        balances,
+        openOrders,
+        services,
+      })),
     )
     expect(bench.exchange.imbalances()).toEqual([])
   }

@@ -61,7 +61,9 @@ class RandomCaller implements RandomCalls {
   }
 
   #report(name: string, parts: object, answer: object): void {
-    this.unreadable.push(`${name} ${JSON.stringify(parts)} got ${JSON.stringify(answer).slice(0, 300)}`)
+    this.unreadable.push(
+      `${name} ${JSON.stringify(parts)} got ${JSON.stringify(answer).slice(0, 300)}`,
+    )
   }
 
   #keep(key: string, order: PlacedOrder): void {
@@ -86,7 +88,8 @@ class RandomCaller implements RandomCalls {
       parameters.set('orderId', placed.orderId)
       if (parameters.has('symbol')) parameters.set('symbol', placed.symbol)
     }
-    if (parameters.has('startTime')) parameters.set('startTime', String(this.#bench.now - 86_400_000))
+    if (parameters.has('startTime'))
+      parameters.set('startTime', String(this.#bench.now - 86_400_000))
     return {
       query: [...parameters]
         .map(([key, value]) => `${key}=${value}`)
@@ -122,7 +125,11 @@ class RandomCaller implements RandomCalls {
         return { productType: 'USDT-FUTURES', orderId, newSize: '0.05' }
       },
       setLeverage: () => ({ ...FUTURES, symbol, leverage: String(1 + this.#random.integer(20)) }),
-      spotPlaceOrder: () => ({ symbol, ...this.#order(symbol), size: this.#pick(['20', '0.01', '0.1']) }),
+      spotPlaceOrder: () => ({
+        symbol,
+        ...this.#order(symbol),
+        size: this.#pick(['20', '0.01', '0.1']),
+      }),
       spotWithdrawal: () => this.#withdrawal(account),
       isolatedPlaceOrder: () => this.#marginOrder(symbol),
       crossedPlaceOrder: () => this.#marginOrder(symbol),
@@ -168,7 +175,9 @@ class RandomCaller implements RandomCalls {
   }
 
   #alias(): string {
-    const letters = Array.from({ length: 8 }, () => String.fromCharCode(97 + this.#random.integer(26)))
+    const letters = Array.from({ length: 8 }, () =>
+      String.fromCharCode(97 + this.#random.integer(26)),
+    )
     return letters.join('')
   }
 
@@ -203,5 +212,7 @@ const KIND_READ: Readonly<Partial<Record<ServedName, string>>> = {
 }
 
 function symbolIn({ body }: Partial<RequestParts>): string {
-  return typeof body === 'object' && body !== null && 'symbol' in body ? String(body.symbol) : 'BTCUSDT'
+  return typeof body === 'object' && body !== null && 'symbol' in body
+    ? String(body.symbol)
+    : 'BTCUSDT'
 }

@@ -72,7 +72,9 @@ export class EventMeter {
 
   /** The longest of each kind since this was last called. */
   takeLongest(): readonly EventTime[] {
-    const taken = [...this.#longest.values()].toSorted((left, right) => ownMsOf(right) - ownMsOf(left))
+    const taken = [...this.#longest.values()].toSorted(
+      (left, right) => ownMsOf(right) - ownMsOf(left),
+    )
     this.#longest.clear()
     return taken
   }
@@ -156,14 +158,16 @@ export class EventMeter {
     const event = this.#event
     const { stepMs, effectsMs, journalMs, checkpointMs } = event
     const wallMs = stepMs + effectsMs + journalMs + checkpointMs
-    event.cpuMs = wallMs < LOOKED_AT_MS ? wallMs : threadCpuMs() - event.beganAtCpuMs - event.strategyMs
+    event.cpuMs =
+      wallMs < LOOKED_AT_MS ? wallMs : threadCpuMs() - event.beganAtCpuMs - event.strategyMs
     this.#keepLongest()
   }
 
   #keepLongest(): void {
     const event = this.#event
     const longest = this.#longest.get(event.kind)
-    if (longest === undefined || ownMsOf(event) > ownMsOf(longest)) this.#longest.set(event.kind, event)
+    if (longest === undefined || ownMsOf(event) > ownMsOf(longest))
+      this.#longest.set(event.kind, event)
   }
 }
 

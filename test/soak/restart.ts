@@ -29,4 +29,5 @@ function measureRestart(file: string): Restart {
 }
 
 const [, script, file] = process.argv
-if (script === import.meta.filename && file !== undefined) console.log(JSON.stringify(measureRestart(file)))
+if (script === import.meta.filename && file !== undefined)
+  console.log(JSON.stringify(measureRestart(file)))

@@ -27,10 +27,34 @@ interface MetricsSample {
 }
 
 const MEASURES: readonly Measure<MetricsSample>[] = [
-  { name: 'heap', unit: 'MB', read: ({ heapBytes }) => heapBytes / 1e6, shareMax: 0.05, riseMax: 3 },
-  { name: 'resident memory', unit: 'MB', read: ({ rssBytes }) => rssBytes / 1e6, shareMax: 0.1, riseMax: 24 },
-  { name: 'descriptors', unit: '', read: ({ descriptors }) => descriptors, shareMax: 0, riseMax: 2 },
-  { name: '/metrics', unit: 'bytes', read: ({ textBytes }) => textBytes, shareMax: 0.1, riseMax: 2000 },
+  {
+    name: 'heap',
+    unit: 'MB',
+    read: ({ heapBytes }) => heapBytes / 1e6,
+    shareMax: 0.05,
+    riseMax: 3,
+  },
+  {
+    name: 'resident memory',
+    unit: 'MB',
+    read: ({ rssBytes }) => rssBytes / 1e6,
+    shareMax: 0.1,
+    riseMax: 24,
+  },
+  {
+    name: 'descriptors',
+    unit: '',
+    read: ({ descriptors }) => descriptors,
+    shareMax: 0,
+    riseMax: 2,
+  },
+  {
+    name: '/metrics',
+    unit: 'bytes',
+    read: ({ textBytes }) => textBytes,
+    shareMax: 0.1,
+    riseMax: 2000,
+  },
 ]
 
 const { values } = parseArgs({
@@ -46,7 +70,8 @@ else process.exitCode = (await runMetrics(Number(values.seconds), Number(values.
 
 /** Whether nothing grew. */
 async function runMetrics(seconds: number, count: number): Promise<boolean> {
-  if (!(seconds >= 60 && count >= 4)) throw new Error(`these options make no sense; the usage is\n\n${USAGE}`)
+  if (!(seconds >= 60 && count >= 4))
+    throw new Error(`these options make no sense; the usage is\n\n${USAGE}`)
   const project = new Project()
   try {
     const exchange = await findExchange(project)
@@ -61,7 +86,9 @@ async function runMetrics(seconds: number, count: number): Promise<boolean> {
     for (const measured of growth) print(renderGrowth(measured))
     const isFlat = growth.every((measured) => measured.isFlat)
     const { code } = await daemon.stop()
-    print(`${daemon.summary.account.fills} fills; exit code ${code}; ${isFlat ? 'passed' : 'FAILED'}`)
+    print(
+      `${daemon.summary.account.fills} fills; exit code ${code}; ${isFlat ? 'passed' : 'FAILED'}`,
+    )
     return isFlat && code === 0
   } finally {
     await killLeftOver()
@@ -102,7 +129,8 @@ async function takeSample(
   daemon: IntentdProcess,
   { atMs, text }: { readonly atMs: number; readonly text: string },
 ): Promise<MetricsSample> {
-  const heaps = (): readonly string[] => daemon.stderr.filter((line) => line.startsWith('heapBytes '))
+  const heaps = (): readonly string[] =>
+    daemon.stderr.filter((line) => line.startsWith('heapBytes '))
   const before = heaps().length
   daemon.kill('SIGUSR2')
   await daemon.until('what stays on the heap', () => heaps().length > before)

@@ -41,7 +41,12 @@ days, used keys for a year; so it is judged by its bytes a record or key. The jo
 most of the time is waiting for it, which is not counted.
 `
 
-const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const UNITS_MS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
 const LOAD_MAX = 250
 /** Node has things to do between turns of its loop, such as giving memory back: so often, in virtual ms. */
 const TURN_MS = 1000
@@ -110,12 +115,16 @@ async function takeSamples(
 function judge(samples: readonly SoakSample[], { load, forMs }: SoakOptions): readonly string[] {
   const last = samples.at(-1)
   if (!last) return ['there are no samples']
-  console.log(`\n${renderCollections(last)}\n\nthe longest event of each kind\n${renderEvents(samples)}\n`)
+  console.log(
+    `\n${renderCollections(last)}\n\nthe longest event of each kind\n${renderEvents(samples)}\n`,
+  )
   const sent = (last.orders * 1000) / forMs
   const growth = forMs / 2 < JUDGED_MS_MIN ? [] : fitGrowth(samples, MEASURES)
   console.log(`${sent.toFixed(1)} orders a second were sent, ${load} asked for`)
   for (const measured of growth) console.log(renderGrowth(measured))
-  const longest = samples.flatMap((sample) => sample.longest).filter((event) => ownMsOf(event) > EVENT_MS_MAX)
+  const longest = samples
+    .flatMap((sample) => sample.longest)
+    .filter((event) => ownMsOf(event) > EVENT_MS_MAX)
   return [
     ...(sent >= load * LOAD_SHARE_MIN ? [] : ['the load was not reached']),
     ...longest.map((event) => `an event ${event.kind} took ${ownMsOf(event).toFixed(1)} ms`),

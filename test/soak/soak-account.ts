@@ -52,7 +52,10 @@ export class SoakAccount {
     })
     const strategies = createLoad(ordersPerSecond, this.meter.timeStrategy)
     this.#account = new VirtualAccount({
-      ...{ strategies, time: this.#time, clock: this.#time.clock, exchange: this.exchange },
+      strategies,
+      time: this.#time,
+      clock: this.#time.clock,
+      exchange: this.exchange,
       polling: ordersPerSecond < BUSY_ORDERS ? CALM : BUSY,
       network: new DirectNetwork(this.#time, LATENCY_MS),
       settings: createSettings(instruments, [...strategies.keys()]),
@@ -61,9 +64,16 @@ export class SoakAccount {
       pageFills: PAGE_FILLS,
       hasPreviousRun: false,
       surroundings: {
-        gate: { isStill: false, enter: (happens) => happens(), settle: (happens) => happens() },
+        gate: {
+          isStill: false,
+          enter: (happens) => happens(),
+          settle: (happens) => happens(),
+        },
         isKilled: () => false,
-        retreatNote: { leave: () => true, forget: () => undefined },
+        retreatNote: {
+          leave: () => true,
+          forget: () => undefined,
+        },
         listener: this.meter.listener,
         interruptions: this.meter.interruptions,
         announcements: {
@@ -123,27 +133,51 @@ export class SoakAccount {
 
 function createSettings(
   instruments: ReadonlyMap<string, Instrument>,
-  strategyIds: EngineSettings['strategies'] extends ReadonlyMap<infer Id, unknown> ? readonly Id[] : never,
+  strategyIds: EngineSettings['strategies'] extends ReadonlyMap<infer Id, unknown>
+    ? readonly Id[]
+    : never,
 ): EngineSettings {
   const symbols = [...instruments.keys()]
   const limits = { positionMax: 100_000, orderSizeMax: 1000, openOrdersMax: 400 }
   return {
-    ...{ salt: SALT, version: '0', environment: 'simulator', configHash: '0', productType: 'USDT-FUTURES' },
-    ...{ positionMode: POSITION_MODE, marginMode: 'crossed', instruments, isExclusive: true },
+    salt: SALT,
+    version: '0',
+    environment: 'simulator',
+    configHash: '0',
+    productType: 'USDT-FUTURES',
+    positionMode: POSITION_MODE,
+    marginMode: 'crossed',
+    instruments,
+    isExclusive: true,
     strategies: new Map(
       strategyIds.map((id) => [
         id,
-        { id, symbols, limits: new Map(symbols.map((symbol) => [symbol, limits])), feeds: new Map() },
+        {
+          id,
+          symbols,
+          limits: new Map(symbols.map((symbol) => [symbol, limits])),
+          feeds: new Map(),
+        },
       ]),
     ),
     limits: {
-      ...{ dataAgeMaxMs: 6000, accountAgeMaxMs: 60_000, priceCollarRatio: 0.05, openOrdersMax: 1000 },
-      ...{ orderNotionalMax: 1e9, grossNotionalMax: 1e12 },
+      dataAgeMaxMs: 6e3,
+      accountAgeMaxMs: 6e4,
+      priceCollarRatio: 0.05,
+      openOrdersMax: 1e3,
+      orderNotionalMax: 1e9,
+      grossNotionalMax: 0xe8d4a51000,
     },
     execution: {
-      ...{ batchOrdersMax: 50, fillVisibilityMs: 250, acceptanceWindowMs: 35_000, unwantedMsMax: 15_000 },
-      ...{ displacedWithinMs: 10_000, takerCollarRatio: 0.002, matchingLagMs: 0, crossedToleranceMs: 5250 },
-      stopTimeoutMs: 80_000,
+      batchOrdersMax: 50,
+      fillVisibilityMs: 250,
+      acceptanceWindowMs: 35e3,
+      unwantedMsMax: 15e3,
+      displacedWithinMs: 1e4,
+      takerCollarRatio: 0.002,
+      matchingLagMs: 0,
+      crossedToleranceMs: 5250,
+      stopTimeoutMs: 8e4,
     },
     foreignFills: 'halt',
     onRestart: 'adopt',

@@ -7,7 +7,10 @@ import { type Instrument } from '../../src/domain/instrument.ts'
 import { type TickerTable } from '../../src/domain/ticker-table.ts'
 import { formatOnGrid, nearestStep } from '../../src/lib/grid.ts'
 import { type ResponseOf } from '../../src/protocol/endpoints.ts'
-import { type BatchPlaceItem, type BatchPlaceRequest } from '../../src/protocol/futures/batch-place-order.ts'
+import {
+  type BatchPlaceItem,
+  type BatchPlaceRequest,
+} from '../../src/protocol/futures/batch-place-order.ts'
 import { type CancelAllRequest } from '../../src/protocol/futures/cancel-all-orders.ts'
 import { type WirePosition } from '../../src/protocol/futures/single-position.ts'
 import { type BatchResult } from '../../src/protocol/values.ts'
@@ -79,7 +82,10 @@ export class SoakExchange implements SimulatedExchange {
     this.#market = market
     this.#now = now
     this.#resting = new Map(
-      [...instruments.keys()].map((symbol) => [symbol, { symbol, orders: new Map(), nearest: NOTHING_NEAR }]),
+      [...instruments.keys()].map((symbol) => [
+        symbol,
+        { symbol, orders: new Map(), nearest: NOTHING_NEAR },
+      ]),
     )
   }
 
@@ -178,7 +184,10 @@ export class SoakExchange implements SimulatedExchange {
     const { lot, tick } = this.#instrument(symbol)
     return {
       number: ++this.#orders,
-      ...{ symbol, clientOid, side, force },
+      symbol,
+      clientOid,
+      side,
+      force,
       ticks: price === undefined ? undefined : nearestStep(tick, Number(price)),
       lots: nearestStep(lot, Number(size)),
       reduceOnly: reduceOnly === 'YES',
@@ -209,7 +218,8 @@ export class SoakExchange implements SimulatedExchange {
       const touches = { buy: this.#touchOf(symbol, 'buy'), sell: this.#touchOf(symbol, 'sell') }
       if (nearest.buy < touches.buy && nearest.sell > touches.sell) continue
       for (const order of orders.values()) {
-        if (isReached(order.side, order.ticks, touches[order.side])) this.#fillResting(resting, order)
+        if (isReached(order.side, order.ticks, touches[order.side]))
+          this.#fillResting(resting, order)
       }
       resting.nearest = nearestOf(orders.values())
     }

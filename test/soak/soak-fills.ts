@@ -57,11 +57,19 @@ export class SoakFills {
 function toWireFill(instrument: Instrument, fill: BookedFill, tradeId: string): WireFill {
   const { symbol, orderId, side, ticks, lots, fee, profit, isMaker, at } = fill
   const row: Partial<WireFill> = {
-    ...{ tradeId, symbol, orderId, side },
+    tradeId,
+    symbol,
+    orderId,
+    side,
     price: formatOnGrid(instrument.tick, ticks),
     baseVolume: formatOnGrid(instrument.lot, lots),
     feeDetail: [
-      { deduction: 'no', feeCoin: instrument.marginCoin, totalDeductionFee: null, totalFee: toCoins(-fee) },
+      {
+        deduction: 'no',
+        feeCoin: instrument.marginCoin,
+        totalDeductionFee: null,
+        totalFee: toCoins(-fee),
+      },
     ],
     profit: toCoins(profit),
     enterPointSource: 'API',

@@ -14,7 +14,9 @@ export const POSITION_MODE = 'one_way_mode'
 /** The journal of a soak, as the daemon opens its own. `now`: Unix ms. */
 export function openSoakJournal(file: string, now: () => number): Journal {
   return openSqliteJournal({
-    ...{ file, identity: IDENTITY, salt: SALT },
+    file,
+    identity: IDENTITY,
+    salt: SALT,
     keepSince: () => now() - RECORDS_KEPT_MS,
     keepKeysSince: () => now() - KEYS_KEPT_MS,
   })

@@ -31,7 +31,11 @@ export class SoakLedger {
   #fees = 0
   #profit = 0
 
-  get money(): { readonly fees: string; readonly realisedProfit: string; readonly funding: string } {
+  get money(): {
+    readonly fees: string
+    readonly realisedProfit: string
+    readonly funding: string
+  } {
     return { fees: toCoins(this.#fees), realisedProfit: toCoins(this.#profit), funding: '0' }
   }
 
@@ -42,7 +46,8 @@ export class SoakLedger {
   book({ symbol, side, ticks, lots, isMaker }: SoakFill): Booked {
     const before = this.holdingOf(symbol)
     const change = side === 'buy' ? lots : -lots
-    const closed = Math.sign(before.lots) === -Math.sign(change) ? Math.min(Math.abs(before.lots), lots) : 0
+    const closed =
+      Math.sign(before.lots) === -Math.sign(change) ? Math.min(Math.abs(before.lots), lots) : 0
     const gained = (ticks - before.averageTicks) * closed * Math.sign(before.lots)
     const booked = {
       fee: ticks * lots * (isMaker ? MAKER_FEE : TAKER_FEE),

@@ -20,7 +20,9 @@ export class SoakMarket {
   readonly #speed: number
 
   constructor(instruments: ReadonlyMap<string, Instrument>, ordersPerSecond: number) {
-    this.#shifts = new Map([...instruments.keys()].map((symbol, place) => [symbol, place * SHIFT_MS]))
+    this.#shifts = new Map(
+      [...instruments.keys()].map((symbol, place) => [symbol, place * SHIFT_MS]),
+    )
     this.#speed = Math.min(1, ordersPerSecond / FULL_SPEED_ORDERS)
   }
 

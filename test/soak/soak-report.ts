@@ -21,8 +21,20 @@ export interface Measure<Sample> {
 }
 
 export const MEASURES: readonly Measure<SoakSample>[] = [
-  { name: 'heap', unit: 'MB', read: ({ heapBytes }) => heapBytes / 1e6, shareMax: 0.05, riseMax: 2 },
-  { name: 'resident memory', unit: 'MB', read: ({ rssBytes }) => rssBytes / 1e6, shareMax: 0.1, riseMax: 64 },
+  {
+    name: 'heap',
+    unit: 'MB',
+    read: ({ heapBytes }) => heapBytes / 1e6,
+    shareMax: 0.05,
+    riseMax: 2,
+  },
+  {
+    name: 'resident memory',
+    unit: 'MB',
+    read: ({ rssBytes }) => rssBytes / 1e6,
+    shareMax: 0.1,
+    riseMax: 64,
+  },
   {
     name: 'journal, a record or key',
     unit: 'bytes',
@@ -97,7 +109,8 @@ const COLUMNS: readonly (readonly [heading: string, read: (sample: SoakSample) =
   ['event ms', (sample) => longestMsOf(sample).toFixed(1)],
   ['of kind', ({ longest: [first] }) => first?.kind ?? ''],
   ...(['orders', 'open', 'trades', 'keys', 'places', 'withdrawn'] as const).map(
-    (name) => [`book: ${name}`, ({ collections }: SoakSample) => String(collections[name])] as const,
+    (name) =>
+      [`book: ${name}`, ({ collections }: SoakSample) => String(collections[name])] as const,
   ),
 ]
 
@@ -112,7 +125,9 @@ export function renderHeading(): string {
 }
 
 export function renderSample(sample: SoakSample): string {
-  return COLUMNS.map(([heading, read]) => read(sample).slice(0, 14).padStart(widthOf(heading))).join('')
+  return COLUMNS.map(([heading, read]) =>
+    read(sample).slice(0, 14).padStart(widthOf(heading)),
+  ).join('')
 }
 
 /** The other collections of the book, those that are not empty. */

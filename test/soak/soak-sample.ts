@@ -60,7 +60,8 @@ export function sizesOf(book: Book): Readonly<Record<string, number>> {
   const collections: readonly [string, unknown][] = Object.entries(book)
   return Object.fromEntries(
     collections.flatMap(([name, entries]) => {
-      if (name === 'open') return [[name, [...book.open.values()].reduce((sum, { size }) => sum + size, 0)]]
+      if (name === 'open')
+        return [[name, [...book.open.values()].reduce((sum, { size }) => sum + size, 0)]]
       return entries instanceof Map || entries instanceof Set ? [[name, entries.size]] : []
     }),
   )

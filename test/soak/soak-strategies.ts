@@ -44,18 +44,30 @@ const CANCEL_EVERY_MS = 4000
 type Timed = <Result>(work: () => Result) => Result
 
 /** Strategies that together want so many orders a second, of every kind that there is. */
-export function createLoad(ordersPerSecond: number, timed: Timed): ReadonlyMap<StrategyId, VirtualStrategy> {
-  const ladderMs = Math.max(LADDER_MS_MIN, (2 * RUNGS.length * 1000) / (ordersPerSecond * LADDER_SHARE))
+export function createLoad(
+  ordersPerSecond: number,
+  timed: Timed,
+): ReadonlyMap<StrategyId, VirtualStrategy> {
+  const ladderMs = Math.max(
+    LADDER_MS_MIN,
+    (2 * RUNGS.length * 1000) / (ordersPerSecond * LADDER_SHARE),
+  )
   const targetMs = Math.max(TARGET_MS_MIN, 1000 / (ordersPerSecond * TARGET_SHARE))
   const others = (2 * RUNGS.length * 1000) / ladderMs + 1000 / targetMs
   // In this order they fill a batch: what a cancel-all took away goes before what is new.
   const strategies = {
     target: defineTarget(targetMs, timed),
     ladder: defineLadder(ladderMs, timed),
-    names: defineNames((ordersPerSecond - others) * (1 + (SURPLUS * ordersPerSecond) / LOAD_MAX), timed),
+    names: defineNames(
+      (ordersPerSecond - others) * (1 + (SURPLUS * ordersPerSecond) / LOAD_MAX),
+      timed,
+    ),
   }
   return new Map(
-    Object.entries(strategies).map(([id, strategy]) => [toStrategyId(id), { strategy, params: {} }]),
+    Object.entries(strategies).map(([id, strategy]) => [
+      toStrategyId(id),
+      { strategy, params: {} },
+    ]),
   )
 }
 
@@ -94,7 +106,8 @@ function findCrowded(
   cancelledAt: number,
   restingMax: number,
 ): InstrumentView | undefined {
-  if (snapshot.takenAt - cancelledAt < CANCEL_EVERY_MS / snapshot.instruments.length) return undefined
+  if (snapshot.takenAt - cancelledAt < CANCEL_EVERY_MS / snapshot.instruments.length)
+    return undefined
   return snapshot.instruments.find(
     ({ orders }) => orders.filter(({ state }) => state === 'live').length > restingMax,
   )
@@ -115,7 +128,10 @@ function nameOrder(
   const isHeavy = Math.abs(market.netLots) > HELD_LOTS_MAX
   const taker = slot < 2 ? TAKERS[Math.floor(number / 2) % TAKERS.length] : undefined
   const isBuy = isHeavy && taker ? market.netLots < 0 : slot % 2 === 0
-  const { away, force } = taker ?? { away: (slot >> 1) + (round % 2) * (bunch >> 1), force: 'post_only' }
+  const { away, force } = taker ?? {
+    away: (slot >> 1) + (round % 2) * (bunch >> 1),
+    force: 'post_only',
+  }
   return market.place({
     key: String(number),
     action: isBuy ? 'openLong' : 'openShort',
@@ -147,12 +163,17 @@ function defineLadder(everyMs: number, timed: Timed): VirtualStrategy['strategy'
       timed(() => {
         const driftOf = ({ symbol, bidTicks }: InstrumentView) =>
           Math.abs(bidTicks - (state.middles[symbol] ?? 0))
-        const [market] = snapshot.instruments.toSorted((left, right) => driftOf(right) - driftOf(left))
+        const [market] = snapshot.instruments.toSorted(
+          (left, right) => driftOf(right) - driftOf(left),
+        )
         const isEarly = snapshot.takenAt - state.movedAt < everyMs
         if (isEarly || market?.hasPrices !== true || driftOf(market) < DRIFT_TICKS)
           return { intents: [], state }
         const middles = { ...state.middles, [market.symbol]: market.bidTicks }
-        return { intents: [market.quote(levelsOf(market))], state: { movedAt: snapshot.takenAt, middles } }
+        return {
+          intents: [market.quote(levelsOf(market))],
+          state: { movedAt: snapshot.takenAt, middles },
+        }
       }),
   })
 }
@@ -165,8 +186,12 @@ interface LadderState {
 
 function levelsOf({ bidTicks, askTicks, netLots }: InstrumentView): readonly QuoteLevel[] {
   return RUNGS.flatMap((away): QuoteLevel[] => [
-    ...(netLots < HELD_LOTS_MAX ? [{ side: 'buy', ticks: bidTicks - away, lots: LOTS } as const] : []),
-    ...(netLots > -HELD_LOTS_MAX ? [{ side: 'sell', ticks: askTicks + away, lots: LOTS } as const] : []),
+    ...(netLots < HELD_LOTS_MAX
+      ? [{ side: 'buy', ticks: bidTicks - away, lots: LOTS } as const]
+      : []),
+    ...(netLots > -HELD_LOTS_MAX
+      ? [{ side: 'sell', ticks: askTicks + away, lots: LOTS } as const]
+      : []),
   ])
 }
 

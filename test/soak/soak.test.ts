@@ -41,7 +41,13 @@ describe('minutes under a load, on the journal on disk', () => {
     expect(orders).toBeGreaterThan((LOAD * RUN_MS) / 1000)
     expect(Math.min(fills, cancelled, cancelAlls)).toBeGreaterThan(50)
     expect([...fates]).toEqual(
-      expect.arrayContaining(['live true', 'filled true', 'filled false', 'done true', 'done false']),
+      expect.arrayContaining([
+        'live true',
+        'filled true',
+        'filled false',
+        'done true',
+        'done false',
+      ]),
     )
   })
 
@@ -58,9 +64,15 @@ describe('minutes under a load, on the journal on disk', () => {
     expect(sizes['open']).toBeLessThan(OPEN_ORDERS_MAX)
     expect(account.exchange.counts.fills).toBeGreaterThan(2 * book.trades.size)
     expect([...book.trades.values()].filter((filledAt) => filledAt < tradesBefore)).toEqual([])
-    expect([...book.keys.values()].filter(({ clientOid }) => !book.orders.has(clientOid))).toEqual([])
-    expect([...book.places.values()].filter(({ deadlineAt }) => deadlineAt < now - LATE_MS)).toEqual([])
-    expect([...book.withdrawn].filter((name) => isTerminal(book.orders.get(name) ?? fail(name)))).toEqual([])
+    expect([...book.keys.values()].filter(({ clientOid }) => !book.orders.has(clientOid))).toEqual(
+      [],
+    )
+    expect(
+      [...book.places.values()].filter(({ deadlineAt }) => deadlineAt < now - LATE_MS),
+    ).toEqual([])
+    expect(
+      [...book.withdrawn].filter((name) => isTerminal(book.orders.get(name) ?? fail(name))),
+    ).toEqual([])
     expect(countBookChanges(book)).toBeLessThan(CHANGES_MAX)
     expect([sizes['orphans'], sizes['unsettled'], sizes['restrictions']]).toEqual([0, 0, 0])
   })

@@ -4,12 +4,22 @@ import breakout from '../../strategies/breakout.ts'
 import { holdingOf, madeOrder, madeSnapshot } from '../support/market-moment.ts'
 import { createExample, decide, madeCandles } from './decide-on.ts'
 
-const PARAMS = { interval: '1m', period: 10, atrPeriod: 2, size: '0.01', stopRanges: 2, profitRanges: 4 }
+const PARAMS = {
+  interval: '1m',
+  period: 10,
+  atrPeriod: 2,
+  size: '0.01',
+  stopRanges: 2,
+  profitRanges: 4,
+}
 
 /** Forty minutes between 995 and 1005, true range 10, then the given candles. */
 const calm = Array.from({ length: 40 }, () => ({ open: 1000, high: 1005, low: 995, close: 1000 }))
 
-function entriesAfter(last: { open: number; high: number; low: number; close: number }, params: object = {}) {
+function entriesAfter(
+  last: { open: number; high: number; low: number; close: number },
+  params: object = {},
+) {
   const decisions = runSeries({
     strategy: breakout,
     params: { ...PARAMS, ...params },
@@ -26,9 +36,15 @@ describe('the breakout', () => {
     // The ask is a tick above the price: 10061 ticks, and a range is 100 ticks.
     expect(entries).toEqual([
       {
-        ...{ kind: 'place', symbol: 'BTCUSDT', key: `breakout:BTCUSDT:${Date.UTC(2024, 0, 1, 0, 39)}` },
-        ...{ action: 'openLong', lots: 10, ticks: 10_061, force: 'ioc' },
-        ...{ takeProfitTicks: 10_461, stopLossTicks: 9861 },
+        kind: 'place',
+        symbol: 'BTCUSDT',
+        key: `breakout:BTCUSDT:${Date.UTC(2024, 0, 1, 0, 39)}`,
+        action: 'openLong',
+        lots: 10,
+        ticks: 10061,
+        force: 'ioc',
+        takeProfitTicks: 10461,
+        stopLossTicks: 9861,
       },
     ])
   })
@@ -46,7 +62,9 @@ describe('the breakout', () => {
 
   it('wants nothing inside of the channel, and nothing before the range is known', () => {
     expect(entriesAfter({ open: 1000, high: 1005, low: 995, close: 1001 })).toEqual([])
-    expect(entriesAfter({ open: 1000, high: 1006, low: 999, close: 1006 }, { atrPeriod: 3 })).toEqual([])
+    expect(
+      entriesAfter({ open: 1000, high: 1006, low: 999, close: 1006 }, { atrPeriod: 3 }),
+    ).toEqual([])
   })
 
   it('asks for an exit at the first tick where the range is larger than the price', () => {
@@ -66,7 +84,9 @@ describe('the breakout', () => {
 
   it('enters again only when nothing is held and no order is open', () => {
     const swings = Array.from({ length: 40 }, (_, index) => 1000 + (index % 2))
-    const wantedWith = (row: Pick<Parameters<typeof madeSnapshot>[0][number], 'holding' | 'orders'>) => {
+    const wantedWith = (
+      row: Pick<Parameters<typeof madeSnapshot>[0][number], 'holding' | 'orders'>,
+    ) => {
       const snapshot = madeSnapshot([{ bid: 1010, ask: 1010.1, columns: { lastPr: 1010 }, ...row }])
       const candles = new Map([madeCandles('BTCUSDT', swings)])
       return decide(createExample(breakout, PARAMS), { ...snapshot, candles }).length

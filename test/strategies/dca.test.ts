@@ -11,14 +11,22 @@ const SLOT = MOMENT_AT / 3_600_000
 function momentAt(minutes: number, { netLots = 0, entryTicks = 10_000 } = {}) {
   const trades = {
     fills: [],
-    entry: { longLots: netLots, longTicks: entryTicks, shortLots: 0, shortTicks: 0 },
-    ...{ dayAt: MOMENT_AT, dayProfit: '0', dayFees: '0' },
+    entry: {
+      longLots: netLots,
+      longTicks: entryTicks,
+      shortLots: 0,
+      shortTicks: 0,
+    },
+    dayAt: MOMENT_AT,
+    dayProfit: '0',
+    dayFees: '0',
   }
   const row = { bid: 999.9, ask: 1000, holding: holdingOf(netLots), trades }
   return madeSnapshot([row], { exchangeTime: MOMENT_AT + minutes * 60_000 })
 }
 
-const placesOf = (wanted: ReturnType<typeof decide>) => wanted.filter(({ kind }) => kind === 'place')
+const placesOf = (wanted: ReturnType<typeof decide>) =>
+  wanted.filter(({ kind }) => kind === 'place')
 
 describe('dollar-cost averaging', () => {
   it('buys for the amount, once in each slot', () => {
@@ -26,12 +34,19 @@ describe('dollar-cost averaging', () => {
 
     expect(placesOf(decide(runner, momentAt(0)))).toEqual([
       {
-        ...{ kind: 'place', symbol: 'BTCUSDT', key: `dca:BTCUSDT:${SLOT}` },
-        ...{ action: 'openLong', lots: 25, ticks: 10_000, force: 'ioc' },
+        kind: 'place',
+        symbol: 'BTCUSDT',
+        key: `dca:BTCUSDT:${SLOT}`,
+        action: 'openLong',
+        lots: 25,
+        ticks: 1e4,
+        force: 'ioc',
       },
     ])
     expect(placesOf(decide(runner, momentAt(59)))).toEqual([])
-    expect(placesOf(decide(runner, momentAt(60)))).toMatchObject([{ key: `dca:BTCUSDT:${SLOT + 1}` }])
+    expect(placesOf(decide(runner, momentAt(60)))).toMatchObject([
+      { key: `dca:BTCUSDT:${SLOT + 1}` },
+    ])
   })
 
   it('buys no slot twice over a restart, and gives it the same key when its state was lost', () => {
@@ -63,11 +78,21 @@ describe('dollar-cost averaging', () => {
   })
 
   it('offers all that it holds above the average that it paid', () => {
-    const wanted = decide(createExample(dca, PARAMS), momentAt(0, { netLots: 30, entryTicks: 10_100 }))
+    const wanted = decide(
+      createExample(dca, PARAMS),
+      momentAt(0, { netLots: 30, entryTicks: 10_100 }),
+    )
 
     expect(wanted.at(-1)).toEqual({
-      ...{ kind: 'quote', symbol: 'BTCUSDT' },
-      levels: [{ side: 'sell', ticks: 10_201, lots: 30 }],
+      kind: 'quote',
+      symbol: 'BTCUSDT',
+      levels: [
+        {
+          side: 'sell',
+          ticks: 10201,
+          lots: 30,
+        },
+      ],
     })
   })
 

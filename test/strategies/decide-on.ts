@@ -1,4 +1,9 @@
-import { appendCandle, candleKey, type CandleSeries, createCandleSeries } from '../../src/domain/candles.ts'
+import {
+  appendCandle,
+  candleKey,
+  type CandleSeries,
+  createCandleSeries,
+} from '../../src/domain/candles.ts'
 import { type Intent } from '../../src/domain/intent.ts'
 import { type Snapshot } from '../../src/domain/snapshot.ts'
 import { type Strategy } from '../../src/strategy/define-strategy.ts'
@@ -16,7 +21,11 @@ export function createExample(
   }: { instruments?: ReturnType<typeof madeInstrument>[]; stateText?: string } = {},
 ): StrategyRunner {
   return createStrategyRunner({
-    ...{ strategyId: strategy.name, strategy, params: strategy.params.parse(params), instruments, stateText },
+    strategyId: strategy.name,
+    strategy,
+    params: strategy.params.parse(params),
+    instruments,
+    stateText,
     clock: new ManualTime(MOMENT_AT),
   })
 }

@@ -9,8 +9,13 @@ const PARAMS = { size: '0.04', rateMin: 0.0001, rateFull: 0.001, minutesBefore: 
 /** Wanted lots by minute after midnight, at a rate that stands still; payments are at 0, 8 and 16 h. */
 function wantedAt(fundingRate: number, minute: number, params: object = {}) {
   const decisions = runSeries({
-    ...{ strategy: funding, params: { ...PARAMS, ...params }, columns: { fundingRate } },
-    prices: Array.from({ length: 490 }, () => 60_000),
+    strategy: funding,
+    params: {
+      ...PARAMS,
+      ...params,
+    },
+    columns: { fundingRate },
+    prices: Array.from({ length: 490 }, () => 6e4),
   })
   const decision = decisions.find(({ at }) => at === Date.UTC(2024, 0, 1) + minute * 60_000)
   return decision?.intents.map((intent) => (intent.kind === 'target' ? intent.lots : intent.kind))
@@ -34,7 +39,9 @@ describe('the funding tilt', () => {
   })
 
   it('is flat until an hour before the payment, and after it', () => {
-    expect([419, 420, 479, 480].map((minute) => wantedAt(0.001, minute)?.[0])).toEqual([0, -40, -40, 0])
+    expect([419, 420, 479, 480].map((minute) => wantedAt(0.001, minute)?.[0])).toEqual([
+      0, -40, -40, 0,
+    ])
   })
 
   it('says nothing while the rate is not known', () => {

@@ -6,7 +6,13 @@ import { createStrategyRunner, type DecisionResult } from '../../src/strategy/st
 import { checkBinding } from '../../src/strategy/load-strategy.ts'
 import grid from '../../strategies/grid.ts'
 import { ManualTime } from '../support/manual-time.ts'
-import { holdingOf, madeInstrument, madeOrder, madeSnapshot, MOMENT_AT } from '../support/market-moment.ts'
+import {
+  holdingOf,
+  madeInstrument,
+  madeOrder,
+  madeSnapshot,
+  MOMENT_AT,
+} from '../support/market-moment.ts'
 
 const PARAMS = { spacingBps: 10, levels: 3, size: '0.01' }
 
@@ -40,7 +46,9 @@ function levelsOf(result: DecisionResult): readonly QuoteLevel[] {
 
 /** A moment with a spread of two ticks round a mid price in ticks. */
 const momentAt = (midTicks: number, { netLots = 0, orders = [] as readonly Order[] } = {}) =>
-  madeSnapshot([{ bid: (midTicks - 1) / 10, ask: (midTicks + 1) / 10, holding: holdingOf(netLots), orders }])
+  madeSnapshot([
+    { bid: (midTicks - 1) / 10, ask: (midTicks + 1) / 10, holding: holdingOf(netLots), orders },
+  ])
 
 /** At 1000.0 (10000 ticks) ten basis points are ten ticks, and 0.01 is ten lots. */
 describe('the grid', () => {
@@ -66,7 +74,9 @@ describe('the grid', () => {
     const runner = runnerOf()
     const first = runner.decide(momentAt(10_000))
 
-    const later = [10_004, 9_994, 10_008, 9_992].map((midTicks) => runner.decide(momentAt(midTicks)))
+    const later = [10_004, 9_994, 10_008, 9_992].map((midTicks) =>
+      runner.decide(momentAt(midTicks)),
+    )
 
     for (const result of later) expect(result).toEqual(first)
   })
@@ -156,7 +166,9 @@ describe('the grid', () => {
     runner.decide(momentAt(10_000))
 
     expect(laddered(runner.decide(momentAt(9_979)))).toContain('buy@9970')
-    expect(laddered(runner.decide(momentAt(9_979)))).toEqual(laddered(runner.decide(momentAt(9_979))))
+    expect(laddered(runner.decide(momentAt(9_979)))).toEqual(
+      laddered(runner.decide(momentAt(9_979))),
+    )
     expect(laddered(runner.decide(momentAt(9_979)))).toContain('sell@9988')
   })
 
@@ -221,7 +233,8 @@ describe('the grid', () => {
 
   it('objects to a size that no order can have', () => {
     const instruments = [madeInstrument({ lotsMin: 5 })]
-    const check = (size: string) => checkBinding({ strategy: grid, params: { ...PARAMS, size }, instruments })
+    const check = (size: string) =>
+      checkBinding({ strategy: grid, params: { ...PARAMS, size }, instruments })
 
     expect(check('0.005')).toEqual([])
     expect(check('0.004')).toEqual(['size 0.004 is below the smallest order of BTCUSDT'])

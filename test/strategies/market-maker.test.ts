@@ -62,8 +62,12 @@ describe('the market maker', () => {
   it('leaves out the side that would hold more than it may', () => {
     const runner = createExample(marketMaker, PARAMS)
 
-    expect(decide(runner, momentAt(1000, { netLots: 20 }))).toMatchObject([{ levels: [{ side: 'sell' }] }])
-    expect(decide(runner, momentAt(1000, { netLots: -20 }))).toMatchObject([{ levels: [{ side: 'buy' }] }])
+    expect(decide(runner, momentAt(1000, { netLots: 20 }))).toMatchObject([
+      { levels: [{ side: 'sell' }] },
+    ])
+    expect(decide(runner, momentAt(1000, { netLots: -20 }))).toMatchObject([
+      { levels: [{ side: 'buy' }] },
+    ])
   })
 
   it('leaves its orders where they are until one would move by requoteTicks', () => {

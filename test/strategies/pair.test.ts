@@ -12,7 +12,10 @@ const PARAMS = { interval: '1m', period: 10, entry: 2, exit: 0.5, holdCandlesMax
 const CLOSES = [999, 1001, 999, 1001, 999, 1001, 999, 1001, 1000]
 
 const runnerOf = (stateText?: string) =>
-  createExample(pair, PARAMS, { instruments: INSTRUMENTS, ...(stateText !== undefined && { stateText }) })
+  createExample(pair, PARAMS, {
+    instruments: INSTRUMENTS,
+    ...(stateText !== undefined && { stateText }),
+  })
 
 /** So many minutes after midnight, after a last close of the first leg; `lateMs`: how far the second leg's candles are behind. */
 function wantedAt(
@@ -91,8 +94,8 @@ describe('the pair', () => {
   })
 
   it('objects to one instrument', () => {
-    expect(checkBinding({ strategy: pair, params: PARAMS, instruments: [madeInstrument()] })).toEqual([
-      'a pair is two instruments, not 1',
-    ])
+    expect(
+      checkBinding({ strategy: pair, params: PARAMS, instruments: [madeInstrument()] }),
+    ).toEqual(['a pair is two instruments, not 1'])
   })
 })

@@ -20,7 +20,9 @@ function runnerOf(params: object = {}, stateText?: string) {
 /** The lots that are wanted at a price and so many seconds after the beginning; undefined when nothing is. */
 function wantedAt(runner: StrategyRunner, seconds: number, price: number): number | undefined {
   const result = runner.decide(
-    madeSnapshot([{ bid: price - 0.5, ask: price + 0.5 }], { exchangeTime: MOMENT_AT + seconds * 1000 }),
+    madeSnapshot([{ bid: price - 0.5, ask: price + 0.5 }], {
+      exchangeTime: MOMENT_AT + seconds * 1000,
+    }),
   )
   expect(result).toMatchObject({ kind: 'decided', denials: [] })
   const intent = result.kind === 'decided' ? result.intents[0] : undefined
@@ -83,7 +85,8 @@ describe('the trend', () => {
       if (second % 10 === 0 || second === 151) wantedAt(seldom, second, price)
     }
 
-    const slowOf = (runner: StrategyRunner): number => JSON.parse(runner.stateText).averages.BTCUSDT.slow
+    const slowOf = (runner: StrategyRunner): number =>
+      JSON.parse(runner.stateText).averages.BTCUSDT.slow
     expect(slowOf(often)).toBeGreaterThan(1085)
     expect(Math.abs(slowOf(often) - slowOf(seldom))).toBeLessThan(3)
   })

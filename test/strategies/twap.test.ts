@@ -3,7 +3,13 @@ import { type PlaceIntent } from '../../src/domain/intent.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { type StrategyRunner } from '../../src/strategy/strategy-runner.ts'
 import twap from '../../strategies/twap.ts'
-import { holdingOf, madeInstrument, madeOrder, madeSnapshot, MOMENT_AT } from '../support/market-moment.ts'
+import {
+  holdingOf,
+  madeInstrument,
+  madeOrder,
+  madeSnapshot,
+  MOMENT_AT,
+} from '../support/market-moment.ts'
 import { checkBinding } from '../../src/strategy/load-strategy.ts'
 import { createExample, decide } from './decide-on.ts'
 
@@ -16,11 +22,16 @@ function momentAt(
 ) {
   const at = MOMENT_AT + seconds * 1000
   return madeSnapshot([{ bid: 999.9, ask: 1000, holding: holdingOf(netLots), orders }], {
-    ...{ takenAt: at, fillsReadAt: Math.min(at, fillsReadAt) },
+    takenAt: at,
+    fillsReadAt: Math.min(at, fillsReadAt),
   })
 }
 
-function childAt(runner: StrategyRunner, seconds: number, moment: Parameters<typeof momentAt>[1] = {}) {
+function childAt(
+  runner: StrategyRunner,
+  seconds: number,
+  moment: Parameters<typeof momentAt>[1] = {},
+) {
   const [child] = decide(runner, momentAt(seconds, moment))
   return child as PlaceIntent | undefined
 }
@@ -30,11 +41,20 @@ describe('the time-weighted average price', () => {
     const runner = createExample(twap, PARAMS)
 
     expect(childAt(runner, 0)).toEqual({
-      ...{ kind: 'place', symbol: 'BTCUSDT', key: 'twap:one:BTCUSDT:0', action: 'openLong' },
-      ...{ lots: 10, ticks: 10_000, force: 'ioc', ttlMs: 30_000 },
+      kind: 'place',
+      symbol: 'BTCUSDT',
+      key: 'twap:one:BTCUSDT:0',
+      action: 'openLong',
+      lots: 10,
+      ticks: 1e4,
+      force: 'ioc',
+      ttlMs: 3e4,
     })
     expect(childAt(runner, 30, { netLots: 10 })).toBeUndefined()
-    expect(childAt(runner, 60, { netLots: 10 })).toMatchObject({ key: 'twap:one:BTCUSDT:1', lots: 10 })
+    expect(childAt(runner, 60, { netLots: 10 })).toMatchObject({
+      key: 'twap:one:BTCUSDT:1',
+      lots: 10,
+    })
   })
 
   it('carries on what a child did not get', () => {
@@ -42,7 +62,10 @@ describe('the time-weighted average price', () => {
     childAt(runner, 0)
 
     expect(childAt(runner, 60, { netLots: 3 })).toMatchObject({ lots: 17 })
-    expect(childAt(runner, 300, { netLots: 3 })).toMatchObject({ key: 'twap:one:BTCUSDT:5', lots: 57 })
+    expect(childAt(runner, 300, { netLots: 3 })).toMatchObject({
+      key: 'twap:one:BTCUSDT:5',
+      lots: 57,
+    })
   })
 
   it('goes on after the end until the parent is filled, and never beyond it', () => {
@@ -65,7 +88,10 @@ describe('the time-weighted average price', () => {
 
     expect(childAt(runner, 60, { orders: [child] })).toBeUndefined()
     expect(childAt(runner, 61, { fillsReadAt: MOMENT_AT })).toBeUndefined()
-    expect(childAt(runner, 62, { netLots: 10 })).toMatchObject({ key: 'twap:one:BTCUSDT:1', lots: 10 })
+    expect(childAt(runner, 62, { netLots: 10 })).toMatchObject({
+      key: 'twap:one:BTCUSDT:1',
+      lots: 10,
+    })
   })
 
   it('goes on after a restart where it was, and begins anew under another name', () => {
@@ -74,12 +100,17 @@ describe('the time-weighted average price', () => {
 
     const { stateText } = before
 
-    expect(childAt(createExample(twap, PARAMS, { stateText }), 120, { netLots: 10 })).toMatchObject({
-      lots: 20,
-    })
+    expect(childAt(createExample(twap, PARAMS, { stateText }), 120, { netLots: 10 })).toMatchObject(
+      {
+        lots: 20,
+      },
+    )
     const other = createExample(twap, { ...PARAMS, parent: 'two', side: 'sell' }, { stateText })
     expect(childAt(other, 120, { netLots: 10 })).toMatchObject({
-      ...{ key: 'twap:two:BTCUSDT:0', action: 'openShort', lots: 10, ticks: 9999 },
+      key: 'twap:two:BTCUSDT:0',
+      action: 'openShort',
+      lots: 10,
+      ticks: 9999,
     })
   })
 

@@ -29,7 +29,9 @@ async function loadText(text: string, { name = 'strategy.ts' }: { name?: string 
 }
 
 it('a file that ends the process fails to load, and the process goes on', async () => {
-  await expect(loadText('process.exit(3)\n')).rejects.toMatchObject({ code: 'STRATEGY_ENDS_PROCESS' })
+  await expect(loadText('process.exit(3)\n')).rejects.toMatchObject({
+    code: 'STRATEGY_ENDS_PROCESS',
+  })
 })
 
 it('a file that waits for ever fails to load', async () => {
@@ -127,7 +129,9 @@ describe('loading a strategy', () => {
     writeFileSync(join(packageFolder, 'package.json'), JSON.stringify(manifest))
     writeFileSync(join(packageFolder, 'main.js'), "export { word } from '#strategy'")
     writeFileSync(join(packageFolder, 'own.js'), "export const word = 'its own'")
-    const text = source('#strategy').replace("'counter'", 'word').concat("import { word } from 'foreign'")
+    const text = source('#strategy')
+      .replace("'counter'", 'word')
+      .concat("import { word } from 'foreign'")
 
     expect((await loadText(text)).name).toBe('its own')
   })
@@ -164,7 +168,10 @@ describe('loading a strategy', () => {
 
     expect(failure).toMatchObject({
       code: 'STRATEGY_SYNTAX_NOT_ERASABLE',
-      facts: { at: expect.stringMatching(/strategy\.ts:2$/), found: expect.stringContaining('enum') },
+      facts: {
+        at: expect.stringMatching(/strategy\.ts:2$/),
+        found: expect.stringContaining('enum'),
+      },
       hint: expect.stringContaining('union'),
     })
     await expect(loadText('namespace Inner { export const one = 1 }')).rejects.toMatchObject({
@@ -173,7 +180,9 @@ describe('loading a strategy', () => {
   })
 
   it('gives file and line of a syntax error', async () => {
-    await expect(loadText('const one = 1\n\nconst two = = 2\nexport default one')).rejects.toMatchObject({
+    await expect(
+      loadText('const one = 1\n\nconst two = = 2\nexport default one'),
+    ).rejects.toMatchObject({
       code: 'STRATEGY_SYNTAX',
       facts: { at: expect.stringMatching(/strategy\.ts:3$/), found: 'Expression expected' },
     })
@@ -207,8 +216,12 @@ describe('loading a strategy', () => {
       code: 'STRATEGY_IMPORT_THREW',
       facts: { thrown: expect.stringMatching(/RangeError: no luck.*strategy\.ts:2/) },
     })
-    await expect(loadText('throw undefined')).rejects.toMatchObject({ code: 'STRATEGY_IMPORT_THREW' })
-    await expect(loadText('JSON.parse("{")')).rejects.toMatchObject({ code: 'STRATEGY_IMPORT_THREW' })
+    await expect(loadText('throw undefined')).rejects.toMatchObject({
+      code: 'STRATEGY_IMPORT_THREW',
+    })
+    await expect(loadText('JSON.parse("{")')).rejects.toMatchObject({
+      code: 'STRATEGY_IMPORT_THREW',
+    })
   })
 
   it('says each thing once, with the line of the file and not of ours', async () => {
@@ -226,7 +239,9 @@ describe('loading a strategy', () => {
       ),
     )
     expect(missing).toMatch(/ at +\/.*strategy\.ts:2\n/)
-    expect(misspelt).toMatch(/no part of a strategy; did you mean decides\? \(file:.*strategy\.ts:3:/)
+    expect(misspelt).toMatch(
+      /no part of a strategy; did you mean decides\? \(file:.*strategy\.ts:3:/,
+    )
     for (const text of [missing, enumerated, misspelt]) {
       const said = text?.split('\n').at(-1)?.trim().slice(-40) ?? ''
       expect(text?.split(said)).toHaveLength(2)
@@ -280,7 +295,9 @@ describe('the params of a strategy', () => {
     const instruments = [madeInstrument()]
 
     expect(checkBinding({ strategy, params: { size: '1' }, instruments })).toEqual([])
-    expect(checkBinding({ strategy, params: { size: '0.001' }, instruments })).toEqual(['too small'])
+    expect(checkBinding({ strategy, params: { size: '0.001' }, instruments })).toEqual([
+      'too small',
+    ])
     expect(checkBinding({ strategy, params: { size: '0.0005' }, instruments })).toEqual([
       expect.stringMatching(/SIZE_OFF_GRID.*\n.*BTCUSDT\n.*0\.0005\n.*0\.001/),
     ])
@@ -288,7 +305,9 @@ describe('the params of a strategy', () => {
 
   it('[STR1] need no objections, and survive nonsense in their place', async () => {
     const plain = await loadText(source('#strategy').replace(/check: .*\n/, ''))
-    const wild = await loadText(source('#strategy').replace(/check: .*\n/, "check: () => 'no' as never,\n"))
+    const wild = await loadText(
+      source('#strategy').replace(/check: .*\n/, "check: () => 'no' as never,\n"),
+    )
 
     expect(checkBinding({ strategy: plain, params: {}, instruments: [] })).toEqual([])
     expect(checkBinding({ strategy: wild, params: {}, instruments: [] })).toEqual([

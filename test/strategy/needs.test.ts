@@ -26,16 +26,27 @@ const watcher = defineStrategy({
     expectTypeOf(market.indicators.average).toEqualTypeOf<number | undefined>()
     expectTypeOf(market.indicators.bands).toEqualTypeOf<Bands | undefined>()
     const candles = market.candles('1m')
-    const seen = [candles.length, candles.at(-1)?.close, candles.at(0)?.openAt, market.indicators.average]
+    const seen = [
+      candles.length,
+      candles.at(-1)?.close,
+      candles.at(0)?.openAt,
+      market.indicators.average,
+    ]
     return { intents: [], state: { seen: seen.map((value) => value ?? null) } }
   },
 })
 
 function decideOn(strategy: typeof watcher, closes: readonly number[]) {
   const series = createCandleSeries(60_000, 30)
-  closes.forEach((close, index) => appendCandle(series, [index * 60_000, close, close, close, close, 1]))
+  closes.forEach((close, index) =>
+    appendCandle(series, [index * 60_000, close, close, close, close, 1]),
+  )
   const runner = createStrategyRunner({
-    ...{ strategyId: 'w', strategy, params: { period: 3 }, instruments: [madeInstrument()], clock },
+    strategyId: 'w',
+    strategy,
+    params: { period: 3 },
+    instruments: [madeInstrument()],
+    clock,
   })
   const candles = new Map([[candleKey('BTCUSDT', 60_000), series]])
   return runner.decide({ ...madeSnapshot([{ bid: 1, ask: 2 }]), candles })
@@ -48,20 +59,40 @@ test('a strategy sees its candles, the newest last, and its indicators once they
 
 test('candles that were not declared are a mistake, not an empty list', () => {
   const curious = defineStrategy({
-    ...{ name: 'curious', params: z.strictObject({ period: z.int() }), initialState: () => 0 },
+    name: 'curious',
+    params: z.strictObject({ period: z.int() }),
+    initialState: () => 0,
     needs: { candles: { '1m': 5 } },
-    decide: (snapshot) => ({ intents: [], state: snapshot.instruments[0]?.candles('4h').length ?? 0 }),
+    decide: (snapshot) => ({
+      intents: [],
+      state: snapshot.instruments[0]?.candles('4h').length ?? 0,
+    }),
   })
   expect(decideOn(curious, [10])).toMatchObject({ kind: 'failed', code: 'STRATEGY_NEEDS' })
 })
 
 test('an indicator that was not declared is a mistake that names the one that was meant', () => {
   const hasty = defineStrategy({
-    ...{ name: 'hasty', params: z.strictObject({ period: z.int() }), initialState: () => 0 },
-    needs: { candles: { '1m': 5 }, indicators: { average: sma({ interval: '1m', period: 3 }) } },
+    name: 'hasty',
+    params: z.strictObject({ period: z.int() }),
+    initialState: () => 0,
+    needs: {
+      candles: { '1m': 5 },
+      indicators: {
+        average: sma({
+          interval: '1m',
+          period: 3,
+        }),
+      },
+    },
     decide(snapshot) {
-      const indicators = snapshot.instruments[0]?.indicators as unknown as Readonly<Record<string, number>>
-      return { intents: [], state: indicators?.['avrage'] ?? 0 }
+      const indicators = snapshot.instruments[0]?.indicators as unknown as Readonly<
+        Record<string, number>
+      >
+      return {
+        intents: [],
+        state: indicators?.['avrage'] ?? 0,
+      }
     },
   })
 
@@ -74,12 +105,25 @@ test('an indicator that was not declared is a mistake that names the one that wa
 test('the indicators of an instrument can be listed, copied and compared', () => {
   let seen: unknown
   const lister = defineStrategy({
-    ...{ name: 'lister', params: z.strictObject({ period: z.int() }), initialState: () => 0 },
-    needs: { candles: { '1m': 5 }, indicators: { average: sma({ interval: '1m', period: 3 }) } },
+    name: 'lister',
+    params: z.strictObject({ period: z.int() }),
+    initialState: () => 0,
+    needs: {
+      candles: { '1m': 5 },
+      indicators: {
+        average: sma({
+          interval: '1m',
+          period: 3,
+        }),
+      },
+    },
     decide(snapshot) {
       seen = JSON.parse(JSON.stringify(snapshot.instruments[0]?.indicators))
       expect(snapshot.instruments[0]?.indicators).toEqual({ average: 12 })
-      return { intents: [], state: Object.keys(snapshot.instruments[0]?.indicators ?? {}).length }
+      return {
+        intents: [],
+        state: Object.keys(snapshot.instruments[0]?.indicators ?? {}).length,
+      }
     },
   })
 
@@ -108,8 +152,13 @@ test.each([
   ['another time to decide', { decides: 'hour' as 'candle' }],
 ])('%s is refused', (_, wrong) => {
   const strategy = defineStrategy({
-    ...{ name: 'wrong', params: z.strictObject({}), initialState: () => 0 },
-    decide: () => ({ intents: [], state: 0 }),
+    name: 'wrong',
+    params: z.strictObject({}),
+    initialState: () => 0,
+    decide: () => ({
+      intents: [],
+      state: 0,
+    }),
     ...wrong,
   })
   expect(() => resolveNeeds(strategy, {})).toThrow('STRATEGY_NEEDS')

@@ -19,18 +19,35 @@ function viewOf(snapshot: Snapshot) {
 }
 
 const TRADES = {
-  entry: { longLots: 10, longTicks: 100_005, shortLots: 0, shortTicks: 0 },
-  ...{ dayAt: MOMENT_AT, dayProfit: '1.5', dayFees: '0.25' },
+  entry: {
+    longLots: 10,
+    longTicks: 100005,
+    shortLots: 0,
+    shortTicks: 0,
+  },
+  dayAt: MOMENT_AT,
+  dayProfit: '1.5',
+  dayFees: '0.25',
   fills: [
     {
-      ...({ at: MOMENT_AT, side: 'buy', tradeSide: 'open', ticks: 100_005, lots: 10 } as const),
-      ...{ fee: '0.25', profit: '1.5', isMaker: true },
+      ...({
+        at: MOMENT_AT,
+        side: 'buy',
+        tradeSide: 'open',
+        ticks: 100005,
+        lots: 10,
+      } as const),
+      fee: '0.25',
+      profit: '1.5',
+      isMaker: true,
     },
   ],
 }
 
 test('the entry price is that of what the strategy holds, and the profit is at the mark price', () => {
-  const marks = new Map([['BTCUSDT', { markPrice: 10_010.5, unrealised: 1, margin: 2, readAt: MOMENT_AT }]])
+  const marks = new Map([
+    ['BTCUSDT', { markPrice: 10_010.5, unrealised: 1, margin: 2, readAt: MOMENT_AT }],
+  ])
   const row = { holding: holdingOf(10), trades: TRADES, columns: { indexPrice: 9000 } }
   const { market } = viewOf({ ...madeSnapshot([row]), account: { ...EMPTY_ACCOUNT, marks } })
 
@@ -53,7 +70,9 @@ test('without a position the mark price is the index price, and says so; what is
 test('what was realised today is that of the UTC day of the exchange', () => {
   const row = { trades: TRADES }
   const at = (exchangeTime: number) => viewOf(madeSnapshot([row], { exchangeTime })).market
-  expect([at(MOMENT_AT + 23 * HOUR).realisedToday, at(MOMENT_AT + 23 * HOUR).feesToday]).toEqual([1.5, 0.25])
+  expect([at(MOMENT_AT + 23 * HOUR).realisedToday, at(MOMENT_AT + 23 * HOUR).feesToday]).toEqual([
+    1.5, 0.25,
+  ])
   expect(at(MOMENT_AT + 24 * HOUR).realisedToday).toBe(0)
 })
 
@@ -82,15 +101,26 @@ test('the account is shown with what was realised and paid, funding, and what is
       ['ETHUSDT', holdingOf(0)],
     ]),
   }
-  const marks = new Map([['BTCUSDT', { markPrice: 1, unrealised: -3, margin: 50, readAt: MOMENT_AT }]])
+  const marks = new Map([
+    ['BTCUSDT', { markPrice: 1, unrealised: -3, margin: 50, readAt: MOMENT_AT }],
+  ])
   const read = viewOf({ ...madeSnapshot([{}]), account: { ...account, marks } }).snapshot.account
   expect(read).toEqual({
-    ...{ capital: 10_000, realisedProfit: 11.5, fees: 2.5, funding: -0.25, unrealisedProfit: -3 },
-    ...{ equity: 10_005.75, free: 9955.75 },
+    capital: 1e4,
+    realisedProfit: 11.5,
+    fees: 2.5,
+    funding: -0.25,
+    unrealisedProfit: -3,
+    equity: 10005.75,
+    free: 9955.75,
   })
 
   // What is held and was not read in this run is not guessed.
-  const unread = viewOf({ ...madeSnapshot([{}]), account: { ...account, equity: undefined } }).snapshot
-    .account
-  expect([unread.unrealisedProfit, unread.equity, unread.free]).toEqual([undefined, undefined, undefined])
+  const unread = viewOf({ ...madeSnapshot([{}]), account: { ...account, equity: undefined } })
+    .snapshot.account
+  expect([unread.unrealisedProfit, unread.equity, unread.free]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ])
 })

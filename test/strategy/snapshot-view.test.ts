@@ -59,7 +59,9 @@ describe('the view of a snapshot', () => {
       open24h: 15,
       deliveryStatus: 2,
     }
-    const market = viewOf([{ columns }], { takenAt: 5, exchangeTime: MOMENT_AT }).instrument('BTCUSDT')
+    const market = viewOf([{ columns }], { takenAt: 5, exchangeTime: MOMENT_AT }).instrument(
+      'BTCUSDT',
+    )
 
     expect(market).toMatchObject({
       last: 1,
@@ -99,15 +101,20 @@ describe('the view of a snapshot', () => {
   })
 
   it('has no prices when one side is missing or the sides are crossed', () => {
-    const hasPrices = (bid: number, ask: number) => viewOf([{ bid, ask }]).instrument('BTCUSDT').hasPrices
+    const hasPrices = (bid: number, ask: number) =>
+      viewOf([{ bid, ask }]).instrument('BTCUSDT').hasPrices
 
-    expect([hasPrices(0, 10), hasPrices(10, Number.NaN), hasPrices(11, 10), hasPrices(10, 10)]).toEqual([
-      false,
+    expect([
+      hasPrices(0, 10),
+      hasPrices(10, Number.NaN),
+      hasPrices(11, 10),
+      hasPrices(10, 10),
+    ]).toEqual([false, false, false, true])
+    expect([hasPrices(10, 1e15), hasPrices(1e15, 1e15), hasPrices(9e13, 9e13)]).toEqual([
       false,
       false,
       true,
     ])
-    expect([hasPrices(10, 1e15), hasPrices(1e15, 1e15), hasPrices(9e13, 9e13)]).toEqual([false, false, true])
   })
 
   it('[MKT2] shows nothing of an earlier moment once it is pointed at the next', () => {
@@ -153,18 +160,28 @@ describe('the view of a snapshot', () => {
     const short = madeDistance({ holdSide: 'short', nearest: 0.3, trust: 'ours' })
     const at = (...distances: Parameters<typeof madeDistance>[0][]) => {
       const view = new SnapshotView([BTC])
-      const account = { ...EMPTY_ACCOUNT, distances: new Map([['BTCUSDT', distances.map(madeDistance)]]) }
+      const account = {
+        ...EMPTY_ACCOUNT,
+        distances: new Map([['BTCUSDT', distances.map(madeDistance)]]),
+      }
       view.pointAt({ ...madeSnapshot([{}]), account })
       return view.instrument('BTCUSDT').liquidation
     }
 
     const shown = at(short, {})
     expect(shown).toEqual({
-      ...{ holdSide: 'long', price: 9000, distance: 0.1, moves: 12.5, ratio: 0.05, trust: 'agreed' },
+      holdSide: 'long',
+      price: 9e3,
+      distance: 0.1,
+      moves: 12.5,
+      ratio: 0.05,
+      trust: 'agreed',
     })
     expect(Object.isFrozen(shown)).toBe(true)
     // While they differ it is the nearer figure; once ours counts alone, ours.
-    expect(at({ nearest: 0.05, stated: 0.05, statedPrice: 9500, trust: 'disputed' })?.price).toBe(9500)
+    expect(at({ nearest: 0.05, stated: 0.05, statedPrice: 9500, trust: 'disputed' })?.price).toBe(
+      9500,
+    )
     expect(at({ ratio: Number.NaN })?.ratio).toBe(0.049)
     expect(at({ trust: 'none' })).toBeUndefined()
     expect(viewOf([{}]).instrument('BTCUSDT').liquidation).toBeUndefined()
@@ -247,7 +264,13 @@ describe('the intents that an instrument builds', () => {
       { kind: 'target', symbol: 'BTCUSDT', lots: -3 },
       { kind: 'place', symbol: 'BTCUSDT', key: 'entry', action: 'openLong', lots: 1, ticks: 5 },
       { kind: 'cancelAll', symbol: 'BTCUSDT' },
-      { kind: 'modifyTrigger', symbol: 'BTCUSDT', orderId: '1', key: 'tighten', stopLossTicks: null },
+      {
+        kind: 'modifyTrigger',
+        symbol: 'BTCUSDT',
+        orderId: '1',
+        key: 'tighten',
+        stopLossTicks: null,
+      },
       { kind: 'cancelMargin', symbol: 'BTCUSDT', key: 'clear', orders: [{ orderId: '2' }] },
       { kind: 'copySettings', symbol: 'BTCUSDT', key: 'open', change: 'ADD', takeProfitRatio: 50 },
     ])

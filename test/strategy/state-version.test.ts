@@ -15,16 +15,26 @@ function counterOf(state?: {
   migrate?(old: unknown, version: number): Counted
 }): Strategy {
   return defineStrategy({
-    ...{ name: 'counter', params: z.strictObject({}), ...(state && { state }) },
+    name: 'counter',
+    params: z.strictObject({}),
+    ...(state && { state }),
     initialState: (): Counted => ({ count: 0 }),
-    decide: (_, { state: { count } }) => ({ intents: [], state: { count: count + 1 } }),
+    decide: (_, { state: { count } }) => ({
+      intents: [],
+      state: { count: count + 1 },
+    }),
   })
 }
 
 /** What is stored after one decision on what was stored before. */
 function decideOn(strategy: Strategy, stateText?: string): string {
   const runner = createStrategyRunner({
-    ...{ strategyId: 'c', strategy, params: {}, instruments: [madeInstrument()], stateText, clock },
+    strategyId: 'c',
+    strategy,
+    params: {},
+    instruments: [madeInstrument()],
+    stateText,
+    clock,
   })
   const decided = runner.decide(madeSnapshot([{}]))
   if (decided.kind !== 'decided') throw new Error(decided.message)

@@ -6,7 +6,9 @@ afterEach(() => vi.restoreAllMocks())
 
 /** As a strategy throws it that lies in this folder. */
 function thrownIn(folder: string, times: number): Error {
-  return Object.assign(new Error(`cannot read ${`${folder}/data/prices.json `.repeat(times)}`), { stack: '' })
+  return Object.assign(new Error(`cannot read ${`${folder}/data/prices.json `.repeat(times)}`), {
+    stack: '',
+  })
 }
 
 test.each([1, 12, 40])(

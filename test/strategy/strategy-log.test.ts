@@ -23,5 +23,7 @@ test('[BND1] what is said is short, and of plain values', () => {
   log.begin(0)
   log.info('x'.repeat(2000), { rsi: 30.5, side: 'buy', odd: { toString: () => 'object' } as never })
 
-  expect(lines).toEqual([{ message: 'x'.repeat(500), facts: { rsi: 30.5, side: 'buy', odd: 'object' } }])
+  expect(lines).toEqual([
+    { message: 'x'.repeat(500), facts: { rsi: 30.5, side: 'buy', odd: 'object' } },
+  ])
 })

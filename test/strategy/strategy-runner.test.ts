@@ -17,7 +17,12 @@ type Decide = (snapshot: SnapshotView, context: { params: unknown; state: unknow
 
 /** A strategy whose answers nothing checks, as JavaScript would have it. */
 function madeStrategy(decide: Decide, initialState: () => unknown = () => ({})): Strategy {
-  return defineStrategy({ name: 'made-up', params: z.unknown(), initialState, decide: decide as never })
+  return defineStrategy({
+    name: 'made-up',
+    params: z.unknown(),
+    initialState,
+    decide: decide as never,
+  })
 }
 
 function runnerOf(decide: Decide, options: Partial<StrategyRunnerOptions> = {}) {
@@ -68,9 +73,15 @@ describe('running a strategy', () => {
     const [first, second, third] = [decideAt(1), decideAt(2), decideAt(3)]
 
     expect([second.intents[0], second.intents[1]]).toEqual([first.intents[0], first.intents[1]])
-    expect(second.intents.map((intent, index) => intent === first.intents[index])).toEqual([true, true])
+    expect(second.intents.map((intent, index) => intent === first.intents[index])).toEqual([
+      true,
+      true,
+    ])
     expect(second.state).toBe(first.state)
-    expect(third).toMatchObject({ intents: [{ kind: 'quote' }, { lots: 2 }], state: { seen: true } })
+    expect(third).toMatchObject({
+      intents: [{ kind: 'quote' }, { lots: 2 }],
+      state: { seen: true },
+    })
     expect(third.intents[0]).toBe(first.intents[0])
   })
 
@@ -93,7 +104,12 @@ describe('running a strategy', () => {
     const run = () => {
       const runner = runnerOf((snapshot, { state }) => ({
         intents: [snapshot.instrument('BTCUSDT').target(-0)],
-        state: { bids: [...((state as { bids?: number[] }).bids ?? []), snapshot.instrument('BTCUSDT').bid] },
+        state: {
+          bids: [
+            ...((state as { bids?: number[] }).bids ?? []),
+            snapshot.instrument('BTCUSDT').bid,
+          ],
+        },
       }))
       return JSON.stringify([runner.decide(SNAPSHOT), runner.decide(SNAPSHOT)])
     }
@@ -214,7 +230,10 @@ describe('a strategy that misbehaves', () => {
   it('may have properties that are undefined, however long their names: the others count', () => {
     const runner = runnerOf((_, { state }) => ({
       intents: [],
-      state: { ['x'.repeat(300_000)]: undefined, seen: ((state as { seen?: number }).seen ?? 0) + 1 },
+      state: {
+        ['x'.repeat(300_000)]: undefined,
+        seen: ((state as { seen?: number }).seen ?? 0) + 1,
+      },
     }))
 
     runner.decide(SNAPSHOT)
@@ -266,9 +285,9 @@ describe('a strategy that misbehaves', () => {
     const result = runner.decide(SNAPSHOT)
 
     expect(result).toMatchObject({ kind: 'decided', state: { seen: reads } })
-    expect(Object.getOwnPropertyDescriptor((result as { state: object }).state, 'seen')).toHaveProperty(
-      'value',
-    )
+    expect(
+      Object.getOwnPropertyDescriptor((result as { state: object }).state, 'seen'),
+    ).toHaveProperty('value')
   })
 
   it('[STR1] cannot write into its params', () => {
@@ -307,7 +326,9 @@ describe('a strategy that misbehaves', () => {
     }
 
     expect(() => start(fail)).toThrow(/STRATEGY_INITIAL_STATE.*\n.*made-up\n.*no idea/)
-    expect(() => start(() => new Map())).toThrow(/STRATEGY_STATE_NOT_SERIALISABLE.*\n.*state: .*Map/)
+    expect(() => start(() => new Map())).toThrow(
+      /STRATEGY_STATE_NOT_SERIALISABLE.*\n.*state: .*Map/,
+    )
     expect(() => start(() => ({}), '{"half"')).toThrow(/STRATEGY_STATE_UNREADABLE/)
     expect(start(fail, '{"kept":1}').stateText).toBe('{"kept":1}')
   })
@@ -315,12 +336,26 @@ describe('a strategy that misbehaves', () => {
 
 describe('a misspelt name', () => {
   it.each([
-    ['instrument', (snapshot: SnapshotView) => read(snapshot.instruments[0], 'midd'), 'did you mean mid?'],
-    ['snapshot', (snapshot: SnapshotView) => read(snapshot, 'exchangetime'), 'did you mean exchangeTime?'],
-    ['function', (snapshot: SnapshotView) => read(snapshot.instruments[0], 'tarqet'), 'did you mean target?'],
+    [
+      'instrument',
+      (snapshot: SnapshotView) => read(snapshot.instruments[0], 'midd'),
+      'did you mean mid?',
+    ],
+    [
+      'snapshot',
+      (snapshot: SnapshotView) => read(snapshot, 'exchangetime'),
+      'did you mean exchangeTime?',
+    ],
+    [
+      'function',
+      (snapshot: SnapshotView) => read(snapshot.instruments[0], 'tarqet'),
+      'did you mean target?',
+    ],
     ['far from all', (snapshot: SnapshotView) => read(snapshot, 'weather'), 'docs/strategies.md'],
   ])('is a failure that says where it stands: %s', (_, look, hint) => {
-    const decision = runnerOf((snapshot) => ({ intents: [], state: look(snapshot) })).decide(SNAPSHOT)
+    const decision = runnerOf((snapshot) => ({ intents: [], state: look(snapshot) })).decide(
+      SNAPSHOT,
+    )
 
     expect(decision).toMatchObject({ kind: 'failed', code: 'STRATEGY_NAME_UNKNOWN' })
     expect(decision).toHaveProperty('message', expect.stringContaining(hint))
@@ -342,7 +377,8 @@ describe('a misspelt name', () => {
   })
 })
 
-const read = (from: unknown, name: string): unknown => (from as Readonly<Record<string, unknown>>)[name]
+const read = (from: unknown, name: string): unknown =>
+  (from as Readonly<Record<string, unknown>>)[name]
 
 describe('intents that make no sense', () => {
   const good = { kind: 'target', symbol: 'BTCUSDT', lots: 1 }
@@ -375,7 +411,12 @@ describe('intents that make no sense', () => {
     ticks: 5,
     ...fields,
   })
-  const cancelMargin = (fields: object) => ({ kind: 'cancelMargin', symbol: 'BTCUSDT', key: 'k', ...fields })
+  const cancelMargin = (fields: object) => ({
+    kind: 'cancelMargin',
+    symbol: 'BTCUSDT',
+    key: 'k',
+    ...fields,
+  })
   const copySettings = (fields: object) => ({
     kind: 'copySettings',
     symbol: 'BTCUSDT',
@@ -414,7 +455,11 @@ describe('intents that make no sense', () => {
       place({ ticks: undefined, tiks: 5 }),
       'INTENT_MALFORMED',
     ],
-    ['stopLosTicks: no field of place; did you mean stop', place({ stopLosTicks: 4 }), 'INTENT_MALFORMED'],
+    [
+      'stopLosTicks: no field of place; did you mean stop',
+      place({ stopLosTicks: 4 }),
+      'INTENT_MALFORMED',
+    ],
     ['ticks: no field of target', { ...good, ticks: 5 }, 'INTENT_MALFORMED'],
     ['lots: 0', place({ lots: 0 }), 'SIZE_PRECISION'],
     ['ticks: 0.5', place({ ticks: 0.5 }), 'PRICE_PRECISION'],
@@ -425,7 +470,11 @@ describe('intents that make no sense', () => {
     ['key: ', { kind: 'cancelMargin', symbol: 'BTCUSDT' }, 'INTENT_MALFORMED'],
     ['orders: 5, not a list', cancelMargin({ orders: 5 }), 'INTENT_MALFORMED'],
     ['orders[1]: null', cancelMargin({ orders: [{ orderId: '1' }, null] }), 'INTENT_MALFORMED'],
-    ['orders: 201', cancelMargin({ orders: Array(201).fill({ orderId: '1' }) }), 'INTENT_MALFORMED'],
+    [
+      'orders: 201',
+      cancelMargin({ orders: Array(201).fill({ orderId: '1' }) }),
+      'INTENT_MALFORMED',
+    ],
     ['change: "OPEN"', copySettings({ change: 'OPEN' }), 'INTENT_MALFORMED'],
     ['takeProfitRatio: 0', copySettings({ takeProfitRatio: 0 }), 'INTENT_MALFORMED'],
     ['stopLossRatio: "5"', copySettings({ stopLossRatio: '5' }), 'INTENT_MALFORMED'],
@@ -445,7 +494,10 @@ describe('intents that make no sense', () => {
       lots: 1,
     }
 
-    expect(decidedWith(trap, good)).toMatchObject({ intents: [good], denials: [{ index: 0, symbol: '' }] })
+    expect(decidedWith(trap, good)).toMatchObject({
+      intents: [good],
+      denials: [{ index: 0, symbol: '' }],
+    })
   })
 
   it('are not looked at beyond the limit', () => {
@@ -475,7 +527,8 @@ describe('intents that make no sense', () => {
     const all = [whole, cancelAll, trigger, margin, copy, quote(level)]
 
     expect(decidedWith(...all.slice(0, -1), quote({ ...level, note: 'mine' }))).toMatchObject({
-      ...{ intents: all, denials: [] },
+      intents: all,
+      denials: [],
     })
     expect(decidedWith(...all.map((intent) => ({ ...intent, remark: 5 })))).toMatchObject({
       intents: [],
@@ -486,7 +539,12 @@ describe('intents that make no sense', () => {
 
 describe('defining a strategy', () => {
   it('says which part is missing, for authors whom no compiler tells', () => {
-    const whole = { name: 'a', params: z.strictObject({}), initialState: () => ({}), decide: () => ({}) }
+    const whole = {
+      name: 'a',
+      params: z.strictObject({}),
+      initialState: () => ({}),
+      decide: () => ({}),
+    }
     const define = (part: object) => () => defineStrategy({ ...whole, ...part } as never)
 
     expect(define({})).not.toThrow()
@@ -495,6 +553,8 @@ describe('defining a strategy', () => {
     expect(define({ initialState: {} })).toThrow('initialState must be a function')
     expect(define({ decide: undefined })).toThrow('decide must be a function')
     expect(define({ check: [] })).toThrow('check must be a function')
-    expect(define({ desides: 'candle' })).toThrow('desides is no part of a strategy; did you mean decides?')
+    expect(define({ desides: 'candle' })).toThrow(
+      'desides is no part of a strategy; did you mean decides?',
+    )
   })
 })

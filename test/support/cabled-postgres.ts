@@ -43,7 +43,18 @@ export class CabledPostgres {
   static follow(host: NetworkHost, address: string): CabledPostgres {
     const server = new CabledPostgres(host)
     const from = `postgresql://postgres@${address}:${PORT}`
-    server.#run('pg_basebackup', ['-d', from, '-D', server.#data, '-R', '-X', 'stream', '-c', 'fast', '-N'])
+    server.#run('pg_basebackup', [
+      '-d',
+      from,
+      '-D',
+      server.#data,
+      '-R',
+      '-X',
+      'stream',
+      '-c',
+      'fast',
+      '-N',
+    ])
     server.start()
     return server
   }
@@ -52,7 +63,8 @@ export class CabledPostgres {
   asked(schema: string): PostgresPlace {
     return {
       url: `postgresql://postgres@/postgres?host=${this.#home}&port=${PORT}`,
-      ...{ password: undefined, schema },
+      password: undefined,
+      schema,
     }
   }
 

@@ -32,7 +32,8 @@ export class CabledServers {
   get place(): PostgresPlace {
     return {
       url: `postgresql://postgres@${SHARED}:5432/postgres`,
-      ...{ password: undefined, schema: SCHEMA },
+      password: undefined,
+      schema: SCHEMA,
     }
   }
 

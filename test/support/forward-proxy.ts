@@ -12,7 +12,8 @@ import {
 } from 'node:tls'
 
 /** Why a test that needs a certificate cannot run; undefined: it can. */
-export const opensslMissing = spawnSync('openssl', ['version']).status === 0 ? undefined : 'no openssl'
+export const opensslMissing =
+  spawnSync('openssl', ['version']).status === 0 ? undefined : 'no openssl'
 
 /**
  * - `pass`: carries on.
@@ -48,7 +49,13 @@ export class TestProxy {
       if (typeof this.mood === 'number') return void response.writeHead(this.mood).end()
       const { method, url = '', headers } = request
       const { pathname, search } = new URL(url)
-      const target = { host: '127.0.0.1', port: this.#upstreamPort, path: pathname + search, method, headers }
+      const target = {
+        host: '127.0.0.1',
+        port: this.#upstreamPort,
+        path: pathname + search,
+        method,
+        headers,
+      }
       const onward = callPlain(target, (answer) => {
         response.writeHead(answer.statusCode ?? 502)
         answer.pipe(response)
@@ -102,7 +109,17 @@ export const EXCHANGE_HOST = 'exchange.test'
 
 /** A key and its certificate for a host, as one text in PEM. */
 function makeCertificate(host: string): string {
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-noenc', '-keyout', '-', '-out', '-']
+  const key = [
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-noenc',
+    '-keyout',
+    '-',
+    '-out',
+    '-',
+  ]
   const subject = ['-subj', `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`, '-days', '2']
   return spawnSync('openssl', ['req', '-x509', ...key, ...subject], { encoding: 'utf8' }).stdout
 }

@@ -10,13 +10,19 @@ const MEGABYTE = 1_048_576
 
 export const MISANSWERS = {
   html: (_, response) => {
-    response.writeHead(200, { 'content-type': 'text/html' }).end('<html><h1>Just a moment…</h1></html>')
+    response
+      .writeHead(200, { 'content-type': 'text/html' })
+      .end('<html><h1>Just a moment…</h1></html>')
   },
   forbidden: (_, response) => {
-    response.writeHead(403, { 'content-type': 'text/html' }).end('<html><h1>Access denied</h1></html>')
+    response
+      .writeHead(403, { 'content-type': 'text/html' })
+      .end('<html><h1>Access denied</h1></html>')
   },
   refusedAddress: (_, response) => {
-    response.writeHead(400, JSON_TYPE).end('{"code":"40018","msg":"Invalid IP","requestTime":0,"data":null}')
+    response
+      .writeHead(400, JSON_TYPE)
+      .end('{"code":"40018","msg":"Invalid IP","requestTime":0,"data":null}')
   },
   garbage: (answer, response) => {
     response.writeHead(200, JSON_TYPE).end(answer.replaceAll(':', '='))
@@ -122,7 +128,9 @@ export class HostileProxy {
     const { host: _host, connection: _connection, 'content-length': _length, ...passed } = headers
     const answer = await fetch(`${this.#options.target}${url}`, {
       method,
-      headers: Object.entries(passed).map(([name, value]) => [name, String(value)] as [string, string]),
+      headers: Object.entries(passed).map(
+        ([name, value]) => [name, String(value)] as [string, string],
+      ),
       ...(method === 'GET' ? {} : { body: await text(request) }),
     })
     const body = await answer.text()
@@ -139,7 +147,8 @@ export class HostileProxy {
     const { every, spared = [] } = this.#options
     const spoilt = this.spoilt.get(name) ?? 0
     this.spoilt.set(name, Math.max(0, spoilt - 1))
-    const isMisanswered = spoilt > 0 || (!this.#hasRelented && count % every === 1 && !spared.includes(name))
+    const isMisanswered =
+      spoilt > 0 || (!this.#hasRelented && count % every === 1 && !spared.includes(name))
     this.seen.push({ name, at: performance.now(), isMisanswered })
     return isMisanswered
   }

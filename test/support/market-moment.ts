@@ -58,7 +58,10 @@ export interface MomentTimes {
 export const EMPTY_ACCOUNT: AccountMoment = {
   capital: undefined,
   equity: undefined,
-  ...{ money: new Map(), funding: new Map(), marks: new Map(), holdings: new Map() },
+  money: new Map(),
+  funding: new Map(),
+  marks: new Map(),
+  holdings: new Map(),
   distances: new Map(),
   fundingMinutes: [0, 480, 960],
 }
@@ -66,9 +69,19 @@ export const EMPTY_ACCOUNT: AccountMoment = {
 /** A long position whose liquidation both figures know. */
 export function madeDistance(change: Partial<LiquidationDistance> = {}): LiquidationDistance {
   return {
-    ...{ symbol: 'BTCUSDT', holdSide: 'long', markPrice: 10_000, ourPrice: 9000, statedPrice: 8990 },
-    ...{ ours: 0.1, stated: 0.101, nearest: 0.1, moves: 12.5, trust: 'agreed' },
-    ...{ ratio: 0.05, statedRatio: 0.049, ratioTrust: 'agreed' },
+    symbol: 'BTCUSDT',
+    holdSide: 'long',
+    markPrice: 1e4,
+    ourPrice: 9e3,
+    statedPrice: 8990,
+    ours: 0.1,
+    stated: 0.101,
+    nearest: 0.1,
+    moves: 12.5,
+    trust: 'agreed',
+    ratio: 0.05,
+    statedRatio: 0.049,
+    ratioTrust: 'agreed',
     ...change,
   }
 }

@@ -7,7 +7,14 @@ import { afterAll } from 'vitest'
 
 /** The runtime's names of what keeps a process alive. */
 const SOCKETS = ['TCPSERVERWRAP', 'TCPWRAP', 'PIPESERVERWRAP', 'UDPWRAP']
-const KINDS = new Set(['Timeout', 'PROCESSWRAP', 'WORKER', 'FSEVENTWRAP', 'STATWATCHER', ...SOCKETS])
+const KINDS = new Set([
+  'Timeout',
+  'PROCESSWRAP',
+  'WORKER',
+  'FSEVENTWRAP',
+  'STATWATCHER',
+  ...SOCKETS,
+])
 
 /** How long what was closed may take to be gone: a socket's last packet, a child's exit. */
 const SETTLING_MS_MAX = 20_000
@@ -65,6 +72,8 @@ function findOpener(): string {
   Error.stackTraceLimit = FRAMES_MAX
   const frames = new Error().stack?.split('\n').slice(1) ?? []
   Error.stackTraceLimit = limit
-  const outside = frames.find((frame) => !frame.includes('node:') && !frame.includes(import.meta.filename))
+  const outside = frames.find(
+    (frame) => !frame.includes('node:') && !frame.includes(import.meta.filename),
+  )
   return outside?.trim() ?? '(by Node itself)'
 }

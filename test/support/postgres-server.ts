@@ -81,7 +81,10 @@ const KEEPER = `cat; pid=$(head -n 1 "$0/data/postmaster.pid") && kill -QUIT "$p
 
 /** A worker of the tests may be killed, and hears nothing of it: so the server is ended by a process of its own. */
 function endWithProcess(home: string): void {
-  const keeper = spawn('sh', ['-c', KEEPER, home], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  const keeper = spawn('sh', ['-c', KEEPER, home], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
   keeper.unref()
   if (keeper.stdin instanceof Socket) keeper.stdin.unref()
 }
@@ -102,7 +105,10 @@ export function runPostgres(
   const user = isRoot ? ['runuser', '-u', 'postgres', '--'] : []
   const [command = '', ...all] = [...within, ...user, file, ...args]
   // Whoever starts a server must not wait for its output.
-  const { status, stderr } = spawnSync(command, all, { cwd: home, stdio: ['ignore', 'ignore', 'pipe'] })
+  const { status, stderr } = spawnSync(command, all, {
+    cwd: home,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   if (status !== 0) throw new Error(`${program} failed: ${String(stderr)}`)
 }
 
@@ -118,8 +124,14 @@ function findPrograms(): string | undefined {
   const versions = existsSync(debian)
     ? readdirSync(debian).toSorted((one, other) => Number(one) - Number(other))
     : []
-  const folders = [...versions.map((version) => join(debian, version, 'bin')), '/usr/local/bin', '/usr/bin']
+  const folders = [
+    ...versions.map((version) => join(debian, version, 'bin')),
+    '/usr/local/bin',
+    '/usr/bin',
+  ]
   return folders.findLast((folder) =>
-    ['initdb', 'pg_ctl', 'pg_basebackup', 'psql'].every((program) => existsSync(join(folder, program))),
+    ['initdb', 'pg_ctl', 'pg_basebackup', 'psql'].every((program) =>
+      existsSync(join(folder, program)),
+    ),
   )
 }

@@ -21,7 +21,10 @@ export class NetworkHost {
   readonly #wall: NetworkHost | undefined
 
   /** @param wall where the other end of its cable is; undefined for the switch itself */
-  constructor(name: string, place: { address: string; holder: ChildProcess; wall: NetworkHost | undefined }) {
+  constructor(
+    name: string,
+    place: { address: string; holder: ChildProcess; wall: NetworkHost | undefined },
+  ) {
     this.name = name
     this.address = place.address
     this.#holder = place.holder
@@ -116,7 +119,11 @@ export class PrivateNetwork {
       wall.do('ip link add br0 type bridge')
       wall.do('ip link set br0 up')
       for (const name of names) {
-        const host = new NetworkHost(name, { address: addressOf(name), holder: await hold(file), wall })
+        const host = new NetworkHost(name, {
+          address: addressOf(name),
+          holder: await hold(file),
+          wall,
+        })
         hosts.push(host)
         wall.do(`ip link add ${portOf(name)} type veth peer name eth0 netns ${host.pid}`)
         wall.do(`ip link set ${portOf(name)} master br0 up`)
@@ -165,9 +172,11 @@ function findMissing(): string | undefined {
   if (process.getuid?.() !== 0) return 'no network namespaces: only root may make them'
   const runs = (program: string, ...args: readonly string[]): boolean =>
     spawnSync(program, args, { stdio: 'ignore' }).status === 0
-  if (!runs('ip', '-V') || !runs('tc', '-V') || !runs('nft', '-v')) return 'no ip, tc or nft: npm run servers'
+  if (!runs('ip', '-V') || !runs('tc', '-V') || !runs('nft', '-v'))
+    return 'no ip, tc or nft: npm run servers'
   const tries =
     'ip link add one type veth peer name two && ip link add br0 type bridge && mount --bind /etc/hosts /etc/hosts'
-  if (!runs('unshare', '--net', '--mount', '--', 'sh', '-c', tries)) return 'no network namespaces here'
+  if (!runs('unshare', '--net', '--mount', '--', 'sh', '-c', tries))
+    return 'no network namespaces here'
   return undefined
 }

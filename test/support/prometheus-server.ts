@@ -124,7 +124,10 @@ export class MonitoringServer {
   }
 
   async #ask(path: string): Promise<unknown> {
-    const answer = (await (await fetch(`${this.url}${path}`)).json()) as { data: unknown; error?: string }
+    const answer = (await (await fetch(`${this.url}${path}`)).json()) as {
+      data: unknown
+      error?: string
+    }
     if (answer.error !== undefined) throw new Error(`${answer.error}: ${decodeURIComponent(path)}`)
     return answer.data
   }

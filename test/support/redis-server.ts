@@ -53,7 +53,8 @@ export class RedisServer {
   }
 
   async start({ keptIn, password }: RedisSettings = {}): Promise<void> {
-    const kept = keptIn === undefined ? ['--appendonly', 'no'] : ['--appendonly', 'yes', '--dir', keptIn]
+    const kept =
+      keptIn === undefined ? ['--appendonly', 'no'] : ['--appendonly', 'yes', '--dir', keptIn]
     const { within, bind } = this.#place
     const settings = ['--port', String(this.port), '--bind', bind, '--save', '', ...kept]
     if (password !== undefined) settings.push('--requirepass', password)

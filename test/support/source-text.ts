@@ -178,7 +178,8 @@ function isTypeOnly(statement: string): boolean {
 /** 1-based line of a position. */
 export function lineAt(text: string, position: number): number {
   let line = 1
-  for (let at = text.indexOf('\n'); at >= 0 && at < position; at = text.indexOf('\n', at + 1)) line += 1
+  for (let at = text.indexOf('\n'); at >= 0 && at < position; at = text.indexOf('\n', at + 1))
+    line += 1
   return line
 }
 

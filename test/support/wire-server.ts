@@ -97,6 +97,9 @@ export function jsonAnswer(value: unknown, status = 200): Buffer {
 }
 
 /** An envelope around `data`. Document: Common conventions, 2. */
-export function envelopeOf(data: unknown, more: Record<string, unknown> = {}): Record<string, unknown> {
+export function envelopeOf(
+  data: unknown,
+  more: Record<string, unknown> = {},
+): Record<string, unknown> {
   return { code: '00000', msg: 'success', requestTime: 1_700_000_000_000, data, ...more }
 }

@@ -37,6 +37,8 @@ test('a sweep on made-up prices says so first, on the terminal and in its page',
 })
 
 test('of several instruments it names those whose prices are made up', () => {
-  expect(describeSweep(sweepOn(['candles', 'seeded']))[2]).toMatch(/^ {2}Made-up prices of S1USDT \(/)
+  expect(describeSweep(sweepOn(['candles', 'seeded']))[2]).toMatch(
+    /^ {2}Made-up prices of S1USDT \(/,
+  )
   expect(renderSweepPage(sweepOn(['candles']))).not.toMatch(/made-up/i)
 })

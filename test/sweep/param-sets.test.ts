@@ -17,7 +17,9 @@ describe('the values of a parameter', () => {
     [{ from: 1, to: 3, points: 7, whole: true }, ['1', '2', '3']],
     [{ from: 0, to: 1, points: 3 }, ['0', '0.5', '1']],
   ])('%j', (values, texts) => {
-    expect(listValues(parse({ params: { grid: { size: values } } })).get('grid.size')).toEqual(texts)
+    expect(listValues(parse({ params: { grid: { size: values } } })).get('grid.size')).toEqual(
+      texts,
+    )
   })
 
   test.each([
@@ -28,7 +30,9 @@ describe('the values of a parameter', () => {
   })
 
   test('a grid too large is refused, and drawn from it is not', () => {
-    const params = { grid: { a: { from: 1, to: 1000, step: 1 }, b: { from: 1, to: 1000, step: 1 } } }
+    const params = {
+      grid: { a: { from: 1, to: 1000, step: 1 }, b: { from: 1, to: 1000, step: 1 } },
+    }
 
     expect(explainValues(parse({ params }))?.message).toMatch(/1000000 combinations/)
     expect(explainValues(parse({ params, method: 'random' }))).toBeUndefined()

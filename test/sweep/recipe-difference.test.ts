@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import { describeDifference } from '../../src/sweep/recipe-difference.ts'
 
 const RECIPE = {
-  ...{ version: '0.1.0', node: 'v24.1.0', seed: 1 },
+  version: '0.1.0',
+  node: 'v24.1.0',
+  seed: 1,
   sha256: {
     program: 'aa'.repeat(32),
     strategies: { grid: 'bb'.repeat(32) },

@@ -14,8 +14,17 @@ import { type Trial, type TrialOutcome } from '../../src/sweep/trial.ts'
 
 const PERIODS = 90
 const FIGURES = {
-  ...{ final: '1', return: 0, drawdown: 0, sharpe: 0, positions: 0, winners: 0 },
-  ...{ fills: 0, fees: '0', funding: '0', liquidations: 0, restrictions: [] },
+  final: '1',
+  return: 0,
+  drawdown: 0,
+  sharpe: 0,
+  positions: 0,
+  winners: 0,
+  fills: 0,
+  fees: '0',
+  funding: '0',
+  liquidations: 0,
+  restrictions: [],
 }
 
 /** Combination 0 is the worst, the last the best; each earns the same in every period. */
@@ -24,7 +33,11 @@ const outcomeOf = ({ params, fromAt, toAt }: Trial): TrialOutcome => ({
   returns: Array.from({ length: toAt - fromAt }, () => Number(params['s.a']) / 1000),
 })
 
-function createPlan(count: number, rounds: readonly number[], folds: SweepPlan['folds']): SweepPlan {
+function createPlan(
+  count: number,
+  rounds: readonly number[],
+  folds: SweepPlan['folds'],
+): SweepPlan {
   const sets = Array.from({ length: count }, (_, index): ParamSet => ({ 's.a': String(index) }))
   return { sets, objective: 'return', fromAt: 0, rounds, folds, periodAt: (period) => period }
 }
@@ -67,7 +80,11 @@ describe('the order of the trials', () => {
       [3, 90],
     ])
     expect(steps.flat()).toHaveLength(countTrials(plan))
-    expect(wholeOf(plan, rankSets(plan, find)).map(({ params }) => params['s.a'])).toEqual(['24', '25', '26'])
+    expect(wholeOf(plan, rankSets(plan, find)).map(({ params }) => params['s.a'])).toEqual([
+      '24',
+      '25',
+      '26',
+    ])
   })
 
   test('what failed is the worst of all, and does not end anything', () => {
@@ -85,7 +102,9 @@ describe('the order of the trials', () => {
     const folds = cutFolds(PERIODS, 5, 1 / 3)
 
     expect(folds).toHaveLength(5)
-    expect(Math.min(...folds.map(({ outOfSample }) => outOfSample.from))).toBeGreaterThanOrEqual(PERIODS / 3)
+    expect(Math.min(...folds.map(({ outOfSample }) => outOfSample.from))).toBeGreaterThanOrEqual(
+      PERIODS / 3,
+    )
     expect(folds.every(({ inSample, outOfSample }) => inSample.to === outOfSample.from)).toBe(true)
     expect(folds.at(-1)?.outOfSample.to).toBe(PERIODS)
     expect(cutFolds(10, 5, 0)).toEqual([])
@@ -96,7 +115,10 @@ describe('a peak', () => {
   const land = (scoreOf: (x: number, y: number) => number): readonly Scored[] =>
     Array.from({ length: 25 }, (_, index) => {
       const [x, y] = [index % 5, Math.floor(index / 5)]
-      return { params: { 's.x': String(x), 's.y': JSON.stringify(String(y)) }, score: scoreOf(x, y) }
+      return {
+        params: { 's.x': String(x), 's.y': JSON.stringify(String(y)) },
+        score: scoreOf(x, y),
+      }
     })
   const at = (all: readonly Scored[], x: number, y: number) => all[y * 5 + x] as Scored
 

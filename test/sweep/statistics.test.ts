@@ -16,7 +16,11 @@ describe('the deflated Sharpe ratio', () => {
   const expectedMax = expectedMaxSharpe(0.5 / 250, 100)
 
   test('is what the paper says in its example', () => {
-    const probability = probabilityAbove(sharpe, expectedMax, { count: 1250, skewness: -3, kurtosis: 10 })
+    const probability = probabilityAbove(sharpe, expectedMax, {
+      count: 1250,
+      skewness: -3,
+      kurtosis: 10,
+    })
 
     expect(expectedMax).toBeCloseTo(0.1132, 4)
     expect(probability).toBeCloseTo(0.9004, 4)
@@ -71,7 +75,9 @@ describe('the probability of overfitting', () => {
   }
 
   test('of pure noise is a half', () => {
-    const found = Array.from({ length: 12 }, (_, seed) => overfittingOf(noise(20, `noise ${seed}`, () => 0)))
+    const found = Array.from({ length: 12 }, (_, seed) =>
+      overfittingOf(noise(20, `noise ${seed}`, () => 0)),
+    )
     const mean = found.reduce((sum, one) => sum + (one?.probability ?? 0), 0) / found.length
 
     expect(found[0]).toMatchObject({ blocks: 16, combinations: 12_870 })
@@ -80,9 +86,9 @@ describe('the probability of overfitting', () => {
   })
 
   test('of trials of which one truly is better is small', () => {
-    expect(overfittingOf(noise(20, 'edge', (trial) => (trial === 7 ? 0.3 : 0)))?.probability).toBeLessThan(
-      0.02,
-    )
+    expect(
+      overfittingOf(noise(20, 'edge', (trial) => (trial === 7 ? 0.3 : 0)))?.probability,
+    ).toBeLessThan(0.02)
   })
 
   test('of one trial, or of a moment, is not known', () => {

@@ -33,7 +33,10 @@ export async function takeWalks(): Promise<readonly Walk[]> {
       '--out',
       join(place, 'out'),
     ])
-    return [...walksOfDaemons(daemons), walkOfBacktest(WalkLog.read(place, 0), WalkLog.read(place, 1))]
+    return [
+      ...walksOfDaemons(daemons),
+      walkOfBacktest(WalkLog.read(place, 0), WalkLog.read(place, 1)),
+    ]
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -53,7 +56,9 @@ function writeConfig(folder: string, more = ''): string {
   }
   const [settings = ''] = readFileSync(join(shipped, 'paper.yaml'), 'utf8').split(/^strategies:/m)
   const path = join(folder, 'paper.yaml')
-  const own = settings.replace('../.intentd/paper', join(folder, 'state')).replace('port: 8790', 'port: 0')
+  const own = settings
+    .replace('../.intentd/paper', join(folder, 'state'))
+    .replace('port: 8790', 'port: 0')
   writeFileSync(path, `${own}strategies: [${grids.join(', ')}]\n`)
   return path
 }
@@ -61,8 +66,12 @@ function writeConfig(folder: string, more = ''): string {
 /** Runs the program; its lists lie beside its folder. */
 async function note(place: string, args: readonly string[]): Promise<void> {
   const program = join(root, 'bin', 'intentd.mjs')
-  await promisify(execFile)(process.execPath, ['--import', pathToFileURL(hook).href, program, ...args], {
-    cwd: root,
-    env: Object.assign({}, process.env, { WALK_OUT: place }),
-  })
+  await promisify(execFile)(
+    process.execPath,
+    ['--import', pathToFileURL(hook).href, program, ...args],
+    {
+      cwd: root,
+      env: Object.assign({}, process.env, { WALK_OUT: place }),
+    },
+  )
 }

@@ -8,16 +8,23 @@ import { filesOf } from './walks.ts'
 /** The same program differs by so much from run to run: what else it did meanwhile. */
 const SCATTER = 1.02
 
-test('no story becomes longer than docs/path-of-a-price.md says', { timeout: 300_000 }, async () => {
-  const measured = (await takeWalks()).map(figuresOf)
-  const kept = readKeptFigures()
-  expect(measured.map(({ title }) => title)).toEqual(kept.map(({ title }) => title))
-  const longer = measured.filter(({ files, functions }, index) => {
-    const story = kept[index]
-    return files > SCATTER * (story?.files ?? 0) || functions > SCATTER * (story?.functions ?? 0)
-  })
-  expect(longer, 'shorten it, or say in the commit why it is longer: npm run walk -- --keep').toEqual([])
-})
+test(
+  'no story becomes longer than docs/path-of-a-price.md says',
+  { timeout: 300_000 },
+  async () => {
+    const measured = (await takeWalks()).map(figuresOf)
+    const kept = readKeptFigures()
+    expect(measured.map(({ title }) => title)).toEqual(kept.map(({ title }) => title))
+    const longer = measured.filter(({ files, functions }, index) => {
+      const story = kept[index]
+      return files > SCATTER * (story?.files ?? 0) || functions > SCATTER * (story?.functions ?? 0)
+    })
+    expect(
+      longer,
+      'shorten it, or say in the commit why it is longer: npm run walk -- --keep',
+    ).toEqual([])
+  },
+)
 
 test('each function is marked, whatever its form', () => {
   const names: string[] = []
@@ -29,7 +36,11 @@ test('each function is marked, whatever its form', () => {
     'export const empty = () => {}',
     'return [named(1), object.method(), new Counter().count, empty()]',
   ].join('\n')
-  const marked = markFunctions('a.ts', source.replace('export ', '').replace('return [', 'result = ['), names)
+  const marked = markFunctions(
+    'a.ts',
+    source.replace('export ', '').replace('return [', 'result = ['),
+    names,
+  )
   expect(names.map((name) => name.slice('a.ts:'.length))).toEqual([
     'named',
     'arrow',

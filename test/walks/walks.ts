@@ -33,7 +33,10 @@ export function walkOfBacktest(command: WalkLog, thread: WalkLog): Walk {
   const [start = -1] = command.entriesOf(START_THREAD)
   const [price = -1] = thread.entriesOf(TAKE_SNAPSHOT)
   const functions = [...command.functionsBetween(0, start), ...thread.functionsBetween(0, price)]
-  return { title: '`backtest`, from the command to the first price', functions: [...new Set(functions)] }
+  return {
+    title: '`backtest`, from the command to the first price',
+    functions: [...new Set(functions)],
+  }
 }
 
 export function filesOf({ functions }: Walk): readonly string[] {

@@ -10,8 +10,18 @@ import { addSummary, createSummary } from './campaign-summary.ts'
 describe('the closing table', () => {
   test('says every kind of fault, also one that never struck, and how many worlds violated', () => {
     const summary = createSummary()
-    addSummary(summary, { ...createSummary(), worlds: 1200, orders: 34, faults: { requestLost: 5 } })
-    addSummary(summary, { ...createSummary(), worlds: 800, orders: 6, faults: { requestLost: 2, death: 1 } })
+    addSummary(summary, {
+      ...createSummary(),
+      worlds: 1200,
+      orders: 34,
+      faults: { requestLost: 5 },
+    })
+    addSummary(summary, {
+      ...createSummary(),
+      worlds: 800,
+      orders: 6,
+      faults: { requestLost: 2, death: 1 },
+    })
 
     const lines = renderSummary(summary, { wallMs: 60_000, cpuMs: 120_000 })
 
@@ -45,7 +55,9 @@ describe('a failure is printed', () => {
 
       const text = lines.join('\n')
       expect(lines[0]).toBe('seed 20 violates PLANTED: for the test')
-      expect(text).toMatch(/shrunk in \d+ runs.* to 1 faults:\n {2}answerLost @ batchPlaceOrder #\d+/)
+      expect(text).toMatch(
+        /shrunk in \d+ runs.* to 1 faults:\n {2}answerLost @ batchPlaceOrder #\d+/,
+      )
       expect(text).toContain('npm run fuzz -- --seed 20 --trace')
       expect(lines.some((line) => line.includes('✗ answerLost @ batchPlaceOrder'))).toBe(true)
       expect(Math.max(...lines.slice(10).map(({ length }) => length))).toBeLessThanOrEqual(120)

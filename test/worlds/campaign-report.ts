@@ -12,7 +12,10 @@ export interface Elapsed {
 }
 
 /** What a campaign came to, line by line. */
-export function renderSummary(summary: CampaignSummary, { wallMs, cpuMs }: Elapsed): readonly string[] {
+export function renderSummary(
+  summary: CampaignSummary,
+  { wallMs, cpuMs }: Elapsed,
+): readonly string[] {
   const { worlds, processes, events, orders, fills, failures } = summary
   const rows: readonly (readonly [string, number])[] = [
     ['worlds', worlds],

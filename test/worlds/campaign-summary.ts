@@ -40,7 +40,8 @@ export function addSummary(summary: CampaignSummary, other: CampaignSummary): vo
   summary.processes += other.processes
   summary.orders += other.orders
   summary.fills += other.fills
-  for (const [fault, count] of Object.entries(other.faults)) addFault(summary, fault as FaultKind, count)
+  for (const [fault, count] of Object.entries(other.faults))
+    addFault(summary, fault as FaultKind, count)
   summary.failures.push(...other.failures)
 }
 

@@ -23,7 +23,8 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignSum
   const { worlds, workers, failuresMax = 1, worldsATask = 20 } = options
   const summary = createSummary()
   const queue = new SeedQueue(options.firstSeed, worlds, worldsATask)
-  const isOver = (): boolean => summary.failures.length >= failuresMax || (options.signal?.aborted ?? false)
+  const isOver = (): boolean =>
+    summary.failures.length >= failuresMax || (options.signal?.aborted ?? false)
   const work = async (): Promise<void> => {
     const thread = new WorldThread({ mutant: options.mutant })
     try {
@@ -39,7 +40,9 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignSum
       await thread.stop()
     }
   }
-  await Promise.all(Array.from({ length: Math.min(workers, Math.ceil(worlds / worldsATask)) }, work))
+  await Promise.all(
+    Array.from({ length: Math.min(workers, Math.ceil(worlds / worldsATask)) }, work),
+  )
   return summary
 }
 
@@ -58,7 +61,9 @@ class SeedQueue {
 
   take(): readonly string[] {
     const count = Math.min(this.#worldsATask, this.#worlds - this.#next)
-    const seeds = Array.from({ length: count }, (_, index) => seedAt(this.#first, this.#next + index))
+    const seeds = Array.from({ length: count }, (_, index) =>
+      seedAt(this.#first, this.#next + index),
+    )
     this.#next += count
     return seeds
   }

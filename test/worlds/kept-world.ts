@@ -27,7 +27,9 @@ export function loadKeptWorld(path: string): KeptWorld {
 export function loadKeptWorlds(): ReadonlyMap<string, KeptWorld> {
   const files = readdirSync(KEPT_DIRECTORY).filter((name) => name.endsWith('.json'))
   return new Map(
-    files.sort().map((name) => [basename(name, '.json'), loadKeptWorld(join(KEPT_DIRECTORY, name))]),
+    files
+      .sort()
+      .map((name) => [basename(name, '.json'), loadKeptWorld(join(KEPT_DIRECTORY, name))]),
   )
 }
 

@@ -26,11 +26,15 @@ test(
   },
 )
 
-test('a budget of a fifth of the moves that come saves not all of them', { timeout: PATIENCE_MS }, () => {
-  const liquidated = numbers
-    .slice(0, 16)
-    .map((number) => planLiquidation(`${LIQUIDATIONS}${number}`))
-    .filter((plan) => runLiquidationWorld(plan, plan.move / 5).liquidations > 0)
+test(
+  'a budget of a fifth of the moves that come saves not all of them',
+  { timeout: PATIENCE_MS },
+  () => {
+    const liquidated = numbers
+      .slice(0, 16)
+      .map((number) => planLiquidation(`${LIQUIDATIONS}${number}`))
+      .filter((plan) => runLiquidationWorld(plan, plan.move / 5).liquidations > 0)
 
-  expect(liquidated.length).toBeGreaterThan(0)
-})
+    expect(liquidated.length).toBeGreaterThan(0)
+  },
+)

@@ -35,7 +35,9 @@ export interface MutantFate {
   /** Fresh worlds that it ran in, the one that caught it included. */
   readonly worlds: number
   /** What caught it, and where; undefined for one that survived. */
-  readonly caught: { readonly invariant: string; readonly seed: string; readonly detail: string } | undefined
+  readonly caught:
+    | { readonly invariant: string; readonly seed: string; readonly detail: string }
+    | undefined
   /** Whether the world that was kept for it still fails with it; undefined where none is kept. */
   readonly kept: boolean | undefined
 }
@@ -46,14 +48,17 @@ export async function runMutants(options: MutantCampaignOptions): Promise<boolea
   const mutants = chooseMutants(options.names)
   // A mutant that does not fit the code any more is found out before an hour is spent.
   for (const mutant of mutants) mutate(mutant)
-  say(`${mutants.length} mutants, each in fresh worlds from seed ${firstSeed} on, ${worldsMax} at most`)
+  say(
+    `${mutants.length} mutants, each in fresh worlds from seed ${firstSeed} on, ${worldsMax} at most`,
+  )
   say(renderRow(['mutant', 'caught by', 'after worlds', 'kept world', 'the error']))
   const fates = await meetFates(mutants, options)
   const survived = fates.filter(({ caught }) => !caught)
   const stale = fates.filter(({ kept }) => kept === false)
   say(`${fates.length - survived.length} of ${mutants.length} caught`)
   for (const { mutant } of survived) say(`SURVIVED: ${mutant.name}: ${mutant.what}`)
-  for (const { mutant } of stale) say(`its kept world does not fail with it any more: ${mutant.name}`)
+  for (const { mutant } of stale)
+    say(`its kept world does not fail with it any more: ${mutant.name}`)
   return survived.length + stale.length === 0 && fates.length === mutants.length
 }
 
@@ -70,12 +75,19 @@ function chooseMutants(names: readonly string[]): readonly Mutant[] {
 }
 
 /** Several mutants at once, each on a thread of its own. */
-async function meetFates(mutants: readonly Mutant[], options: MutantCampaignOptions): Promise<MutantFate[]> {
+async function meetFates(
+  mutants: readonly Mutant[],
+  options: MutantCampaignOptions,
+): Promise<MutantFate[]> {
   const kept = [...loadKeptWorlds().values()]
   const waiting = [...mutants]
   const fates: MutantFate[] = []
   const work = async (): Promise<void> => {
-    for (let mutant = waiting.shift(); mutant && !options.signal?.aborted; mutant = waiting.shift()) {
+    for (
+      let mutant = waiting.shift();
+      mutant && !options.signal?.aborted;
+      mutant = waiting.shift()
+    ) {
       const fate = await meetFate(
         mutant,
         options,
@@ -139,7 +151,14 @@ async function holdsWithout(seed: string): Promise<boolean> {
   return (await runWorldLater(planOfSeed(seed))).violations.length === 0
 }
 
-function kindOf({ lastsMonths, takesOver, isOfMoney, isOfCopies, isWired, liquidates }: Mutant): string {
+function kindOf({
+  lastsMonths,
+  takesOver,
+  isOfMoney,
+  isOfCopies,
+  isWired,
+  liquidates,
+}: Mutant): string {
   if (liquidates) return LIQUIDATIONS
   if (lastsMonths) return MONTHS
   if (isOfCopies) return COPIES
@@ -179,7 +198,13 @@ export async function failsWith(mutant: Mutant, { plan, invariant }: KeptWorld):
 
 function renderFate({ mutant, worlds, caught, kept }: MutantFate): string {
   const keptText = kept === undefined ? '' : kept ? 'fails' : 'HOLDS'
-  return renderRow([mutant.name, caught?.invariant ?? 'NOTHING', String(worlds), keptText, mutant.what])
+  return renderRow([
+    mutant.name,
+    caught?.invariant ?? 'NOTHING',
+    String(worlds),
+    keptText,
+    mutant.what,
+  ])
 }
 
 function renderRow([name, caught, worlds, kept, what]: readonly [

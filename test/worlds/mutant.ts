@@ -55,7 +55,10 @@ function productFiles(): ReadonlyMap<string, string> {
  * @param planted By path, files that have other errors in them already.
  * @throws Failure when the place is not there any more, or not the only one.
  */
-export function mutate(mutant: Mutant, planted: ReadonlyMap<string, string> = new Map()): MutatedFile {
+export function mutate(
+  mutant: Mutant,
+  planted: ReadonlyMap<string, string> = new Map(),
+): MutatedFile {
   const pattern = toPattern(mutant.find)
   const places = [...productFiles()].flatMap(([path, original]) => {
     const source = planted.get(path) ?? original
@@ -106,7 +109,8 @@ export function plantMutant(mutant: Mutant): PlantedMutant {
       if (isLoaded) return
       throw new Failure({
         code: 'MUTANT_NOT_LOADED',
-        sentence: 'the file of a mutant is not part of the worlds, or was loaded before it was planted',
+        sentence:
+          'the file of a mutant is not part of the worlds, or was loaded before it was planted',
         facts: { mutant: mutant.name, file: path },
       })
     },

@@ -14,7 +14,8 @@ const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
 /** A copy of the product, and what the compiler knows of it from group to group: a third of the time. */
 const directory = mkdtempSync(join(tmpdir(), 'intentd-mutants-'))
 cpSync(join(ROOT, 'src'), join(directory, 'src'), { recursive: true })
-for (const name of ['tsconfig.json', 'package.json']) cpSync(join(ROOT, name), join(directory, name))
+for (const name of ['tsconfig.json', 'package.json'])
+  cpSync(join(ROOT, name), join(directory, name))
 symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
 
 afterAll(() => rmSync(directory, { recursive: true }))

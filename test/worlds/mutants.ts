@@ -58,13 +58,15 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'open-orders-not-exposed',
     what: 'exposure counts the position alone, without what is open',
     find: 'if (lots > 0) addToExposure(exposure, order.terms.action, lots)',
-    replace: "if (lots > 0 && order.state !== 'live') addToExposure(exposure, order.terms.action, lots)",
+    replace:
+      "if (lots > 0 && order.state !== 'live') addToExposure(exposure, order.terms.action, lots)",
   },
   {
     name: 'unknown-orders-not-exposed',
     what: 'exposure leaves out orders of unknown fate',
     find: 'if (lots > 0) addToExposure(exposure, order.terms.action, lots)',
-    replace: "if (lots > 0 && order.state !== 'unknown') addToExposure(exposure, order.terms.action, lots)",
+    replace:
+      "if (lots > 0 && order.state !== 'unknown') addToExposure(exposure, order.terms.action, lots)",
   },
   {
     name: 'approved-not-exposed',
@@ -287,7 +289,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'used-keys-lost-in-a-checkpoint',
     what: 'a checkpoint takes the keys for stored that its records have used, and stores none',
     find: 'for (const used of this.#recent.values()) this.#save(used, before)',
-    replace: 'for (const used of this.#recent.values()) if (used.at < before) this.#save(used, before)',
+    replace:
+      'for (const used of this.#recent.values()) if (used.at < before) this.#save(used, before)',
     lastsMonths: true,
   },
   {
@@ -301,7 +304,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'funding-counted-again-after-a-restart',
     what: 'a process that begins takes the whole counter of a position for news',
     find: '  haltQuarantined(core)\n',
-    replace: '  ;(core.book.fundingCounters as Map<string, unknown>).clear()\n  haltQuarantined(core)\n',
+    replace:
+      '  ;(core.book.fundingCounters as Map<string, unknown>).clear()\n  haltQuarantined(core)\n',
     lastsMonths: true,
   },
   {
@@ -467,7 +471,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'hand-fills-wait-for-an-order',
     what: 'a fill by hand is not told from one of ours',
     find: 'return isOfOthers(fill) || !mayBeOurs(core, [fill], core.now)',
-    replace: "return fill.source === 'SYS' || (!isOfOthers(fill) && !mayBeOurs(core, [fill], core.now))",
+    replace:
+      "return fill.source === 'SYS' || (!isOfOthers(fill) && !mayBeOurs(core, [fill], core.now))",
   },
   {
     name: 'liquidation-ignored',
@@ -645,7 +650,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'halts-forgotten-at-a-start',
     what: 'a process that begins takes the halts of the last one for over',
     find: '  haltQuarantined(core)\n',
-    replace: '  ;(core.book.restrictions as Map<string, unknown>).clear()\n  haltQuarantined(core)\n',
+    replace:
+      '  ;(core.book.restrictions as Map<string, unknown>).clear()\n  haltQuarantined(core)\n',
   },
   {
     name: 'halt-unseen-by-the-last-check',
@@ -790,7 +796,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'withdrawals-unheard',
     what: 'a cancel-all of a strategy takes its ladder back, and nothing that it placed by name',
     find: 'if (rests && isNew) changes.withdrawn.push(clientOid)',
-    replace: "if (rests && isNew && order.terms.purpose === 'quote') changes.withdrawn.push(clientOid)",
+    replace:
+      "if (rests && isNew && order.terms.purpose === 'quote') changes.withdrawn.push(clientOid)",
   },
   {
     name: 'withdrawn-placed-again',
@@ -814,7 +821,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'trading-before-all-is-known',
     what: 'an instrument is traded before its own position was read',
     find: 'const isRead = position.agreedAt > 0 && position.agreedAt >= start.readSince',
-    replace: 'const isRead = core.readings.fillsReadAt > 0 && position.agreedAt >= 0 && start.readSince >= 0',
+    replace:
+      'const isRead = core.readings.fillsReadAt > 0 && position.agreedAt >= 0 && start.readSince >= 0',
   },
   {
     name: 'traded-while-others-are-proved',
@@ -826,7 +834,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'unproved-instruments-not-counted',
     what: 'an instrument that the start has not proved yet counts nothing in the limit of the account',
     find: 'if (other === symbol) continue',
-    replace: "if (other === symbol || core.instruments.get(other)?.start.stage !== 'proved') continue",
+    replace:
+      "if (other === symbol || core.instruments.get(other)?.start.stage !== 'proved') continue",
   },
   {
     name: 'a-look-before-the-proof-counts',
@@ -1084,7 +1093,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'one-better-reading-ends-a-restriction',
     what: 'what the worse of two figures restricts may add risk as soon as one reading is better, while they still differ',
     find: 'if (isDisputed && (isHeldForDispute(core, scope) || Number.isNaN(worse.dayLoss))) return',
-    replace: 'if (isDisputed && Number.isNaN(worse.dayLoss) && !isHeldForDispute(core, scope)) return',
+    replace:
+      'if (isDisputed && Number.isNaN(worse.dayLoss) && !isHeldForDispute(core, scope)) return',
     isOfMoney: true,
   },
   {
@@ -1111,7 +1121,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'impossible-profit-believed',
     what: 'the profit of a fill is booked as stated, however far it is from our own count',
     find: 'if (fill.profit !== undefined && isProfitCredible(core, fill)) return fill',
-    replace: 'if (fill.profit !== undefined && (isProfitCredible(core, fill) || fill.lots > 0)) return fill',
+    replace:
+      'if (fill.profit !== undefined && (isProfitCredible(core, fill) || fill.lots > 0)) return fill',
     isOfMoney: true,
   },
   {
@@ -1277,7 +1288,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'flip-ends-no-trade',
     what: 'a trade that ends by a turn to the other side is no trade of a losing streak',
     find: '(moved.longLots === 0 && moved.shortLots === 0) ||\n    (entry.longLots > 0 && moved.longLots === 0 && moved.shortLots > entry.shortLots) ||\n    (entry.shortLots > 0 && moved.shortLots === 0 && moved.longLots > entry.longLots)',
-    replace: '(moved.longLots === 0 && moved.shortLots === 0) || (entry.longLots < 0 && moved.longLots < 0)',
+    replace:
+      '(moved.longLots === 0 && moved.shortLots === 0) || (entry.longLots < 0 && moved.longLots < 0)',
   },
   {
     name: 'pace-ignores-its-own-batch',
@@ -1316,7 +1328,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'first-failure-of-a-product-cancel',
     what: 'of what a cancel-all of the whole product could not cancel only the first order counts',
     find: 'return cancel.takesProduct ? instrumentsOf(core, still) : new Set(cancel.symbols)',
-    replace: 'return cancel.takesProduct ? instrumentsOf(core, still.slice(0, 1)) : new Set(cancel.symbols)',
+    replace:
+      'return cancel.takesProduct ? instrumentsOf(core, still.slice(0, 1)) : new Set(cancel.symbols)',
   },
   {
     name: 'taken-in-the-order-of-age',
@@ -1424,7 +1437,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'page-goes-on-from-its-last-row',
     what: 'the next page of fills begins at the last row that could be read, wherever it stands',
     find: 'const oldest = oldestId(fillList.map(named))',
-    replace: 'const oldest = oldestId(fillList.filter((row) => !isUnreadable(row)).slice(-1).map(named))',
+    replace:
+      'const oldest = oldestId(fillList.filter((row) => !isUnreadable(row)).slice(-1).map(named))',
     isWired: true,
   },
   {

@@ -70,14 +70,17 @@ process.once('SIGINT', () => stopped.abort())
 try {
   process.exitCode = await main()
 } catch (error) {
-  process.stderr.write(`${error instanceof Failure ? error.message : String((error as Error).stack)}\n`)
+  process.stderr.write(
+    `${error instanceof Failure ? error.message : String((error as Error).stack)}\n`,
+  )
   process.exitCode = 1
 }
 
 async function main(): Promise<number> {
   const workers = parseCount('--workers', values.workers, 4 * availableParallelism())
   // The clock is as random as a first seed has to be: it is printed, and everything follows from it.
-  const drawn = values.seed ?? String(createRandom(String(process.hrtime.bigint())).integer(2 ** 32))
+  const drawn =
+    values.seed ?? String(createRandom(String(process.hrtime.bigint())).integer(2 ** 32))
   const kind = kindGiven()
   const seed = drawn.startsWith(kind) ? drawn : `${kind}${drawn}`
   if (values.help) {
@@ -94,18 +97,33 @@ async function main(): Promise<number> {
     const worldsMax = parseCount('--worlds', values.worlds ?? '400', 1_000_000)
     const { signal } = stopped
     const { keep } = values
-    return (await runMutants({ keep, names: positionals, worldsMax, firstSeed: seed, workers, signal, say }))
+    return (await runMutants({
+      keep,
+      names: positionals,
+      worldsMax,
+      firstSeed: seed,
+      workers,
+      signal,
+      say,
+    }))
       ? 0
       : 1
   }
-  return runMany({ worlds: parseCount('--worlds', values.worlds ?? '200', 100_000_000), seed, workers })
+  return runMany({
+    worlds: parseCount('--worlds', values.worlds ?? '200', 100_000_000),
+    seed,
+    workers,
+  })
 }
 
 async function lookForLiquidations(worlds: number, workers: number): Promise<number> {
   const first = parseCount('--seed', (values.seed ?? '1').replace(LIQUIDATIONS, ''), 1_000_000_000)
   let saidAt = process.hrtime.bigint()
   const { failures, ...counts } = await runLiquidations({
-    ...{ worlds, first, workers, signal: stopped.signal },
+    worlds,
+    first,
+    workers,
+    signal: stopped.signal,
     onProgress(tally) {
       if (Number(process.hrtime.bigint() - saidAt) / 1e6 < PROGRESS_MS) return
       saidAt = process.hrtime.bigint()
@@ -149,7 +167,9 @@ async function runMany({ worlds, seed, workers }: ManyWorlds): Promise<number> {
     say('interrupted: this is what there was')
   const [first, ...others] = summary.failures
   if (!first) return 0
-  say(`\nseed ${first.seed} violates ${first.violation.id}: ${first.violation.detail}\nshrinking it …`)
+  say(
+    `\nseed ${first.seed} violates ${first.violation.id}: ${first.violation.detail}\nshrinking it …`,
+  )
   await printFailure(first)
   for (const { seed: other, violation } of others)
     say(`also seed ${other}: ${violation.id} ${violation.detail}`)
@@ -160,7 +180,10 @@ async function runMany({ worlds, seed, workers }: ManyWorlds): Promise<number> {
 async function printFailure(failure: WorldFailure): Promise<void> {
   const thread = new WorldThread()
   try {
-    const { shrunk, timeline } = await thread.perform<'shrink'>({ kind: 'shrink', seed: failure.seed })
+    const { shrunk, timeline } = await thread.perform<'shrink'>({
+      kind: 'shrink',
+      seed: failure.seed,
+    })
     sayAll(['', ...renderFailure(failure, shrunk, timeline)])
     if (!values.keep || !shrunk) return
     const { violation, plan } = shrunk
@@ -175,7 +198,9 @@ async function printFailure(failure: WorldFailure): Promise<void> {
 function traceOne(plan: WorldPlan): number {
   const { lines, report } = drawTimeline(plan)
   sayAll(lines)
-  say(`${report.violations.length} violations, ${report.script.length} faults, trace ${report.traceHash}`)
+  say(
+    `${report.violations.length} violations, ${report.script.length} faults, trace ${report.traceHash}`,
+  )
   return report.violations.length > 0 ? 1 : 0
 }
 

@@ -10,7 +10,10 @@ describe('a smallest list that still fails', () => {
   test('is what the failure needs, wherever it stands', () => {
     const items = Array.from({ length: 100 }, (_, index) => index)
 
-    const kept = minimise(items, (list) => list.includes(3) && list.includes(71) && list.includes(98))
+    const kept = minimise(
+      items,
+      (list) => list.includes(3) && list.includes(71) && list.includes(98),
+    )
 
     expect(kept).toEqual([3, 71, 98])
   })
@@ -29,9 +32,18 @@ const PATIENCE = { timeout: 240_000 }
 
 describe('a world that fails is shrunk', PATIENCE, () => {
   test('to the two faults that it takes, and to nothing else', () => {
-    const plan = planWith({ answerLost: 0.1, requestLate: 0.1, itemMissing: 0.1, serverErrorAfter: 0.05 })
+    const plan = planWith({
+      answerLost: 0.1,
+      requestLate: 0.1,
+      itemMissing: 0.1,
+      serverErrorAfter: 0.05,
+    })
 
-    const shrunk = shrinkWorld({ plan, extra: [failOnBoth('answerLost', 'itemMissing')], runsMax: 300 })
+    const shrunk = shrinkWorld({
+      plan,
+      extra: [failOnBoth('answerLost', 'itemMissing')],
+      runsMax: 300,
+    })
 
     const faults = shrunk?.plan.script?.map(({ fault }) => fault).toSorted()
     expect(shrunk?.violation.id).toBe('PLANTED')
@@ -63,7 +75,11 @@ describe('a world that fails is shrunk', PATIENCE, () => {
   test('no further than the runs that are given for it', () => {
     const plan = planWith({ answerLost: 0.1, itemMissing: 0.1 })
 
-    const shrunk = shrinkWorld({ plan, extra: [failOnBoth('answerLost', 'itemMissing')], runsMax: 5 })
+    const shrunk = shrinkWorld({
+      plan,
+      extra: [failOnBoth('answerLost', 'itemMissing')],
+      runsMax: 5,
+    })
 
     expect(shrunk?.runs).toBe(5)
     expect(shrunk?.isMinimal).toBe(false)

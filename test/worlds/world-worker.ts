@@ -51,5 +51,6 @@ function runSeeds(seeds: readonly string[]): CampaignSummary {
 function addLiquidationWorld(summary: CampaignSummary, seed: string): void {
   const [detail] = tallyWorld(numberOf(seed)).failures
   summary.worlds += 1
-  if (detail !== undefined) summary.failures.push({ seed, violation: { id: 'LIQUIDATED', at: 0, detail } })
+  if (detail !== undefined)
+    summary.failures.push({ seed, violation: { id: 'LIQUIDATED', at: 0, detail } })
 }

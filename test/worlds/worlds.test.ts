@@ -24,29 +24,42 @@ const WORKERS = 2
 const PATIENCE_MS = 600_000
 
 describe('[ORD1..8] [RSK1..3] [MKT1] [DET1] [DET2] in a hostile world nothing is doubled and nothing lost', () => {
-  test.each(KINDS)('in $worlds worlds from seed $first on', { timeout: PATIENCE_MS }, async (kind) => {
-    const { first, worlds, tally } = kind
-    const summary = await runCampaign({
-      worlds,
-      firstSeed: first,
-      workers: WORKERS,
-      failuresMax: Number.POSITIVE_INFINITY,
-    })
+  test.each(KINDS)(
+    'in $worlds worlds from seed $first on',
+    { timeout: PATIENCE_MS },
+    async (kind) => {
+      const { first, worlds, tally } = kind
+      const summary = await runCampaign({
+        worlds,
+        firstSeed: first,
+        workers: WORKERS,
+        failuresMax: Number.POSITIVE_INFINITY,
+      })
 
-    const failures = summary.failures.map(({ seed, violation }) => ({
-      again: `npm run fuzz -- --seed ${seed} --worlds 1`,
-      violation: `${violation.id} ${violation.detail}`,
-    }))
-    expect(failures).toEqual([])
-    expect(summary.worlds).toBe(worlds)
-    // What they came to is kept: a commit that moves and renames leaves it as it is, one that changes what the
-    // daemon does writes it anew (`npx vitest run test/worlds/worlds.test.ts --update`) and says so.
-    if (FIRST_SEED === '1') await expect(renderSummaryFile(summary)).toMatchFileSnapshot(tally)
-  })
+      const failures = summary.failures.map(({ seed, violation }) => ({
+        again: `npm run fuzz -- --seed ${seed} --worlds 1`,
+        violation: `${violation.id} ${violation.detail}`,
+      }))
+      expect(failures).toEqual([])
+      expect(summary.worlds).toBe(worlds)
+      // What they came to is kept: a commit that moves and renames leaves it as it is, one that changes what the
+      // daemon does writes it anew (`npx vitest run test/worlds/worlds.test.ts --update`) and says so.
+      if (FIRST_SEED === '1') await expect(renderSummaryFile(summary)).toMatchFileSnapshot(tally)
+    },
+  )
 })
 
-function renderSummaryFile({ worlds, events, processes, orders, fills, faults }: CampaignSummary): string {
-  const sorted = Object.fromEntries(Object.entries(faults).sort(([left], [right]) => (left < right ? -1 : 1)))
+function renderSummaryFile({
+  worlds,
+  events,
+  processes,
+  orders,
+  fills,
+  faults,
+}: CampaignSummary): string {
+  const sorted = Object.fromEntries(
+    Object.entries(faults).sort(([left], [right]) => (left < right ? -1 : 1)),
+  )
   return `${JSON.stringify({ worlds, events, lives: processes, orders, fills, faults: sorted }, undefined, 2)}\n`
 }
 
@@ -85,11 +98,14 @@ describe('a campaign', () => {
 })
 
 describe('[DET1] a seed is a world', () => {
-  test.each(['7', '20', '46', 'months-3', 'takeovers-4'])('seed %s runs twice to the same trace', (seed) => {
-    const hashes = [runWorld(planOfSeed(seed)).traceHash, runWorld(planOfSeed(seed)).traceHash]
+  test.each(['7', '20', '46', 'months-3', 'takeovers-4'])(
+    'seed %s runs twice to the same trace',
+    (seed) => {
+      const hashes = [runWorld(planOfSeed(seed)).traceHash, runWorld(planOfSeed(seed)).traceHash]
 
-    expect(hashes[1]).toBe(hashes[0])
-  })
+      expect(hashes[1]).toBe(hashes[0])
+    },
+  )
 
   test.each(['wire-3', 'wire-5'])(
     'seed %s runs twice, and by its script, to the same trace',

@@ -36,7 +36,8 @@ export class Heartbeat {
     this.#nextAt = now + everyMs
     const reason = obstacle()
     if (reason === undefined) {
-      if (this.#withheldFor !== undefined) logger.log('info', 'heartbeat.resumed', { was: this.#withheldFor })
+      if (this.#withheldFor !== undefined)
+        logger.log('info', 'heartbeat.resumed', { was: this.#withheldFor })
       this.#calling = this.#call().finally(() => {
         this.#calling = undefined
       })

@@ -12,8 +12,13 @@ export interface LocalTime {
 export function createLocalClock(timeZone: string): (at: number) => LocalTime {
   // The Swedish form of a date is that of ISO 8601.
   const format = new Intl.DateTimeFormat('sv-SE', {
-    ...{ timeZone, year: 'numeric', month: '2-digit', day: '2-digit' },
-    ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+    timeZone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
   })
   return (at) => {
     const [day = '', time = ''] = format.format(at).split(' ')

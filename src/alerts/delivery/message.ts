@@ -32,7 +32,8 @@ export function writeCall(target: AlertTarget, alert: Alert, frame: MessageFrame
     headers: { ...headers, ...authorize(target) },
     body: content,
   })
-  const post = (content: object) => send(JSON.stringify(content), { 'content-type': 'application/json' })
+  const post = (content: object) =>
+    send(JSON.stringify(content), { 'content-type': 'application/json' })
   switch (target.kind) {
     case 'json':
       return post(toObject({ alert, title, text: body, place, clean }))
@@ -56,13 +57,20 @@ export interface MessageFrame {
   readonly dropped: number
 }
 
-function writeTitle({ urgency, title, repeats, account }: Alert, { name, environment }: Place): string {
+function writeTitle(
+  { urgency, title, repeats, account }: Alert,
+  { name, environment }: Place,
+): string {
   const mark = urgency === 'urgent' ? 'URGENT ' : ''
   const again = repeats > 0 ? ` (${repeats} more)` : ''
   return showFact(`${mark}${account ?? name} (${environment}): ${title}${again}`)
 }
 
-function writeBody({ lines, command, account, at }: Alert, { optionsOf }: Place, dropped: number): string {
+function writeBody(
+  { lines, command, account, at }: Alert,
+  { optionsOf }: Place,
+  dropped: number,
+): string {
   const lost = dropped > 0 ? [`${dropped} messages before this one were dropped`] : []
   const isRelease = command?.startsWith('release') === true
   const typed = `intentd ${command}${optionsOf(account)}`
@@ -87,10 +95,16 @@ interface ObjectParts {
 function toObject({ alert, title, text, place, clean }: ObjectParts): object {
   const { event, urgency, at, repeats, command, account, lines } = alert
   return {
-    ...{ name: account ?? place.name, environment: place.environment, event, urgency, title, text },
+    name: account ?? place.name,
+    environment: place.environment,
+    event,
+    urgency,
+    title,
+    text,
     lines: lines.map(clean),
     command: command === undefined ? null : clean(`intentd ${command}${place.optionsOf(account)}`),
-    ...{ at: new Date(at).toISOString(), repeats },
+    at: new Date(at).toISOString(),
+    repeats,
   }
 }
 

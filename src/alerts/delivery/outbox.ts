@@ -17,7 +17,9 @@ export class Outbox {
 
   /** The one to be sent next, of those that may be sent now. */
   next(isUrgentOnly: boolean): Alert | undefined {
-    const ready = isUrgentOnly ? this.#waiting.filter(({ urgency }) => urgency === 'urgent') : this.#waiting
+    const ready = isUrgentOnly
+      ? this.#waiting.filter(({ urgency }) => urgency === 'urgent')
+      : this.#waiting
     const [first] = ready
     return first && ready.reduce((most, one) => (rankOf(one) > rankOf(most) ? one : most), first)
   }

@@ -8,7 +8,9 @@ const MIXED_LENGTH_MIN = 8
 
 /** Every text by which somebody could write to a target: addresses, tokens, and the parts of addresses that are keys. */
 export function listSecretParts({ targets, heartbeatUrl }: AlertSecrets): readonly Secret[] {
-  const urls = [...targets.map(({ url }) => url), heartbeatUrl].flatMap((url) => url?.reveal() ?? [])
+  const urls = [...targets.map(({ url }) => url), heartbeatUrl].flatMap(
+    (url) => url?.reveal() ?? [],
+  )
   const tokens = targets.flatMap(({ token }) => token?.reveal() ?? [])
   const parts = [...tokens, ...urls.flatMap(partsOf)]
   return [...new Set(parts.flatMap(listForms))]
@@ -19,7 +21,9 @@ export function listSecretParts({ targets, heartbeatUrl }: AlertSecrets): readon
 function partsOf(address: string): readonly string[] {
   const url = URL.parse(address)
   if (!url) return [address]
-  const segments = url.pathname.split('/').flatMap((segment) => [segment, segment.replace(/^bot/, '')])
+  const segments = url.pathname
+    .split('/')
+    .flatMap((segment) => [segment, segment.replace(/^bot/, '')])
   const values = [...url.searchParams.values(), url.password, url.username]
   const keys = [...segments, ...values].filter(isKey)
   const path = `${url.pathname}${url.search}`

@@ -9,7 +9,11 @@ import { SendRate } from './send-rate.ts'
 import type { WebhookClient, WebhookOutcome } from './webhook-client.ts'
 
 export interface AlertLog {
-  log(level: 'info' | 'warn' | 'error', event: LogEvent, fields: Readonly<Record<string, unknown>>): void
+  log(
+    level: 'info' | 'warn' | 'error',
+    event: LogEvent,
+    fields: Readonly<Record<string, unknown>>,
+  ): void
 }
 
 export interface SenderOptions {
@@ -116,7 +120,11 @@ export class TargetSender {
   /** Everything that waits, one after the other, until one is not taken or time is over. @returns how many are lost. */
   async drain(isQuiet: boolean, isOver: () => boolean): Promise<number> {
     await this.#sending
-    for (let alert = this.#outbox.next(isQuiet); alert && !isOver(); alert = this.#outbox.next(isQuiet)) {
+    for (
+      let alert = this.#outbox.next(isQuiet);
+      alert && !isOver();
+      alert = this.#outbox.next(isQuiet)
+    ) {
       await this.#send(alert, false)
       if (this.#failing !== undefined) break
     }
@@ -128,13 +136,17 @@ export class TargetSender {
     const { target, client, place, hidden, logger, now } = this.#options
     const { dropped } = this.#outbox
     if (dropped > this.#dropsLogged)
-      logger.log('warn', 'alert.dropped', { target: target.name, alerts: dropped - this.#dropsLogged })
+      logger.log('warn', 'alert.dropped', {
+        target: target.name,
+        alerts: dropped - this.#dropsLogged,
+      })
     this.#dropsLogged = dropped
     const outcome = await client.call(writeCall(target, alert, { place, hidden, dropped }))
     const { isDelivered, words } = describeOutcome(outcome, hidden)
     if (isDelivered) {
       this.#endPause()
-      if (this.#failing !== undefined) logger.log('info', 'alert.recovered', { target: target.name })
+      if (this.#failing !== undefined)
+        logger.log('info', 'alert.recovered', { target: target.name })
       this.#failing = undefined
       this.#outbox.noteHeard(dropped)
       this.#dropsLogged = 0

@@ -45,7 +45,11 @@ export class WebhookClient {
   readonly #proxyFor: ProxyFor
   #http: ReturnType<typeof openHttp> | undefined
 
-  constructor({ timers, timeoutMs = TIMEOUT_MS, proxyFor = () => undefined }: WebhookClientOptions) {
+  constructor({
+    timers,
+    timeoutMs = TIMEOUT_MS,
+    proxyFor = () => undefined,
+  }: WebhookClientOptions) {
     this.#timers = timers
     this.#proxyFor = proxyFor
     this.#timeoutMs = timeoutMs
@@ -96,7 +100,8 @@ function openHttp() {
   const tunnels = new Map<string, Undici.ProxyAgent>()
   const agentFor = (proxy: ForwardProxy | undefined): Undici.Dispatcher => {
     if (proxy === undefined) return direct
-    const tunnel = tunnels.get(proxy.url) ?? openTunnel(proxy, { ...options, connectTimeoutMs: CONNECT_MS })
+    const tunnel =
+      tunnels.get(proxy.url) ?? openTunnel(proxy, { ...options, connectTimeoutMs: CONNECT_MS })
     tunnels.set(proxy.url, tunnel)
     return tunnel
   }
@@ -145,7 +150,8 @@ const REASONS: Readonly<Record<string, string>> = {
 function describeError(error: unknown): string {
   const code = codeOf(error)
   return (
-    REASONS[code] ?? (/^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? `the call failed (${code})` : 'the call failed')
+    REASONS[code] ??
+    (/^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? `the call failed (${code})` : 'the call failed')
   )
 }
 

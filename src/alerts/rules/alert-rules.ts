@@ -34,12 +34,13 @@ interface Counted {
 }
 
 /** Those that have an end, by the event that ends them. */
-const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, AlertRule])[]> = Map.groupBy(
-  Object.entries(ALERT_TABLE).flatMap(([event, rule]) =>
-    rule === 'silent' || rule.endedBy === undefined ? [] : [[event as LogEvent, rule] as const],
-  ),
-  ([, { endedBy }]) => endedBy,
-)
+const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, AlertRule])[]> =
+  Map.groupBy(
+    Object.entries(ALERT_TABLE).flatMap(([event, rule]) =>
+      rule === 'silent' || rule.endedBy === undefined ? [] : [[event as LogEvent, rule] as const],
+    ),
+    ([, { endedBy }]) => endedBy,
+  )
 
 /**
  * From log lines to alerts: at once, when it lasts, or when it happens again and again; the same within a time only
@@ -60,7 +61,8 @@ export class AlertRules {
   /** @returns the alerts that are to be sent now: mostly none or one. @param now Unix ms. */
   hear(event: LogEvent, facts: Facts, now: number): readonly Alert[] {
     const ended = ENDS.get(event)
-    if (ended !== undefined) return ended.flatMap(([one, rule]) => this.#end(keyOf(one, rule, facts), now))
+    if (ended !== undefined)
+      return ended.flatMap(([one, rule]) => this.#end(keyOf(one, rule, facts), now))
     const rule = ALERT_TABLE[event]
     if (rule === 'silent' || rule.when?.(facts) === false) return []
     this.#turn(event, facts, now)
@@ -101,7 +103,8 @@ export class AlertRules {
   #follow(alert: Alert, { atOnce }: AlertRule, now: number): readonly Alert[] {
     const known = this.#lasting.get(alert.key)
     const isSent = known?.isSent ?? atOnce === true
-    if (!known) this.#lasting.set(alert.key, { alert, dueAt: now + this.#settings.lastingMs, isSent })
+    if (!known)
+      this.#lasting.set(alert.key, { alert, dueAt: now + this.#settings.lastingMs, isSent })
     return isSent ? this.#pass([alert], now) : []
   }
 
@@ -128,7 +131,9 @@ export class AlertRules {
     const { repeatMs, repeatsMin } = this.#settings
     const known = this.#counted.get(key)
     const isCurrent = known !== undefined && known.untilAt > now
-    const counted = isCurrent ? { ...known, times: known.times + 1 } : { times: 1, untilAt: now + repeatMs }
+    const counted = isCurrent
+      ? { ...known, times: known.times + 1 }
+      : { times: 1, untilAt: now + repeatMs }
     this.#counted.set(key, counted)
     return counted.times >= repeatsMin
   }

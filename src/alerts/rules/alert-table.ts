@@ -18,7 +18,8 @@ const describeSeconds = (ms: unknown): string => `${Math.round(Number(ms) / 1000
 /** `3 unknown orders (absent 2, filled 1)` */
 const describeFound = (unknownOrders: unknown, found: unknown): string => {
   const states = Object.entries(found ?? {}).map(([state, count]) => `${state} ${count}`)
-  const orders = unknownOrders === 1 ? '1 unknown order' : `${showFact(unknownOrders)} unknown orders`
+  const orders =
+    unknownOrders === 1 ? '1 unknown order' : `${showFact(unknownOrders)} unknown orders`
   return states.length === 0 ? orders : `${orders} (${states.join(', ')})`
 }
 const releaseKill = () => 'release --reason "..."'
@@ -40,7 +41,12 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     endedBy: 'account.held',
     title: () => 'no lock keeps other daemons off the account',
   },
-  'account.off': { urgency: urgent, by: [], title: () => 'an account does not trade', command: check },
+  'account.off': {
+    urgency: urgent,
+    by: [],
+    title: () => 'an account does not trade',
+    command: check,
+  },
   'account.refused': {
     urgency: urgent,
     by: [],
@@ -70,7 +76,8 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'call.rejected': {
     urgency: warning,
     by: ['strategy', 'reason'],
-    title: ({ strategy }) => `the exchange refused a call of strategy ${showFact(strategy)} on the account`,
+    title: ({ strategy }) =>
+      `the exchange refused a call of strategy ${showFact(strategy)} on the account`,
   },
   'call.repeated': SILENT,
   'call.sent': SILENT,
@@ -83,7 +90,11 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ symbols }) => `cancel-alls of ${showFact(symbols)} fail again and again`,
   },
   'cancelAll.sent': SILENT,
-  'clock.jumped': { urgency: urgent, by: [], title: () => "the exchange's clock jumped against ours" },
+  'clock.jumped': {
+    urgency: urgent,
+    by: [],
+    title: () => "the exchange's clock jumped against ours",
+  },
   'clock.machineAgrees': SILENT,
   'clock.machineApart': {
     urgency: warning,
@@ -289,7 +300,8 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     urgency: urgent,
     by: ['symbol'],
     endedBy: 'instrument.resolved',
-    title: ({ symbol }) => `the outcome of orders of ${showFact(symbol)} has been unknown for too long`,
+    title: ({ symbol }) =>
+      `the outcome of orders of ${showFact(symbol)} has been unknown for too long`,
     command: explainSymbol,
   },
   'intent.denied': SILENT,
@@ -308,12 +320,21 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'journal.nearlyLate': {
     urgency: warning,
     by: [],
-    title: ({ commitMs }) => `orders may be dropped: a commit of the journal took ${showFact(commitMs)} ms`,
+    title: ({ commitMs }) =>
+      `orders may be dropped: a commit of the journal took ${showFact(commitMs)} ms`,
   },
   'journal.migrated': SILENT,
   'journal.notClosed': { urgency: urgent, by: [], title: () => 'the journal could not be closed' },
-  'journal.notPacked': { urgency: warning, by: [], title: () => 'old records of the journal are damaged' },
-  'journal.notReplicated': { urgency: info, by: [], title: () => 'the journal is on one server alone' },
+  'journal.notPacked': {
+    urgency: warning,
+    by: [],
+    title: () => 'old records of the journal are damaged',
+  },
+  'journal.notReplicated': {
+    urgency: info,
+    by: [],
+    title: () => 'the journal is on one server alone',
+  },
   'journal.notSynchronised': {
     urgency: warning,
     by: [],
@@ -337,14 +358,19 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'kill.releaseTooOld': SILENT,
   'kill.releaseDropped': SILENT,
   'kill.released': { urgency: warning, by: [], title: () => 'the kill switch was released' },
-  'kill.unproved': { urgency: urgent, by: [], title: () => 'a kill is not proved: look at the exchange' },
+  'kill.unproved': {
+    urgency: urgent,
+    by: [],
+    title: () => 'a kill is not proved: look at the exchange',
+  },
   'lease.lost': { urgency: urgent, by: [], title: () => 'the lease of the journal is lost' },
   'limits.coolDown': SILENT,
   'limits.notReleased': SILENT,
   'limits.ended': {
     urgency: info,
     by: ['scope', 'code'],
-    title: ({ scope, reason }) => `${showScope(scope)} is within its limit again: ${showFact(reason)}`,
+    title: ({ scope, reason }) =>
+      `${showScope(scope)} is within its limit again: ${showFact(reason)}`,
   },
   'limits.alone': {
     urgency: warning,
@@ -364,7 +390,8 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'limits.reached': {
     urgency: urgent,
     by: ['scope', 'code'],
-    title: ({ scope, reason }) => `a limit was reached for ${showScope(scope)}: ${showFact(reason)}`,
+    title: ({ scope, reason }) =>
+      `a limit was reached for ${showScope(scope)}: ${showFact(reason)}`,
     command: release,
   },
   'liquidation.near': {
@@ -395,7 +422,11 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: ['scope'],
     title: ({ scope }) => `losses of ${showScope(scope)} have reached the warning level`,
   },
-  'limits.coolingDown': { urgency: warning, by: [], title: () => 'the exchange answers 429: reads pause' },
+  'limits.coolingDown': {
+    urgency: warning,
+    by: [],
+    title: () => 'the exchange answers 429: reads pause',
+  },
   'equity.agreed': SILENT,
   'equity.disputed': {
     urgency: warning,
@@ -431,7 +462,8 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     urgency: urgent,
     by: ['code'],
     counted: true,
-    title: ({ code }) => `the exchange refuses the time of orders again and again (${showFact(code)})`,
+    title: ({ code }) =>
+      `the exchange refuses the time of orders again and again (${showFact(code)})`,
   },
   'order.displacedLate': {
     urgency: warning,
@@ -480,7 +512,11 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: [],
     title: ({ symbols }) => `the exchange closed something by itself in ${showFact(symbols)}`,
   },
-  'poll.failed': { urgency: warning, by: ['what'], title: ({ what }) => `a poll failed: ${showFact(what)}` },
+  'poll.failed': {
+    urgency: warning,
+    by: ['what'],
+    title: ({ what }) => `a poll failed: ${showFact(what)}`,
+  },
   'position.adopted': {
     urgency: urgent,
     by: ['symbol'],
@@ -530,7 +566,11 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ what }) => `reads of ${showFact(what)} fail: their data get old`,
   },
   'read.resumed': SILENT,
-  'recording.ended': { urgency: warning, by: [], title: () => 'the recording of the run ended early' },
+  'recording.ended': {
+    urgency: warning,
+    by: [],
+    title: () => 'the recording of the run ended early',
+  },
   'recording.lost': { urgency: warning, by: [], title: () => 'the recording of the run has a gap' },
   'recording.resumed': SILENT,
   'recording.started': SILENT,
@@ -550,7 +590,11 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ symbol }) => `the daemon broke, and ${showFact(symbol)} could not be cancelled`,
   },
   'retreat.found': SILENT,
-  'retreat.notNoted': { urgency: urgent, by: [], title: () => 'the daemon broke, and left no note' },
+  'retreat.notNoted': {
+    urgency: urgent,
+    by: [],
+    title: () => 'the daemon broke, and left no note',
+  },
   'reload.begun': SILENT,
   'reload.failed': {
     urgency: warning,
@@ -577,15 +621,27 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     when: ({ exchangeAgrees }) => exchangeAgrees === false,
     title: () => "our books differ from the exchange's",
   },
-  'server.inClear': { urgency: warning, by: ['setting'], title: () => 'a server is asked without TLS' },
+  'server.inClear': {
+    urgency: warning,
+    by: ['setting'],
+    title: () => 'a server is asked without TLS',
+  },
   'simulator.faultInjected': SILENT,
   'simulator.handlerFailed': { urgency: warning, by: [], title: () => 'the simulator broke' },
   'simulator.listening': SILENT,
-  'simulator.marketFailed': { urgency: urgent, by: [], title: () => "the simulator's prices stand still" },
+  'simulator.marketFailed': {
+    urgency: urgent,
+    by: [],
+    title: () => "the simulator's prices stand still",
+  },
   'simulator.opened': SILENT,
   'simulator.otherAccount': SILENT,
   'simulator.requestRefused': SILENT,
-  'simulator.serverFailed': { urgency: warning, by: [], title: () => "the simulator's server broke" },
+  'simulator.serverFailed': {
+    urgency: warning,
+    by: [],
+    title: () => "the simulator's server broke",
+  },
   'simulator.settingsKept': SILENT,
   'simulator.stopped': SILENT,
   'simulator.volumesCut': SILENT,
@@ -627,7 +683,11 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
         ? 'a standby has taken over: its writer had vanished'
         : 'a standby trades now: nobody had vanished',
   },
-  'standby.unable': { urgency: warning, by: [], title: () => 'a standby cannot follow the journal' },
+  'standby.unable': {
+    urgency: warning,
+    by: [],
+    title: () => 'a standby cannot follow the journal',
+  },
   'strategy.failed': {
     urgency: warning,
     by: ['strategy'],

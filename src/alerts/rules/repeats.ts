@@ -29,7 +29,12 @@ export class Repeats {
       this.#sent.set(alert.key, { ...sent, latest: alert, repeats: sent.repeats + 1 })
       return undefined
     }
-    this.#sent.set(alert.key, { sentAt: now, untilAt: now + this.#repeatMs, latest: undefined, repeats: 0 })
+    this.#sent.set(alert.key, {
+      sentAt: now,
+      untilAt: now + this.#repeatMs,
+      latest: undefined,
+      repeats: 0,
+    })
     return alert
   }
 
@@ -65,7 +70,12 @@ export class Repeats {
           this.#sent.delete(key)
           return []
         }
-        this.#sent.set(key, { sentAt: now, untilAt: now + this.#repeatMs, latest: undefined, repeats: 0 })
+        this.#sent.set(key, {
+          sentAt: now,
+          untilAt: now + this.#repeatMs,
+          latest: undefined,
+          repeats: 0,
+        })
         return { ...latest, repeats }
       })
   }

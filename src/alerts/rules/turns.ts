@@ -29,7 +29,11 @@ const MATTERS: readonly Matter[] = [
     by: ['scope'],
   },
   { begins: ['limits.warned', 'limits.reached'], ends: ['limits.ended'], by: ['scope'] },
-  { begins: ['flatten.slow', 'flatten.left'], ends: ['flatten.done', 'trading.released'], by: ['scope'] },
+  {
+    begins: ['flatten.slow', 'flatten.left'],
+    ends: ['flatten.done', 'trading.released'],
+    by: ['scope'],
+  },
   { begins: ['trading.killed', 'kill.clean', 'kill.unproved'], ends: ['kill.released'], by: [] },
   { begins: ['daemon.stopped'], ends: ['daemon.running', 'daemon.killed'], by: [] },
   { begins: ['data.stale'], ends: ['data.fresh'], by: ['symbol'], isVolatile: true },

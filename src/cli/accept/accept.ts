@@ -45,7 +45,9 @@ interface AcceptOptions extends Pick<ConfigOptions, 'set'> {
 export function addAcceptCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('accept')
-    .description('test an account with the smallest order: place, find, cancel, kill; then clean up')
+    .description(
+      'test an account with the smallest order: place, find, cancel, kill; then clean up',
+    )
     .argument('<config>', 'the main file of the account, on an external exchange')
     .option('--trade', 'also open and close the smallest position')
     .option('--symbol <symbol>', 'the instrument (default: the first of the configuration)')
@@ -53,7 +55,9 @@ export function addAcceptCommand(program: Command, { setExit }: VerbFrame): void
     .addOption(listOption('--set <path=value>', 'override a setting of the main file'))
     .option('--json', 'print the steps as JSON')
     .option('--trust-files', 'go on although other users may replace files that are read')
-    .action(async (config: string, options: AcceptOptions) => setExit(await accept(config, options)))
+    .action(async (config: string, options: AcceptOptions) =>
+      setExit(await accept(config, options)),
+    )
 }
 
 async function accept(file: string, options: AcceptOptions): Promise<number> {
@@ -96,7 +100,12 @@ async function tryAccount({ config, access, instrument, options }: Trial): Promi
   const { clock } = trusted
   const logger = { log: (_level: string, event: string) => print(event) }
   const { client, limiter } = createCalls({
-    ...{ config, access, isEmbedded: false, logger, trusted, timers: systemTimers },
+    config,
+    access,
+    isEmbedded: false,
+    logger,
+    trusted,
+    timers: systemTimers,
   })
   let isStopped = false
   const forget = onStopSignals(() => {

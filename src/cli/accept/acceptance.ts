@@ -166,7 +166,10 @@ function createResting({ probe, clock }: AcceptanceOptions) {
       await assertNothingRests(probe)
       const fills = await probe.readFills(placedAt - CLOCKS_DIFFER_MS)
       if (fills.some((fill) => fill.orderId === orderId) || (await probe.readHeldLots()) > 0)
-        throw new StepFailure('it was filled, far from the price', 'look at the order book of the exchange')
+        throw new StepFailure(
+          'it was filled, far from the price',
+          'look at the order book of the exchange',
+        )
       return 'a second cancel-all finds nothing, no fill is read, and nothing is held'
     },
   }
@@ -189,23 +192,35 @@ async function trade({ probe, clock }: AcceptanceOptions): Promise<string> {
   const { lots } = await farOrder(probe)
   const opened = await probe.place({ action: 'openLong', lots })
   if (!(await probe.until(async () => (await probe.readHeldLots()) === lots)))
-    throw new StepFailure('the position does not show what was bought', 'look at the order at the exchange')
+    throw new StepFailure(
+      'the position does not show what was bought',
+      'look at the order at the exchange',
+    )
   const closed = await probe.place({ action: 'closeLong', lots })
   if (!(await probe.until(async () => (await probe.readHeldLots()) === 0)))
-    throw new StepFailure('the position is still there after the close', 'look at the order at the exchange')
+    throw new StepFailure(
+      'the position is still there after the close',
+      'look at the order at the exchange',
+    )
   const orderIds = new Set([opened.orderId, closed.orderId])
   const isRead = await probe.until(async () => {
     const own = (await probe.readFills(startedAt)).filter(({ orderId }) => orderIds.has(orderId))
     return own.reduce((sum, fill) => sum + fill.lots, 0) === lots * 2
   })
   if (!isRead)
-    throw new StepFailure('its fills cannot be read', 'raise execution.fillVisibilityMs, and run it again')
+    throw new StepFailure(
+      'its fills cannot be read',
+      'raise execution.fillVisibilityMs, and run it again',
+    )
   const size = formatOnGrid(probe.instrument.lot, lots)
   return `${size} bought and sold at the market; position and fills say so`
 }
 
 /** What a kill does: everything is cancelled, by product type where the account is its own, and a second one proves it. */
-async function proveKill({ probe, config }: AcceptanceOptions, instrument: Instrument): Promise<string> {
+async function proveKill(
+  { probe, config }: AcceptanceOptions,
+  instrument: Instrument,
+): Promise<string> {
   const wanted = await farOrder(probe)
   const { orderId } = await probe.place(wanted)
   const found = config.account.exclusive ? await probe.cancelProduct() : await probe.cancelAll()
@@ -234,6 +249,9 @@ async function farOrder(probe: AccountProbe): Promise<Required<WantedOrder>> {
   return { action: 'openLong', lots, ticks }
 }
 
-function describe({ symbol, tick, lot }: Instrument, { lots, ticks }: Required<WantedOrder>): string {
+function describe(
+  { symbol, tick, lot }: Instrument,
+  { lots, ticks }: Required<WantedOrder>,
+): string {
   return `${symbol} buy ${formatOnGrid(lot, lots)} at ${formatOnGrid(tick, ticks)}`
 }

@@ -1,6 +1,11 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { keysRefused } from '../../daemon/account/account-keys.ts'
-import { type Answer, type RefusedAnswer, refusesKeys, type UnknownAnswer } from '../../domain/answer.ts'
+import {
+  type Answer,
+  type RefusedAnswer,
+  refusesKeys,
+  type UnknownAnswer,
+} from '../../domain/answer.ts'
 import type { Fill } from '../../domain/fill.ts'
 import { toClientOid } from '../../domain/ids.ts'
 import type { Instrument } from '../../domain/instrument.ts'
@@ -54,7 +59,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   positionMode: 'compare account.positionMode with the settings at the exchange',
   marginMode: 'compare account.marginMode with the settings at the exchange',
   instrument: 'compare the symbol, account.productType and account.marginCoin with the exchange',
-  parameter: 'compare tickSize, lotSize, productType and marginCoin with the contract at the exchange',
+  parameter:
+    'compare tickSize, lotSize, productType and marginCoin with the contract at the exchange',
   accountRisk: 'look at the account at the exchange: it may not trade',
   openOrders: 'cancel what rests there by hand',
   rate: 'something else calls from this address: run it again in a moment',
@@ -82,7 +88,10 @@ export class AccountProbe {
     const { client, config, instrument } = this.#options
     const table = new TickerTable()
     this.#accepted(await client.readTickers(table, config.account.productType))
-    const [bid, ask] = [table.read(instrument.symbol, 'bidPr'), table.read(instrument.symbol, 'askPr')]
+    const [bid, ask] = [
+      table.read(instrument.symbol, 'bidPr'),
+      table.read(instrument.symbol, 'askPr'),
+    ]
     if (bid > 0 && ask >= bid) return { bid, ask }
     throw new StepFailure(
       `no prices of ${instrument.symbol} among ${table.symbols.length} instruments`,
@@ -133,13 +142,18 @@ export class AccountProbe {
   }
 
   /** Places one order. @throws StepFailure where it was not accepted. */
-  async place(wanted: WantedOrder): Promise<{ readonly terms: WireTerms; readonly orderId: string }> {
+  async place(
+    wanted: WantedOrder,
+  ): Promise<{ readonly terms: WireTerms; readonly orderId: string }> {
     const terms = this.nameOrder(wanted)
     const outcome = await this.send(terms)
     if (outcome.outcome !== 'accepted') throw toFailure(outcome)
     const { orderId } = outcome
     if (orderId !== undefined) return { terms, orderId }
-    throw new StepFailure('accepted without an orderId', 'report it: fills of such an order name nobody')
+    throw new StepFailure(
+      'accepted without an orderId',
+      'report it: fills of such an order name nobody',
+    )
   }
 
   /**
@@ -162,7 +176,8 @@ export class AccountProbe {
     if (!this.#hasPlaced) return
     await this.pause(this.#settledAt - this.#options.clock.monotonic())
     const isClean = await this.until(async () => (await this.cancelAll()).length === 0)
-    if (!isClean) throw new StepFailure('each cancel-all finds more', 'cancel by hand at the exchange')
+    if (!isClean)
+      throw new StepFailure('each cancel-all finds more', 'cancel by hand at the exchange')
     for (const { holdSide, lots } of (await this.readPosition()).rows) {
       if (lots > 0) await this.place({ action: CLOSES[holdSide], lots })
     }
@@ -184,7 +199,9 @@ export class AccountProbe {
 
   pause(delayMs: number): Promise<void> {
     const { timers } = this.#options
-    return delayMs <= 0 ? Promise.resolve() : new Promise((resolve) => timers.after(delayMs, resolve))
+    return delayMs <= 0
+      ? Promise.resolve()
+      : new Promise((resolve) => timers.after(delayMs, resolve))
   }
 
   async #cancel(body: {
@@ -212,8 +229,14 @@ export class AccountProbe {
   }
 
   #refuse(answer: RefusedAnswer): never {
-    const { message, hint = 'see .env.example' } = keysRefused(answer, this.#options.config.account.keys)
-    throw new StepFailure(`${message.split('\n', 1).join('')} (${answer.code} ${answer.message})`, hint)
+    const { message, hint = 'see .env.example' } = keysRefused(
+      answer,
+      this.#options.config.account.keys,
+    )
+    throw new StepFailure(
+      `${message.split('\n', 1).join('')} (${answer.code} ${answer.message})`,
+      hint,
+    )
   }
 }
 
@@ -221,12 +244,16 @@ export class AccountProbe {
 const MATCHING_MS_MAX = 2000
 const LOOK_MS = 200
 
-const CLOSES: Readonly<Record<'long' | 'short', OrderAction>> = { long: 'closeLong', short: 'closeShort' }
+const CLOSES: Readonly<Record<'long' | 'short', OrderAction>> = {
+  long: 'closeLong',
+  short: 'closeShort',
+}
 
 /** What the exchange said, and what to do about it. */
 export function toFailure(said: RefusedAnswer | UnknownAnswer | ItemOutcome): StepFailure {
   const { code = '', message = '' } = said
   const topic = 'topic' in said ? said.topic : errorCode(code).topic
-  const advice = ADVICE[topic] ?? 'run it again; where it stays, ask the exchange what this answer means'
+  const advice =
+    ADVICE[topic] ?? 'run it again; where it stays, ask the exchange what this answer means'
   return new StepFailure(`${code} ${message}`.trim() || 'no clear answer', advice)
 }

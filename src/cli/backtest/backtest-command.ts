@@ -7,14 +7,22 @@ export function backtestCommand(config: string | undefined, options: PlayOptions
   const many = (name: string, texts: readonly string[]) => texts.flatMap((text) => [name, text])
   const one = (name: string, value: string | number | undefined) =>
     value === undefined ? [] : [name, String(value)]
-  const time = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString())
+  const time = (at: number | undefined) =>
+    at === undefined ? undefined : new Date(at).toISOString()
   const words = [
-    ...['intentd', 'backtest', ...(config === undefined ? [] : [config])],
+    'intentd',
+    'backtest',
+    ...(config === undefined ? [] : [config]),
     ...many('--market', [...market].sort()),
     ...many('--feed', [...feed].sort()),
     ...(market.includes('seeded') ? one('--days', days) : []),
     ...[one('--from', time(from)), one('--to', time(to)), one('--model', model)].flat(),
-    ...[one('--seed', seed), one('--balance', balance), many('--set', set), many('--param', param)].flat(),
+    ...[
+      one('--seed', seed),
+      one('--balance', balance),
+      many('--set', set),
+      many('--param', param),
+    ].flat(),
   ]
   return words.map(toShellWord).join(' ')
 }

@@ -18,10 +18,15 @@ export function addBacktestCommand(program: Command, { version, setExit }: VerbF
     .description('run the configuration on past prices, and write a report')
     .option('--out <directory>', 'where the report goes (default: a directory under backtests/)')
     .addOption(hungAfterOption())
-    .action(async (config: string | undefined, options: BacktestOptions & { readonly hungAfter: number }) => {
-      const { hungAfter: hungAfterMs, ...played } = options
-      setExit(await playBacktest({ config, options: played, version }, hungAfterMs))
-    })
+    .action(
+      async (
+        config: string | undefined,
+        options: BacktestOptions & { readonly hungAfter: number },
+      ) => {
+        const { hungAfter: hungAfterMs, ...played } = options
+        setExit(await playBacktest({ config, options: played, version }, hungAfterMs))
+      },
+    )
 }
 
 export function hungAfterOption(): Option {
@@ -42,13 +47,23 @@ export function playBacktest(task: BacktestTask, hungAfterMs: number): Promise<n
 export function addPlayOptions(command: Command, models: readonly string[]): Command {
   return addParamOption(command)
     .addOption(listOption('--market <file>', 'prices: FILE, SYMBOL=FILE, or `seeded`'))
-    .addOption(listOption('--feed <name=file>', 'readings of a feed: FILE, NAME=FILE or STRATEGY.NAME=FILE'))
+    .addOption(
+      listOption('--feed <name=file>', 'readings of a feed: FILE, NAME=FILE or STRATEGY.NAME=FILE'),
+    )
     .option('--days <n>', 'length of a seeded market (default: 30)', parseDays)
     .option('--from <date>', 'beginning, UTC: 2025-06-01 or 2025-06-01T12:00', parseDate)
     .option('--to <date>', 'end, excluded', parseDate)
-    .addOption(new Option('--model <name>', 'how orders are filled (default: as configured)').choices(models))
+    .addOption(
+      new Option('--model <name>', 'how orders are filled (default: as configured)').choices(
+        models,
+      ),
+    )
     .option('--seed <n>', 'seed of all random numbers (default: as configured)', parseCount)
-    .option('--balance <amount>', 'margin coin at the start (default: as configured, or 10000)', parseBalance)
+    .option(
+      '--balance <amount>',
+      'margin coin at the start (default: as configured, or 10000)',
+      parseBalance,
+    )
     .addOption(listOption('--set <path=value>', 'override a setting of the main file'))
 }
 
@@ -60,7 +75,9 @@ function parseDays(text: string): number {
 
 function parseDate(text: string): number {
   const isDate = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z?)?$/.test(text)
-  const at = isDate ? Date.parse(text.includes('T') && !text.endsWith('Z') ? `${text}Z` : text) : Number.NaN
+  const at = isDate
+    ? Date.parse(text.includes('T') && !text.endsWith('Z') ? `${text}Z` : text)
+    : Number.NaN
   // A 30th of February would be a day of March, and nothing was traded before 1970.
   if (!(at > 0) || !new Date(at).toISOString().startsWith(text.slice(0, 10)))
     throw new InvalidArgumentError('write a date such as 2025-06-01 or 2025-06-01T12:00 (UTC).')

@@ -137,7 +137,11 @@ export function describeFeeds(
 
 function describePlayed(
   readAt: readonly number[],
-  { fromAt, toAt, everyMs }: { readonly fromAt: number; readonly toAt: number; readonly everyMs: number },
+  {
+    fromAt,
+    toAt,
+    everyMs,
+  }: { readonly fromAt: number; readonly toAt: number; readonly everyMs: number },
 ): string {
   const first = Math.max(
     0,

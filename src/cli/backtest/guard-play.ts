@@ -18,13 +18,16 @@ export function guardPlay(
 ): void {
   if (!areFilesGuarded() || isGuarded || listUnguarded({ strategies }).length > 0) return
   isGuarded = true
-  for (const file of [...strategies.flatMap(listHistoryFiles), ...feeds.map(pathOfFeed)]) keepReadable(file)
+  for (const file of [...strategies.flatMap(listHistoryFiles), ...feeds.map(pathOfFeed)])
+    keepReadable(file)
   closeFiles()
   guardThread()
 }
 
 /** Strategies whose code may do everything in a backtest. */
-function listUnguarded({ strategies }: Pick<DaemonConfig, 'strategies'>): readonly StrategyConfig[] {
+function listUnguarded({
+  strategies,
+}: Pick<DaemonConfig, 'strategies'>): readonly StrategyConfig[] {
   return strategies.filter(({ isolation }) => isolation === 'inline')
 }
 

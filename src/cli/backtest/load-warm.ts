@@ -33,7 +33,11 @@ export async function loadWarm(
 }
 
 /** With the candles before the run, where the files of prices begin earlier than it does. */
-function warm(strategy: LoadedStrategy, whole: readonly Recording[], beforeAt: number): LoadedStrategy {
+function warm(
+  strategy: LoadedStrategy,
+  whole: readonly Recording[],
+  beforeAt: number,
+): LoadedStrategy {
   const intervals = [...strategy.needs.candles.keys()]
   const instruments = strategy.instruments.map(({ symbol }) => symbol)
   const history = warmUp(strategy.history, whole, { instruments, intervals, beforeAt })

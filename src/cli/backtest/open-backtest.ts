@@ -21,12 +21,19 @@ import { toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
 import { contractsOf, listInstruments } from '../../daemon/embedded/listed-instruments.ts'
 import { ageOfRounds } from '../../daemon/strategies/read-pace.ts'
 import { findShortWindows, LOOKS_MIN } from '../../daemon/strategies/short-windows.ts'
-import { type LoadedStrategy, requireCode, showSettingsOf } from '../../daemon/strategies/strategies.ts'
+import {
+  type LoadedStrategy,
+  requireCode,
+  showSettingsOf,
+} from '../../daemon/strategies/strategies.ts'
 import { DAY_MS } from '../../report/collect/time-buckets.ts'
 import type { PriceCoverage } from '../../report/run-facts.ts'
 import type { PriceLooks } from '../../report/run-report.ts'
 import { createExchangeCore } from '../../simulator/futures/exchange-core.ts'
-import { type Instrument, toMarketInstrument } from '../../simulator/futures/instruments/instruments.ts'
+import {
+  type Instrument,
+  toMarketInstrument,
+} from '../../simulator/futures/instruments/instruments.ts'
 import type { Market } from '../../simulator/market/market.ts'
 import { findOutliers, timeIn } from '../../prices/import/outliers.ts'
 import type { FeedFile } from '../../backtest/feed-file.ts'
@@ -41,7 +48,12 @@ import { describeFeeds, loadFeedFiles, toPlayedFeed } from './feed-files.ts'
 import { remarksOnReach } from './guard-play.ts'
 import { type LoadingRequest, loadWarm } from './load-warm.ts'
 import { remarksOnFunding } from '../prices/funding-remarks.ts'
-import { assertPriced, describeUnpriced, narrow, type PriceSource } from '../prices/priced-instruments.ts'
+import {
+  assertPriced,
+  describeUnpriced,
+  narrow,
+  type PriceSource,
+} from '../prices/priced-instruments.ts'
 
 /** What the command line says, over the configuration. */
 export interface BacktestRequest extends PlayedRange, LoadingRequest {
@@ -112,14 +124,19 @@ export async function prepareBacktest(
   const toAt = Math.max(...coverage.map((one) => one.toAt))
   const strategies = await loadWarm({ ...loaded, config }, { whole, fromAt, request })
   const feeds = await loadFeedFiles(request.feeds ?? [], strategies)
-  const settings = settingsOf(config, {
-    strategies,
-    version: request.version,
-    capital: simulator.startingBalance,
-    age,
-  })
+  const { version } = request
+  const capital = simulator.startingBalance
+  const settings = settingsOf(config, { strategies, version, capital, age })
   const { account, exchange, backtest } = config
-  const { core } = toSimulatorOptions(simulator, { files: [], speed: 1 })
+  const { core: matching } = toSimulatorOptions(simulator, { files: [], speed: 1 })
+  const openExchange = (fillModel: FillModelName) =>
+    createExchangeCore({
+      instruments: played.instruments,
+      accounts: [accountOf(config, simulator)],
+      market: () => played.open({ seed: simulator.seed, startAt: fromAt, simulator }),
+      settings: { ...matching, fillModel, fillsMax: FILLS_KEPT },
+      seed: simulator.seed,
+    })
   return {
     config,
     simulator,
@@ -140,27 +157,21 @@ export async function prepareBacktest(
     ),
     unpricedIn: (range) => describeUnpriced({ ...loaded, config }, whole, range),
     open: (fillModel, directory) => ({
-      ...{
-        model: fillModel,
-        coverage,
-        toAt,
-        directory,
-        coin: account.marginCoin,
-        productType: account.productType,
-      },
+      model: fillModel,
+      coverage,
+      toAt,
+      directory,
+      coin: account.marginCoin,
+      productType: account.productType,
       backtest: {
-        ...{ startAt: fromAt, polling, latencyMs: backtest.latencyMs },
+        startAt: fromAt,
+        polling,
+        latencyMs: backtest.latencyMs,
         settings: { ...settings, recordedCandle: readRecordedCandles(whole, toAt) },
         limits: { tier: account.tier, use: exchange.limitsUse },
         feeds: feeds.map(toPlayedFeed),
         strategies: toPlayed(strategies),
-        core: createExchangeCore({
-          instruments: played.instruments,
-          accounts: [accountOf(config, simulator)],
-          market: () => played.open({ seed: simulator.seed, startAt: fromAt, simulator }),
-          settings: { ...core, fillModel, fillsMax: FILLS_KEPT },
-          seed: simulator.seed,
-        }),
+        core: openExchange(fillModel),
       },
     }),
   }
@@ -195,7 +206,10 @@ type RemarkedRun = Pick<
 function listRemarks(
   strategies: readonly LoadedStrategy[],
   { config, simulator, coverage, polling, feeds, fromAt, toAt }: RemarkedRun,
-  { whole, recordings }: { readonly whole: readonly Recording[]; readonly recordings: readonly Recording[] },
+  {
+    whole,
+    recordings,
+  }: { readonly whole: readonly Recording[]; readonly recordings: readonly Recording[] },
 ): readonly string[] {
   return [
     ...remarksOn(strategies, coverage, simulator),
@@ -209,8 +223,12 @@ function listRemarks(
   ]
 }
 
-function toPlayed(strategies: readonly LoadedStrategy[]): BacktestRunOptions['backtest']['strategies'] {
-  return new Map(strategies.map((one) => [one.id, { strategy: requireCode(one), params: one.params }]))
+function toPlayed(
+  strategies: readonly LoadedStrategy[],
+): BacktestRunOptions['backtest']['strategies'] {
+  return new Map(
+    strategies.map((one) => [one.id, { strategy: requireCode(one), params: one.params }]),
+  )
 }
 
 function codeOf(strategies: readonly LoadedStrategy[]): PreparedBacktest['code'] {
@@ -218,10 +236,19 @@ function codeOf(strategies: readonly LoadedStrategy[]): PreparedBacktest['code']
   return Object.fromEntries(code)
 }
 
-function accountOf({ account }: DaemonConfig, { startingBalance, leverage }: EmbeddedSimulatorSettings) {
+function accountOf(
+  { account }: DaemonConfig,
+  { startingBalance, leverage }: EmbeddedSimulatorSettings,
+) {
   return {
-    ...{ uid: UID, label: 'backtest', key: 'key', secret: 'secret', passphrase: 'passphrase', leverage },
-    ...{ positionMode: account.positionMode, role: account.tier },
+    uid: UID,
+    label: 'backtest',
+    key: 'key',
+    secret: 'secret',
+    passphrase: 'passphrase',
+    leverage,
+    positionMode: account.positionMode,
+    role: account.tier,
     balances: { [account.marginCoin]: startingBalance },
   }
 }
@@ -230,7 +257,8 @@ function simulatorOf(
   { simulator }: DaemonConfig,
   { seed, balance }: BacktestRequest,
 ): EmbeddedSimulatorSettings {
-  const given = simulator ?? embeddedSimulatorSchema.parse({ seed: 1, startingBalance: '10000', market: {} })
+  const given =
+    simulator ?? embeddedSimulatorSchema.parse({ seed: 1, startingBalance: '10000', market: {} })
   return { ...given, seed: seed ?? given.seed, startingBalance: balance ?? given.startingBalance }
 }
 
@@ -246,7 +274,11 @@ async function loadRecordings(
 interface Prices {
   readonly coverage: readonly PriceCoverage[]
   readonly instruments: readonly Instrument[]
-  readonly open: (start: { seed: number; startAt: number; simulator: EmbeddedSimulatorSettings }) => Market
+  readonly open: (start: {
+    seed: number
+    startAt: number
+    simulator: EmbeddedSimulatorSettings
+  }) => Market
 }
 
 function listed(config: DaemonConfig, now: number): readonly Instrument[] {
@@ -269,13 +301,19 @@ function playRecordings(
   const instruments = listed(config, coverage[0]?.fromAt ?? 0)
   const toAt = Math.max(...coverage.map((one) => one.toAt))
   const continued = new Set(
-    whole.filter((recording) => describeRecording(recording).toAt >= toAt).map(({ symbol }) => symbol),
+    whole
+      .filter((recording) => describeRecording(recording).toAt >= toAt)
+      .map(({ symbol }) => symbol),
   )
   return {
-    ...{ coverage, instruments },
+    coverage,
+    instruments,
     open: ({ seed, startAt, simulator: { market } }) =>
       new RecordedMarket({
-        ...{ recordings, speed: 1, startAt, instruments: instruments.map(toMarketInstrument) },
+        recordings,
+        speed: 1,
+        startAt,
+        instruments: instruments.map(toMarketInstrument),
         fallback: { seed },
         candlePath: market.candlePath,
         continued,
@@ -305,9 +343,21 @@ function playSeed(
   return {
     instruments,
     coverage: rows.map(({ symbol }) => ({
-      ...{ symbol, source: `seed ${simulator.seed}`, sha256: '', kind: 'seeded', stepMs },
-      ...{ fromAt, toAt: endAt, rows: 0, hasMark: true, hasFunding: true },
-      gaps: { count: 0, totalMs: 0, longest: [] },
+      symbol,
+      source: `seed ${simulator.seed}`,
+      sha256: '',
+      kind: 'seeded',
+      stepMs,
+      fromAt,
+      toAt: endAt,
+      rows: 0,
+      hasMark: true,
+      hasFunding: true,
+      gaps: {
+        count: 0,
+        totalMs: 0,
+        longest: [],
+      },
     })),
     open: ({ seed, startAt }) => new SeededMarket({ seed, startAt, stepMs, instruments: rows }),
   }
@@ -326,7 +376,8 @@ interface BacktestPace {
  */
 function paceOf({ polling, backtest, risk, execution }: DaemonConfig): BacktestPace {
   const { pollMs, accountMs, latencyMs } = backtest
-  if (pollMs === undefined && accountMs === undefined) return { polling: { ...polling, timeMs: TIME_MS_MIN } }
+  if (pollMs === undefined && accountMs === undefined)
+    return { polling: { ...polling, timeMs: TIME_MS_MIN } }
   const tickersMs = pollMs ?? polling.tickersMs
   const looks =
     pollMs === undefined
@@ -339,7 +390,10 @@ function paceOf({ polling, backtest, risk, execution }: DaemonConfig): BacktestP
     }
   }
   const everyMs = Math.min(tickersMs, ACCOUNT_MS_MAX)
-  const [fillsMs, positionsMs] = [Math.max(polling.fillsMs, everyMs), Math.max(polling.positionsMs, everyMs)]
+  const [fillsMs, positionsMs] = [
+    Math.max(polling.fillsMs, everyMs),
+    Math.max(polling.positionsMs, everyMs),
+  ]
   const fillsBeforeMs = 2 * latencyMs + BEFORE_MS
   // A position counts once fills are known that were visible when it was read.
   const positionsBeforeMs = fillsBeforeMs + execution.fillVisibilityMs + latencyMs + BEFORE_MS
@@ -352,7 +406,9 @@ function paceOf({ polling, backtest, risk, execution }: DaemonConfig): BacktestP
       ...looks,
       fillsMs,
       positionsMs,
-      ...(isBefore && { beforeTickers: { fillsMs: fillsBeforeMs, positionsMs: positionsBeforeMs } }),
+      ...(isBefore && {
+        beforeTickers: { fillsMs: fillsBeforeMs, positionsMs: positionsBeforeMs },
+      }),
     },
     accountAgeMaxMs: ageOfRounds(isBefore ? tickersMs : Math.max(fillsMs, positionsMs)),
   }
@@ -375,7 +431,9 @@ function remarksOn(
       ),
     ),
     ...coverage.flatMap(({ symbol, fromAt, toAt, gaps }) => [
-      ...(fromAt > from ? [`${symbol} begins later, at ${time(fromAt)}: before that it is not listed.`] : []),
+      ...(fromAt > from
+        ? [`${symbol} begins later, at ${time(fromAt)}: before that it is not listed.`]
+        : []),
       ...(toAt < to
         ? [
             `${symbol} ends earlier, at ${time(toAt)}: from then on it is not listed, and what was held of it ${
@@ -400,14 +458,20 @@ export function looksOf({ config, polling }: PreparedBacktest): PriceLooks {
   return { everyMs: polling.tickersMs, dataAgeMaxMs: config.risk.dataAgeMaxMs }
 }
 
-function remarksOnWindows(strategies: readonly LoadedStrategy[], lookMs: number): readonly string[] {
+function remarksOnWindows(
+  strategies: readonly LoadedStrategy[],
+  lookMs: number,
+): readonly string[] {
   return findShortWindows(strategies, lookMs).map(
     ({ id, param, value }) =>
       `${id}: ${param} ${value} is shorter than ${LOOKS_MIN} looks at the prices, one each ${lookMs} ms: its result means little; make it longer (--param ${id}.${param}=…), or look more often (backtest.pollMs).`,
   )
 }
 
-function remarksOnTicks({ instruments }: DaemonConfig, recordings: readonly Recording[]): readonly string[] {
+function remarksOnTicks(
+  { instruments }: DaemonConfig,
+  recordings: readonly Recording[],
+): readonly string[] {
   return recordings.flatMap((recording) => {
     const { symbol } = recording
     const tick = instruments[symbol]?.tickSize
@@ -434,7 +498,10 @@ function remarksOnOutliers(recordings: readonly Recording[]): readonly string[] 
 /** Some minutes without a trade are usual. */
 const VOLUMELESS_SHARE_MAX = 0.1
 
-function remarksOnVolume({ instruments }: DaemonConfig, recordings: readonly Recording[]): readonly string[] {
+function remarksOnVolume(
+  { instruments }: DaemonConfig,
+  recordings: readonly Recording[],
+): readonly string[] {
   return recordings.flatMap((recording) => {
     const { symbol } = recording
     const share = shareWithoutVolume(recording)

@@ -10,8 +10,14 @@ import { keepWritable } from '../../strategy/isolation/guard-files.ts'
 
 /** What a report before this one may have left; everything else in the directory is somebody else's. */
 const OWN = [
-  ...['report.html', 'report.json', RECIPE_FILE],
-  ...['orders.csv', 'fills.csv', 'positions.csv', 'equity.csv', 'returns.csv'],
+  'report.html',
+  'report.json',
+  RECIPE_FILE,
+  'orders.csv',
+  'fills.csv',
+  'positions.csv',
+  'equity.csv',
+  'returns.csv',
   ...FILL_MODELS,
 ]
 
@@ -65,9 +71,11 @@ export class ReportDirectory {
     const place = isWhole ? this.final : interruptedOf(this.final)
     this.#write(() => {
       makeDirectory(place)
-      for (const name of [RECIPE_FILE, ...OWN]) rmSync(join(place, name), { recursive: true, force: true })
+      for (const name of [RECIPE_FILE, ...OWN])
+        rmSync(join(place, name), { recursive: true, force: true })
       const names = readdirSync(this.unfinished).filter((name) => name !== RECIPE_FILE)
-      for (const name of [...names, RECIPE_FILE]) renameSync(join(this.unfinished, name), join(place, name))
+      for (const name of [...names, RECIPE_FILE])
+        renameSync(join(this.unfinished, name), join(place, name))
     })
     this.discard()
     return place

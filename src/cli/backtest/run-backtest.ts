@@ -22,7 +22,12 @@ import { toConfigRequest } from '../process/options.ts'
 import { onBreakdown } from '../process/signals.ts'
 import { listAssumptions } from './assumptions.ts'
 import { backtestCommand } from './backtest-command.ts'
-import { type BacktestRequest, looksOf, prepareBacktest, type PreparedBacktest } from './open-backtest.ts'
+import {
+  type BacktestRequest,
+  looksOf,
+  prepareBacktest,
+  type PreparedBacktest,
+} from './open-backtest.ts'
 import type { PlayMarks } from './play-marks.ts'
 import type { PlayWatcher } from './play-message.ts'
 import type { BacktestOptions, PlayOptions } from './play-options.ts'
@@ -55,7 +60,9 @@ export async function openBacktest(
   const prepared = await prepareWatched(loaded, watcher, {
     files: filesOf(options, Object.entries(loaded.config.simulator?.market.recordings ?? {})),
     feeds: options.feed,
-    ...{ days: options.days ?? DAYS_DEFAULT, fromAt: options.from, toAt: options.to },
+    days: options.days ?? DAYS_DEFAULT,
+    fromAt: options.from,
+    toAt: options.to,
     seed: options.seed,
     balance: options.balance,
     version,
@@ -88,16 +95,26 @@ export async function runBacktest(
   keepReportWritable(options.out)
   const { loaded, prepared } = await openBacktest(config, options, version, { watcher })
   const models = options.model === 'all' ? FILL_MODELS : [options.model ?? prepared.fillModel]
-  const recipe = describeRecipe(prepared, { models, version, set: options.set, param: options.param })
+  const recipe = describeRecipe(prepared, {
+    models,
+    version,
+    set: options.set,
+    param: options.param,
+  })
   const name = `${REPORTS}/${loaded.config.name}-${sha256Hex([JSON.stringify(recipe)]).slice(0, 8)}`
   const directory = new ReportDirectory(resolve(options.out ?? name))
   watcher.post({ kind: 'unfinished', directory: directory.unfinished })
   try {
     const { runs, ended } = await playModels({
-      ...{ prepared, models, watcher, directory: directory.unfinished },
+      prepared,
+      models,
+      watcher,
+      directory: directory.unfinished,
     })
     const report: BacktestReport = {
-      ...{ format: 1, name: loaded.config.name, coin: loaded.config.account.marginCoin },
+      format: 1,
+      name: loaded.config.name,
+      coin: loaded.config.account.marginCoin,
       coverage: prepared.coverage,
       assumptions: listAssumptions(prepared, models),
       remarks: [...remarksOn(ended, models, runs), ...impure.describe(), ...prepared.remarks],
@@ -105,7 +122,8 @@ export async function runBacktest(
       runs,
     }
     writeReport(directory.unfinished, report, {
-      ...{ recipe: endedAt(recipe, runs, ended), models: models.length },
+      recipe: endedAt(recipe, runs, ended),
+      models: models.length,
       command: backtestCommand(config, options),
     })
     const place = directory.install(ended === undefined)
@@ -125,7 +143,8 @@ function filesOf(
   configured: readonly (readonly [string, string])[],
 ): readonly string[] {
   if (!market.includes(SEEDED)) {
-    const files = market.length > 0 ? market : configured.map(([symbol, file]) => `${symbol}=${file}`)
+    const files =
+      market.length > 0 ? market : configured.map(([symbol, file]) => `${symbol}=${file}`)
     if (files.length === 0 || days === undefined) return files
     throw new Failure({
       code: 'BACKTEST_DAYS_UNUSED',
@@ -283,7 +302,9 @@ function endedAt(
 /** @throws Failure BACKTEST_STRATEGY_HALTED */
 function assertNobodyFailed(runs: readonly RunReport[]): void {
   const halted = runs.flatMap(({ model, restrictions }) =>
-    restrictions.filter((text) => text.includes('(strategyFailed)')).map((text) => [model, text] as const),
+    restrictions
+      .filter((text) => text.includes('(strategyFailed)'))
+      .map((text) => [model, text] as const),
   )
   if (halted.length === 0) return
   throw new Failure({
@@ -317,28 +338,45 @@ export function describeRecipe(
   const exchange = { ...simulator, market }
   const history = strategies.filter((one) => one.enabled && one.history.length > 0)
   const packages = Object.entries(code).filter((one) => Object.keys(one[1].packages).length > 0)
-  const placed = strategies.map(({ file: _strategyFile, moduleFile: _module, ...strategy }) => strategy)
+  const placed = strategies.map(
+    ({ file: _strategyFile, moduleFile: _module, ...strategy }) => strategy,
+  )
   return {
     format: 1,
     version,
     node: process.version,
-    ...{ from: new Date(fromAt).toISOString(), to: new Date(toAt).toISOString() },
-    ...{ models, seed, balance: simulator.startingBalance, set, param },
-    /** This run by itself. */
+    from: new Date(fromAt).toISOString(),
+    to: new Date(toAt).toISOString(),
+    models,
+    seed,
+    balance: simulator.startingBalance,
+    set,
+    param,
     tries: 1,
-    /** That strategies import: their versions. */
     ...(packages.length > 0 && {
       packages: Object.fromEntries(packages.map(([id, one]) => [id, one.packages])),
     }),
     sha256: {
-      config: sha256Hex([JSON.stringify({ ...settings, strategies: placed, simulator: exchange })]),
+      config: sha256Hex([
+        JSON.stringify({
+          ...settings,
+          strategies: placed,
+          simulator: exchange,
+        }),
+      ]),
       program: hashProgram(),
-      strategies: Object.fromEntries(Object.entries(code).map(([id, { files }]) => [id, hashFiles(files)])),
+      strategies: Object.fromEntries(
+        Object.entries(code).map(([id, { files }]) => [id, hashFiles(files)]),
+      ),
       ...(history.length > 0 && {
         history: Object.fromEntries(history.map((one) => [one.id, hashHistory(one)])),
       }),
-      prices: Object.fromEntries(coverage.map(({ symbol, sha256, source }) => [symbol, sha256 || source])),
-      ...(feeds.length > 0 && { feeds: Object.fromEntries(feeds.map(({ feed, sha256 }) => [feed, sha256])) }),
+      prices: Object.fromEntries(
+        coverage.map(({ symbol, sha256, source }) => [symbol, sha256 || source]),
+      ),
+      ...(feeds.length > 0 && {
+        feeds: Object.fromEntries(feeds.map(({ feed, sha256 }) => [feed, sha256])),
+      }),
     },
   }
 }

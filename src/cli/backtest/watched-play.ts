@@ -99,7 +99,11 @@ function hear(thread: Worker, known: Known): Promise<void> {
 }
 
 /** Checks are counted, not time: a process that was stopped for a while wakes both threads. */
-function watchHang(marks: PlayMarks, hungAfterMs: number, onHung: (silentMs: number) => void): () => void {
+function watchHang(
+  marks: PlayMarks,
+  hungAfterMs: number,
+  onHung: (silentMs: number) => void,
+): () => void {
   let [beats, silentMs] = [marks.beats, 0]
   let cancel = (): void => undefined
   const check = (): void => {

@@ -92,7 +92,10 @@ function splitOption(word: string): [name: string, value: string | undefined] {
 
 function onlyOne(name: string, values: readonly string[]): string | undefined {
   if (values.length <= 1) return values[0]
-  throw new CallRefused({ code: 'CALL_OPTION_REPEATED', sentence: `--${name} was given more than once` })
+  throw new CallRefused({
+    code: 'CALL_OPTION_REPEATED',
+    sentence: `--${name} was given more than once`,
+  })
 }
 
 function valueMissing(name: string): CallRefused {

@@ -43,12 +43,14 @@ function toMessage(issue: Issue, field: FieldDescription | undefined, value: unk
   if (typeof value === 'number') {
     return `takes a text: write "${value}" in quotes; nearly every value of the document is a string`
   }
-  if (issue.code === 'invalid_value') return toWrongChoice(field?.values ?? issue.values.map(String), value)
+  if (issue.code === 'invalid_value')
+    return toWrongChoice(field?.values ?? issue.values.map(String), value)
   if (issue.code === 'invalid_union') {
     if (field !== undefined && field.values.length > 0) return toWrongChoice(field.values, value)
     return `takes ${firstMessage(issue)}${field?.mayBeEmpty ? ', or nothing' : ''}`
   }
-  if (issue.code === 'too_small' && issue.origin === 'array') return `takes at least ${issue.minimum} item`
+  if (issue.code === 'too_small' && issue.origin === 'array')
+    return `takes at least ${issue.minimum} item`
   return issue.message
 }
 
@@ -86,7 +88,9 @@ function toPlace(path: Path): string {
 /** `orderList[].price`, as descriptions name it. */
 function toFieldName(path: Path): string {
   return path
-    .map((step, index) => (typeof step === 'number' ? '[]' : `${index > 0 ? '.' : ''}${String(step)}`))
+    .map((step, index) =>
+      typeof step === 'number' ? '[]' : `${index > 0 ? '.' : ''}${String(step)}`,
+    )
     .join('')
 }
 
@@ -99,7 +103,9 @@ function valueAt(root: unknown, path: Path): unknown {
   let value = root
   for (const step of path) {
     value =
-      typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[step] : undefined
+      typeof value === 'object' && value !== null
+        ? (value as Record<PropertyKey, unknown>)[step]
+        : undefined
   }
   return value
 }

@@ -62,13 +62,19 @@ export async function openCallExchange(options: CallExchangeOptions): Promise<Ca
     baseUrl,
     gatewayUrl,
     // No key is read for a public endpoint.
-    credentials: read && { apiKey: read.apiKey, secret: read.apiSecret, passphrase: read.passphrase },
+    credentials: read && {
+      apiKey: read.apiKey,
+      secret: read.apiSecret,
+      passphrase: read.passphrase,
+    },
     platformCoin,
     close: async () => {},
   }
 }
 
-async function startForOneCall(options: CallExchangeOptions): Promise<Omit<CallExchange, 'platformCoin'>> {
+async function startForOneCall(
+  options: CallExchangeOptions,
+): Promise<Omit<CallExchange, 'platformCoin'>> {
   const { config, state, cwd, clock, endpoint } = options
   const { simulator: settings } = config
   if (settings === undefined) {
@@ -99,7 +105,10 @@ async function startForOneCall(options: CallExchangeOptions): Promise<Omit<CallE
   return {
     baseUrl: simulator.baseUrl,
     credentials: credentialsOf(simulator),
-    gatewayCredentials: gateway && { apiKey: new Secret(gateway.key), secret: new Secret(gateway.secret) },
+    gatewayCredentials: gateway && {
+      apiKey: new Secret(gateway.key),
+      secret: new Secret(gateway.secret),
+    },
     close: () => simulator.stop(),
   }
 }

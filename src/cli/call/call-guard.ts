@@ -29,7 +29,8 @@ export function guardCall({ endpoint, request, config }: GuardedCall): Guard | u
   if (!isGuarded(endpoint)) return undefined
   if (endpoint === 'createVirtualSubaccounts') {
     const { subAccountList } = request as RequestOf<'createVirtualSubaccounts'>
-    const many = subAccountList.length === 1 ? 'a sub-account' : `${subAccountList.length} sub-accounts`
+    const many =
+      subAccountList.length === 1 ? 'a sub-account' : `${subAccountList.length} sub-accounts`
     const sentence = `this would create ${many}, which cannot be undone: ${subAccountList.join(', ')}`
     return { endpoint, sentence, consent: `${subAccountList.length}accounts`, notice: undefined }
   }

@@ -40,7 +40,9 @@ export function formatEndpointList(): string {
   const width = Math.max(...rows.map(({ name }) => name.length))
   const lists = families.map((family) => {
     const own = rows.filter((row) => familyOf(row) === family)
-    return [family, ...own.map((row) => `  ${row.name.padEnd(width)}  ${toSummary(row)}`)].join('\n')
+    return [family, ...own.map((row) => `  ${row.name.padEnd(width)}  ${toSummary(row)}`)].join(
+      '\n',
+    )
   })
   return [
     'Usage: intentd call <endpoint> [--parameter value …]',
@@ -90,7 +92,9 @@ function formatParameter(field: FieldDescription, { parameters }: EndpointDescri
   const short = toShortName(field.name)
   const head = [toOption(field.name), ...(short === undefined ? [] : [toOption(short)])].join(', ')
   const isList = hasItems(field, parameters)
-  const items = parameters.filter(({ name, aliasOf }) => name.startsWith(`${field.name}[].`) && !aliasOf)
+  const items = parameters.filter(
+    ({ name, aliasOf }) => name.startsWith(`${field.name}[].`) && !aliasOf,
+  )
   return [
     `  ${head} <${toTypeWords(field, parameters)}>${field.isRequired ? ', required' : ''}`,
     ...formatMeaning(field, '      '),

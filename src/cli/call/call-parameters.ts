@@ -58,7 +58,9 @@ function findParameter(description: EndpointDescription, name: string): FieldDes
     [field.name, toShortName(field.name)].some((own) => own !== undefined && toKey(own) === wanted),
   )
   if (found !== undefined) return found
-  const alias = description.parameters.find((field) => field.aliasOf && toKey(field.name) === wanted)
+  const alias = description.parameters.find(
+    (field) => field.aliasOf && toKey(field.name) === wanted,
+  )
   if (alias?.aliasOf !== undefined) {
     return `another spelling of the wire: write ${toOption(alias.aliasOf)}, and both are sent`
   }
@@ -68,7 +70,11 @@ function findParameter(description: EndpointDescription, name: string): FieldDes
 }
 
 /** @throws Error whose message says what is wrong. */
-function readValue(field: FieldDescription, texts: readonly string[], description: EndpointDescription) {
+function readValue(
+  field: FieldDescription,
+  texts: readonly string[],
+  description: EndpointDescription,
+) {
   if (field.type === 'list') {
     const isOfObjects = hasItems(field, description.parameters)
     return texts.flatMap((text) => readItems(text, isOfObjects))

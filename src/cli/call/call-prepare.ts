@@ -36,7 +36,8 @@ export function prepareCall(call: GivenCall, context: RuleContext): PreparedCall
 
 function refuse(endpoint: EndpointName, problems: readonly CallProblem[]): CallRefused {
   const facts: Record<string, string> = {}
-  for (const { at, message } of problems) facts[at] = at in facts ? `${facts[at]}; ${message}` : message
+  for (const { at, message } of problems)
+    facts[at] = at in facts ? `${facts[at]}; ${message}` : message
   return new CallRefused({
     code: 'REQUEST_INVALID',
     sentence: `${endpoint} was not sent: it breaks a rule of the document`,

@@ -37,7 +37,9 @@ function formatTable(rows: readonly Readonly<Record<string, unknown>>[]): string
   const names = [
     ...new Set(rows.flatMap((row) => Object.keys(row).filter((name) => row[name] !== undefined))),
   ]
-  if (rows.some((row) => names.some((name) => typeof row[name] === 'object' && row[name] !== null))) {
+  if (
+    rows.some((row) => names.some((name) => typeof row[name] === 'object' && row[name] !== null))
+  ) {
     return undefined
   }
   const cells = [names, ...rows.map((row) => names.map((name) => toCell(name, row[name])))]

@@ -80,7 +80,10 @@ const SAMPLES: Readonly<Record<EndpointName, CallSample>> = {
       { change: { orders: `${order},presetStopLossPrice=-1` }, says: 'a decimal' },
       { change: { orders: `${order},clientOid=a:b` }, says: '1 to 32 letters' },
       { change: { orders: `[${plainOrder.replace('"1"', '1')}]` }, says: 'nearly every value' },
-      { change: { orders: `${order},tradeSide=open` }, says: 'tradeSide must be omitted in one-way' },
+      {
+        change: { orders: `${order},tradeSide=open` },
+        says: 'tradeSide must be omitted in one-way',
+      },
       { change: {}, says: 'tradeSide is required in hedge position mode', ...hedge },
       {
         change: { orders: `${order},tradeSide=open,reduceOnly=NO` },
@@ -88,7 +91,9 @@ const SAMPLES: Readonly<Record<EndpointName, CallSample>> = {
         ...hedge,
       },
       {
-        change: { orders: `[${[1, 2].map(() => plainOrder.replace('}', ',"clientOid":"a"}')).join(',')}]` },
+        change: {
+          orders: `[${[1, 2].map(() => plainOrder.replace('}', ',"clientOid":"a"}')).join(',')}]`,
+        },
         says: 'clientOid must be unique',
       },
     ],
@@ -105,22 +110,42 @@ const SAMPLES: Readonly<Record<EndpointName, CallSample>> = {
     ],
   },
   modifyPlanOrder: {
-    options: { 'order-id': '1', ...futures, 'new-trigger-price': '50000', 'new-trigger-type': 'mark_price' },
+    options: {
+      'order-id': '1',
+      ...futures,
+      'new-trigger-price': '50000',
+      'new-trigger-type': 'mark_price',
+    },
     broken: [
       { change: { 'order-id': undefined }, says: 'one of orderId and clientOid is required' },
-      { change: { 'new-trigger-price': undefined }, says: 'newTriggerType requires newTriggerPrice' },
+      {
+        change: { 'new-trigger-price': undefined },
+        says: 'newTriggerType requires newTriggerPrice',
+      },
       { change: { 'new-trigger-type': 'last' }, says: 'takes fill_price, mark_price' },
       { change: { 'new-callback-ratio': '10.1' }, says: 'must not be greater than 10' },
       { change: { 'new-size': '-1' }, says: 'a positive decimal' },
       { change: {}, says: 'newCallbackRatio is required for a trailing order', ...trailing },
-      { change: { 'new-price': '1' }, says: 'newPrice must be empty for a trailing order', ...trailing },
+      {
+        change: { 'new-price': '1' },
+        says: 'newPrice must be empty for a trailing order',
+        ...trailing,
+      },
       {
         change: { 'new-stop-surplus-execute-price': '1' },
         says: 'newStopSurplusExecutePrice must be empty for a trailing order',
         ...trailing,
       },
-      { change: { 'new-callback-ratio': '1' }, says: 'must be empty for a trigger order', ...limit },
-      { change: { 'new-price': '1' }, says: 'newPrice must be empty for a market order', ...market },
+      {
+        change: { 'new-callback-ratio': '1' },
+        says: 'must be empty for a trigger order',
+        ...limit,
+      },
+      {
+        change: { 'new-price': '1' },
+        says: 'newPrice must be empty for a market order',
+        ...market,
+      },
       {
         change: { 'new-stop-surplus-trigger-price': '1' },
         says: 'newStopSurplusTriggerType is required when',
@@ -186,7 +211,10 @@ const SAMPLES: Readonly<Record<EndpointName, CallSample>> = {
   },
   spotWithdrawal: {
     options: {
-      ...{ coin: 'USDT', 'transfer-type': 'on_chain', chain: 'erc20', size: '12.5' },
+      coin: 'USDT',
+      'transfer-type': 'on_chain',
+      chain: 'erc20',
+      size: '12.5',
       address: LISTED_ADDRESS,
     },
     broken: [
@@ -197,11 +225,19 @@ const SAMPLES: Readonly<Record<EndpointName, CallSample>> = {
       { change: { address: '' }, says: 'address must not be empty' },
       { change: { 'transfer-type': 'internal_transfer' }, says: 'address must be a UID of digits' },
       {
-        change: { 'transfer-type': 'internal_transfer', 'inner-to-type': 'email', address: 'nobody' },
+        change: {
+          'transfer-type': 'internal_transfer',
+          'inner-to-type': 'email',
+          address: 'nobody',
+        },
         says: 'address must be an e-mail',
       },
       {
-        change: { 'transfer-type': 'internal_transfer', 'inner-to-type': 'mobile', address: '123456789' },
+        change: {
+          'transfer-type': 'internal_transfer',
+          'inner-to-type': 'mobile',
+          address: '123456789',
+        },
         says: 'areaCode is required when innerToType is mobile',
       },
     ],

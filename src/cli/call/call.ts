@@ -3,7 +3,12 @@ import type { VerbFrame } from '../process/verb-frame.ts'
 import { loadProxies } from '../../config/proxy.ts'
 import { listOverriddenKeys } from '../../config/secrets.ts'
 import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
-import { type Answer, isClockRefused, type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
+import {
+  type Answer,
+  isClockRefused,
+  type RefusedAnswer,
+  type UnknownAnswer,
+} from '../../domain/answer.ts'
 import { TickerTable } from '../../domain/ticker-table.ts'
 import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
@@ -15,7 +20,13 @@ import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
 import { type CallArguments, readCallArguments } from './call-arguments.ts'
 import { formatDryRun, writeDryRun } from './call-dry-run.ts'
 import { type CallExchange, openCallExchange } from './call-exchange.ts'
-import { assertConsent, assertKeysOfFile, assertSettingsOfFile, type Guard, guardCall } from './call-guard.ts'
+import {
+  assertConsent,
+  assertKeysOfFile,
+  assertSettingsOfFile,
+  type Guard,
+  guardCall,
+} from './call-guard.ts'
 import { formatEndpointHelp, formatEndpointList } from './call-help.ts'
 import { prepareCall, toPlanOrder } from './call-prepare.ts'
 import { formatData } from './call-print.ts'
@@ -99,7 +110,10 @@ async function sendCall(given: EndpointCall, frame: CallFrame): Promise<Answer<S
   const { endpoint, set, dryRun, yes } = given
   const { cwd, clock } = frame
   if (given.pending !== undefined && endpoint !== 'modifyPlanOrder') {
-    throw new CallRefused({ code: 'CALL_OPTION_UNUSED', sentence: '--pending is for modifyPlanOrder' })
+    throw new CallRefused({
+      code: 'CALL_OPTION_UNUSED',
+      sentence: '--pending is for modifyPlanOrder',
+    })
   }
   assertSettingsOfFile(endpoint, set)
   const { config } = loadConfig({ ...toConfigRequest(given), cwd })
@@ -145,7 +159,9 @@ async function send({ exchange, config, prepared, guard, clock }: Sending): Prom
   const { requestTimeoutMs, answerBytesMax, locale } = config.exchange
   const client = new ExchangeClient({
     ...exchange,
-    ...{ requestTimeoutMs, answerBytesMax, locale },
+    requestTimeoutMs,
+    answerBytesMax,
+    locale,
     positionMode: config.account.positionMode,
     unlocked: guard?.endpoint,
     proxyFor: loadProxies(config),
@@ -168,7 +184,8 @@ async function send({ exchange, config, prepared, guard, clock }: Sending): Prom
 
 function report(answer: Answer<Shown>, { endpoint, json }: EndpointCall, frame: CallFrame): number {
   if (answer.kind !== 'accepted') {
-    const failure = answer.kind === 'refused' ? toRefusal(endpoint, answer) : toUnknown(endpoint, answer)
+    const failure =
+      answer.kind === 'refused' ? toRefusal(endpoint, answer) : toUnknown(endpoint, answer)
     frame.printError(`${failure.message}\n`)
     return exitOf(answer)
   }
@@ -188,7 +205,10 @@ function exitOf(answer: RefusedAnswer | UnknownAnswer): number {
   return answer.class === 'invalid' ? EXITS.notAllowed : EXITS.refused
 }
 
-function toRefusal(endpoint: EndpointName, { code, message, class: kind, status }: RefusedAnswer): Failure {
+function toRefusal(
+  endpoint: EndpointName,
+  { code, message, class: kind, status }: RefusedAnswer,
+): Failure {
   const isOurs = kind === 'invalid' || kind === 'notSent'
   return new Failure({
     code,
@@ -202,13 +222,18 @@ function toRefusal(endpoint: EndpointName, { code, message, class: kind, status 
   })
 }
 
-function toUnknown(endpoint: EndpointName, { code, message, cause, status }: UnknownAnswer): Failure {
+function toUnknown(
+  endpoint: EndpointName,
+  { code, message, cause, status }: UnknownAnswer,
+): Failure {
   const isSafe = endpointNamed(endpoint).retry !== 'protocol'
   return new Failure({
     code,
     sentence: message === '' ? 'the answer does not say what was done' : message,
     facts: { endpoint, outcome: `unknown (${cause}): it may have been done`, ...toStatus(status) },
-    hint: isSafe ? 'it does no harm to ask again' : 'do not repeat it before you know whether it was done',
+    hint: isSafe
+      ? 'it does no harm to ask again'
+      : 'do not repeat it before you know whether it was done',
   })
 }
 

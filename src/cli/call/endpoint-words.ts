@@ -22,7 +22,9 @@ export function titleOf({ section, path }: Pick<EndpointDescription, 'section' |
   const inBrackets = /\(([^()]*)\)$/.exec(section)?.[1]?.replace(/, public$/, '')
   if (inBrackets === undefined) return 'the signing example of the document'
   const kind = /\/margin\/(\w+)\//.exec(path)?.[1]
-  return kind === undefined || inBrackets.includes(kind) ? inBrackets : `${inBrackets}, ${kind} margin`
+  return kind === undefined || inBrackets.includes(kind)
+    ? inBrackets
+    : `${inBrackets}, ${kind} margin`
 }
 
 export const AUTH_WORDS: Readonly<Record<Auth, string>> = {
@@ -37,10 +39,17 @@ export const RETRY_WORDS: Readonly<Record<Retry, string>> = {
   protocol: 'never repeated by itself: find out first what became of it',
 }
 
-export function toLimitWords({ calls, perMs, scope, copyTraderCalls, isAssumed }: RateLimit): string {
+export function toLimitWords({
+  calls,
+  perMs,
+  scope,
+  copyTraderCalls,
+  isAssumed,
+}: RateLimit): string {
   const per = perMs === 1000 ? 'a second' : `in ${perMs} ms`
   const who = scope === 'ip' ? 'IP address' : 'account'
-  const traders = copyTraderCalls === undefined ? '' : `; ${copyTraderCalls} for copy-trading traders`
+  const traders =
+    copyTraderCalls === undefined ? '' : `; ${copyTraderCalls} for copy-trading traders`
   const assumed = isAssumed ? '; the document has no limit, this one is our own caution' : ''
   return `${calls} ${calls === 1 ? 'call' : 'calls'} ${per} per ${who}${traders}${assumed}`
 }

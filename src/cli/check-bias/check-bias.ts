@@ -16,11 +16,20 @@ export function addCheckBiasCommand(program: Command, { version, setExit }: Verb
     .description('prove that no decision of a backtest used prices of the future')
     .option('--cuts <n>', 'at how many moments to cut off the future', parseCuts, CUTS_DEFAULT)
     .addOption(hungAfterOption())
-    .action(async (config: string | undefined, options: BiasOptions & { readonly hungAfter: number }) => {
-      const { hungAfter: hungAfterMs, ...checked } = options
-      const task: BiasTask = { config, options: checked, version }
-      setExit(await playWatched({ file: './check-thread', askedBy: import.meta.url, task, hungAfterMs }))
-    })
+    .action(
+      async (config: string | undefined, options: BiasOptions & { readonly hungAfter: number }) => {
+        const { hungAfter: hungAfterMs, ...checked } = options
+        const task: BiasTask = { config, options: checked, version }
+        setExit(
+          await playWatched({
+            file: './check-thread',
+            askedBy: import.meta.url,
+            task,
+            hungAfterMs,
+          }),
+        )
+      },
+    )
 }
 
 function parseCuts(text: string): number {

@@ -35,13 +35,16 @@ export class EffectLog {
       this.decisions.push({ at, strategyId, digest: digestOf(intents) })
     }
     const kept = effects.filter(isKept)
-    if (kept.length > 0) this.steps.push({ at, digest: digestOf(kept), strategyId: strategyOf(event, kept) })
+    if (kept.length > 0)
+      this.steps.push({ at, digest: digestOf(kept), strategyId: strategyOf(event, kept) })
   }
 }
 
 /** What leaves, or stays in the journal; not what is logged, asked or read. */
 function isKept({ kind }: Effect): boolean {
-  return kind === 'record' || kind === 'sendBatch' || kind === 'sendCall' || kind === 'sendCancelAll'
+  return (
+    kind === 'record' || kind === 'sendBatch' || kind === 'sendCall' || kind === 'sendCancelAll'
+  )
 }
 
 function strategyOf(event: Step['event'], effects: readonly Effect[]): string {

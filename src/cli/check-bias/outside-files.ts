@@ -37,15 +37,18 @@ export function judgeOutsideFiles(run: CheckedRun, { opened, played }: OutsideFi
   const own = new Set(Object.keys(run.code).flatMap((id) => codePaths(run, id)))
   const places = new Set(played.map((spec) => realPath(spec.replace(/^[\w.-]+=/, ''))))
   const contents = new Set([...run.coverage, ...run.feeds].flatMap(({ sha256 }) => sha256 || []))
-  const others = opened.filter(({ file }) => !own.has(realPath(file)) && !realPath(file).startsWith(PROGRAM))
+  const others = opened.filter(
+    ({ file }) => !own.has(realPath(file)) && !realPath(file).startsWith(PROGRAM),
+  )
   const reads = others.map(({ strategy, file }) => ({
     isPlayed: places.has(realPath(file)) || contents.has(digestOf(file)),
     text: `${strategy} ${file}`,
   }))
   const imports = Object.entries(run.code).flatMap(([id, { files }]) =>
-    files
-      .slice(1)
-      .map(({ name, text }) => ({ isPlayed: contents.has(hash('sha256', text)), text: `${id} ${name}` })),
+    files.slice(1).map(({ name, text }) => ({
+      isPlayed: contents.has(hash('sha256', text)),
+      text: `${id} ${name}`,
+    })),
   )
   return {
     isBiased: [...reads, ...imports].some(({ isPlayed }) => isPlayed),

@@ -42,13 +42,19 @@ export async function checkBias(
   const { marks, isTTY, post } = watcher
   const watch = watchForEnd(marks)
   const reads = new Map<string, OpenedFile>()
-  const forget = watchReads((strategy, file) => reads.set(`${strategy} ${file}`, { strategy, file }))
-  const progress = new ProgressBar({ isTTY, write: (text) => post({ kind: 'progress', text }) }, systemClock)
+  const forget = watchReads((strategy, file) =>
+    reads.set(`${strategy} ${file}`, { strategy, file }),
+  )
+  const progress = new ProgressBar(
+    { isTTY, write: (text) => post({ kind: 'progress', text }) },
+    systemClock,
+  )
   let done = 0
   const play = async (range: Pick<PlayOptions, 'from' | 'to'>, label: string): Promise<Played> => {
     const { prepared } = await openBacktest(config, { ...options, ...range }, version, { watcher })
     const log = new EffectLog()
-    const model = options.model === undefined || options.model === 'all' ? prepared.fillModel : options.model
+    const model =
+      options.model === undefined || options.model === 'all' ? prepared.fillModel : options.model
     const opened = markDecisions(prepared.open(model, undefined), marks)
     const run = new BacktestRun({ ...opened, onStep: (step) => log.stepped(step) })
     await playRun(run, watch, (at) => {
@@ -65,7 +71,9 @@ export async function checkBias(
     const future = await checkFuture(whole, options.cuts, (to) =>
       play({ ...rangeOf(whole), to }, 'the future cut off'),
     )
-    const past = await checkPast(whole, (from) => play({ ...rangeOf(whole), from }, 'a later start'))
+    const past = await checkPast(whole, (from) =>
+      play({ ...rangeOf(whole), from }, 'a later start'),
+    )
     const files = judgeOutsideFiles(whole.prepared, {
       opened: [...reads.values()],
       played: [...options.market, ...(options.feed ?? [])],
@@ -81,7 +89,10 @@ export async function checkBias(
   }
 }
 
-function rangeOf({ prepared: { fromAt, toAt } }: Played): { readonly from: number; readonly to: number } {
+function rangeOf({ prepared: { fromAt, toAt } }: Played): {
+  readonly from: number
+  readonly to: number
+} {
   return { from: fromAt, to: toAt }
 }
 
@@ -102,7 +113,11 @@ async function checkFuture(
     const to = hourAt(whole, cut / (cuts + 1))
     if (to <= whole.prepared.fromAt) continue
     const part = await play(to)
-    const difference = firstDifference(whole.log.steps, part.log.steps, Math.min(to, part.prepared.toAt))
+    const difference = firstDifference(
+      whole.log.steps,
+      part.log.steps,
+      Math.min(to, part.prepared.toAt),
+    )
     isBiased ||= difference !== undefined
     lines.push(
       difference === undefined
@@ -122,7 +137,10 @@ function nameOf(strategyId: string): string {
   return strategyId === '' ? 'first seen in what no strategy decided' : `of strategy ${strategyId}`
 }
 
-async function checkPast(whole: Played, play: (from: number) => Promise<Played>): Promise<readonly string[]> {
+async function checkPast(
+  whole: Played,
+  play: (from: number) => Promise<Played>,
+): Promise<readonly string[]> {
   const from = hourAt(whole, LATER_SHARE)
   const warmAt = hourAt(whole, 2 * LATER_SHARE)
   if (from <= whole.prepared.fromAt) return []
@@ -133,7 +151,9 @@ async function checkPast(whole: Played, play: (from: number) => Promise<Played>)
   })
   return [
     `begun at ${showTime(from)} instead, decisions from ${showTime(warmAt)} on:`,
-    ...[...agreements].map(([strategyId, agreement]) => `  ${strategyId}: ${describeAgreement(agreement)}`),
+    ...[...agreements].map(
+      ([strategyId, agreement]) => `  ${strategyId}: ${describeAgreement(agreement)}`,
+    ),
   ]
 }
 

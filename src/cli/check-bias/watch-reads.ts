@@ -27,7 +27,11 @@ export function watchReads(onRead: (strategy: string, file: string) => void): ()
   }
 }
 
-function watch(holder: object, name: string, onRead: (strategy: string, file: string) => void): () => void {
+function watch(
+  holder: object,
+  name: string,
+  onRead: (strategy: string, file: string) => void,
+): () => void {
   const original: unknown = Reflect.get(holder, name)
   if (typeof original !== 'function') return () => undefined
   Reflect.set(holder, name, function watched(this: unknown, ...args: readonly unknown[]): unknown {

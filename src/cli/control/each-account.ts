@@ -18,7 +18,8 @@ export async function showEachAccount<Options extends ShowOptions & { readonly c
   if (others.length === 0) return show(options)
   const codes: number[] = []
   for (const file of [config.file, ...others]) {
-    const own = file === config.file ? options : { ...options, config: file, set: [], state: undefined }
+    const own =
+      file === config.file ? options : { ...options, config: file, set: [], state: undefined }
     const { name } = loadOperated(own)
     // A program reads standard output: a document an account.
     if (options.json || options.csv) print(name)

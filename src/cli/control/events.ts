@@ -6,7 +6,13 @@ import { onStopSignals } from '../process/signals.ts'
 import { print } from '../process/operator.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { parseCount } from '../process/options.ts'
-import { EXIT_SILENT, explainReply, findSocket, type ShowOptions, withClient } from './find-daemon.ts'
+import {
+  EXIT_SILENT,
+  explainReply,
+  findSocket,
+  type ShowOptions,
+  withClient,
+} from './find-daemon.ts'
 import { cleanLine } from '../../lib/text/clean-text.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { writeOut } from '../process/write-out.ts'
@@ -37,7 +43,10 @@ async function showEvents(options: EventsOptions): Promise<number> {
   const forget = onStopSignals(() => stopped.abort())
   try {
     return await withClient(socket, async (client) => {
-      for await (const line of client.follow(`/v1/events?after=${options.after ?? 0}`, stopped.signal)) {
+      for await (const line of client.follow(
+        `/v1/events?after=${options.after ?? 0}`,
+        stopped.signal,
+      )) {
         if (line.startsWith('data: ')) printEvent(line.slice('data: '.length), options)
         // Everything of before has been said.
         if (line.startsWith(': ') && !options.follow) break
@@ -60,7 +69,8 @@ function printEvent(data: string, { json }: EventsOptions): void {
   if (json) return writeOut(`${data}\n`)
   const { at, level, event: name, fields } = event
   const words = Object.entries(fields).map(
-    ([field, value]) => `${field} ${cleanLine(typeof value === 'string' ? value : JSON.stringify(value))}`,
+    ([field, value]) =>
+      `${field} ${cleanLine(typeof value === 'string' ? value : JSON.stringify(value))}`,
   )
   writeOut(
     `${new Date(at).toISOString().slice(11, 23)} ${level === 'info' ? '' : `${level} `}${name}  ${words.join(', ')}\n`,

@@ -27,7 +27,11 @@ export function addFillsCommand(program: Command, { setExit }: VerbFrame): void 
     .option('--until <when>', 'end, excluded', parseInstant)
     .option('--strategy <id>', 'only of this strategy')
     .option('--symbol <symbol>', 'only of this instrument')
-    .option('--limit <n>', `only the last n (default: ${SHOWN}; with --json and --csv all)`, parseCount)
+    .option(
+      '--limit <n>',
+      `only the last n (default: ${SHOWN}; with --json and --csv all)`,
+      parseCount,
+    )
     .option('--json', 'as JSON')
     .option('--csv', 'as CSV')
     .action(async (options: FillsOptions) => setExit(await showEachAccount(options, showFills)))
@@ -49,7 +53,11 @@ function lastOf(
   const most = limit ?? (json || csv ? Number.POSITIVE_INFINITY : SHOWN)
   const found: BookedFill[] = []
   for (const fill of fills) {
-    if (fill.strategyId !== (strategy ?? fill.strategyId) || fill.symbol !== (symbol ?? fill.symbol)) continue
+    if (
+      fill.strategyId !== (strategy ?? fill.strategyId) ||
+      fill.symbol !== (symbol ?? fill.symbol)
+    )
+      continue
     found.push(fill)
     if (found.length > 2 * most + 1000) found.splice(0, found.length - most)
   }
@@ -57,8 +65,27 @@ function lastOf(
 }
 
 const CSV = [
-  ...(['tradeId', 'at', 'orderId', 'clientOid', 'strategyId', 'symbol', 'side', 'tradeSide'] as const),
-  ...(['price', 'size', 'profit', 'fee', 'coin', 'scope', 'source', 'fillKind', 'otherFees'] as const),
+  ...([
+    'tradeId',
+    'at',
+    'orderId',
+    'clientOid',
+    'strategyId',
+    'symbol',
+    'side',
+    'tradeSide',
+  ] as const),
+  ...([
+    'price',
+    'size',
+    'profit',
+    'fee',
+    'coin',
+    'scope',
+    'source',
+    'fillKind',
+    'otherFees',
+  ] as const),
 ]
 
 export function formatFills(
@@ -68,7 +95,9 @@ export function formatFills(
   if (json) return `${JSON.stringify(fills, undefined, 2)}\n`
   if (csv) {
     const rows = fills.map((fill) =>
-      CSV.map((name) => toCsvCell(name === 'at' ? new Date(fill.at).toISOString() : fill[name])).join(','),
+      CSV.map((name) =>
+        toCsvCell(name === 'at' ? new Date(fill.at).toISOString() : fill[name]),
+      ).join(','),
     )
     return [CSV.join(','), ...rows].map((line) => `${line}\n`).join('')
   }
@@ -88,7 +117,9 @@ export function formatFills(
       { title: 'profit', of: ({ profit, coin }) => moneyOrUnknown(profit, coin), isNumber: true },
       { title: 'fee', of: ({ fee, coin }) => moneyOrUnknown(fee, coin), isNumber: true },
       { title: '', of: ({ scope }) => scope },
-      ...(fills.some((fill) => remarkOf(fill) !== '') ? [{ title: '', of: remarkOf, isBelow: true }] : []),
+      ...(fills.some((fill) => remarkOf(fill) !== '')
+        ? [{ title: '', of: remarkOf, isBelow: true }]
+        : []),
     ],
     fills,
   )
@@ -101,6 +132,7 @@ function moneyOrUnknown(amount: string, coin: string): string {
 /** These fields tell what the system did, and fees in other coins. */
 function remarkOf({ fillKind, otherFees }: BookedFill): string {
   const kind = fillKind === '' || fillKind === 'trade' ? [] : [fillKind]
-  const fees = otherFees === '' ? [] : [`fees also in other coins: ${otherFees.replaceAll(';', ', ')}`]
+  const fees =
+    otherFees === '' ? [] : [`fees also in other coins: ${otherFees.replaceAll(';', ', ')}`]
   return [...kind, ...fees].join('; ')
 }

@@ -52,11 +52,14 @@ export async function readDaemon<View>(
   if (socket === undefined) {
     const view = await readBroken<View>(config, path)
     return (
-      view ?? readStored(config, stored, { off: await findOff(config), secrets: toConfigRequest(options) })
+      view ??
+      readStored(config, stored, { off: await findOff(config), secrets: toConfigRequest(options) })
     )
   }
   const [holder] = listHolders(config.state.directory)
-  const reply = await silence.ask(holder?.pid, () => withClient(socket, (client) => client.read(path)))
+  const reply = await silence.ask(holder?.pid, () =>
+    withClient(socket, (client) => client.read(path)),
+  )
   if (reply.kind === 'answered' && reply.status === 200)
     return { kind: 'found', view: reply.body as View, isLive: true }
   return { kind: 'nothing', exitCode: explainReply(config, reply) }
@@ -70,7 +73,8 @@ export class Silence {
     const known = pid === undefined ? undefined : this.#replies.get(pid)
     if (known) return known
     const reply = await ask()
-    if (pid !== undefined && reply.kind === 'silent' && isTimeout(reply.reason)) this.#replies.set(pid, reply)
+    if (pid !== undefined && reply.kind === 'silent' && isTimeout(reply.reason))
+      this.#replies.set(pid, reply)
     return reply
   }
 }
@@ -115,12 +119,18 @@ export function explainReply(config: DaemonConfig, reply: ControlReply): number 
     return EXIT_SILENT
   }
   if (reply.reason.includes('ENOENT')) {
-    print(`its socket is gone (${reply.reason}); it may trade all the same: ask again in some seconds`)
-    print('  a reload takes it away until it goes on; one that vanished is made anew within two seconds,')
+    print(
+      `its socket is gone (${reply.reason}); it may trade all the same: ask again in some seconds`,
+    )
+    print(
+      '  a reload takes it away until it goes on; one that vanished is made anew within two seconds,',
+    )
     print('  unless its log has control.notListening')
     return EXIT_SILENT
   }
-  print(`no answer: ${isTimeout(reply.reason) ? 'it took the request and says nothing' : reply.reason}`)
+  print(
+    `no answer: ${isTimeout(reply.reason) ? 'it took the request and says nothing' : reply.reason}`,
+  )
   explainSilence(config.state.directory)
   print(
     '  `intentd kill` works without it; `intentd fills`, `profit` and `explain` read the journal beside it',
@@ -129,7 +139,10 @@ export function explainReply(config: DaemonConfig, reply: ControlReply): number 
 }
 
 /** Of an account that broke while its daemon goes on: it holds no state any more, and still says why. */
-async function readBroken<View>(config: DaemonConfig, path: string): Promise<Found<View> | undefined> {
+async function readBroken<View>(
+  config: DaemonConfig,
+  path: string,
+): Promise<Found<View> | undefined> {
   const file = findNewestJournal(config.state.directory)
   if (file === undefined) return undefined
   const reply = await withClient(join(dirname(file), CONTROL_SOCKET), (client) => client.read(path))
@@ -168,7 +181,8 @@ async function readStored<View>(
   stored: (account: ShownAccount, off: AccountOff | undefined) => View | Promise<View>,
   { off, secrets }: { readonly off: AccountOff | undefined; readonly secrets: SecretsRequest },
 ): Promise<Found<View>> {
-  if (off !== undefined) print(`the daemon runs, and this account trades nothing: ${describeOff(off.reason)}`)
+  if (off !== undefined)
+    print(`the daemon runs, and this account trades nothing: ${describeOff(off.reason)}`)
   if (off !== undefined && findNewestJournal(config.state.directory) === undefined) {
     print('it has not run yet: there is no journal of it')
     return { kind: 'nothing', exitCode: EXIT_SILENT }
@@ -199,7 +213,10 @@ export function describeMove(
 }
 
 /** Of a journal that went from the server to another machine; undefined where it is there, or the server does not answer. */
-export async function askForMove(config: DaemonConfig, secrets: SecretsRequest): Promise<string | undefined> {
+export async function askForMove(
+  config: DaemonConfig,
+  secrets: SecretsRequest,
+): Promise<string | undefined> {
   if (config.journal === undefined) return undefined
   const { Handover } = await import('../../journal/postgres/handover.ts')
   let server: InstanceType<typeof Handover> | undefined

@@ -12,7 +12,9 @@ export function addLogLevelCommand(program: Command, { setExit }: VerbFrame): vo
   addOperatedOptions(program.command('log-level'))
     .description('change how much a running daemon logs, until it ends')
     .addArgument(new Argument('<level>').choices(['trace', 'debug', 'info', 'warn', 'error']))
-    .action(async (level: 'info', options: ConfigOptions) => setExit(await setLogLevel(level, options)))
+    .action(async (level: 'info', options: ConfigOptions) =>
+      setExit(await setLogLevel(level, options)),
+    )
 }
 
 async function setLogLevel(level: 'info', options: ConfigOptions): Promise<number> {
@@ -23,8 +25,13 @@ async function setLogLevel(level: 'info', options: ConfigOptions): Promise<numbe
     return EXIT_SILENT
   }
   const request: ControlRequest = {
-    ...{ requestId: randomHex(12), by: operatorName(), reason: 'ordered at the command line' },
-    order: { kind: 'logLevel', level },
+    requestId: randomHex(12),
+    by: operatorName(),
+    reason: 'ordered at the command line',
+    order: {
+      kind: 'logLevel',
+      level,
+    },
   }
   const reply = await withClient(socket, (client) => client.command(request))
   if (reply.kind !== 'answered' || reply.status !== 200) return explainReply(config, reply)

@@ -1,16 +1,26 @@
 import { Argument, type Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
-import { addOperatorCommand, commandDaemon, type CommandOptions } from '../operator/operator-command.ts'
+import {
+  addOperatorCommand,
+  commandDaemon,
+  type CommandOptions,
+} from '../operator/operator-command.ts'
 
 /** `intentd pause`, `resume`, `mode`: the same orders as `restrict` and `release`, in the words of every day. */
 export function addModeCommands(program: Command, { setExit }: VerbFrame): void {
-  const scopeOf = (name: string): string => (/^(\*$|strategy:)/.test(name) ? name : `strategy:${name}`)
+  const scopeOf = (name: string): string =>
+    /^(\*$|strategy:)/.test(name) ? name : `strategy:${name}`
   addOperatorCommand(program, 'pause', '<strategy>')
     .description(
       'stop a strategy: it sends no orders until `resume`, and its open orders that add risk are cancelled',
     )
     .action(async (strategy: string, options: CommandOptions) =>
-      setExit(await commandDaemon({ kind: 'restrict', scope: scopeOf(strategy), mode: 'halted' }, options)),
+      setExit(
+        await commandDaemon(
+          { kind: 'restrict', scope: scopeOf(strategy), mode: 'halted' },
+          options,
+        ),
+      ),
     )
   addOperatorCommand(program, 'resume', '<strategy>')
     .description('end everything that restricts a strategy')
@@ -21,13 +31,16 @@ export function addModeCommands(program: Command, { setExit }: VerbFrame): void 
     .description(
       'allow everything (a release), only orders that reduce, or none; orders that add risk are cancelled',
     )
-    .addArgument(new Argument('<mode>', 'the trading mode').choices(['active', 'reducing', 'halted']))
-    .action(async (scope: string, mode: 'active' | 'reducing' | 'halted', options: CommandOptions) =>
-      setExit(
-        await commandDaemon(
-          mode === 'active' ? { kind: 'release', scope } : { kind: 'restrict', scope, mode },
-          options,
+    .addArgument(
+      new Argument('<mode>', 'the trading mode').choices(['active', 'reducing', 'halted']),
+    )
+    .action(
+      async (scope: string, mode: 'active' | 'reducing' | 'halted', options: CommandOptions) =>
+        setExit(
+          await commandDaemon(
+            mode === 'active' ? { kind: 'release', scope } : { kind: 'restrict', scope, mode },
+            options,
+          ),
         ),
-      ),
     )
 }

@@ -31,7 +31,8 @@ async function showOrders(options: OrdersOptions): Promise<number> {
   if (found.kind === 'nothing') return found.exitCode
   const { strategy, symbol } = options
   const orders = found.view.filter(
-    (order) => order.strategy === (strategy ?? order.strategy) && order.symbol === (symbol ?? order.symbol),
+    (order) =>
+      order.strategy === (strategy ?? order.strategy) && order.symbol === (symbol ?? order.symbol),
   )
   writeOut(options.json ? `${JSON.stringify(orders, undefined, 2)}\n` : formatOrders(orders))
   return 0

@@ -21,7 +21,9 @@ export function addPositionsCommand(program: Command, { setExit }: VerbFrame): v
 async function showPositions(options: ShowOptions): Promise<number> {
   const found = await readDaemon(options, '/v1/positions', viewPositions)
   if (found.kind === 'nothing') return found.exitCode
-  writeOut(options.json ? `${JSON.stringify(found.view, undefined, 2)}\n` : formatPositions(found.view))
+  writeOut(
+    options.json ? `${JSON.stringify(found.view, undefined, 2)}\n` : formatPositions(found.view),
+  )
   return 0
 }
 
@@ -91,7 +93,9 @@ function describeMargin({ symbol, side, liquidation }: PositionView): readonly s
   const needed = ratio ?? statedRatio
   const other = ratioTrust === 'disputed' ? ` (by the exchange ${percent(statedRatio)})` : ''
   const parts = [
-    ...(moves === null ? [] : [`its liquidation is ${moves.toFixed(1)} typical moves of an hour away`]),
+    ...(moves === null
+      ? []
+      : [`its liquidation is ${moves.toFixed(1)} typical moves of an hour away`]),
     ...(needed === null ? [] : [`it needs ${percent(needed)} of the margin behind it${other}`]),
   ]
   return parts.length === 0 ? [] : [`${symbol} ${side}: ${parts.join('; ')}`]

@@ -97,7 +97,12 @@ function sumBy(rows: OpenedRows, by: By): Summed {
     sums.set(key, known)
     return known
   }
-  const nameOf = (row: { at: number; symbol: string; coin: string; strategyId?: string }): string => {
+  const nameOf = (row: {
+    at: number
+    symbol: string
+    coin: string
+    strategyId?: string
+  }): string => {
     if (by === 'strategy') return row.strategyId || NOBODY
     if (by === 'day') return dayOf(row.at, config.calendar.timezone)
     return by === 'instrument' ? row.symbol : row.coin
@@ -118,7 +123,8 @@ function sumBy(rows: OpenedRows, by: By): Summed {
     .map(([key, { money: stated, funding: paid }]): ProfitRow => {
       const [name = '', coin = ''] = JSON.parse(key) as string[]
       const counted = profits.find((one) => one.strategyId === name && one.coin === coin)
-      const own = name === NOBODY ? withoutTaken(stated, coin, profits) : { ...stated, ...madeBy(counted) }
+      const own =
+        name === NOBODY ? withoutTaken(stated, coin, profits) : { ...stated, ...madeBy(counted) }
       return {
         name,
         coin,
@@ -132,7 +138,9 @@ function sumBy(rows: OpenedRows, by: By): Summed {
           .join('; '),
       }
     })
-    .toSorted((one, other) => one.name.localeCompare(other.name) || one.coin.localeCompare(other.coin))
+    .toSorted(
+      (one, other) => one.name.localeCompare(other.name) || one.coin.localeCompare(other.coin),
+    )
   const all = sumMoney([...sums.values()].map(({ money: part }) => part))
   return { made, uncounted: describeUncounted(uncountedOf(all)) }
 }
@@ -216,11 +224,9 @@ function totalOf(rows: readonly ProfitRow[], uncounted: string): readonly Profit
     rows.reduce((total, row) => total.plus(decimal(of(row) || '0')), ZERO).toString()
   return [
     {
-      ...{
-        name: 'all',
-        coin: [...coins][0] ?? '',
-        fills: rows.reduce((total, { fills }) => total + fills, 0),
-      },
+      name: 'all',
+      coin: [...coins][0] ?? '',
+      fills: rows.reduce((total, { fills }) => total + fills, 0),
       realised: sum(({ realised }) => realised),
       fees: sum(({ fees }) => fees),
       funding: sum(({ funding }) => funding),

@@ -79,13 +79,17 @@ async function showOnce(options: StatusOptions): Promise<number> {
 function readStatus(options: StatusOptions): Promise<Found<StatusView>> {
   const config = loadOperated(options)
   if (findSocket(config) === undefined) sayWhatWaits(config.state.directory)
-  return readDaemon(options, '/v1/status', (account, off) => toStored(account, repeatOptions(options), off))
+  return readDaemon(options, '/v1/status', (account, off) =>
+    toStored(account, repeatOptions(options), off),
+  )
 }
 
 /** What the next daemon will find beside the journal. */
 function sayWhatWaits(directory: string): void {
   if (existsSync(killFileOf(directory)))
-    print(`! a kill stands (${killFileOf(directory)}): the next daemon obeys it before its first order`)
+    print(
+      `! a kill stands (${killFileOf(directory)}): the next daemon obeys it before its first order`,
+    )
   const waiting = listWaiting(directory)
   for (const command of waiting) print(`! waits for the next daemon: ${command}`)
   if (waiting.length > 0) print(`  (${directory}/operator; a file that is removed is not obeyed)`)
@@ -93,23 +97,25 @@ function sayWhatWaits(directory: string): void {
   if (last !== undefined) print(describeLastRun(last))
 }
 
-function toStored(account: ShownAccount, configOption: string, off: AccountOff | undefined): StatusView {
+function toStored(
+  account: ShownAccount,
+  configOption: string,
+  off: AccountOff | undefined,
+): StatusView {
   const { name, environment } = account.config
   const now = systemClock.now()
   return {
-    ...{
-      name,
-      environment,
-      version: '',
-      exchange: '',
-      pid: 0,
-      processStartedAt: 0,
-      startedAt: 0,
-      speed: 1,
-      isReadOnly: true,
-      now,
-      configOption,
-    },
+    name,
+    environment,
+    version: '',
+    exchange: '',
+    pid: 0,
+    processStartedAt: 0,
+    startedAt: 0,
+    speed: 1,
+    isReadOnly: true,
+    now,
+    configOption,
     accounts: [viewAccount(account, configOption)],
     off: off === undefined ? [] : [off],
   }
@@ -162,7 +168,10 @@ function describeStandby({ standby, now }: StatusView): string {
         : `takes over in ${age(freeInMs)} unless the lease is renewed`
   const other =
     differs.length === 0 ? '' : `! it would trade otherwise than the writer: ${differs.join(', ')}`
-  return line('standby', looked) + [next, other].map((text) => (text === '' ? '' : line('', text))).join('')
+  return (
+    line('standby', looked) +
+    [next, other].map((text) => (text === '' ? '' : line('', text))).join('')
+  )
 }
 
 /** `with 2 other daemons (at most 3) for 60 s: tickers 5 of 20, …` */
@@ -180,17 +189,24 @@ function describeSharedLimits({ sharedLimits, now }: StatusView): string {
   }[state]
   return [
     line('shared', `${how}: ${held}`),
-    gone.length === 0 ? '' : line('', `of daemons that ended, and may count still: ${gone.join(', ')}`),
+    gone.length === 0
+      ? ''
+      : line('', `of daemons that ended, and may count still: ${gone.join(', ')}`),
     reason === null ? '' : line('', `! ${reason}`),
   ].join('')
 }
 
 /** Only where they do not arrive: whoever waits for alerts has to look here. */
 function describeAlerts({ alerts = [] }: StatusView): string {
-  const failing = alerts.flatMap(({ target, failing: why }) => (why === null ? [] : [{ target, ...why }]))
+  const failing = alerts.flatMap(({ target, failing: why }) =>
+    why === null ? [] : [{ target, ...why }],
+  )
   return failing
     .map(({ target, since, reason }, index) =>
-      line(index === 0 ? 'alerts' : '', `! none arrives at ${target} since ${toTime(since)}: ${reason}`),
+      line(
+        index === 0 ? 'alerts' : '',
+        `! none arrives at ${target} since ${toTime(since)}: ${reason}`,
+      ),
     )
     .join('')
 }
@@ -201,7 +217,9 @@ function describeSharedTickers({ sharedTickers }: StatusView): string {
   return [
     line('tickers', `${taken} readings of other daemons, ${own} of its own`),
     refused === 0 ? '' : line('', `! refused ${refused} that were no answer of the exchange`),
-    failed === 0 ? '' : line('', `! no answer of Redis ${failed === 1 ? 'once' : `${failed} times`}`),
+    failed === 0
+      ? ''
+      : line('', `! no answer of Redis ${failed === 1 ? 'once' : `${failed} times`}`),
   ].join('')
 }
 
@@ -225,13 +243,18 @@ function formatAccount(
     account.kill ? line('kill', describeKill(account.kill)) : '',
     ...account.unattended.map((one) => line('', `! ${describeUnattended(one)}`)),
     isLive ? line('ages', describeAges(account)) : '',
-    line('orders', orders.length === 0 ? 'none open' : `${orders.join(', ')}${describeUnknown(account)}`),
+    line(
+      'orders',
+      orders.length === 0 ? 'none open' : `${orders.join(', ')}${describeUnknown(account)}`,
+    ),
     line('today', describeProfit(profit.today, account.coin)),
     line('in all', describeProfit(profit.total, account.coin)),
     line('unrealised', describeUnrealised(account, isLive)),
     account.equity === null ? '' : line('equity', describeEquity(account)),
     isLive && account.losses.length > 0 ? line('losses', describeLosses(account)) : '',
-    account.worstCase === null ? '' : line('worst case', describeWorstCase(account.worstCase, account.coin)),
+    account.worstCase === null
+      ? ''
+      : line('worst case', describeWorstCase(account.worstCase, account.coin)),
     isMoney && !account.isLossLimited
       ? line('', '! nothing limits what the account may lose (risk.losses: none)')
       : '',
@@ -293,9 +316,14 @@ function formatRestriction(restriction: RestrictionView, { unattended }: Account
 }
 
 /** A release lets a strategy order its whole target again, whatever the account holds beside it. */
-function leadTo({ scope, mode, command }: RestrictionView, unattended: AccountView['unattended']): string {
+function leadTo(
+  { scope, mode, command }: RestrictionView,
+  unattended: AccountView['unattended'],
+): string {
   if (command?.startsWith('intentd repair')) return 'With the daemon stopped, repair it first:'
-  const left = unattended.filter((one) => one.strategy === null && [one.symbol, '*'].includes(scope))
+  const left = unattended.filter(
+    (one) => one.strategy === null && [one.symbol, '*'].includes(scope),
+  )
   const symbols = [...new Set(left.map(({ symbol }) => symbol))]
   if (mode === 'reducing' || symbols.length === 0) return 'To release it:'
   const handed = symbols.map((symbol) => `\`intentd adopt ${symbol} --to ID\``).join(', ')
@@ -356,7 +384,10 @@ function netOf(profit: ProfitView | undefined): string | null {
 }
 
 /** A journal has no prices: what is held in one that nobody runs is worth nobody knows what. */
-function describeUnrealised({ positions, profit: { total }, coin }: AccountView, isLive: boolean): string {
+function describeUnrealised(
+  { positions, profit: { total }, coin }: AccountView,
+  isLive: boolean,
+): string {
   if (positions.length === 0) return 'none: nothing is held'
   if (total.unrealised !== null)
     return `${money(total.unrealised, coin)} of what is held now, not counted above`
@@ -376,7 +407,9 @@ function describeLosses({ losses, coin }: AccountView): string {
         ? `${(used * 100).toFixed(2)} % of ${max * 100} %`
         : `${showCoin(used, coin)} of ${max}`
       const reached =
-        peak === null || level === null ? '' : ` (at ${showCoin(level, coin)}, peak ${showCoin(peak, coin)})`
+        peak === null || level === null
+          ? ''
+          : ` (at ${showCoin(level, coin)}, peak ${showCoin(peak, coin)})`
       return `${scope} ${limit} ${shown}${reached}`
     })
     .join(', ')
@@ -402,7 +435,11 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
         of: ({ id }) => money(profit.strategies[id]?.realised ?? null, coin),
         isNumber: true,
       },
-      { title: 'fees', of: ({ id }) => money(profit.strategies[id]?.fees ?? null, coin), isNumber: true },
+      {
+        title: 'fees',
+        of: ({ id }) => money(profit.strategies[id]?.fees ?? null, coin),
+        isNumber: true,
+      },
       {
         title: 'unrealised',
         of: ({ id }) => money(profit.strategies[id]?.unrealised ?? null, coin),
@@ -429,7 +466,11 @@ function formatLimiter({ limiter }: AccountView): string {
       { title: 'limit', of: ({ limit }) => limit, isNumber: true },
       { title: 'calls', of: ({ made }) => String(made), isNumber: true },
       { title: 'used', of: ({ usedShare }) => `${(usedShare * 100).toFixed(1)} %`, isNumber: true },
-      { title: 'wait p99', of: ({ waitedMsP99 }) => `${waitedMsP99.toFixed(1)} ms`, isNumber: true },
+      {
+        title: 'wait p99',
+        of: ({ waitedMsP99 }) => `${waitedMsP99.toFixed(1)} ms`,
+        isNumber: true,
+      },
       { title: '429', of: ({ rateLimited }) => String(rateLimited), isNumber: true },
     ],
     limiter,

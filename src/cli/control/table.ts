@@ -38,7 +38,8 @@ const NARROWED: readonly {
  */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const below = columns.find(({ isBelow }) => isBelow)
-  if (below === undefined || widthOf(columns, rows) <= COLUMNS) return formatRows(columns, rows).join('')
+  if (below === undefined || widthOf(columns, rows) <= COLUMNS)
+    return formatRows(columns, rows).join('')
   const [titles = '', ...lines] = formatRows(
     columns.filter((column) => column !== below),
     rows,
@@ -53,7 +54,8 @@ export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly
 
 function widthOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): number {
   return columns.reduce(
-    (sum, { title, of }) => sum + GAP.length + Math.max(title.length, ...rows.map((row) => of(row).length)),
+    (sum, { title, of }) =>
+      sum + GAP.length + Math.max(title.length, ...rows.map((row) => of(row).length)),
     -GAP.length,
   )
 }
@@ -74,7 +76,9 @@ function formatRows<Row>(columns: readonly Column<Row>[], rows: readonly Row[]):
       })
       .join(GAP)
       .trimEnd()
-  return [toLine(columns.map(({ title }) => title)), ...cells.map(toLine)].map((line) => `${line}\n`)
+  return [toLine(columns.map(({ title }) => title)), ...cells.map(toLine)].map(
+    (line) => `${line}\n`,
+  )
 }
 
 /** Takes from the widest of those that give way first, until the table fits or nothing gives way any more. */
@@ -120,7 +124,10 @@ export function money(text: string | null, coin: string): string {
   // Half a cent below nothing is nothing.
   const value = Math.round(Number(text) * 10 ** digits) / 10 ** digits || 0
   return Number.isFinite(value)
-    ? value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+    ? value.toLocaleString('en-US', {
+        minimumFractionDigits: digits,
+        maximumFractionDigits: digits,
+      })
     : text
 }
 

@@ -27,8 +27,13 @@ export function addWhatIfCommand(program: Command, { setExit }: VerbFrame): void
     .description(
       'show what would be held, worth and left if the market moved: without --move a row for each of several moves, and -10 % in detail',
     )
-    .addOption(listOption('--move <share>', 'by how much: -10% of every price, or BTCUSDT=-20% of one'))
-    .option('--fill-all', 'as if all resting orders were filled, and not only those that the move comes to')
+    .addOption(
+      listOption('--move <share>', 'by how much: -10% of every price, or BTCUSDT=-20% of one'),
+    )
+    .option(
+      '--fill-all',
+      'as if all resting orders were filled, and not only those that the move comes to',
+    )
     .option('--json', 'as JSON')
     .action(async (options: WhatIfOptions) => {
       const query = readQuery(options)
@@ -108,7 +113,8 @@ function formatRows(view: WhatIfView): string {
 function formatScenario(view: WhatIfView): string {
   const { scenario } = view
   const { positions, filled, fill, fees, realised, funding, liquidation, isLiquidated } = scenario
-  const which = fill === 'all' ? 'all resting orders filled' : 'the resting orders on the way filled'
+  const which =
+    fill === 'all' ? 'all resting orders filled' : 'the resting orders on the way filled'
   const ending = isLiquidated ? 'LIQUIDATED ON THE WAY' : `used ${percent(scenario.used)}`
   return [
     ...wrap(`if ${describeMoves(scenario.moves)}, ${which} (${filled}):`),
@@ -174,7 +180,10 @@ function amount({ coin }: Pick<WhatIfView, 'coin'>, text: string | null): string
   if (text === null) return '-'
   const digits = coin.includes('USD') ? 2 : 8
   const value = Number(Number(text).toFixed(digits)) || 0
-  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+  return value.toLocaleString('en-US', {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  })
 }
 
 function inCoin(view: Pick<WhatIfView, 'coin'>, text: string | null): string {

@@ -20,7 +20,12 @@ import { ownWriter } from '../../daemon/account/own-writer.ts'
 import { stopTimeoutOf } from '../../daemon/account/engine-settings.ts'
 import { isEmbedded } from '../../daemon/state/state-place.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { addConfigOptions, type ConfigOptions, repeatOptions, toConfigRequest } from '../process/options.ts'
+import {
+  addConfigOptions,
+  type ConfigOptions,
+  repeatOptions,
+  toConfigRequest,
+} from '../process/options.ts'
 import { examineExchange } from './examine-exchange.ts'
 import {
   examineBinary,
@@ -49,14 +54,18 @@ export function addDoctorCommand(program: Command, { setExit }: VerbFrame): void
   addConfigOptions(program.command('doctor'))
     .description('check everything that a run depends on, and say what to do; changes nothing')
     .option('--json', 'print the findings as JSON')
-    .option('--listed-node', 'fail where Node is none of the binaries that deploy/node-checksums.txt lists')
+    .option(
+      '--listed-node',
+      'fail where Node is none of the binaries that deploy/node-checksums.txt lists',
+    )
     .action(async (options: DoctorOptions) => setExit(await doctor(options)))
 }
 
 async function doctor(options: DoctorOptions): Promise<number> {
   const findings = await examine(options)
   const hasFailed = findings.some(({ state }) => state === 'fail')
-  const text = options.json === true ? JSON.stringify({ hasFailed, findings }) : formatFindings(findings)
+  const text =
+    options.json === true ? JSON.stringify({ hasFailed, findings }) : formatFindings(findings)
   writeOut(`${text}\n`)
   return hasFailed ? EXIT_FAILED : 0
 }
@@ -70,7 +79,10 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   const { main, others, problems } = readAccounts(request)
   if (main === undefined || problems.length > 0) {
     const found = `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'} in ${request.file}; the rest cannot be looked at`
-    return [...runtime, finding('fail', 'configuration', found, 'intentd check names each with its line')]
+    return [
+      ...runtime,
+      finding('fail', 'configuration', found, 'intentd check names each with its line'),
+    ]
   }
   const loaded = [main, ...others]
   const configs = loaded.map(({ config }) => config)
@@ -108,7 +120,9 @@ function examineProtection(accounts: readonly LoadedConfig[]): readonly Finding[
   const undecided = accounts.flatMap(findUndecidedLosses)
   const missing = listMissingProtection(accounts)
   if (undecided.length + missing.length === 0)
-    return [ok('protection', 'losses, leverage and positions are limited, and alerts have a target')]
+    return [
+      ok('protection', 'losses, leverage and positions are limited, and alerts have a target'),
+    ]
   const show = (state: 'fail' | 'warn', problems: readonly Problem[]): readonly Finding[] =>
     problems.map((problem) => finding(state, 'protection', formatProblem(problem), SEE_LIMITS))
   return [...show('fail', undecided), ...show('warn', missing)]
@@ -125,7 +139,11 @@ async function examineAccount(
 ): Promise<readonly Finding[]> {
   const keys = examineKeys(config, request)
   const access = isEmbedded(config) ? undefined : accessTo(config, keys.credentials)
-  const own = ownWriter(config, { directory: config.state.directory, access, now: systemClock.now() })
+  const own = ownWriter(config, {
+    directory: config.state.directory,
+    access,
+    now: systemClock.now(),
+  })
   return [
     ...keys.findings,
     ...examineOwner(config, own),
@@ -168,7 +186,10 @@ interface Keys {
 /** Whether they are there and readable by their owner alone. They are never shown. */
 function examineKeys(config: DaemonConfig, request: SecretsRequest): Keys {
   if (!needsCredentials(config)) {
-    return { findings: [ok('keys', 'the simulator inside the daemon needs none')], credentials: undefined }
+    return {
+      findings: [ok('keys', 'the simulator inside the daemon needs none')],
+      credentials: undefined,
+    }
   }
   try {
     const credentials = loadCredentials(config, request)

@@ -4,7 +4,12 @@ import { PROXY_LOGIN } from '../../config/schema/daemon-schema.ts'
 import type { Credentials } from '../../config/secrets.ts'
 import { accessTo, toRefusal } from '../../daemon/account/account-keys.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
-import { isForbidden, type RefusedAnswer, refusesKeys, type UnknownAnswer } from '../../domain/answer.ts'
+import {
+  isForbidden,
+  type RefusedAnswer,
+  refusesKeys,
+  type UnknownAnswer,
+} from '../../domain/answer.ts'
 import type { PositionReading } from '../../domain/position.ts'
 import { TickerTable } from '../../domain/ticker-table.ts'
 import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
@@ -68,10 +73,16 @@ export async function examineExchange(
   const offset = new ExchangeClock()
   const { requestTimeoutMs, answerBytesMax, locale } = config.exchange
   const client = new ExchangeClient({
-    ...{ baseUrl, requestTimeoutMs, answerBytesMax, locale, offset },
+    baseUrl,
+    requestTimeoutMs,
+    answerBytesMax,
+    locale,
+    offset,
     ...accessTo(config, credentials),
     proxyFor,
-    ...{ positionMode: config.account.positionMode, clock: systemClock, timers: systemTimers },
+    positionMode: config.account.positionMode,
+    clock: systemClock,
+    timers: systemTimers,
   })
   const table = new TickerTable()
   try {
@@ -79,9 +90,11 @@ export async function examineExchange(
     if (config.exchange.baseUrl === undefined) return [reached, judgeClock(offset)]
     if (reached.state !== 'ok') return [reached]
     return [
-      ...[reached, judgeClock(offset)],
+      reached,
+      judgeClock(offset),
       ...(await examineAccount(client, config, credentials)),
-      ...[judgePrecision(table, config), KEY_RIGHTS],
+      judgePrecision(table, config),
+      KEY_RIGHTS,
     ]
   } finally {
     await client.close()
@@ -142,13 +155,17 @@ async function examineAccount(
   credentials: Credentials | undefined,
 ): Promise<readonly Finding[]> {
   if (credentials === undefined) {
-    return [finding('notChecked', 'key accepted', 'there is no key to show', 'see keys'), MODE_UNSEEN]
+    return [
+      finding('notChecked', 'key accepted', 'there is no key to show', 'see keys'),
+      MODE_UNSEEN,
+    ]
   }
   let mode: Finding | undefined
   const margin: Finding[] = []
   for (const instrument of [...toInstruments(config).values()].slice(0, POSITIONS_MAX)) {
     const answer = await client.readPosition({ instrument })
-    if (answer.kind !== 'accepted') return [judgeRefusal(answer, config), mode ?? MODE_UNSEEN, ...margin]
+    if (answer.kind !== 'accepted')
+      return [judgeRefusal(answer, config), mode ?? MODE_UNSEEN, ...margin]
     mode ??= judgeMode(answer.data, config)
     // These are settings of each instrument.
     margin.push(...judgeMargin(answer.data, config))
@@ -158,11 +175,20 @@ async function examineAccount(
 }
 
 /** Whether others copy its trades: then fewer batches a second are allowed. Only a trader has a summary as one. */
-async function examineTier(client: ExchangeClient, { account: { tier } }: DaemonConfig): Promise<Finding> {
+async function examineTier(
+  client: ExchangeClient,
+  { account: { tier } }: DaemonConfig,
+): Promise<Finding> {
   const answer = await client.call('copyOrderTotalDetail', {})
-  const isKnown = answer.kind === 'accepted' || (answer.kind === 'refused' && answer.class === 'definite')
+  const isKnown =
+    answer.kind === 'accepted' || (answer.kind === 'refused' && answer.class === 'definite')
   if (!isKnown)
-    return finding('notChecked', 'tier', `${answer.code} ${answer.message}`, 'run it again in a moment')
+    return finding(
+      'notChecked',
+      'tier',
+      `${answer.code} ${answer.message}`,
+      'run it again in a moment',
+    )
   const found = answer.kind === 'accepted' ? 'copyTrader' : 'ordinary'
   return found === tier
     ? ok('tier', `${tier}, says the exchange`)
@@ -186,7 +212,10 @@ function judgeRefusal(answer: RefusedAnswer | UnknownAnswer, config: DaemonConfi
 }
 
 /** Undefined where no position says it. */
-function judgeMode({ rows, symbol }: PositionReading, { account }: DaemonConfig): Finding | undefined {
+function judgeMode(
+  { rows, symbol }: PositionReading,
+  { account }: DaemonConfig,
+): Finding | undefined {
   const is = rows.find(({ positionMode }) => positionMode !== undefined)?.positionMode
   if (is === undefined) return undefined
   return is === account.positionMode
@@ -203,8 +232,12 @@ function judgeMode({ rows, symbol }: PositionReading, { account }: DaemonConfig)
 function judgeMargin({ rows, symbol }: PositionReading, config: DaemonConfig): Finding[] {
   const { marginMode: wanted } = config.account
   const { leverage } = toInstruments(config).get(symbol) ?? {}
-  const mode = rows.find(({ marginMode }) => marginMode !== undefined && marginMode !== wanted)?.marginMode
-  const other = rows.find((row) => row.leverage !== undefined && row.leverage !== leverage)?.leverage
+  const mode = rows.find(
+    ({ marginMode }) => marginMode !== undefined && marginMode !== wanted,
+  )?.marginMode
+  const other = rows.find(
+    (row) => row.leverage !== undefined && row.leverage !== leverage,
+  )?.leverage
   return [
     ...(mode === undefined
       ? []

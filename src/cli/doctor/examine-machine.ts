@@ -55,7 +55,12 @@ export async function examineBinary(isListRequired: boolean): Promise<Finding> {
     if (kind === 'listed') return ok(what, `as in ${from}: sha256 ${sha256}`)
     if (kind === 'changed') {
       const found = `${path} is not what its package holds: sha256 ${sha256}`
-      return finding('fail', what, found, 'install the package again, and find out who has changed it')
+      return finding(
+        'fail',
+        what,
+        found,
+        'install the package again, and find out who has changed it',
+      )
     }
     return finding(
       isListRequired ? 'fail' : 'notChecked',
@@ -90,7 +95,8 @@ export function examineOwner(config: DaemonConfig, own: JournalWriter): readonly
   const what = 'journal, keys'
   const { directory } = config.state
   try {
-    const noted = config.journal === undefined ? readNoted(join(directory, JOURNAL_FILE)) : undefined
+    const noted =
+      config.journal === undefined ? readNoted(join(directory, JOURNAL_FILE)) : undefined
     const keys = noted?.keys ?? readFingerprint(directory)
     if (keys === undefined || own.keys === undefined) return []
     assertKeys(directory, { keys, by: noted?.by ?? 'an earlier version' }, own)
@@ -99,7 +105,14 @@ export function examineOwner(config: DaemonConfig, own: JournalWriter): readonly
     if (!(error instanceof Failure) || error.code !== 'STATE_OF_OTHER_KEYS')
       return [finding('notChecked', what, messageOf(error), 'a start says what is wrong with it')]
     const { journal, configuration } = error.facts
-    return [finding('fail', what, `written with ${journal}, and here are ${configuration}`, error.hint ?? '')]
+    return [
+      finding(
+        'fail',
+        what,
+        `written with ${journal}, and here are ${configuration}`,
+        error.hint ?? '',
+      ),
+    ]
   }
 }
 
@@ -128,7 +141,9 @@ export function examineFiles(config: DaemonConfig, request: SecretsRequest): rea
   const user = ownerOf(config)
   const trust = trustIn(user)
   return [
-    ...listFilesRead(config, request).map((read) => objectToReaders(read) ?? judgeTrust(read, trust)),
+    ...listFilesRead(config, request).map(
+      (read) => objectToReaders(read) ?? judgeTrust(read, trust),
+    ),
     ...(user === process.geteuid() ? [] : [ofOtherUser(user)]),
   ]
 }
@@ -159,7 +174,10 @@ function ofOtherUser(user: number): Finding {
 }
 
 /** Keys, orders and positions may be read by their owner alone. */
-const PRIVATE: Readonly<Record<string, string>> = { '.env': 'chmod 600', 'state directory': 'chmod 700' }
+const PRIVATE: Readonly<Record<string, string>> = {
+  '.env': 'chmod 600',
+  'state directory': 'chmod 700',
+}
 
 function objectToReaders({ what, files: [path = ''] }: FilesRead): Finding | undefined {
   const command = PRIVATE[what]
@@ -191,7 +209,12 @@ export function examineDisk({ state: { directory, freeBytesMin } }: DaemonConfig
       return finding('warn', 'disk', found, 'make room before it is full')
     return ok('disk', found)
   } catch (error) {
-    return finding('fail', 'disk', `${place}: ${messageOf(error)}`, 'let the user of the daemon write there')
+    return finding(
+      'fail',
+      'disk',
+      `${place}: ${messageOf(error)}`,
+      'let the user of the daemon write there',
+    )
   }
 }
 
@@ -233,7 +256,8 @@ export function examineLocks(
 }
 
 function otherTrader(trader: LockHolder): Finding {
-  const advice = 'stop it, or give this configuration an account of its own: `run` refuses while it trades'
+  const advice =
+    'stop it, or give this configuration an account of its own: `run` refuses while it trades'
   return finding(
     'warn',
     'account lock',

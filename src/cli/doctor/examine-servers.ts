@@ -1,7 +1,16 @@
 import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
-import { loadJournalPassword, loadLimitsPassword, type SecretsRequest } from '../../config/secrets.ts'
-import { commitMsMaxOf, isNearlyLate, notCopied, serverPlaceOf } from '../../daemon/state/open-journal.ts'
+import {
+  loadJournalPassword,
+  loadLimitsPassword,
+  type SecretsRequest,
+} from '../../config/secrets.ts'
+import {
+  commitMsMaxOf,
+  isNearlyLate,
+  notCopied,
+  serverPlaceOf,
+} from '../../daemon/state/open-journal.ts'
 import { JOURNAL_FILE, journalPlaceOf } from '../../daemon/state/state-place.ts'
 import { LOG_EVENTS } from '../../domain/log-events.ts'
 import type { ProbedRedis } from '../../exchange/limiter/shared/probe-redis.ts'
@@ -45,7 +54,8 @@ async function examineJournalServer(
     const server = await probeServer(place, { identity, own }, systemClock)
     const file = join(config.state.directory, JOURNAL_FILE)
     // As a start would.
-    if (server.journal !== 'written' && isJournalFile(file)) throw notCopied(file, place.schema, configOption)
+    if (server.journal !== 'written' && isJournalFile(file))
+      throw notCopied(file, place.schema, configOption)
     const there = {
       none: 'has no journal of this account yet',
       empty: `has the journal ${place.schema}, which is empty`,
@@ -119,7 +129,10 @@ function judgeCommit(commitMs: number, config: DaemonConfig): Finding {
     : ok('journal, commit', found)
 }
 
-async function examineRedis(config: DaemonConfig, request: SecretsRequest): Promise<readonly Finding[]> {
+async function examineRedis(
+  config: DaemonConfig,
+  request: SecretsRequest,
+): Promise<readonly Finding[]> {
   const { shared } = config.exchange
   if (shared === undefined) return []
   const { redis } = shared
@@ -140,9 +153,19 @@ function judgeRedis(url: string, { version, isReplica }: ProbedRedis): Finding {
   const what = 'shared limits'
   const found = `${url} answers (version ${version})`
   if (isReplica)
-    return finding('fail', what, `${found}, and is a replica`, 'name its primary in exchange.shared.redis')
+    return finding(
+      'fail',
+      what,
+      `${found}, and is a replica`,
+      'name its primary in exchange.shared.redis',
+    )
   if (Number(version.split('.')[0]) < REDIS_MIN)
-    return finding('warn', what, found, `shared limits are tested with Redis ${REDIS_MIN} and with Valkey`)
+    return finding(
+      'warn',
+      what,
+      found,
+      `shared limits are tested with Redis ${REDIS_MIN} and with Valkey`,
+    )
   return ok(what, `${found}, and takes the script that shares`)
 }
 

@@ -30,19 +30,26 @@ export interface SupervisorRequest {
 export function examineSupervisors(request: SupervisorRequest): readonly Finding[] {
   const { cwd, stopMs, systemUnits = SYSTEM_UNITS } = request
   const ecosystem = join(cwd, ECOSYSTEM_FILE)
-  const units = [join(cwd, UNIT_FILE), join(systemUnits, UNIT_FILE)].filter((path) => existsSync(path))
+  const units = [join(cwd, UNIT_FILE), join(systemUnits, UNIT_FILE)].filter((path) =>
+    existsSync(path),
+  )
   const findings = [
     ...(existsSync(ecosystem) ? [examinePm2(ecosystem, stopMs)] : []),
     ...units.map((path) => examineUnit(path, stopMs)),
   ]
   if (findings.length > 0) return findings
-  const advice = 'pm2 or systemd starts it again after a crash: `intentd init` writes files for both'
-  return [finding('warn', 'supervisor', `neither ${ECOSYSTEM_FILE} nor ${UNIT_FILE} is here`, advice)]
+  const advice =
+    'pm2 or systemd starts it again after a crash: `intentd init` writes files for both'
+  return [
+    finding('warn', 'supervisor', `neither ${ECOSYSTEM_FILE} nor ${UNIT_FILE} is here`, advice),
+  ]
 }
 
 function examinePm2(path: string, stopMs: number): Finding {
   try {
-    const { apps = [] } = createRequire(import.meta.url)(path) as { readonly apps?: readonly Pm2App[] }
+    const { apps = [] } = createRequire(import.meta.url)(path) as {
+      readonly apps?: readonly Pm2App[]
+    }
     const app = apps.find(({ name }) => name === 'intentd') ?? apps[0] ?? {}
     return judge('pm2', path, faultsOfApp(app, stopMs))
   } catch (error) {
@@ -53,9 +60,13 @@ function examinePm2(path: string, stopMs: number): Finding {
 function faultsOfApp(app: Pm2App, stopMs: number): readonly string[] {
   const { kill_timeout = 1600, stop_exit_codes = [], filter_env = [], exec_mode = 'fork' } = app
   return [
-    ...(kill_timeout < stopMs ? [`kill_timeout is ${kill_timeout} ms, and a stop may take ${stopMs}`] : []),
+    ...(kill_timeout < stopMs
+      ? [`kill_timeout is ${kill_timeout} ms, and a stop may take ${stopMs}`]
+      : []),
     ...(stop_exit_codes.includes(EXIT_CONFIGURATION) ? [] : ['stop_exit_codes lacks 78']),
-    ...(stop_exit_codes.includes(0) ? ['stop_exit_codes holds 0, which is also what a kill looks like'] : []),
+    ...(stop_exit_codes.includes(0)
+      ? ['stop_exit_codes holds 0, which is also what a kill looks like']
+      : []),
     ...(filter_env.includes('INTENTD_')
       ? []
       : ['filter_env lacks INTENTD_: keys would stand in the dump of pm2']),
@@ -77,7 +88,9 @@ function examineUnit(path: string, stopMs: number): Finding {
       ? []
       : ['RestartPreventExitStatus lacks 78']),
     ...(['', 'no'].includes(setting('Restart')) ? ['Restart is not set'] : []),
-    ...(setting('Type') === 'notify' && setting('NotifyAccess') !== 'all' ? ['NotifyAccess is not all'] : []),
+    ...(setting('Type') === 'notify' && setting('NotifyAccess') !== 'all'
+      ? ['NotifyAccess is not all']
+      : []),
     ...(setting('WatchdogSec') !== '' && setting('Type') !== 'notify'
       ? ['WatchdogSec wants Type=notify']
       : []),

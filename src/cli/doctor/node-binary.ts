@@ -22,7 +22,10 @@ export interface NodeBinary {
 }
 
 /** Compares a binary of Node with the list in the repository. @throws what reading it throws */
-export async function examineNodeBinary(binary = process.execPath, list = readList()): Promise<NodeBinary> {
+export async function examineNodeBinary(
+  binary = process.execPath,
+  list = readList(),
+): Promise<NodeBinary> {
   const path = realpathSync(binary)
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer)

@@ -30,7 +30,10 @@ export function addExplainCommand(program: Command, { setExit }: VerbFrame): voi
     .description(
       "show an order's whole history from the journal, or why there was none; also while the daemon runs",
     )
-    .argument('<subject>', 'a clientOid, an intent key, a symbol, or the tradeId or orderId of a fill')
+    .argument(
+      '<subject>',
+      'a clientOid, an intent key, a symbol, or the tradeId or orderId of a fill',
+    )
     .option(
       '--since <when>',
       'for a symbol: the last 10m or 2h, or from an instant such as 2025-06-02T06:00Z',
@@ -69,7 +72,11 @@ function explain(subject: string, options: ExplainOptions): number {
   }
 }
 
-function storiesOf(frame: ExplainFrame, subject: string, since: number | undefined): readonly Story[] {
+function storiesOf(
+  frame: ExplainFrame,
+  subject: string,
+  since: number | undefined,
+): readonly Story[] {
   if (frame.instruments.has(subject))
     return [explainSymbol(frame, subject, since ?? systemClock.now() - SINCE_MS)]
   const order = explainOrder(frame, subject)

@@ -34,7 +34,8 @@ export function loadFleetPlaces(
   options: ConfigOptions & { readonly url?: string | undefined },
   load: (own: ConfigOptions) => DaemonConfig = loadOperated,
 ): FleetPlaces {
-  if (options.url !== undefined) return { places: [placeOf(options.url)], served: [], files: [], code: 0 }
+  if (options.url !== undefined)
+    return { places: [placeOf(options.url)], served: [], files: [], code: 0 }
   const main = load(options)
   const places = new Map<string, PostgresPlace>()
   const files: FleetConfig[] = []
@@ -42,7 +43,8 @@ export function loadFleetPlaces(
   let code = 0
   for (const file of [main.file, ...(main.accounts ?? [])]) {
     try {
-      const own = file === main.file ? options : { ...options, config: file, set: [], state: undefined }
+      const own =
+        file === main.file ? options : { ...options, config: file, set: [], state: undefined }
       const config = load(own)
       if (config.journal === undefined) files.push({ config, own })
       else {
@@ -76,7 +78,10 @@ export function placeOf(url: string): PostgresPlace {
   const given = bare.searchParams.get('password') ?? decodeURIComponent(bare.password)
   if (given === '') {
     const request = { cwd: process.cwd() }
-    const ofJournal = loadJournalPassword({ journal: { url, leaseMs: 0, withoutTls: true } }, request)
+    const ofJournal = loadJournalPassword(
+      { journal: { url, leaseMs: 0, withoutTls: true } },
+      request,
+    )
     return { url, password: ofJournal ?? loadSweepPassword(request), schema: '' }
   }
   bare.password = ''

@@ -51,7 +51,8 @@ export async function killFleets(
   options: KillFleetsOptions,
 ): Promise<number> {
   const codes = databases.map(async ({ name, reader }) => {
-    const print = (text: string): void => options.print(name === undefined ? text : `${name}: ${text}`)
+    const print = (text: string): void =>
+      options.print(name === undefined ? text : `${name}: ${text}`)
     try {
       return await killFleet({ ...options, reader, print })
     } finally {
@@ -94,7 +95,8 @@ async function killFleet(options: KillFleetOptions): Promise<number> {
       outcome: judgeKill(account, noted.get(account.schema), tookMs >= NOBODY_AFTER_MS),
     }))
     for (const { account, outcome } of outcomes) say(account.schema, outcome.text)
-    const isSettled = fleet !== undefined && outcomes.every(({ outcome }) => outcome.kind !== 'waiting')
+    const isSettled =
+      fleet !== undefined && outcomes.every(({ outcome }) => outcome.kind !== 'waiting')
     if ((isSettled && trouble === undefined) || tookMs >= withinMs)
       return report({ fleet, outcomes, noted, trouble, print })
     await new Promise<void>((resolve) => timers.after(LOOK_MS, resolve))
@@ -119,18 +121,36 @@ export function judgeKill(
     }
   }
   if (ordered === undefined || kill === undefined || kill.number < ordered.number)
-    return { kind: 'waiting', text: 'it is ordered', advice: 'the order could not be written: say it again' }
+    return {
+      kind: 'waiting',
+      text: 'it is ordered',
+      advice: 'the order could not be written: say it again',
+    }
   if (kill.state === 'clean')
-    return { kind: 'proved', text: `killed: nothing rests, twice confirmed; so says ${kill.answeredBy}` }
+    return {
+      kind: 'proved',
+      text: `killed: nothing rests, twice confirmed; so says ${kill.answeredBy}`,
+    }
   if (kill.state === 'released') {
     const advice = 'it trades: say the kill again, if it is meant'
-    return { kind: 'failed', text: `somebody has released it meanwhile (${kill.answeredBy})`, advice }
+    return {
+      kind: 'failed',
+      text: `somebody has released it meanwhile (${kill.answeredBy})`,
+      advice,
+    }
   }
   if (state === 'new')
-    return { kind: 'none', text: 'nobody has ever traded it; who does is killed before its first order' }
+    return {
+      kind: 'none',
+      text: 'nobody has ever traded it; who does is killed before its first order',
+    }
   if (state === 'writes') {
     if (kill.state === 'asked')
-      return { kind: 'waiting', text: `ordered; ${holder} hears of it`, advice: adviseSilent(holder) }
+      return {
+        kind: 'waiting',
+        text: `ordered; ${holder} hears of it`,
+        advice: adviseSilent(holder),
+      }
     const advice = 'it goes on; its log and the exchange say how far it is'
     return {
       kind: 'waiting',
@@ -144,7 +164,9 @@ export function judgeKill(
 function judgeMoved({ movedTo = 'elsewhere' }: FleetAccount): KillOutcome {
   const { host, file = '' } = /^(?<host>\S+) (?<file>\/.+)$/.exec(movedTo)?.groups ?? {}
   const advice =
-    host === undefined ? 'kill it where it is now' : `on ${host}: \`intentd kill --state ${dirname(file)}\``
+    host === undefined
+      ? 'kill it where it is now'
+      : `on ${host}: \`intentd kill --state ${dirname(file)}\``
   return { kind: 'failed', text: `its journal was moved to ${movedTo}`, advice }
 }
 
@@ -157,10 +179,15 @@ function judgeWithoutWriter(account: FleetAccount, isLate: boolean): KillOutcome
   const next = standbys.find(({ isFollowing }) => isFollowing)
   if (next)
     return {
-      ...{ kind: 'waiting', advice },
+      kind: 'waiting',
+      advice,
       text: `nobody writes it: ${ended}; ${next.holder} takes over, and obeys before anything trades`,
     }
-  return { kind: isLate || isUnused ? 'failed' : 'waiting', text: `nobody writes it: ${ended}`, advice }
+  return {
+    kind: isLate || isUnused ? 'failed' : 'waiting',
+    text: `nobody writes it: ${ended}`,
+    advice,
+  }
 }
 
 function describeEnd({ state, holder, leaseLeftMs }: FleetAccount): string {

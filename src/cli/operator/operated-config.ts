@@ -11,7 +11,12 @@ import { Failure } from '../../lib/failure.ts'
 import type { MarketOptions } from '../process/market-options.ts'
 import { findNewestJournal } from '../process/newest-journal.ts'
 import { print, printOnce } from '../process/operator.ts'
-import { addConfigOptions, type ConfigOptions, toConfigRequest, toShellWord } from '../process/options.ts'
+import {
+  addConfigOptions,
+  type ConfigOptions,
+  toConfigRequest,
+  toShellWord,
+} from '../process/options.ts'
 
 /** Those of a verb that addresses a daemon: it works as well where the files are wrong while that trades. */
 export function addOperatedOptions(command: Command): Command {
@@ -62,7 +67,10 @@ export function asStarted(options: ConfigOptions): ConfigOptions & MarketOptions
 }
 
 /** `--set` of the daemon that runs where others were given; undefined where they are the same, or none runs. */
-export function setOtherwise({ file, state }: DaemonConfig, set: readonly string[]): string | undefined {
+export function setOtherwise(
+  { file, state }: DaemonConfig,
+  set: readonly string[],
+): string | undefined {
   const start = listHolders(state.directory).length > 0 ? readRunStart({ state }) : undefined
   if (start?.mainFile !== file || isSame(start.set, set)) return undefined
   return start.set.map((text) => ` --set ${toShellWord(text)}`).join('') || ' no --set'
@@ -103,7 +111,10 @@ function readOf(directory: string): DaemonConfig | undefined {
 }
 
 /** Started with the same `--set`; without any, the only one that there is. */
-function chooseRunning(found: readonly RunningFile[], set: readonly string[]): RunningFile | undefined {
+function chooseRunning(
+  found: readonly RunningFile[],
+  set: readonly string[],
+): RunningFile | undefined {
   const same = found.filter((one) => isSame(one.set, set))
   const fitting = same.length === 0 && set.length === 0 ? found : same
   return fitting.length === 1 ? fitting[0] : undefined
@@ -129,6 +140,8 @@ function sayLastWays(found: readonly RunningFile[]): void {
     print(`  pid ${pids.join(', ')}${started}: --state ${directory}`)
   }
   print('  --state DIR addresses the one that runs with this state.directory')
-  print(`  without this program:  touch ${killFileOf('DIR')}  stops all trading, and cancels what rests`)
+  print(
+    `  without this program:  touch ${killFileOf('DIR')}  stops all trading, and cancels what rests`,
+  )
   print('                         kill -TERM PID  ends the daemon, as its onStop says')
 }

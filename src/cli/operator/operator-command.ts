@@ -21,9 +21,26 @@ import { listHolders } from '../../daemon/state/state-directory.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { addOperatedOptions, loadOperated } from './operated-config.ts'
-import { adviseServerRelease, describeServerKill, findServerKill, type KilledAccount } from './server-kill.ts'
-import { explainSilence, leaveOrder, lookFor, operatorName, print, printResult } from '../process/operator.ts'
-import { type ConfigOptions, durationOption, repeatOptions, toShellWord } from '../process/options.ts'
+import {
+  adviseServerRelease,
+  describeServerKill,
+  findServerKill,
+  type KilledAccount,
+} from './server-kill.ts'
+import {
+  explainSilence,
+  leaveOrder,
+  lookFor,
+  operatorName,
+  print,
+  printResult,
+} from '../process/operator.ts'
+import {
+  type ConfigOptions,
+  durationOption,
+  repeatOptions,
+  toShellWord,
+} from '../process/options.ts'
 
 const READ_WITHIN_MS = 10_000
 /** The daemon has read it, and it changed nothing. The others are those of sysexits.h: usage, temporary failure. */
@@ -53,11 +70,17 @@ const SCOPES = {
 }
 
 /** A verb that leaves a command for the daemon; `scope` is its argument. */
-export function addOperatorCommand(program: Command, verb: string, scope: keyof typeof SCOPES): Command {
+export function addOperatorCommand(
+  program: Command,
+  verb: string,
+  scope: keyof typeof SCOPES,
+): Command {
   return addOperatedOptions(program.command(verb))
     .argument(scope, SCOPES[scope])
     .requiredOption('--reason <text>', 'why; kept in the journal', parseReason)
-    .addOption(durationOption('--wait <duration>', 'how long to wait for the daemon', READ_WITHIN_MS))
+    .addOption(
+      durationOption('--wait <duration>', 'how long to wait for the daemon', READ_WITHIN_MS),
+    )
 }
 
 function parseReason(text: string): string {
@@ -76,10 +99,13 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
   const isKnown = order.scope === undefined || scopesAt(config).includes(order.scope)
   // What is not configured any more may still be restricted: the daemon is asked first.
   const isHeld = listHolders(directory).length > 0
-  if (!isKnown && (order.kind !== 'release' || !isHeld)) return printUnconfigured(config, String(order.scope))
-  if (!isHeld && order.kind === 'release' && order.scope !== undefined) return printUnreleased(directory)
+  if (!isKnown && (order.kind !== 'release' || !isHeld))
+    return printUnconfigured(config, String(order.scope))
+  if (!isHeld && order.kind === 'release' && order.scope !== undefined)
+    return printUnreleased(directory)
   if (!isHeld && order.kind === 'adopt') return printUnadopted(directory)
-  if (!isHeld && order.kind === 'release' && (await isForElsewhere(config, options))) return EXIT_WAITING
+  if (!isHeld && order.kind === 'release' && (await isForElsewhere(config, options)))
+    return EXIT_WAITING
   const file = leaveOrder(directory, () =>
     postCommand(directory, { ...order, reason: options.reason, by: operatorName() }),
   )
@@ -87,14 +113,17 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
   const { isObeyed, answer } = await waitFor({ file, order, directory, withinMs: options.wait })
   if (existsSync(file)) {
     explainSilence(directory)
-    print(`no daemon has read it yet; the next one that starts here will, unless you remove ${file}`)
+    print(
+      `no daemon has read it yet; the next one that starts here will, unless you remove ${file}`,
+    )
     return EXIT_WAITING
   }
   if (answer?.standbyOf !== undefined) return printAtStandby(answer.standbyOf)
   const isOfKill = order.scope === undefined
   if (answer?.isTooOld && !isOfKill) return printTooOld()
   if (answer === undefined && !(isOfKill && isObeyed)) return printNoAnswer(file)
-  if (answer && !isKnown && answer.lifted.length === 0) return printUnconfigured(config, String(order.scope))
+  if (answer && !isKnown && answer.lifted.length === 0)
+    return printUnconfigured(config, String(order.scope))
   return answer && !isOfKill
     ? printAnswer(order, answer, repeatOptions(options))
     : await printOfKill({
@@ -125,7 +154,9 @@ function printUnreleased(directory: string): number {
 
 /** What no strategy holds when a daemon runs again may be something else. */
 function printUnadopted(directory: string): number {
-  print(`not done: no daemon runs here (${directory}), and only one that runs knows what no strategy holds`)
+  print(
+    `not done: no daemon runs here (${directory}), and only one that runs knows what no strategy holds`,
+  )
   return EXIT_WAITING
 }
 
@@ -174,7 +205,12 @@ interface KillRelease {
   readonly heardWithinMs: number
 }
 
-async function printOfKill({ isObeyed, answer, findOrdered, heardWithinMs }: KillRelease): Promise<number> {
+async function printOfKill({
+  isObeyed,
+  answer,
+  findOrdered,
+  heardWithinMs,
+}: KillRelease): Promise<number> {
   if (answer?.isTooOld) {
     printResult(
       'not done: the kill that stands was thrown after this release was given; say it again, if this kill is to end',
@@ -193,7 +229,8 @@ async function printOfKill({ isObeyed, answer, findOrdered, heardWithinMs }: Kil
     printHeld(answer)
     return EXIT_NOT_DONE
   }
-  const proof = 'the daemon has read it, and releases the switch once it is proved that nothing rests'
+  const proof =
+    'the daemon has read it, and releases the switch once it is proved that nothing rests'
   printResult(isObeyed ? 'released: the kill switch' : proof)
   return isObeyed ? 0 : EXIT_WAITING
 }
@@ -201,20 +238,25 @@ async function printOfKill({ isObeyed, answer, findOrdered, heardWithinMs }: Kil
 /** A release may name a scope that is not configured any more. */
 function isScope(scope: Scope): boolean {
   if (scope !== '' && scope.length <= SCOPE_MAX) return true
-  print(`a scope has 1 to ${SCOPE_MAX} characters: an instrument, strategy:ID, or * for the account`)
+  print(
+    `a scope has 1 to ${SCOPE_MAX} characters: an instrument, strategy:ID, or * for the account`,
+  )
   return false
 }
 
 /** As the core looks at it, so that nothing is left for a daemon which would refuse it. */
 function scopesAt(config: DaemonConfig): readonly Scope[] {
   // What is no longer in the file may still run: the daemon says what it does with it.
-  const running = listHolders(config.state.directory).length > 0 ? readRunningConfig(config) : undefined
+  const running =
+    listHolders(config.state.directory).length > 0 ? readRunningConfig(config) : undefined
   return [...scopesOf(config), ...(running ? scopesOf(running) : [])]
 }
 
 function printUnconfigured(config: DaemonConfig, scope: Scope): number {
   const scopes = scopesOf(config)
-  print(`not in this configuration: ${scope}${didYouMeanEnd(scope, scopes)}\nscopes: ${scopes.join(', ')}`)
+  print(
+    `not in this configuration: ${scope}${didYouMeanEnd(scope, scopes)}\nscopes: ${scopes.join(', ')}`,
+  )
   if (scope.startsWith('strategy:')) print(UNCONFIGURED)
   return EXIT_USAGE
 }
@@ -226,7 +268,9 @@ function scopesOf({ instruments, strategies }: DaemonConfig): readonly Scope[] {
 
 function printNoAnswer(file: string): number {
   if (wasUnreadable(file)) {
-    print('not done: the daemon could not read the command; does it run as another user? Its log says why')
+    print(
+      'not done: the daemon could not read the command; does it run as another user? Its log says why',
+    )
     return EXIT_NOT_DONE
   }
   print('the daemon took the command and left no answer; its log says what it did')
@@ -243,15 +287,19 @@ function printAnswer(order: Order, answer: CommandAnswer, repeated: string): num
   const mode = kind === 'restrict' ? order.mode : 'halted'
   const isPeakNew = answer.peak?.peak === 'new'
   const isDone =
-    kind === 'release' ? lifted.length > 0 || isPeakNew : !answer.isScopeUnknown && own?.mode === mode
+    kind === 'release'
+      ? lifted.length > 0 || isPeakNew
+      : !answer.isScopeUnknown && own?.mode === mode
   if (isDone && kind === 'flatten')
     printResult('obeyed; its log says flatten.done when nothing is left to close')
-  else if (!isDone && kind === 'release') printResult(describeRefusedRelease(String(scope), [answer]))
+  else if (!isDone && kind === 'release')
+    printResult(describeRefusedRelease(String(scope), [answer]))
   else if (!isDone && own && !answer.isScopeUnknown)
     printResult(
       `not done: a restriction never loosens; \`intentd release ${toShellWord(scope ?? '')}${repeated} --reason ...\` first`,
     )
-  else if (!isDone) printResult(`not done: the daemon runs with another configuration, without ${scope}`)
+  else if (!isDone)
+    printResult(`not done: the daemon runs with another configuration, without ${scope}`)
   for (const advice of adviseUnclosable(answer.unclosable)) printResult(advice)
   for (const restriction of lifted) printResult(`lifted: ${wordsOf(restriction)}`)
   if (isDone) for (const sentence of describePeak(answer)) printResult(sentence)

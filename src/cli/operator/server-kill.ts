@@ -51,7 +51,8 @@ export function describeServerKill({ kill }: Pick<KilledAccount, 'kill'>): strin
   const { state, by, orderedAt, reason, answeredBy } = kill
   const ordered = `a kill was ordered on the server of the journal by ${by} at ${new Date(orderedAt).toISOString()} (${reason})`
   if (state === 'asked') return `${ordered}, and no daemon has obeyed it yet`
-  if (state === 'seen') return `${ordered}; ${answeredBy} obeys it, and has not proved yet that nothing rests`
+  if (state === 'seen')
+    return `${ordered}; ${answeredBy} obeys it, and has not proved yet that nothing rests`
   return `${ordered}; ${answeredBy} has proved that nothing rests`
 }
 

@@ -6,7 +6,10 @@ import type { BacktestRunOptions } from '../../backtest/backtest-run.ts'
  *
  * @param from Unix ms, exchange clock: the first prices on which nobody was asked; undefined for a run that never stopped.
  */
-export function askNobody(opened: BacktestRunOptions, from: number | undefined): BacktestRunOptions {
+export function askNobody(
+  opened: BacktestRunOptions,
+  from: number | undefined,
+): BacktestRunOptions {
   if (from === undefined) return opened
   const { backtest } = opened
   const quiet = [...backtest.strategies].map(([id, { strategy, params }]) => {

@@ -35,7 +35,11 @@ interface WishFrame {
 const RUNS = ['the recorded run', 'the backtest'] as const
 
 /** What one strategy wanted in both, change by change. */
-export function compareWishes(id: string, [recorded, played]: Both<Wish>, frame: WishFrame): Parity {
+export function compareWishes(
+  id: string,
+  [recorded, played]: Both<Wish>,
+  frame: WishFrame,
+): Parity {
   const { instruments } = frame
   const index = firstOther(recorded, played, ({ text }) => text)
   const counts = `${id}: ${recorded.length} changes of what it wants recorded, ${played.length} in the backtest`
@@ -135,7 +139,9 @@ export function compareFills(
   { instruments, alone, strategies }: FillFrame,
 ): Parity {
   const restrictedBefore = ({ symbol, filledAt }: Fill): string | undefined => {
-    const traders = [...strategies].filter(([, { symbols }]) => symbols.includes(symbol)).map(([id]) => id)
+    const traders = [...strategies]
+      .filter(([, { symbols }]) => symbols.includes(symbol))
+      .map(([id]) => id)
     return explainByRestriction(alone, { at: filledAt, symbols: [symbol], strategies: traders })
   }
   const textOf = fillTextOf(instruments)
@@ -153,16 +159,21 @@ export function compareFills(
         `  ${name} only: ${new Date(fill.filledAt).toISOString()} ${textOf(fill)}`,
         `    why: ${restrictedBefore(fill) ?? explainFill(fill)}`,
       ]),
-    ...(fills.length > FILLS_SHOWN ? [`  and ${fills.length - FILLS_SHOWN} more that are ${name} only`] : []),
+    ...(fills.length > FILLS_SHOWN
+      ? [`  and ${fills.length - FILLS_SHOWN} more that are ${name} only`]
+      : []),
   ]
   const isNormal =
     isExplained(was, is) && ![...was, ...is].some((fill) => restrictedBefore(fill) !== undefined)
   return {
-    ...{ isSame: false, isNormal },
+    isSame: false,
+    isNormal,
     lines: [
       `${counts}; the first ${index} are the same`,
       ...(isNormal
-        ? ['  the rest differs as is normal: in moments and prices, or in when a resting order was filled']
+        ? [
+            '  the rest differs as is normal: in moments and prices, or in when a resting order was filled',
+          ]
         : []),
       ...describe('recorded', was),
       ...describe('backtest', is),
@@ -196,7 +207,8 @@ function isExplained(was: readonly Fill[], is: readonly Fill[]): boolean {
 }
 
 function explainFill({ source, scope }: Fill): string {
-  if (source !== 'API') return `no order of a strategy (source ${source}): a backtest has none of these`
+  if (source !== 'API')
+    return `no order of a strategy (source ${source}): a backtest has none of these`
   if (scope === 'maker')
     return 'it rested: a recording knows the prices of each read, not what was traded between two'
   return 'it took what stood there: the prices of that moment, or what was wanted, were others'

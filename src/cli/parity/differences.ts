@@ -47,7 +47,14 @@ function shorten(value: string): string {
   return value.length > VALUE_CHARACTERS ? `${value.slice(0, VALUE_CHARACTERS)}…` : value
 }
 
-const OF_ACCOUNT = ['positionMode', 'marginMode', 'capital', 'limits', 'losses', 'foreignFills'] as const
+const OF_ACCOUNT = [
+  'positionMode',
+  'marginMode',
+  'capital',
+  'limits',
+  'losses',
+  'foreignFills',
+] as const
 const OF_STRATEGY = ['limits', 'candles', 'decides', 'onFailure'] as const
 
 /** The settings that are others than those of the recorded run, by name: `limits`, `grid-btc limits`. Params are none of them. */
@@ -55,7 +62,9 @@ export function otherSettings(recorded: EngineSettings, played: EngineSettings):
   const isOther = (one: unknown, other: unknown): boolean => writeValue(one) !== writeValue(other)
   const ofStrategies = [...recorded.strategies].flatMap(([id, strategy]) => {
     const other = played.strategies.get(id)
-    return OF_STRATEGY.filter((name) => isOther(strategy[name], other?.[name])).map((name) => `${id} ${name}`)
+    return OF_STRATEGY.filter((name) => isOther(strategy[name], other?.[name])).map(
+      (name) => `${id} ${name}`,
+    )
   })
   return [...OF_ACCOUNT.filter((name) => isOther(recorded[name], played[name])), ...ofStrategies]
 }

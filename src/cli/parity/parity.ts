@@ -14,12 +14,16 @@ interface ParityOptions extends ConfigOptions {
 export function addParityCommand(program: Command, { version, setExit }: VerbFrame): void {
   addParamOption(addConfigOptions(program.command('parity')))
     .argument('<recording>', 'a .rec file, or a directory of them')
-    .description('compare a recorded run with a backtest on the same prices: what was wanted and filled')
+    .description(
+      'compare a recorded run with a backtest on the same prices: what was wanted and filled',
+    )
     .option('--out <directory>', 'write a report of both runs there, for `intentd compare`')
     .addOption(hungAfterOption())
     .action(async (recording: string, options: ParityOptions) => {
       const { hungAfter: hungAfterMs, out, ...compared } = options
       const task: ParityTask = { recording, options: compared, out, version }
-      setExit(await playWatched({ file: './parity-thread', askedBy: import.meta.url, task, hungAfterMs }))
+      setExit(
+        await playWatched({ file: './parity-thread', askedBy: import.meta.url, task, hungAfterMs }),
+      )
     })
 }

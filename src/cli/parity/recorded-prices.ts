@@ -23,9 +23,9 @@ export function writeRecordedPrices(
 ): readonly string[] {
   const options = { directory, market: 'futures', isStrict: false, isReplacing: true } as const
   return [...tables].flatMap(([symbol, quotes]) =>
-    [...writePrices(new Map([[undefined, standStill(quotes, range)]]), { symbol, options })].flatMap(
-      ({ written }) => (written ? [`${symbol}=${written.file}`] : []),
-    ),
+    [
+      ...writePrices(new Map([[undefined, standStill(quotes, range)]]), { symbol, options }),
+    ].flatMap(({ written }) => (written ? [`${symbol}=${written.file}`] : [])),
   )
 }
 

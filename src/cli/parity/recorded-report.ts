@@ -75,14 +75,26 @@ class RecordedRun {
   /** Of instruments with a position, as it was read last. */
   readonly #marks = new Map<string, number>()
 
-  constructor(settings: EngineSettings, book: ReturnType<typeof parseCore>['book'], frame: RecordedFrame) {
+  constructor(
+    settings: EngineSettings,
+    book: ReturnType<typeof parseCore>['book'],
+    frame: RecordedFrame,
+  ) {
     this.#settings = settings
     this.#book = book
     this.#frame = frame
     const { coin, directory, fromAt, toAt, opening } = frame
     const collector = new RunCollector({
-      ...{ coin, directory, fromAt, toAt, opening: Number(opening), instruments: settings.instruments },
-      resting: () => ({ buy: Number.NaN, sell: Number.NaN }),
+      coin,
+      directory,
+      fromAt,
+      toAt,
+      opening: Number(opening),
+      instruments: settings.instruments,
+      resting: () => ({
+        buy: Number.NaN,
+        sell: Number.NaN,
+      }),
     })
     this.#collector = collector
     this.#orders = new OrderLog({
@@ -141,8 +153,13 @@ class RecordedRun {
       liquidation: { nearest: [], steps: [] },
       tradedSymbols: listTraded(this.#settings),
       money: {
-        ...{ opening, realised: textOf(realised), unrealised: textOf(unrealised), fees: textOf(fees) },
-        ...{ funding: textOf(funding), insurance: '0', final: textOf(final) },
+        opening,
+        realised: textOf(realised),
+        unrealised: textOf(unrealised),
+        fees: textOf(fees),
+        funding: textOf(funding),
+        insurance: '0',
+        final: textOf(final),
       },
       denials: this.#orders.denials,
       denialsByStrategy: this.#orders.denialsByStrategy,
@@ -150,26 +167,48 @@ class RecordedRun {
       restrictions: describeRestrictions([...this.#book.restrictions.values()], { fromAt, toAt }),
       notes: [describeUncounted(uncountedOf(this.#money))].filter((note) => note !== ''),
       openPositions: [...this.#book.account].flatMap(([symbol, { longLots, shortLots }]) =>
-        longLots + shortLots === 0 ? [] : [`${symbol}: ${longLots} lots long, ${shortLots} short (${coin})`],
+        longLots + shortLots === 0
+          ? []
+          : [`${symbol}: ${longLots} lots long, ${shortLots} short (${coin})`],
       ),
     })
   }
 
   #fill(fill: Fill): void {
-    const { symbol, ticks, lots, scope, source, filledAt: at, tradeId, orderId, side, tradeSide } = fill
+    const {
+      symbol,
+      ticks,
+      lots,
+      scope,
+      source,
+      filledAt: at,
+      tradeId,
+      orderId,
+      side,
+      tradeSide,
+    } = fill
     const clientOid = this.#book.byOrderId.get(orderId) ?? ''
     const [fee, profit] = [feeOf(fill), profitOf(fill)]
     const isHedge = this.#book.positionMode === 'hedge_mode'
     const turned = side === 'buy' ? 'sell' : 'buy'
     const ownSlot = side === 'buy' ? 'long' : 'short'
     const shown: RunFill = {
-      ...{ tradeId, orderId, clientOid, symbol, ticks, lots, scope, fee, profit, at },
+      tradeId,
+      orderId,
+      clientOid,
+      symbol,
+      ticks,
+      lots,
+      scope,
+      fee,
+      profit,
+      at,
       direction: isHedge && tradeSide === 'close' ? turned : side,
       slot: isHedge ? ownSlot : 'net',
       isSystem: source === 'SYS',
       isLiquidation: isLiquidation(fill),
-      // What was displayed when it was filled is not known: it was read later.
-      ...{ bidTicks: 0, askTicks: 0 },
+      bidTicks: 0,
+      askTicks: 0,
     }
     this.#money = addFill(this.#money, fill)
     if (isLiquidation(fill)) this.#liquidations.add(orderId)
@@ -178,7 +217,10 @@ class RecordedRun {
 
   /** Of the account: what its strategies have made by their own average costs, less what the exchange says was realised. */
   #unrealised(): number {
-    const own = [...this.#collector.strategies.values()].reduce((sum, { realised }) => sum + realised, 0)
+    const own = [...this.#collector.strategies.values()].reduce(
+      (sum, { realised }) => sum + realised,
+      0,
+    )
     return own + this.#collector.unrealisedOf({}) - Number(this.#money.profit.toString())
   }
 

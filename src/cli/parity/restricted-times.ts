@@ -20,7 +20,9 @@ export class RestrictedTimes {
 
   /** The earliest first. */
   get times(): readonly RestrictedTime[] {
-    return [...this.#ended, ...this.#open.values()].toSorted((one, other) => one.fromAt - other.fromAt)
+    return [...this.#ended, ...this.#open.values()].toSorted(
+      (one, other) => one.fromAt - other.fromAt,
+    )
   }
 
   /** The run begins, or goes on, with this book. It is changed by what follows. @param at Unix ms. */
@@ -69,13 +71,18 @@ export function findAloneTimes(
     ...recorded
       .flatMap((time) => restsOf(time, played))
       .map((time) => ({ ...time, where: 'the recorded run' })),
-    ...played.flatMap((time) => restsOf(time, recorded)).map((time) => ({ ...time, where: 'the backtest' })),
+    ...played
+      .flatMap((time) => restsOf(time, recorded))
+      .map((time) => ({ ...time, where: 'the backtest' })),
   ]
   return alone.toSorted((one, other) => one.fromAt - other.fromAt)
 }
 
 /** What is left of a time without those of the other run: all of it, or what is longer than the two may be apart. */
-function restsOf(time: RestrictedTime, others: readonly RestrictedTime[]): readonly RestrictedTime[] {
+function restsOf(
+  time: RestrictedTime,
+  others: readonly RestrictedTime[],
+): readonly RestrictedTime[] {
   const { scope, mode, code, fromAt, toAt } = time
   const shared = others.filter(
     (other) =>
@@ -91,7 +98,10 @@ function restsOf(time: RestrictedTime, others: readonly RestrictedTime[]): reado
     { ...rest, fromAt: Math.max(rest.fromAt, other.toAt) },
   ]
   return shared
-    .reduce<readonly RestrictedTime[]>((rests, other) => rests.flatMap((rest) => cut(rest, other)), [time])
+    .reduce<readonly RestrictedTime[]>(
+      (rests, other) => rests.flatMap((rest) => cut(rest, other)),
+      [time],
+    )
     .filter((rest) => rest.toAt - rest.fromAt > APART_MS_MAX)
 }
 

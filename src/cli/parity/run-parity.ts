@@ -47,7 +47,8 @@ export interface ParityTask {
 
 /** The directories of the two reports, below `--out`. */
 const PLACES = ['recorded', 'backtest'] as const
-const TOO_SHORT = 'note: the backtest came to no decision before its prices ended: the recording is too short'
+const TOO_SHORT =
+  'note: the backtest came to no decision before its prices ended: the recording is too short'
 const NO_PROOF =
   'note: the two were restricted at different times, so this is no proof: the backtest repeats no restriction, release or flatten of the recorded run'
 const RECORDED_ASSUMPTIONS = [
@@ -80,7 +81,8 @@ export async function checkParity(
   const { settings, segments } = recorded
   const loaded = withoutPollMs(loadRecordedConfig(recorded, options))
   const played = await playRecorded({ segments, recorded, loaded, version, watcher })
-  const places = out === undefined ? [] : writeReports(resolve(out), { segments, recorded, loaded, played })
+  const places =
+    out === undefined ? [] : writeReports(resolve(out), { segments, recorded, loaded, played })
   const others = otherSettings(settings, played.settings)
   const { instruments } = settings
   const both = [recorded.trace, played.trace] as const
@@ -88,14 +90,18 @@ export async function checkParity(
   const traded = [...settings.strategies].toSorted(([one], [other]) => (one < other ? -1 : 1))
   const wishes = traded.map(([id, { symbols }]) =>
     compareWishes(id, [both[0].wishes.get(id) ?? [], both[1].wishes.get(id) ?? []], {
-      ...{ instruments, symbols, fills: [both[0].fills, both[1].fills] },
-      ...{ lastReadAt: [both[0].lastReadAt, both[1].lastReadAt], alone },
+      instruments,
+      symbols,
+      fills: [both[0].fills, both[1].fills],
+      lastReadAt: [both[0].lastReadAt, both[1].lastReadAt],
+      alone,
     }),
   )
   const fills = compareFills(both[0].fills, both[1].fills, { ...settings, alone })
   const parts = [...wishes, fills]
   return {
-    isDifferent: alone.length > 0 || parts.some(({ isSame, isNormal = false }) => !isSame && !isNormal),
+    isDifferent:
+      alone.length > 0 || parts.some(({ isSame, isNormal = false }) => !isSame && !isNormal),
     lines: [
       ...describeTimes('recorded run', both[0].restricted.times),
       ...describeTimes('backtest', both[1].restricted.times),
@@ -186,7 +192,12 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
   const decidedOn = readsAt.filter((at) => at >= firstAt)
   const quietFrom = readsBeforeStop === undefined ? undefined : readsAt[readsBeforeStop]
   return {
-    ...{ configFile: head.configFile, given: head.given, segments, settings, trace, quietFrom },
+    configFile: head.configFile,
+    given: head.given,
+    segments,
+    settings,
+    trace,
+    quietFrom,
     readsAt: decidedOn,
     allReadsAt: readsAt,
     feeds: readRecordedFeeds(segments),
@@ -194,10 +205,14 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
     remarks: [
       ...(held === 0
         ? []
-        : [`note: the recording begins with ${held} orders in the book; the backtest begins with none`]),
+        : [
+            `note: the recording begins with ${held} orders in the book; the backtest begins with none`,
+          ]),
       ...(next === undefined
         ? []
-        : [`note: ${next}: only the files before it are compared (${segments.length} of ${found.length})`]),
+        : [
+            `note: ${next}: only the files before it are compared (${segments.length} of ${found.length})`,
+          ]),
     ],
   }
 }
@@ -211,8 +226,14 @@ class RecordedPolls {
   readonly #gaps = { fills: new Map<number, number>(), positions: new Map<number, number>() }
 
   get everyMs(): RecordedRun['accountReads'] {
-    const [fillsMs, positionsMs] = [mostFrequent(this.#gaps.fills), mostFrequent(this.#gaps.positions)]
-    return { ...(fillsMs !== undefined && { fillsMs }), ...(positionsMs !== undefined && { positionsMs }) }
+    const [fillsMs, positionsMs] = [
+      mostFrequent(this.#gaps.fills),
+      mostFrequent(this.#gaps.positions),
+    ]
+    return {
+      ...(fillsMs !== undefined && { fillsMs }),
+      ...(positionsMs !== undefined && { positionsMs }),
+    }
   }
 
   hear(event: string, at: number): void {
@@ -235,7 +256,10 @@ function mostFrequent(counts: ReadonlyMap<number, number>): number | undefined {
 /** Why a file is not compared with those before it; undefined where it goes on with their run. */
 function describeNext(
   file: string,
-  { isOtherConfig, isAfterStop }: { readonly isOtherConfig: boolean; readonly isAfterStop: boolean },
+  {
+    isOtherConfig,
+    isAfterStop,
+  }: { readonly isOtherConfig: boolean; readonly isAfterStop: boolean },
 ): string | undefined {
   if (isOtherConfig)
     return `the configuration changed with ${basename(file)}, and the backtest needs the one of before (-c FILE)`
@@ -246,7 +270,10 @@ function describeNext(
 function takeEffect(trace: RunTrace, text: string): void {
   const strategyId = /^\{"kind":"decide","strategyId":"([^"]*)"/.exec(text)?.[1]
   if (strategyId !== undefined)
-    trace.asked(strategyId, () => (parseValue(text) as { readonly snapshot: SnapshotSeen }).snapshot)
+    trace.asked(
+      strategyId,
+      () => (parseValue(text) as { readonly snapshot: SnapshotSeen }).snapshot,
+    )
   else if (text.startsWith('{"kind":"record"') && KEPT.test(text))
     trace.recorded((parseValue(text) as { readonly record: JournalRecord }).record)
 }
@@ -260,7 +287,9 @@ function isRepeated({ configFile }: RecordedRun, { config }: ConfigOptions): boo
 
 function describeGiven(recorded: RecordedRun, options: ConfigOptions): readonly string[] {
   if (recorded.given === undefined)
-    return ['note: the recording does not say which --set and --param its run was given; give them again']
+    return [
+      'note: the recording does not say which --set and --param its run was given; give them again',
+    ]
   const { set, params } = recorded.given
   const words = [...set.map((text) => ['--set', text]), ...params.map((text) => ['--param', text])]
   if (words.length === 0) return []
@@ -279,7 +308,9 @@ function describeGiven(recorded: RecordedRun, options: ConfigOptions): readonly 
 function loadRecordedConfig(recorded: RecordedRun, options: ConfigOptions): LoadedConfig {
   const { configFile, settings } = recorded
   const found = configFile !== undefined && existsSync(configFile) ? configFile : undefined
-  const { set, params } = isRepeated(recorded, options) ? (recorded.given ?? NOTHING_GIVEN) : NOTHING_GIVEN
+  const { set, params } = isRepeated(recorded, options)
+    ? (recorded.given ?? NOTHING_GIVEN)
+    : NOTHING_GIVEN
   const loaded = loadConfig(
     toConfigRequest({
       config: options.config ?? found,
@@ -354,7 +385,10 @@ async function playRecorded({
       const request = { files, days: 1, seed: undefined, balance: undefined, version, fromAt }
       const prepared = await prepareWatched(loaded, watcher, request)
       const { quietFrom } = recorded
-      const opened = markDecisions(askNobody(prepared.open(prepared.fillModel, undefined), quietFrom), marks)
+      const opened = markDecisions(
+        askNobody(prepared.open(prepared.fillModel, undefined), quietFrom),
+        marks,
+      )
       const backtest = withRecordedAge(withoutRecordedCandles(opened.backtest), recorded)
       const trace = new RunTrace(backtest.settings, { fromAt, quietFrom })
       const onStep = (step: Step): void => takeStep(trace, step)
@@ -364,16 +398,24 @@ async function playRecorded({
         settings: backtest.settings,
         prepared,
         trace,
-        run: new BacktestRun({ ...opened, coverage, backtest: { ...backtest, polling, feeds }, onStep }),
+        run: new BacktestRun({
+          ...opened,
+          coverage,
+          backtest: { ...backtest, polling, feeds },
+          onStep,
+        }),
       }
     }
     // A daemon takes its time to start, a backtest another: it begins so that both decide for the first time at once.
-    const trialAt = Math.min(...firsts) - Math.max(LEAD_MS_MIN, LEAD_LOOKS * loaded.config.polling.tickersMs)
+    const trialAt =
+      Math.min(...firsts) - Math.max(LEAD_MS_MIN, LEAD_LOOKS * loaded.config.polling.tickersMs)
     const trial = await open(trialAt)
     while (trial.trace.firstReadAt === undefined && trial.run.playTo(trial.run.now + CHUNK_MS))
       marks.beat(trial.run.now)
     const lead = (trial.trace.firstReadAt ?? trialAt) - trialAt
-    const { run, trace, prepared, settings } = await open((recorded.trace.firstReadAt ?? trialAt) - lead)
+    const { run, trace, prepared, settings } = await open(
+      (recorded.trace.firstReadAt ?? trialAt) - lead,
+    )
     await playRun(run, watch, (at) => marks.beat(at))
     if (watch.ended?.failure !== undefined) throw watch.ended.failure
     return { settings, trace, prepared, report: run.finish() }
@@ -426,8 +468,16 @@ function writeReports(
   ): string => {
     const target = new ReportDirectory(join(directory, place))
     try {
-      const written = { ...common, assumptions, remarks: recorded.remarks, runs: [run(target.unfinished)] }
-      writeReport(target.unfinished, written, { recipe: { recording: segments[0]?.file ?? '' }, models: 1 })
+      const written = {
+        ...common,
+        assumptions,
+        remarks: recorded.remarks,
+        runs: [run(target.unfinished)],
+      }
+      writeReport(target.unfinished, written, {
+        recipe: { recording: segments[0]?.file ?? '' },
+        models: 1,
+      })
       return target.install(true)
     } finally {
       target.discard()

@@ -104,7 +104,12 @@ export class RunTrace {
       const text = writeValue(intents)
       if (wishes.at(-1)?.text !== text)
         wishes.push({
-          ...{ at, readAt, intents, text, shown: this.#shownTo(strategyId), fillsBefore: this.fills.length },
+          at,
+          readAt,
+          intents,
+          text,
+          shown: this.#shownTo(strategyId),
+          fillsBefore: this.fills.length,
         })
       this.#states.set(strategyId, writeValue(event.state))
     } else if (event.kind === 'fillsRead') {
@@ -138,10 +143,14 @@ export class RunTrace {
     return new Map([
       ...symbols.flatMap((symbol) => this.#pricesOf(symbol)),
       ...symbols.flatMap((symbol) =>
-        [...(settings?.candles?.keys() ?? [])].map((intervalMs) => this.#candlesOf(symbol, intervalMs)),
+        [...(settings?.candles?.keys() ?? [])].map((intervalMs) =>
+          this.#candlesOf(symbol, intervalMs),
+        ),
       ),
       ...(seen?.instruments ?? []).flatMap((moment) => this.#ownOf(moment)),
-      ...[...(seen?.feeds ?? [])].map(([name, { data }]) => [`feed ${name}`, writeValue(data)] as const),
+      ...[...(seen?.feeds ?? [])].map(
+        ([name, { data }]) => [`feed ${name}`, writeValue(data)] as const,
+      ),
       ['state', this.#states.get(strategyId) ?? 'none'],
     ])
   }
@@ -158,7 +167,10 @@ export class RunTrace {
   }
 
   #candlesOf(symbol: string, intervalMs: number): readonly [string, string] {
-    const { count, last } = this.#candles.get(candleKey(symbol, intervalMs)) ?? { count: 0, last: undefined }
+    const { count, last } = this.#candles.get(candleKey(symbol, intervalMs)) ?? {
+      count: 0,
+      last: undefined,
+    }
     const [openAt, ...prices] = last ?? [0]
     const text =
       last === undefined

@@ -25,7 +25,9 @@ export function addDataCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('data')
     .argument('<file...>', 'price files, CSV as for `run --market`, or files of funding payments')
-    .description('describe files of prices: symbol, interval, from, to, rows, gaps, outliers, checksum')
+    .description(
+      'describe files of prices: symbol, interval, from, to, rows, gaps, outliers, checksum',
+    )
     .option('--json', 'as JSON')
     .action(async (files: readonly string[], { json = false }: { json?: boolean }) => {
       const all: object[] = []
@@ -41,7 +43,9 @@ export function addDataCommand(program: Command, { setExit }: VerbFrame): void {
     })
 }
 
-async function describeFile(file: string): Promise<{ readonly facts: object; readonly text: string }> {
+async function describeFile(
+  file: string,
+): Promise<{ readonly facts: object; readonly text: string }> {
   const funding = await loadFunding(file)
   if (funding) return describeFunding(file, funding)
   const facts = describe(await loadRecording(file))
@@ -72,7 +76,9 @@ function describeFunding(file: string, { symbol, at, rates }: FundingPayments) {
 function describe(recording: Recording) {
   const { rows } = recording
   const intervalMs =
-    rows.kind === 'candles' ? (recording.intervalMs ?? findInterval(rows.at) ?? MINUTE_MS) : undefined
+    rows.kind === 'candles'
+      ? (recording.intervalMs ?? findInterval(rows.at) ?? MINUTE_MS)
+      : undefined
   return {
     recording,
     intervalMs,
@@ -87,7 +93,9 @@ function describe(recording: Recording) {
 function findTick(rows: Recording['rows']): string | undefined {
   const { kind, at } = rows
   const columns =
-    kind === 'candles' ? [rows.open, rows.high, rows.low, rows.close] : [rows.bid, rows.ask, rows.last]
+    kind === 'candles'
+      ? [rows.open, rows.high, rows.low, rows.close]
+      : [rows.bid, rows.ask, rows.last]
   const prices = new Float64Array(columns.length * at.length)
   for (const [index, column] of columns.entries()) prices.set(column, index * at.length)
   return findUnit(prices)
@@ -114,5 +122,18 @@ function toJson(file: string, { recording, intervalMs, gaps, findings, tick }: F
   const { symbol, market, sha256, rows } = recording
   const { kind, at } = rows
   const [from, to] = [at[0], at[at.length - 1]]
-  return { file, symbol, market, kind, intervalMs, rows: at.length, from, to, gaps, findings, tick, sha256 }
+  return {
+    file,
+    symbol,
+    market,
+    kind,
+    intervalMs,
+    rows: at.length,
+    from,
+    to,
+    gaps,
+    findings,
+    tick,
+    sha256,
+  }
 }

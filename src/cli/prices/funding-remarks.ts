@@ -50,6 +50,8 @@ function coversWhole({ at }: RecordedFunding, fromAt: number, toAt: number): boo
 }
 
 function describePart(symbol: string, { at }: RecordedFunding, paidAt: string): string {
-  const [first, last] = [at[0], at.at(-1)].map((time) => new Date(time ?? 0).toISOString().slice(0, 16))
+  const [first, last] = [at[0], at.at(-1)].map((time) =>
+    new Date(time ?? 0).toISOString().slice(0, 16),
+  )
   return `${symbol}: payments of funding are known from ${first} to ${last}; outside, funding is assumed as without a file, at ${paidAt} UTC.`
 }

@@ -30,10 +30,23 @@ export function addImportCommand(program: Command, { setExit }: VerbFrame): void
     .command('import')
     .argument('<file...>', 'CSV or JSON, plain, gzipped or zipped; docs/data.md lists the formats')
     .description('make price files from candles, quotes, trades and funding rates on this disk')
-    .requiredOption('--out <directory>', 'where the price files go, one for each symbol and interval')
-    .option('--symbol <symbol>', 'of all files (default: as their names and columns say)', parseSymbol)
-    .option('--interval <interval>', 'of candles whose files do not say it: 1m, 4h, 1d', parseInterval)
-    .addOption(new Option('--market <market>', 'kept in the file and its name').choices(['spot', 'futures']))
+    .requiredOption(
+      '--out <directory>',
+      'where the price files go, one for each symbol and interval',
+    )
+    .option(
+      '--symbol <symbol>',
+      'of all files (default: as their names and columns say)',
+      parseSymbol,
+    )
+    .option(
+      '--interval <interval>',
+      'of candles whose files do not say it: 1m, 4h, 1d',
+      parseInterval,
+    )
+    .addOption(
+      new Option('--market <market>', 'kept in the file and its name').choices(['spot', 'futures']),
+    )
     .option(
       '--strict',
       'write no data with gaps, outliers, or rows that had to be sorted or dropped (exit code 65)',

@@ -65,7 +65,10 @@ export function describeImport(imported: Imported | ImportedFunding): string {
     ...(leftAside.length > 0 ? [['left aside', `${leftAside.join(', ')}: not in all files`]] : []),
     ...remarks.map((remark) => ['remark', remark]),
     written
-      ? ['written', `${written.file}, ${written.bytes.toLocaleString('en')} bytes, of ${countFiles(sources)}`]
+      ? [
+          'written',
+          `${written.file}, ${written.bytes.toLocaleString('en')} bytes, of ${countFiles(sources)}`,
+        ]
       : ['refused', 'nothing is written: --strict'],
   ]
   return describeFacts(lines)
@@ -85,10 +88,17 @@ export function describeFindings(
   })
 }
 
-export function describeGaps({ count, missing, longestMs, longestFrom }: Gaps): readonly string[][] {
+export function describeGaps({
+  count,
+  missing,
+  longestMs,
+  longestFrom,
+}: Gaps): readonly string[][] {
   if (longestFrom === undefined) return []
   const rows = missing === undefined ? '' : `${missing.toLocaleString('en')} candles missing; `
-  return [['gaps', `${count}: ${rows}the longest ${nameSpan(longestMs)} from ${toMinute(longestFrom)}`]]
+  return [
+    ['gaps', `${count}: ${rows}the longest ${nameSpan(longestMs)} from ${toMinute(longestFrom)}`],
+  ]
 }
 
 /** Lines under the line of a file, as wide as a screen. */

@@ -8,7 +8,10 @@ import type { PriceCoverage } from '../../report/run-facts.ts'
 export type PriceSource = Pick<PriceCoverage, 'symbol' | 'sha256' | 'source'>
 
 /** To the instruments that are traded, or that have prices: nothing else is simulated. */
-export function narrow(config: DaemonConfig, priced: readonly Pick<PriceSource, 'symbol'>[]): DaemonConfig {
+export function narrow(
+  config: DaemonConfig,
+  priced: readonly Pick<PriceSource, 'symbol'>[],
+): DaemonConfig {
   const traded = new Set(listEnabled(config).flatMap(({ instruments }) => instruments))
   const recorded = new Set(priced.map(({ symbol }) => symbol))
   const instruments = Object.entries(config.instruments).filter(
@@ -49,7 +52,13 @@ function findUnpriced(
   return [...tradedBy(loaded)].flatMap(([symbol, traders]) => {
     const own = whole.filter((one) => one.symbol === symbol)
     if (own.some((one) => hasRows(one, range))) return []
-    return [{ symbol, traders, elsewhere: own.map((one) => `${one.source}: ${describePlace(one, range)}`) }]
+    return [
+      {
+        symbol,
+        traders,
+        elsewhere: own.map((one) => `${one.source}: ${describePlace(one, range)}`),
+      },
+    ]
   })
 }
 
@@ -68,7 +77,11 @@ export function describeUnpriced(
 }
 
 /** @throws Failure BACKTEST_PRICES_MISSING, BACKTEST_PRICES_OUTSIDE */
-export function assertPriced(loaded: LoadedConfig, whole: readonly Recording[], range: PlayedRange): void {
+export function assertPriced(
+  loaded: LoadedConfig,
+  whole: readonly Recording[],
+  range: PlayedRange,
+): void {
   const unpriced = findUnpriced(loaded, whole, range)
   if (unpriced.length === 0) return
   const isOutside = unpriced.every(({ elsewhere }) => elsewhere.length > 0)

@@ -9,7 +9,8 @@ export function atInstant(at: number, callback: () => void): () => void {
   let cancel = (): void => undefined
   const wait = (): void => {
     const delayMs = at - systemClock.now()
-    cancel = delayMs > STEP_MS ? systemTimers.after(STEP_MS, wait) : systemTimers.after(delayMs, callback)
+    cancel =
+      delayMs > STEP_MS ? systemTimers.after(STEP_MS, wait) : systemTimers.after(delayMs, callback)
   }
   wait()
   return () => cancel()

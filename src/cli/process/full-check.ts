@@ -47,7 +47,10 @@ export interface FullCheck {
 type StatesOfAccounts = readonly ReadonlyMap<StrategyId, string>[]
 
 /** Everything that a start would read and refuse; what it would miss of secrets is said apart. */
-export async function checkFully(request: ConfigRequest, states: StatesOfAccounts = []): Promise<FullCheck> {
+export async function checkFully(
+  request: ConfigRequest,
+  states: StatesOfAccounts = [],
+): Promise<FullCheck> {
   const { problems, main, others } = readAccounts(request)
   if (!main) return { problems, missingSecrets: [], others, warnings: [] }
   const found = [...problems, ...[main, ...others].flatMap(findUndecidedLosses)]
@@ -66,13 +69,19 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
     // What a file throws by itself may come some time after it was loaded.
     const strays = catchStrays()
     const instruments = toInstruments(config)
-    const { strategies, problems: own } = await readStrategies(config, documents, instruments, { strays })
+    const { strategies, problems: own } = await readStrategies(config, documents, instruments, {
+      strays,
+    })
     checked.push({ loaded, strategies })
     found.push(...own)
     if (own.length === 0)
       found.push(...(await findStartProblems(strategies, documents, states[index] ?? new Map())))
     const purity = await readPurity({ loaded, strategies })
-    found.push(...checkSocket(loaded, played), ...purity.problems, ...strays.problemsOf(config, documents))
+    found.push(
+      ...checkSocket(loaded, played),
+      ...purity.problems,
+      ...strays.problemsOf(config, documents),
+    )
     missingSecrets.push(...listMissingSecrets(loaded, { ...request, keysOfAll }))
     warnings.push(
       ...purity.warnings,
@@ -105,13 +114,21 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
 
 /** Shipped strategies are known to load, and those with a thread of their own are loaded in one. */
 function filesOf({ strategies }: DaemonConfig): readonly string[] {
-  return strategies.flatMap((entry) => (isShipped(entry) || isIsolated(entry) ? [] : [entry.moduleFile]))
+  return strategies.flatMap((entry) =>
+    isShipped(entry) || isIsolated(entry) ? [] : [entry.moduleFile],
+  )
 }
 
 /** Where the file is named that does not come to its end. */
-function placeOf({ config, documents }: LoadedConfig, { facts, message }: StrategyFailure): Problem {
+function placeOf(
+  { config, documents }: LoadedConfig,
+  { facts, message }: StrategyFailure,
+): Problem {
   const id = config.strategies.find(({ moduleFile }) => moduleFile === facts['file'])?.id ?? ''
-  return documents.strategies.get(id)?.problem(['module'], message) ?? documents.main.problem([], message)
+  return (
+    documents.strategies.get(id)?.problem(['module'], message) ??
+    documents.main.problem([], message)
+  )
 }
 
 async function readPurity({
@@ -123,7 +140,8 @@ async function readPurity({
   )
   const placed = checks.map(({ problems, notes }, index) => {
     const source = loaded.documents.strategies.get(strategies[index]?.id ?? '')
-    const place = (text: string): readonly Problem[] => (source ? [source.problem(['module'], text)] : [])
+    const place = (text: string): readonly Problem[] =>
+      source ? [source.problem(['module'], text)] : []
     return { problems: problems.flatMap(place), warnings: notes.flatMap(place) }
   })
   return {
@@ -133,11 +151,16 @@ async function readPurity({
 }
 
 /** The socket of the control interface lies in the state directory: a path of it has few bytes. */
-function checkSocket({ config, documents }: LoadedConfig, played: PlayedPrices): readonly Problem[] {
+function checkSocket(
+  { config, documents }: LoadedConfig,
+  played: PlayedPrices,
+): readonly Problem[] {
   const socket = join(stateDirectoryOf(config, played), CONTROL_SOCKET)
   const tooLong = objectToPath(socket)
   if (tooLong === undefined) return []
-  return [documents.main.problem(['state', 'directory'], `is too long: ${tooLong}; choose a shorter one`)]
+  return [
+    documents.main.problem(['state', 'directory'], `is too long: ${tooLong}; choose a shorter one`),
+  ]
 }
 
 function listMissingSecrets({ config }: LoadedConfig, request: SecretsRequest): readonly Problem[] {

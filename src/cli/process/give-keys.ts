@@ -21,7 +21,8 @@ export function giveKeys(
   const errors: ConfigError[] = []
   const ofAll = { ...request, keysOfAll: listKeys(accounts) }
   const given = accounts.map((loaded) => readKeys(loaded, ofAll, (error) => errors.push(error)))
-  if (errors.length === accounts.length) throw new ConfigError(errors.flatMap(({ problems }) => problems))
+  if (errors.length === accounts.length)
+    throw new ConfigError(errors.flatMap(({ problems }) => problems))
   return given
 }
 

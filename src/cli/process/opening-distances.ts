@@ -28,7 +28,8 @@ export async function warnOfLargePositions(
     )
     const ofInstrument = rules.get(symbol)
     if (owners.length === 0) return []
-    const place = (message: string): Problem => documents.main.problemOfKey(['instruments', symbol], message)
+    const place = (message: string): Problem =>
+      documents.main.problemOfKey(['instruments', symbol], message)
     const missing = [
       ...(Number.isNaN(capital) ? ['account.capital'] : []),
       ...(ofInstrument === undefined ? [`instruments.${symbol}.maintenance`] : []),
@@ -43,7 +44,12 @@ export async function warnOfLargePositions(
             ),
           ]
     const price = prices.get(symbol)
-    const largest = largestOf(config.risk, { capital, price, owners, isInverse: isInverse(instrument) })
+    const largest = largestOf(config.risk, {
+      capital,
+      price,
+      owners,
+      isInverse: isInverse(instrument),
+    })
     if (largest === undefined)
       return [
         place(
@@ -124,4 +130,5 @@ function findMost(largest: number, passes: (value: number) => boolean): number {
 /** More digits than are shown. */
 const HALVINGS = 40
 
-const show = (amount: number): string => amount.toLocaleString('en-US', { maximumSignificantDigits: 4 })
+const show = (amount: number): string =>
+  amount.toLocaleString('en-US', { maximumSignificantDigits: 4 })

@@ -58,7 +58,11 @@ export function leaveOrder<Left>(directory: string, leave: () => Left): Left {
 }
 
 function isFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+  )
 }
 
 /** Names the daemons that hold the state and have not answered, and what to do about them. False where there are none. */

@@ -7,7 +7,13 @@ import type { ConfigRequest } from '../../config/load-config.ts'
 import { isDatabaseInClear, objectToDatabase } from '../../config/server-checks.ts'
 import { ConfigError, type Problem } from '../../config/yaml/problem.ts'
 
-const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const UNITS_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
 
 /** `500ms`, `30s`, `5m`, `2h`, `1d` in ms. */
 export function parseDuration(text: string): number {
@@ -20,7 +26,9 @@ export function parseDuration(text: string): number {
 
 /** An option that is a duration: its help gives the default with a unit. */
 export function durationOption(flags: string, what: string, defaultMs: number): Option {
-  return new Option(flags, what).argParser(parseDuration).default(defaultMs, describeDuration(defaultMs))
+  return new Option(flags, what)
+    .argParser(parseDuration)
+    .default(defaultMs, describeDuration(defaultMs))
 }
 
 /** As it is typed, in the largest unit that it is a whole number of. */
@@ -62,7 +70,8 @@ export function assertDatabase(command: Command, flags: string, url: string | un
 
 /** No setting stands beside such an address, so the word for it stands in it. */
 function objectToClearText(url: string): string | undefined {
-  if (!isDatabaseInClear(url) || new URL(url).searchParams.get('sslmode') === 'disable') return undefined
+  if (!isDatabaseInClear(url) || new URL(url).searchParams.get('sslmode') === 'disable')
+    return undefined
   return 'this is another machine: write sslmode=verify-full behind the address, which checks the certificate, or sslmode=disable, and nothing is encrypted'
 }
 
@@ -94,7 +103,9 @@ export function addConfigOptions(command: Command, shipped = PAPER_CONFIG): Comm
 
 /** `--param`, which every verb has that runs or tries the strategies. */
 export function addParamOption(command: Command): Command {
-  return command.addOption(listOption('--param <strategy.param=value>', 'override a parameter of a strategy'))
+  return command.addOption(
+    listOption('--param <strategy.param=value>', 'override a parameter of a strategy'),
+  )
 }
 
 export function toConfigRequest(
@@ -111,7 +122,8 @@ export function toConfigRequest(
 function shippedFile(shipped: string): string {
   if (existsSync(resolve(shipped))) return shipped
   if (import.meta.url.endsWith('.js')) {
-    const message = 'no such file here: `intentd init DIR` makes a working directory, -c names another file'
+    const message =
+      'no such file here: `intentd init DIR` makes a working directory, -c names another file'
     throw new ConfigError([{ source: shipped, path: '', message }])
   }
   return fileURLToPath(new URL(`../../../${shipped}`, import.meta.url))

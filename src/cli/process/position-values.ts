@@ -3,7 +3,10 @@ import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import type { PlayedPrices } from '../../config/market-files.ts'
 import { listLargest } from '../../config/survival-checks.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
-import { toLiquidationSettings, toSurvivalSettings } from '../../daemon/account/liquidation-settings.ts'
+import {
+  toLiquidationSettings,
+  toSurvivalSettings,
+} from '../../daemon/account/liquidation-settings.ts'
 import type { BookedFill } from '../../journal/booking.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -46,7 +49,8 @@ function findPricesOfBefore({ config }: LoadedConfig): ReadonlyMap<string, numbe
     const reader = new JournalReader(file)
     try {
       const fills = reader.bookings('fill', { since: systemClock.now() - FILLS_SINCE_MS })
-      for (const { symbol, price } of fills as Iterable<BookedFill>) prices.set(symbol, Number(price))
+      for (const { symbol, price } of fills as Iterable<BookedFill>)
+        prices.set(symbol, Number(price))
     } finally {
       reader.close()
     }
@@ -101,15 +105,23 @@ export async function listPositionWarnings(
  * `BTCUSDT 80,610 USDT long or 71,003 short, about 0.806 or 0.71 at 100,000`: what `risk.survives` lets be held of each
  * instrument that a strategy trades, if nothing else is held and nothing rests. Empty where it is not set.
  */
-export function listBudget(config: DaemonConfig, prices: ReadonlyMap<string, number>): readonly string[] {
+export function listBudget(
+  config: DaemonConfig,
+  prices: ReadonlyMap<string, number>,
+): readonly string[] {
   const { account, simulator, strategies } = config
   const survives = toSurvivalSettings(config)
   const capital = Number(account.capital ?? simulator?.startingBalance)
   if (survives === undefined || Number.isNaN(capital)) return []
   const { rules } = toLiquidationSettings(config)
-  const traded = new Set(strategies.flatMap(({ enabled, instruments }) => (enabled ? instruments : [])))
+  const traded = new Set(
+    strategies.flatMap(({ enabled, instruments }) => (enabled ? instruments : [])),
+  )
   const move = (symbol: string): number =>
-    Math.max(survives.moves.get(symbol) ?? Number.NaN, survives.jointMoves.get(symbol) ?? Number.NaN)
+    Math.max(
+      survives.moves.get(symbol) ?? Number.NaN,
+      survives.jointMoves.get(symbol) ?? Number.NaN,
+    )
   return listLargest({ productType: account.productType, capital, move, rules }).flatMap(
     ({ symbol, long, short, isInverse }) => {
       if (!traded.has(symbol)) return []
@@ -155,4 +167,5 @@ export function listFlips({ strategies }: DaemonConfig): readonly string[] {
     })
 }
 
-const show = (amount: number): string => amount.toLocaleString('en-US', { maximumSignificantDigits: 6 })
+const show = (amount: number): string =>
+  amount.toLocaleString('en-US', { maximumSignificantDigits: 6 })

@@ -44,9 +44,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   // Node has no datagram sockets of this family, so a child sends: the unit has NotifyAccess=all for it.
   const notify = (...states: readonly string[]): void => {
     if (!isSystemd) return
-    execFile('systemd-notify', states, { timeout: NOTIFY_MS_MAX, env: { ...variables } }, (error) => {
-      if (error) onTrouble(error.message)
-    })
+    execFile(
+      'systemd-notify',
+      states,
+      { timeout: NOTIFY_MS_MAX, env: { ...variables } },
+      (error) => {
+        if (error) onTrouble(error.message)
+      },
+    )
   }
   return {
     ready(status = 'trading') {

@@ -32,7 +32,9 @@ export function listFilesRead(config: DaemonConfig, request: SecretsRequest): re
 
 /** Each place once, with what is wrong with it. */
 export function findFaults(read: readonly FilesRead[], trust: Trust): readonly FileFault[] {
-  const faults = read.flatMap(({ files }) => files.flatMap((file) => findFileFault(file, trust) ?? []))
+  const faults = read.flatMap(({ files }) =>
+    files.flatMap((file) => findFileFault(file, trust) ?? []),
+  )
   return [...new Map(faults.map((fault) => [fault.place, fault])).values()]
 }
 
@@ -46,7 +48,10 @@ export function assertTrusted(configs: readonly DaemonConfig[], request: Secrets
     throw new ConfigError(problems, 'Or add --trust-files, if nobody else uses this machine.')
 }
 
-export function findUntrusted(configs: readonly DaemonConfig[], request: SecretsRequest): readonly Problem[] {
+export function findUntrusted(
+  configs: readonly DaemonConfig[],
+  request: SecretsRequest,
+): readonly Problem[] {
   const user = process.geteuid?.()
   if (user === undefined) return []
   const read = configs.flatMap((config) => listFilesRead(config, request))

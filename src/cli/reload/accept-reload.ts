@@ -11,7 +11,11 @@ import type { Daemon } from '../../daemon/daemon.ts'
 import type { AccountGiven } from '../../daemon/open-account.ts'
 import { accountLogger } from '../../daemon/reporting/account-logger.ts'
 import type { DaemonLogger } from '../../daemon/reporting/logger.ts'
-import { readRunningConfig, type RunningConfig, withCode } from '../../daemon/state/running-config.ts'
+import {
+  readRunningConfig,
+  type RunningConfig,
+  withCode,
+} from '../../daemon/state/running-config.ts'
 import { assertGrids } from '../../daemon/state/assert-grids.ts'
 import { isEmbedded } from '../../daemon/state/state-place.ts'
 import type { StrategyId } from '../../domain/ids.ts'
@@ -60,20 +64,31 @@ export async function examineReload(
         const was = running[index]
         if (!was) return []
         return [
-          { name: config.name, book: books[index], config, ...compareConfigs(...withCodes(was, config)) },
+          {
+            name: config.name,
+            book: books[index],
+            config,
+            ...compareConfigs(...withCodes(was, config)),
+          },
         ]
       })
     : []
-  const read = loaded === undefined || trustFiles ? [] : [loaded, ...next].map(({ config }) => config)
+  const read =
+    loaded === undefined || trustFiles ? [] : [loaded, ...next].map(({ config }) => config)
   const found = [
-    ...[...problems, ...dropOff(missingSecrets, running, daemon), ...findUntrusted(read, request)].map(
-      formatProblem,
-    ),
-    ...changes.flatMap(({ refused }) => refused).map(({ path }) => `${path}: only a new process takes it`),
+    ...[
+      ...problems,
+      ...dropOff(missingSecrets, running, daemon),
+      ...findUntrusted(read, request),
+    ].map(formatProblem),
+    ...changes
+      .flatMap(({ refused }) => refused)
+      .map(({ path }) => `${path}: only a new process takes it`),
     ...changes.flatMap(({ book, stopped }) => (book ? listHalfFlattened(book, stopped) : [])),
     ...changes.flatMap(({ book, config }) => (book ? listGridProblems(book, config) : [])),
   ]
-  if (loaded && found.length === 0) found.push(...(await listPortProblems([loaded, ...next], running)))
+  if (loaded && found.length === 0)
+    found.push(...(await listPortProblems([loaded, ...next], running)))
   return { loaded, next, changes, problems: found }
 }
 
@@ -95,7 +110,8 @@ export async function acceptReload(
   for (const { name, started, stopped, settings } of changes) {
     const log = next.length > 0 ? accountLogger(logger, name) : logger
     log.log('info', 'reload.begun', {
-      ...{ started, stopped },
+      started,
+      stopped,
       settings: settings
         .filter(({ path, was, is }) => !path.startsWith('code.') || (was && is))
         .map(({ path, was, is }) => `${path}: ${was} -> ${is}`),
@@ -118,7 +134,9 @@ function withCodes(was: DaemonConfig, is: DaemonConfig): readonly [DaemonConfig,
 
 /** One that is off is tried again, with the keys that are there by then. */
 function isOff({ file }: DaemonConfig, { accounts }: Daemon): boolean {
-  return !accounts.some(({ shown: { config, fatal } }) => config.file === file && fatal === undefined)
+  return !accounts.some(
+    ({ shown: { config, fatal } }) => config.file === file && fatal === undefined,
+  )
 }
 
 /** What is missing of the keys of an account that is off leaves it off, and keeps no other one from anything. */
@@ -161,7 +179,9 @@ export async function listPortProblems(
   const own = new Set(running.map(({ control }) => addressOf(control)))
   const wanted = next
     .map(({ config }) => config.control)
-    .filter((control) => control.port !== undefined && control.port !== 0 && !own.has(addressOf(control)))
+    .filter(
+      (control) => control.port !== undefined && control.port !== 0 && !own.has(addressOf(control)),
+    )
   const reasons = await Promise.all(wanted.map(({ host, port }) => whyTaken(host, port)))
   return reasons.flatMap((reason, index) =>
     reason === undefined
@@ -184,7 +204,10 @@ function whyTaken(host: string, port: number | undefined): Promise<string | unde
 }
 
 /** What is being closed of a strategy that would stop would be closed by nobody. */
-function listHalfFlattened({ restrictions, holdings }: Book, stopped: readonly string[]): readonly string[] {
+function listHalfFlattened(
+  { restrictions, holdings }: Book,
+  stopped: readonly string[],
+): readonly string[] {
   if (![...restrictions.values()].some(({ code }) => code === 'flatten')) return []
   return [...holdings].flatMap(([pair, { longLots, shortLots }]) => {
     const [id, symbol] = splitPair(pair)

@@ -9,7 +9,10 @@ import { ACCOUNT } from '../../domain/trading-mode.ts'
 
 /** What is held, rests and was lost now, as the daemon shows it. */
 export interface Used {
-  readonly account: Pick<AccountView, 'coin' | 'losses' | 'positions' | 'peak' | 'drawdown' | 'equity'>
+  readonly account: Pick<
+    AccountView,
+    'coin' | 'losses' | 'positions' | 'peak' | 'drawdown' | 'equity'
+  >
   readonly orders: readonly OrderView[]
 }
 
@@ -35,7 +38,8 @@ function* listLosses(next: DaemonConfig, { account }: Used): Generator<string> {
       if (max === undefined) continue
       const lost = lostIn(account, scope, limit)
       const before = account.losses.find((one) => one.scope === scope && one.limit === limit)
-      if (lost === undefined || !isReached(lost, max) || (before && isReached(lost, before.max))) continue
+      if (lost === undefined || !isReached(lost, max) || (before && isReached(lost, before.max)))
+        continue
       const isShare = scope === ACCOUNT && limit.startsWith('drawdown')
       const inCoin = (amount: number): string => showAmount(amount, account.coin)
       const shown = limit === 'streak' ? String : isShare ? showShare : inCoin
@@ -111,7 +115,9 @@ function* listWorstCases(
         .reduce((sum, { size, filled }) => sum + Number(size) - Number(filled), 0)
     // Both sides of an instrument are rows, and count once.
     const rows = positions.filter((one) => one.symbol === symbol).length
-    loss += (share * (markPrice ?? Number.NaN) * Math.max(net + resting('buy'), resting('sell') - net)) / rows
+    loss +=
+      (share * (markPrice ?? Number.NaN) * Math.max(net + resting('buy'), resting('sell') - net)) /
+      rows
   }
   if (!(loss > Number(equity))) return
   yield `the account: risk.survives is exceeded already, since ${showAmount(loss, coin)} would be lost of ${showAmount(Number(equity), coin)} at least: orders that add are denied, and it is REDUCED at once until 80 %`

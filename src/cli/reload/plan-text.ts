@@ -25,7 +25,8 @@ export function formatPlan({ changes, orders, positions, next, problems, exceede
   )
   const lines = [
     ...refused.map(
-      (change) => `! ${describe(change)}: only a new process takes this; stop the daemon and start it`,
+      (change) =>
+        `! ${describe(change)}: only a new process takes this; stop the daemon and start it`,
     ),
     ...started.map((id) => `+ ${id} is started`),
     ...stopped.map((id) => `- ${id} is stopped`),
@@ -38,9 +39,12 @@ export function formatPlan({ changes, orders, positions, next, problems, exceede
     ...(isOtherWorld(changes, next) ? [OTHER_WORLD] : []),
     ...exceeded.map((sentence) => `! ${sentence}`),
     ...problems.map((problem) => `! a start would refuse it: ${problem}`),
-    ...(cancelled.length > 0 ? [`  ${countBy(cancelled)} that nobody wants any more: cancelled`] : []),
+    ...(cancelled.length > 0
+      ? [`  ${countBy(cancelled)} that nobody wants any more: cancelled`]
+      : []),
     ...unattended.map(
-      (what) => `! ${what} is held, and nobody will trade it: flatten it before, or look after it by hand`,
+      (what) =>
+        `! ${what} is held, and nobody will trade it: flatten it before, or look after it by hand`,
     ),
   ]
   return lines.map((line) => `${line}\n`).join('')
@@ -58,10 +62,15 @@ export function formatCancels({ orders, next }: Plan, name: string | undefined):
   return `  ${whose}${countBy(kept)}: cancelled, and placed again as far as still wanted (onRestart: cancel)\n`
 }
 
-function isTraded({ strategies, instruments }: DaemonConfig, strategy: string, symbol: string): boolean {
+function isTraded(
+  { strategies, instruments }: DaemonConfig,
+  strategy: string,
+  symbol: string,
+): boolean {
   return (
-    strategies.some((one) => one.enabled && one.id === strategy && one.instruments.includes(symbol)) &&
-    Object.hasOwn(instruments, symbol)
+    strategies.some(
+      (one) => one.enabled && one.id === strategy && one.instruments.includes(symbol),
+    ) && Object.hasOwn(instruments, symbol)
   )
 }
 
@@ -83,8 +92,12 @@ function describe({ path, was, is }: SettingChange): string {
 
 /** In a thread of its own everything is loaded anew; in that of the daemon a module is loaded once a process. */
 function noteOnImports({ path }: SettingChange, { strategies }: DaemonConfig): string {
-  const isInline = strategies.some(({ id, isolation }) => path === `code.${id}` && isolation === 'inline')
-  return isInline ? '; what the file imports is read anew only by a restart (isolation: inline)' : ''
+  const isInline = strategies.some(
+    ({ id, isolation }) => path === `code.${id}` && isolation === 'inline',
+  )
+  return isInline
+    ? '; what the file imports is read anew only by a restart (isolation: inline)'
+    : ''
 }
 
 function countBy(orders: readonly OrderView[]): string {

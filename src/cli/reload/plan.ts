@@ -12,8 +12,18 @@ import { findOff, findSocket, readDaemon, withClient } from '../control/find-dae
 import { checkFully } from '../process/full-check.ts'
 import { asStarted, setOtherwise } from '../operator/operated-config.ts'
 import { print } from '../process/operator.ts'
-import { listCheckWords, type MarketOptions, repeatMarket, withPlayed } from '../process/market-options.ts'
-import { addConfigOptions, adviseAgain, type ConfigOptions, toConfigRequest } from '../process/options.ts'
+import {
+  listCheckWords,
+  type MarketOptions,
+  repeatMarket,
+  withPlayed,
+} from '../process/market-options.ts'
+import {
+  addConfigOptions,
+  adviseAgain,
+  type ConfigOptions,
+  toConfigRequest,
+} from '../process/options.ts'
 import { listGridProblems } from './accept-reload.ts'
 import { listExceeded } from './exceeded-limits.ts'
 import { formatCancels, formatPlan, type Plan } from './plan-text.ts'
@@ -29,7 +39,9 @@ const TRIED_WITHIN_MS = 60_000
 /** `intentd plan`: what a changed configuration would do. */
 export function addPlanCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('plan'))
-    .description('show what `reload` or a restart would do with the configuration as it is now; does nothing')
+    .description(
+      'show what `reload` or a restart would do with the configuration as it is now; does nothing',
+    )
     .action(async (options: ConfigOptions) => {
       const planned = await planChange(asStarted(options))
       if (planned.kind === 'none') return setExit(planned.exitCode)
@@ -51,12 +63,17 @@ export type Planned =
  * Prints what would happen, or why nothing can: of each account under its name, where there are several.
  * @param isRetry All begin anew also where nothing changes: an account is off, and is tried again.
  */
-export async function planChange(options: ConfigOptions & MarketOptions, isRetry = false): Promise<Planned> {
+export async function planChange(
+  options: ConfigOptions & MarketOptions,
+  isRetry = false,
+): Promise<Planned> {
   const request = await withPlayed(toConfigRequest(options), options)
   const { problems, missingSecrets, loaded, others } = await checkFully(request)
   if (problems.length > 0 || !loaded) {
     const kept = 'nothing was changed, and what runs goes on as it was'
-    writeAside(`${formatProblems(problems, adviseAgain(listCheckWords(options), problems), kept)}\n`)
+    writeAside(
+      `${formatProblems(problems, adviseAgain(listCheckWords(options), problems), kept)}\n`,
+    )
     return { kind: 'none', exitCode: EXIT_CONFIG }
   }
   // A running daemon has its own.
@@ -76,16 +93,21 @@ export async function planChange(options: ConfigOptions & MarketOptions, isRetry
     isChange ||= text !== ''
     plans.push(planned)
   }
-  const isPossible = plans.every(({ changes, problems: own }) => changes.refused.length + own.length === 0)
+  const isPossible = plans.every(
+    ({ changes, problems: own }) => changes.refused.length + own.length === 0,
+  )
   const refusals = isChange && isPossible ? await tryReload(loaded.config) : []
   for (const refusal of refusals) writeOut(`! a reload is refused: ${refusal}\n`)
   if ((isChange || isRetry) && isPossible && refusals.length === 0)
-    for (const plan of plans) writeOut(formatCancels(plan, others.length > 0 ? plan.next.name : undefined))
+    for (const plan of plans)
+      writeOut(formatCancels(plan, others.length > 0 ? plan.next.name : undefined))
   return isChange ? { kind: 'planned', plans, refusals } : { kind: 'none', exitCode: EXIT_NOTHING }
 }
 
 export function isRefused({ plans, refusals }: Extract<Planned, { kind: 'planned' }>): boolean {
-  const isHindered = plans.some(({ changes, problems }) => changes.refused.length + problems.length > 0)
+  const isHindered = plans.some(
+    ({ changes, problems }) => changes.refused.length + problems.length > 0,
+  )
   return isHindered || refusals.length > 0
 }
 
@@ -109,7 +131,8 @@ async function planAccount(options: ConfigOptions, config: DaemonConfig): Promis
   if (running.file !== config.file)
     print(`! what runs was started with ${running.file}, not with ${config.file}`)
   const others = setOtherwise(config, options.set)
-  if (others !== undefined) print(`! it was started with${others}: a reload reads the files with that again`)
+  if (others !== undefined)
+    print(`! it was started with${others}: a reload reads the files with that again`)
   const played = describePlayed(config)
   if (played !== '')
     print(`! the last run was started with${played}: this is what a start with the same would do`)
@@ -133,8 +156,17 @@ async function planAccount(options: ConfigOptions, config: DaemonConfig): Promis
   const positions = account?.positions ?? []
   const used = account && { account, orders: orders.view }
   const exceeded =
-    used && changes.settings.some(({ limit }) => limit === 'tighter') ? listExceeded(config, used) : []
-  return { changes, orders: orders.view, positions, problems, exceeded: [...exceeded], next: config }
+    used && changes.settings.some(({ limit }) => limit === 'tighter')
+      ? listExceeded(config, used)
+      : []
+  return {
+    changes,
+    orders: orders.view,
+    positions,
+    problems,
+    exceeded: [...exceeded],
+    next: config,
+  }
 }
 
 /** `--market` and `--speed` of the last run, where none runs; empty where there were none. */

@@ -15,7 +15,12 @@ import { describeThrown } from '../../strategy/strategy-failure.ts'
 import { asStarted } from '../operator/operated-config.ts'
 import { operatorName, print, printResult } from '../process/operator.ts'
 import { onBreakdown } from '../process/signals.ts'
-import { addConfigOptions, type ConfigOptions, durationOption, toConfigRequest } from '../process/options.ts'
+import {
+  addConfigOptions,
+  type ConfigOptions,
+  durationOption,
+  toConfigRequest,
+} from '../process/options.ts'
 import { EXIT_NOTHING, EXIT_REFUSED, isRefused, planChange } from './plan.ts'
 
 const DONE_WITHIN_MS = 60_000
@@ -29,8 +34,12 @@ interface ReloadOptions extends ConfigOptions {
 /** `intentd reload`: a running daemon takes the configuration as it is now, whole or not at all. */
 export function addReloadCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('reload'))
-    .description('make a running daemon use the configuration as it is now, whole or not at all; see `plan`')
-    .addOption(durationOption('--wait <duration>', 'how long to wait until it trades again', DONE_WITHIN_MS))
+    .description(
+      'make a running daemon use the configuration as it is now, whole or not at all; see `plan`',
+    )
+    .addOption(
+      durationOption('--wait <duration>', 'how long to wait until it trades again', DONE_WITHIN_MS),
+    )
     .action(async (options: ReloadOptions) => setExit(await reload(options)))
 }
 
@@ -51,7 +60,9 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
   const configs = [config, ...further]
   const socket = findAnySocket(configs)
   if (socket === undefined) {
-    printResult('no daemon runs with this state: the next start takes the configuration as it is then')
+    printResult(
+      'no daemon runs with this state: the next start takes the configuration as it is then',
+    )
     return EXIT_NOT_YET
   }
   // One that is off is tried again.
@@ -62,7 +73,9 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
   if (planned.kind === 'planned' && isRefused(planned)) {
     const isOfProcess = planned.plans.some(({ changes }) => changes.refused.length > 0)
     printResult(
-      isOfProcess ? 'not done: the lines with ! want a new process' : 'not done: the lines with ! say why',
+      isOfProcess
+        ? 'not done: the lines with ! want a new process'
+        : 'not done: the lines with ! say why',
     )
     return EXIT_REFUSED
   }
@@ -77,7 +90,9 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
 /** The code of strategies was loaded here too, to be checked: what it throws by itself meanwhile is no end of this. */
 function reportStray(error: unknown, strategy: string | undefined): void {
   if (strategy === undefined) throw error
-  print(`! code of ${fileOfCode(strategy)} failed by itself after it was loaded: ${describeThrown(error)}`)
+  print(
+    `! code of ${fileOfCode(strategy)} failed by itself after it was loaded: ${describeThrown(error)}`,
+  )
 }
 
 interface Order {
@@ -95,7 +110,9 @@ async function order(
   const before = await startOf(configs)
   const runningBefore = readRunning(configs)
   const request: ControlRequest = {
-    ...{ requestId: randomHex(12), by: operatorName(), reason: 'ordered at the command line' },
+    requestId: randomHex(12),
+    by: operatorName(),
+    reason: 'ordered at the command line',
     order: { kind: 'reload' },
   }
   const reply = await withClient(socket, (client) => client.command(request))
@@ -107,7 +124,9 @@ async function order(
     if (now === undefined || now === before) continue
     if (isRetry) return reportRetry(configs)
     if (readRunning(configs) === runningBefore) {
-      printResult('not done: it goes on with the configuration before; its log says why (reload.failed)')
+      printResult(
+        'not done: it goes on with the configuration before; its log says why (reload.failed)',
+      )
       return EXIT_REFUSED
     }
     printResult('done: it runs with the new configuration')

@@ -42,7 +42,8 @@ export async function openComparison(
     onChange: (change) => {
       const before = [...counts.values()].reduce((sum, count) => sum + count, 0)
       counts.set(change.symbol, (counts.get(change.symbol) ?? 0) + 1)
-      if (before < shown) lines.push(...describeChange(change, settings.instruments.get(change.symbol)))
+      if (before < shown)
+        lines.push(...describeChange(change, settings.instruments.get(change.symbol)))
     },
   })
   const describe = () => [

@@ -1,4 +1,9 @@
-import { type Difference, replay, type Replay, type ReplayWatcher } from '../../daemon/recording/replay.ts'
+import {
+  type Difference,
+  replay,
+  type Replay,
+  type ReplayWatcher,
+} from '../../daemon/recording/replay.ts'
 import type { SegmentFile } from '../../recording/recordings.ts'
 import { openComparison } from './replay-comparison.ts'
 import { showDifference } from './text-difference.ts'
@@ -27,7 +32,8 @@ export async function replaySegments(
   { segments, version, strategy, shown }: ReplayTask,
   onStep: () => void,
 ): Promise<ReplayResult> {
-  const comparison = strategy === undefined ? undefined : await openComparison(strategy, segments, shown)
+  const comparison =
+    strategy === undefined ? undefined : await openComparison(strategy, segments, shown)
   const watcher: ReplayWatcher = {
     onBegin: (core) => comparison?.watcher.onBegin?.(core),
     onStep: (step) => {
@@ -50,7 +56,8 @@ export async function replaySegments(
 
 function describe(done: Replay): readonly string[] {
   const { files, runs, steps, effects, batches, orders, from, to, remarks } = done
-  const span = from === undefined || to === undefined ? 'nothing' : `${toTime(from)} to ${toTime(to)}`
+  const span =
+    from === undefined || to === undefined ? 'nothing' : `${toTime(from)} to ${toTime(to)}`
   const seconds = ((to ?? 0) - (from ?? 0)) / 1000
   return [
     `replayed  ${count(files, 'file')} of ${count(runs.length, 'run')}: ${span}, ${seconds.toFixed(1)} s`,
@@ -64,7 +71,8 @@ const count = (amount: number, one: string, more = `${one}s`): string =>
 
 function describeDifference(difference: Difference): readonly string[] {
   const { file, step, at, event, effect, counts, expected, actual } = difference
-  const where = event === undefined ? `the core before step ${step + 1}` : `step ${step}, effect ${effect}`
+  const where =
+    event === undefined ? `the core before step ${step + 1}` : `step ${step}, effect ${effect}`
   return [
     `differs   ${where}, ${toTime(at)}, ${file}`,
     ...(event === undefined ? [] : [`event     ${event}`]),

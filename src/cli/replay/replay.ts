@@ -26,10 +26,12 @@ export function addReplayCommand(program: Command, { version, setExit }: VerbFra
     .option('--strategy <file>', 'also ask this strategy file, and show where its intents differ')
     .option('--show <n>', 'how many differing decisions to show', parseCount, SHOWN_DEFAULT)
     .addOption(hungAfterOption())
-    .action(async (recording: string, { strategy, show: shown, hungAfter }: ReplayCommandOptions) => {
-      const task = { segments: findSegments(resolve(recording)), version, strategy, shown }
-      setExit(await (strategy === undefined ? replayHere(task) : replayWatched(task, hungAfter)))
-    })
+    .action(
+      async (recording: string, { strategy, show: shown, hungAfter }: ReplayCommandOptions) => {
+        const task = { segments: findSegments(resolve(recording)), version, strategy, shown }
+        setExit(await (strategy === undefined ? replayHere(task) : replayWatched(task, hungAfter)))
+      },
+    )
 }
 
 /** Without a strategy no code runs but ours. */

@@ -7,7 +7,10 @@ const LINES_MAX = 40
  * Two JSON texts line by line, from the first line that differs to the last: `-` was expected, `+` came. What is
  * the same around it stands there without a sign, as far as it helps.
  */
-export function showDifference(expected: string | undefined, actual: string | undefined): readonly string[] {
+export function showDifference(
+  expected: string | undefined,
+  actual: string | undefined,
+): readonly string[] {
   const [was, is] = [toLines(expected), toLines(actual)]
   let start = 0
   while (start < was.length && start < is.length && was[start] === is[start]) start += 1
@@ -23,7 +26,9 @@ export function showDifference(expected: string | undefined, actual: string | un
 }
 
 function toLines(text: string | undefined): readonly string[] {
-  return text === undefined ? ['nothing'] : JSON.stringify(JSON.parse(text), undefined, 2).split('\n')
+  return text === undefined
+    ? ['nothing']
+    : JSON.stringify(JSON.parse(text), undefined, 2).split('\n')
 }
 
 function limit(lines: readonly string[]): readonly string[] {

@@ -9,7 +9,9 @@ import { toShellWord } from '../process/options.ts'
 const INSTALLATION = fileURLToPath(new URL('../../../', import.meta.url))
 const LAUNCHER = join(INSTALLATION, 'bin', 'intentd.mjs')
 
-const SCHEMAS = ['intentd', 'simulator', 'strategy'].map((name) => `config/schema/${name}.schema.json`)
+const SCHEMAS = ['intentd', 'simulator', 'strategy'].map(
+  (name) => `config/schema/${name}.schema.json`,
+)
 
 /** Files that are the same everywhere. */
 const COPIED = ['.env.example', 'config/simulator.yaml', ...SCHEMAS]
@@ -19,7 +21,9 @@ export type InitFiles = ReadonlyMap<string, string>
 
 /** @param directory absolute; the Node that runs now is the one that supervisors are told to run. */
 export function buildInitFiles(directory: string): InitFiles {
-  const configs = ['paper', 'live.example', 'paper-live.example'].map((name) => `config/${name}.yaml`)
+  const configs = ['paper', 'live.example', 'paper-live.example'].map(
+    (name) => `config/${name}.yaml`,
+  )
   return new Map([
     ...COPIED.map((path): [string, string] => [path, readShipped(path)]),
     ...configs.map((path): [string, string] => [path, withOwnStrategy(readShipped(path))]),
@@ -93,9 +97,18 @@ function buildTypeScriptConfig(): string {
   )
   const contract = places.filter((path) => existsSync(path)).slice(0, 1)
   const compilerOptions = {
-    ...{ target: 'es2024', module: 'nodenext', strict: true, noEmit: true, skipLibCheck: true },
-    ...{ erasableSyntaxOnly: true, verbatimModuleSyntax: true, allowImportingTsExtensions: true },
-    paths: { '#strategy': contract, 'intentd/strategy': contract },
+    target: 'es2024',
+    module: 'nodenext',
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    erasableSyntaxOnly: true,
+    verbatimModuleSyntax: true,
+    allowImportingTsExtensions: true,
+    paths: {
+      '#strategy': contract,
+      'intentd/strategy': contract,
+    },
   }
   const files = { include: ['strategies'], exclude: ['strategies/**/*.test.ts'] }
   return `${JSON.stringify({ compilerOptions, ...files }, undefined, 2)}\n`

@@ -11,7 +11,9 @@ import { makeDirectory } from '../../lib/durable-file.ts'
 export function addInitCommand(program: Command): void {
   program
     .command('init')
-    .description('make a working directory: configuration, a strategy and its test, files for supervisors')
+    .description(
+      'make a working directory: configuration, a strategy and its test, files for supervisors',
+    )
     .argument('<directory>', 'a new or empty directory')
     .action((directory: string) => init(directory))
 }

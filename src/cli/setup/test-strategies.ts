@@ -14,7 +14,17 @@ const CODE = fileURLToPath(new URL('../../', import.meta.url))
 const INSTALLATION = fileURLToPath(new URL('../../../', import.meta.url))
 
 /** Of the environment, what says how to print and which time it is. */
-const VARIABLES = ['TERM', 'COLORTERM', 'NO_COLOR', 'FORCE_COLOR', 'COLUMNS', 'CI', 'TZ', 'LANG', 'LC_ALL']
+const VARIABLES = [
+  'TERM',
+  'COLORTERM',
+  'NO_COLOR',
+  'FORCE_COLOR',
+  'COLUMNS',
+  'CI',
+  'TZ',
+  'LANG',
+  'LC_ALL',
+]
 
 /** How names begin that are not hidden: Node's permission model takes a path that ends in `*`, and no exceptions. */
 const FIRST_LETTERS = Array.from('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_')
@@ -38,14 +48,20 @@ async function runTests(patterns: readonly string[]): Promise<number> {
     return patterns === PATTERNS ? 0 : 1
   }
   const { stdout, env } = process
-  const variables = VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]))
+  const variables = VARIABLES.flatMap((name) =>
+    env[name] === undefined ? [] : [[name, env[name]] as const],
+  )
   // All in one process, and without `--test`: that starts programs, and searches folders that it may not read.
   const imports = [HOOKS, ...files.map((file) => pathToFileURL(resolve(file)).href)]
   const loads = [...imports.flatMap((url) => ['--import', url]), '--eval', '']
-  const child = spawn(process.execPath, ['--disable-sigusr1', ...listPermissions(files), ...loads], {
-    stdio: ['inherit', stdout.isTTY ? 'inherit' : 'pipe', 'inherit'],
-    env: Object.fromEntries(variables),
-  })
+  const child = spawn(
+    process.execPath,
+    ['--disable-sigusr1', ...listPermissions(files), ...loads],
+    {
+      stdio: ['inherit', stdout.isTTY ? 'inherit' : 'pipe', 'inherit'],
+      env: Object.fromEntries(variables),
+    },
+  )
   child.stdout?.pipe(stdout)
   // Who reads it may have gone, as `head` does: Node's test runner would end with a stack trace.
   stdout.once('error', () => child.kill())
@@ -61,7 +77,9 @@ function listPermissions(files: readonly string[]): readonly string[] {
   const folders = new Set(
     [process.cwd(), ...files.map((file) => dirname(resolve(file)))].map((one) => realpathSync(one)),
   )
-  const visible = [...folders].flatMap((folder) => FIRST_LETTERS.map((letter) => join(folder, `${letter}*`)))
+  const visible = [...folders].flatMap((folder) =>
+    FIRST_LETTERS.map((letter) => join(folder, `${letter}*`)),
+  )
   const packages = [...folders, INSTALLATION]
     .flatMap(ancestorsOf)
     .map((folder) => join(folder, 'node_modules'))

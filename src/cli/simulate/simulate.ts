@@ -3,7 +3,11 @@ import type { VerbFrame } from '../process/verb-frame.ts'
 import { loadSimulatorConfig } from '../../config/load-simulator-config.ts'
 import type { SimulatorFile } from '../../config/schema/simulator-schema.ts'
 import { listInstruments } from '../../daemon/embedded/listed-instruments.ts'
-import { levelOf, toRateLimits, toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
+import {
+  levelOf,
+  toRateLimits,
+  toSimulatorOptions,
+} from '../../daemon/embedded/simulated-exchange.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { RunningSimulator } from '../../simulator/start-simulator.ts'
 import { endOutputs } from '../../daemon/reporting/output/log-output.ts'
@@ -51,7 +55,10 @@ export function addSimulateCommand(program: Command, { setExit }: VerbFrame): vo
       'print the accounts as a JSON array, with their keys (play money) and allowed withdrawal addresses; logs go to standard error',
     )
     .addOption(
-      new Option('--log-level <level>', 'lowest level that is logged; debug logs each refused request')
+      new Option(
+        '--log-level <level>',
+        'lowest level that is logged; debug logs each refused request',
+      )
         .choices(['debug', 'info', 'warn', 'error'])
         .default('info'),
     )
@@ -69,12 +76,15 @@ async function simulate(options: SimulateOptions): Promise<void> {
     name: 'simulator',
     aside: options.printAccounts === true,
   })
-  const onEvent = ({ kind, ...fields }: ServerEvent) => logger.log(levelOf(kind), `simulator.${kind}`, fields)
+  const onEvent = ({ kind, ...fields }: ServerEvent) =>
+    logger.log(levelOf(kind), `simulator.${kind}`, fields)
   const stopAsked = Promise.withResolvers<string>()
   const forget = [onStopSignals(stopAsked.resolve)]
   const simulator = await start(config, options, onEvent)
   if (options.for !== undefined)
-    forget.push(atInstant(systemClock.now() + options.for, () => stopAsked.resolve('--for has passed')))
+    forget.push(
+      atInstant(systemClock.now() + options.for, () => stopAsked.resolve('--for has passed')),
+    )
   if (options.printAccounts) {
     const printed = simulator.accounts.map((account) => toPrinted(account, simulator.exchange))
     // Whoever hears that it listens may read them.
@@ -98,7 +108,13 @@ async function simulate(options: SimulateOptions): Promise<void> {
   await simulator.stop()
   const { requests, refusals, tooManyRequests, faults } = simulator.counters()
   const total = Object.values(requests).reduce((sum, count) => sum + count, 0)
-  logger.log('info', 'simulator.stopped', { why, requests: total, tooManyRequests, refusals, faults })
+  logger.log('info', 'simulator.stopped', {
+    why,
+    requests: total,
+    tooManyRequests,
+    refusals,
+    faults,
+  })
   await endOutputs()
 }
 
@@ -149,7 +165,10 @@ function toServerOptions(config: SimulatorFile, { market, speed, demoPast }: Sim
 }
 
 /** Withdrawals on chain go to a listed address only, and other accounts are named by UID, e-mail or mobile. */
-function toPrinted(account: RunningSimulator['accounts'][number], exchange: RunningSimulator['exchange']) {
+function toPrinted(
+  account: RunningSimulator['accounts'][number],
+  exchange: RunningSimulator['exchange'],
+) {
   const { label, key, secret, passphrase, positionMode, role, uid, gateway } = account
   const printed = { label, key, secret, passphrase, positionMode, role, ...exchange.contact(uid) }
   return gateway === undefined

@@ -12,7 +12,17 @@ const FIRST_UID = 1_000_001
 export function buildAccounts({ seed, accounts }: SimulatorFile): readonly AccountRequest[] {
   return accounts.map(
     (
-      { name, positionMode, marginCoin, startingBalance, leverage, role, boundToIps, boundAt, gateway },
+      {
+        name,
+        positionMode,
+        marginCoin,
+        startingBalance,
+        leverage,
+        role,
+        boundToIps,
+        boundAt,
+        gateway,
+      },
       index,
     ) => ({
       uid: String(FIRST_UID + index),
@@ -37,6 +47,9 @@ export function buildAccounts({ seed, accounts }: SimulatorFile): readonly Accou
   )
 }
 
-function derive(what: string, { seed, name }: { readonly seed: number; readonly name: string }): string {
+function derive(
+  what: string,
+  { seed, name }: { readonly seed: number; readonly name: string },
+): string {
   return sha256(['simulated account', what, String(seed), name]).toString('hex')
 }

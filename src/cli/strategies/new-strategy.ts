@@ -15,10 +15,9 @@ const LIBRARY: Readonly<Record<string, string>> = {
   grid: 'grid-btc',
   trend: 'trend-btc',
   ...Object.fromEntries(
-    ['breakout', 'dca', 'funding', 'market-maker', 'pair', 'ratio', 'rebalance', 'twap'].map((name) => [
-      name,
-      `examples/${name}`,
-    ]),
+    ['breakout', 'dca', 'funding', 'market-maker', 'pair', 'ratio', 'rebalance', 'twap'].map(
+      (name) => [name, `examples/${name}`],
+    ),
   ),
 }
 
@@ -39,7 +38,11 @@ export function addNewStrategyCommand(program: Command): void {
     .action((name: string, { dir, like }: NewOptions) => {
       const directory = resolve(dir ?? (isWorkingDirectory() ? 'strategies' : '.'))
       const place = (end: string): string => join(directory, `${name}${end}`)
-      writeStrategy(name, directory, like === undefined ? freshFiles(name) : copiedFiles(name, like))
+      writeStrategy(
+        name,
+        directory,
+        like === undefined ? freshFiles(name) : copiedFiles(name, like),
+      )
       writeOut(nextSteps(name, place, like))
     })
 }
@@ -77,7 +80,9 @@ function copiedFiles(name: string, like: string): Texts {
     ['.yaml', settings],
     [
       '.paper.yaml',
-      settings.includes('foreignFills: adopt') ? withAdoption(paperConfig(name)) : paperConfig(name),
+      settings.includes('foreignFills: adopt')
+        ? withAdoption(paperConfig(name))
+        : paperConfig(name),
     ],
   ])
 }
@@ -100,7 +105,9 @@ function writeStrategy(name: string, directory: string, texts: Texts): void {
       hint: 'small letters, digits and -, a letter first, at most 32: my-rsi',
     })
   }
-  const files = new Map([...texts].map(([end, text]) => [join(directory, `${name}${end}`), text] as const))
+  const files = new Map(
+    [...texts].map(([end, text]) => [join(directory, `${name}${end}`), text] as const),
+  )
   for (const file of files.keys()) {
     if (!existsSync(file)) continue
     throw new Failure({

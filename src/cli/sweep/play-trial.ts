@@ -43,7 +43,8 @@ export async function playTrial(order: TrialOrder): Promise<TrialAnswer> {
   const { prepared } = await openBacktest(config, options, version)
   const difference = await differenceOf(order, prepared)
   if (difference !== undefined) return { refused: difference }
-  const model = options.model === undefined || options.model === 'all' ? prepared.fillModel : options.model
+  const model =
+    options.model === undefined || options.model === 'all' ? prepared.fillModel : options.model
   const run = new BacktestRun({ ...prepared.open(model, undefined), bucketMs: periodMs })
   await playRun(run, watch, () => undefined)
   if (watch.ended !== undefined) return { failed: watch.ended.why }
@@ -75,7 +76,9 @@ async function differenceOf(
   if (sweep === undefined) return undefined
   const { set } = options
   const { param } = sweep
-  const { config: whole } = loadConfig(await withRecorded(toConfigRequest({ config, set, param }), options))
+  const { config: whole } = loadConfig(
+    await withRecorded(toConfigRequest({ config, set, param }), options),
+  )
   return describeDifference(
     sweep.recipe,
     recipeOf({ prepared, config: whole }, { ...options, param }, version),
@@ -89,22 +92,38 @@ export interface RecipeOf {
 }
 
 /** Of a sweep, as JSON: the same from any of its trials, though a file of prices may have no row in that one's part. */
-export function recipeOf({ prepared, config }: RecipeOf, options: PlayOptions, version: string): string {
+export function recipeOf(
+  { prepared, config }: RecipeOf,
+  options: PlayOptions,
+  version: string,
+): string {
   const { model = prepared.fillModel, set, param } = options
   const { prices } = prepared
   const opened = { ...prepared, config: narrow(config, prices), coverage: prices }
-  const { from: _from, to: _to, ...recipe } = describeRecipe(opened, { models: [model], version, set, param })
+  const {
+    from: _from,
+    to: _to,
+    ...recipe
+  } = describeRecipe(opened, { models: [model], version, set, param })
   return JSON.stringify(recipe)
 }
 
 function toFigures(report: RunReport): TrialFigures {
   const { money, ratios, fills, liquidations, restrictions } = report
-  const ratioOf = (name: string): number | null => ratios.find((ratio) => ratio.name === name)?.value ?? null
+  const ratioOf = (name: string): number | null =>
+    ratios.find((ratio) => ratio.name === name)?.value ?? null
   return {
-    ...{ final: money.final, fees: money.fees, funding: money.funding },
-    ...{ return: ratioOf('total return'), drawdown: ratioOf('deepest drawdown'), sharpe: ratioOf('Sharpe') },
-    ...{ positions: ratioOf('positions closed'), winners: ratioOf('winners') },
-    ...{ fills: fills.count, liquidations, restrictions },
+    final: money.final,
+    fees: money.fees,
+    funding: money.funding,
+    return: ratioOf('total return'),
+    drawdown: ratioOf('deepest drawdown'),
+    sharpe: ratioOf('Sharpe'),
+    positions: ratioOf('positions closed'),
+    winners: ratioOf('winners'),
+    fills: fills.count,
+    liquidations,
+    restrictions,
   }
 }
 

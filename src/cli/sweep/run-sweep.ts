@@ -109,14 +109,30 @@ async function openSweep(
   const usedShare = rounds.length === 1 ? 0 : ((rounds.at(-2) ?? fromAt) - fromAt) / (toAt - fromAt)
   const folds = isSeeded ? [] : cutFolds(count, file.folds, usedShare)
   const plan: SweepPlan = {
-    ...{ sets, objective: file.objective, fromAt, rounds, folds },
+    sets,
+    objective: file.objective,
+    fromAt,
+    rounds,
+    folds,
     periodAt: (period) => (period === count ? toAt : Math.max(fromAt, startAt + period * stepMs)),
   }
   for (const part of listParts(plan)) assertPriced(prepared, part)
   return {
-    ...{ config, options, version, file, prepared, plan },
+    config,
+    options,
+    version,
+    file,
+    prepared,
+    plan,
     periodMs: stepMs,
-    recipe: recipeOf({ prepared, config: loaded.config }, options, version),
+    recipe: recipeOf(
+      {
+        prepared,
+        config: loaded.config,
+      },
+      options,
+      version,
+    ),
     prices: namePrices(coverage),
     directory: resolve(options.out ?? `sweeps/${loaded.config.name}`),
     remarks: [
@@ -146,7 +162,9 @@ function assertPriced(prepared: PreparedBacktest, part: TrialPart): void {
 }
 
 function namePrices(coverage: PreparedBacktest['coverage']): string {
-  const prices = Object.fromEntries(coverage.map(({ symbol, sha256, source }) => [symbol, sha256 || source]))
+  const prices = Object.fromEntries(
+    coverage.map(({ symbol, sha256, source }) => [symbol, sha256 || source]),
+  )
   return sha256Hex([JSON.stringify(prices)]).slice(0, 16)
 }
 
@@ -158,7 +176,9 @@ function optionsOf(
   const { market, feed, days, model, seed, balance, set, param } = options
   const params = Object.entries(trial.params).map(([name, text]) => `${name}=${text}`)
   const isWhole = trial.fromAt === plan.fromAt && trial.toAt === prepared.toAt
-  const range = isWhole ? { from: options.from, to: options.to } : { from: trial.fromAt, to: trial.toAt }
+  const range = isWhole
+    ? { from: options.from, to: options.to }
+    : { from: trial.fromAt, to: trial.toAt }
   return { market, feed, days, model, seed, balance, set, param: [...param, ...params], ...range }
 }
 
@@ -167,12 +187,21 @@ function commandOf(sweep: OpenSweep, trial: Trial): string {
 }
 
 /** Nothing of a queue is loaded without one. */
-async function openRunner({ options, recipe, periodMs, prepared }: OpenSweep): Promise<TrialRunner> {
+async function openRunner({
+  options,
+  recipe,
+  periodMs,
+  prepared,
+}: OpenSweep): Promise<TrialRunner> {
   const { queue, jobs, trialLimit } = options
   if (queue === undefined) return runHere(jobs, trialLimit)
   const { openQueuedTrials } = await import('./queue/queued-trials.ts')
   return await openQueuedTrials(queue, {
-    ...{ name: prepared.config.name, recipe, periodMs, param: options.param, limitMs: trialLimit },
+    name: prepared.config.name,
+    recipe,
+    periodMs,
+    param: options.param,
+    limitMs: trialLimit,
   })
 }
 
@@ -185,7 +214,12 @@ async function runTrials(sweep: OpenSweep, log: TrialLog, runner: TrialRunner): 
   const known = countDone(sweep, log)
   const total = Math.max(1, countTrials(plan) - known)
   let done = 0
-  const orderOf = (trial: Trial) => ({ config, options: optionsOf(sweep, trial), version, periodMs })
+  const orderOf = (trial: Trial) => ({
+    config,
+    options: optionsOf(sweep, trial),
+    version,
+    periodMs,
+  })
   let changed: Failure | undefined
   const hear = (trial: Trial, outcome: TrialOutcome): void => {
     changed ??= findChanged(sweep)
@@ -215,7 +249,9 @@ async function runTrials(sweep: OpenSweep, log: TrialLog, runner: TrialRunner): 
 /** A worker elsewhere holds what it has against the recipe by itself. */
 function findChanged({ config, options, prepared }: OpenSweep): Failure | undefined {
   const { queue, set, param } = options
-  return queue === undefined ? findChange(toConfigRequest({ config, set, param }), prepared) : undefined
+  return queue === undefined
+    ? findChange(toConfigRequest({ config, set, param }), prepared)
+    : undefined
 }
 
 function countDone(sweep: OpenSweep, log: TrialLog): number {
@@ -234,10 +270,15 @@ function toReport(sweep: OpenSweep, log: TrialLog): SweepReport {
   const cut = `Ended early: ${countDone(sweep, log)} of ${countTrials(plan)} trials were run. The same command goes on.`
   const remarks = isWhole ? sweep.remarks : [cut, ...sweep.remarks]
   return buildSweepReport({
-    ...{ plan, find },
-    name: (trial) => ({ id: nameTrial(recipe, trial).id, command: commandOf(sweep, trial) }),
+    plan,
+    find,
+    name: (trial) => ({
+      id: nameTrial(recipe, trial).id,
+      command: commandOf(sweep, trial),
+    }),
     head: {
-      ...{ name: prepared.config.name, coin: prepared.config.account.marginCoin },
+      name: prepared.config.name,
+      coin: prepared.config.account.marginCoin,
       method: file.method,
       periodMs,
       madeUp: describeMadeUp(prepared.coverage),
@@ -250,12 +291,24 @@ function toReport(sweep: OpenSweep, log: TrialLog): SweepReport {
 /** sweep.json, trials.csv and the page, each written whole. @returns the page. */
 function writeFiles(directory: string, report: SweepReport): string {
   writeDurably(join(directory, 'sweep.json'), `${JSON.stringify(report)}\n`)
-  const cells = report.trials.map(({ id, params, score, inSample, outOfSample, figures, failed, to }) => [
-    ...[id, to, showParams(params), score, inSample, outOfSample],
-    ...[figures?.final, figures?.return, figures?.drawdown, figures?.sharpe, figures?.fills, figures?.fees],
-    failed.replaceAll(/["\n]/g, ' '),
-    figures?.restrictions.join('; '),
-  ])
+  const cells = report.trials.map(
+    ({ id, params, score, inSample, outOfSample, figures, failed, to }) => [
+      id,
+      to,
+      showParams(params),
+      score,
+      inSample,
+      outOfSample,
+      figures?.final,
+      figures?.return,
+      figures?.drawdown,
+      figures?.sharpe,
+      figures?.fills,
+      figures?.fees,
+      failed.replaceAll(/["\n]/g, ' '),
+      figures?.restrictions.join('; '),
+    ],
+  )
   const columns =
     'trial,to,params,score,in_sample,out_of_sample,final,return,drawdown,sharpe,fills,fees,failed,ended'
   const lines = cells.map((row) =>
@@ -299,6 +352,9 @@ type TrialPart = Pick<Trial, 'fromAt' | 'toAt'>
 function listParts({ rounds, folds, fromAt, periodAt }: SweepPlan): readonly TrialPart[] {
   return [
     ...rounds.map((toAt) => ({ fromAt, toAt })),
-    ...folds.map(({ outOfSample: { from, to } }) => ({ fromAt: periodAt(from), toAt: periodAt(to) })),
+    ...folds.map(({ outOfSample: { from, to } }) => ({
+      fromAt: periodAt(from),
+      toAt: periodAt(to),
+    })),
   ]
 }

@@ -79,7 +79,10 @@ export async function assertTakenElsewhere(task: TakenTask, trialLimitMs: number
   const timeout = Promise.withResolvers<never>()
   const cancel = systemTimers.after(limitMs, () =>
     timeout.reject(
-      strategyFailure('STRATEGY_HANGS', { facts: { waited: showDuration(limitMs) }, hint: HANG_HINT }),
+      strategyFailure('STRATEGY_HANGS', {
+        facts: { waited: showDuration(limitMs) },
+        hint: HANG_HINT,
+      }),
     ),
   )
   try {
@@ -129,7 +132,11 @@ export async function assertTaken(
 }
 
 /** @throws ConfigError with why each value that is not good was refused, where it was refused for itself */
-function assertGood(source: YamlSource, refused: readonly RefusedSet[], good: ReadonlySet<string>): void {
+function assertGood(
+  source: YamlSource,
+  refused: readonly RefusedSet[],
+  good: ReadonlySet<string>,
+): void {
   const found = new Map<string, readonly Problem[]>()
   for (const { set, problems } of refused) {
     const bad = Object.keys(set).filter((name) => !good.has(toValue(set, name)))
@@ -164,13 +171,18 @@ async function findCulprit(
   return undefined
 }
 
-async function findProblems(set: ParamSet, { config, options }: TakenTask): Promise<readonly Problem[]> {
+async function findProblems(
+  set: ParamSet,
+  { config, options }: TakenTask,
+): Promise<readonly Problem[]> {
   const param = [...options.param, ...Object.entries(set).map(([name, text]) => `${name}=${text}`)]
   try {
     const request = toConfigRequest({ config, set: options.set, param })
     const loaded = loadConfig(await withRecorded(request, options))
     guardPlay(loaded.config)
-    await loadStrategies(loaded.config, loaded.documents, toInstruments(loaded.config), { here: true })
+    await loadStrategies(loaded.config, loaded.documents, toInstruments(loaded.config), {
+      here: true,
+    })
     return []
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
@@ -195,5 +207,8 @@ function placeIn(
   const found = named === undefined ? ` (${problem.source})` : ''
   if (name === undefined) return source.problemOfKey(['params'], problem.message + found)
   const dot = name.indexOf('.')
-  return source.problemOfKey(['params', name.slice(0, dot), name.slice(dot + 1)], problem.message + found)
+  return source.problemOfKey(
+    ['params', name.slice(0, dot), name.slice(dot + 1)],
+    problem.message + found,
+  )
 }

@@ -22,7 +22,8 @@ export function describeSweep(report: SweepReport): readonly string[] {
   } = report
   const number = (value: number | null): string =>
     (value === null ? 'n/a' : showNumber(value, 4)).padStart(11)
-  const share = (value: number | null | undefined): string => showShare(value ?? Number.NaN).padStart(11)
+  const share = (value: number | null | undefined): string =>
+    showShare(value ?? Number.NaN).padStart(11)
   const header = ['score', 'in sample', 'out of s.'].map((title) => title.padStart(11)).join('')
   const failed = trials.filter(({ failed: reason }) => reason !== '' && reason !== NOT_RUN).length
   return [
@@ -38,7 +39,9 @@ export function describeSweep(report: SweepReport): readonly string[] {
       return `  ${row.id.padEnd(13)}${figures}  ${showParams(row.params)}${row.isIsolated ? ' (isolated peak)' : ''}${markEnded(row)}${note}`
     }),
     ...(trials.length > ROWS ? [`  and ${trials.length - ROWS} more`] : []),
-    ...(folds.length === 0 ? [] : ['', '  walk-forward: chosen on everything before, tried in the window']),
+    ...(folds.length === 0
+      ? []
+      : ['', '  walk-forward: chosen on everything before, tried in the window']),
     ...folds.map(
       ({ outOfSample, inSample, figures, params }) =>
         `  ${outOfSample.from.slice(0, 16)} to ${outOfSample.to.slice(0, 16)}${number(inSample.score)}${number(outOfSample.score)}${share(figures?.return)}  ${showParams(params)}${markEnded({ figures })}`,
@@ -51,7 +54,9 @@ export function describeSweep(report: SweepReport): readonly string[] {
         ]),
     ...(overfitting === null
       ? []
-      : [`  probability of overfitting: ${(overfitting.probability * 100).toFixed(0)} % (50 % is chance)`]),
+      : [
+          `  probability of overfitting: ${(overfitting.probability * 100).toFixed(0)} % (50 % is chance)`,
+        ]),
     ...(failed === 0 ? [] : [`  ${failed} of ${trials.length} failed`]),
     ...report.remarks.map((remark) => `  note: ${remark}`),
   ]

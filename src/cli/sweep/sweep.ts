@@ -22,17 +22,24 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
     .option('--out <directory>', 'where results are kept (default: a directory under sweeps/)')
     .addOption(jobsOption('--jobs <n>'))
     .addOption(
-      durationOption('--trial-limit <duration>', 'real time that one trial may take', TRIAL_LIMIT_MS),
+      durationOption(
+        '--trial-limit <duration>',
+        'real time that one trial may take',
+        TRIAL_LIMIT_MS,
+      ),
     )
     .option('--trial <id>', 'run this one trial as a backtest, with its report')
     .option(QUEUE_FLAGS, 'let workers compute the trials, by a queue on this PostgreSQL server')
-  sweep.action(async (config: string | undefined, { params, ...options }: Partial<SweepOptions>) => {
-    // Not a required one for commander: that would ask a worker for it too.
-    if (params === undefined) sweep.error("error: required option '--params <file>' not specified")
-    assertAddress(sweep, options.queue)
-    const whole = { ...options, params } as SweepOptions
-    setExit(ENDS[await runSweep(config, whole, version)])
-  })
+  sweep.action(
+    async (config: string | undefined, { params, ...options }: Partial<SweepOptions>) => {
+      // Not a required one for commander: that would ask a worker for it too.
+      if (params === undefined)
+        sweep.error("error: required option '--params <file>' not specified")
+      assertAddress(sweep, options.queue)
+      const whole = { ...options, params } as SweepOptions
+      setExit(ENDS[await runSweep(config, whole, version)])
+    },
+  )
   sweep
     .command('worker')
     .description('compute trials of sweeps that were started with --queue')

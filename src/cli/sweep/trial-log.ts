@@ -33,8 +33,9 @@ export class TrialLog {
 
   /** How many combinations were tried on these prices, with whatever configuration and code. */
   countTries(prices: string): number {
-    return new Set([...this.#rows.values()].filter((row) => row.prices === prices).map(({ tried }) => tried))
-      .size
+    return new Set(
+      [...this.#rows.values()].filter((row) => row.prices === prices).map(({ tried }) => tried),
+    ).size
   }
 
   /** What a kill has cut off is dropped; what ran out of time is tried again. */

@@ -28,7 +28,9 @@ export function runTrial(
     )
     stop.addEventListener('abort', abort)
     thread.once('message', (text: string) => end(JSON.parse(text) as TrialAnswer))
-    thread.once('error', (error) => end({ failed: error instanceof Error ? error.message : String(error) }))
+    thread.once('error', (error) =>
+      end({ failed: error instanceof Error ? error.message : String(error) }),
+    )
     thread.once('exit', () => end({ failed: 'the thread ended by itself' }))
   })
 }

@@ -57,7 +57,10 @@ const targetSchema = z
 const heartbeatSchema = z
   .strictObject({
     variable: secretVariable('The environment variable that holds the address that is called.'),
-    everyMs: presetNumber({ min: 1000, max: 3_600_000, preset: 60_000 }, 'Time between two calls, in ms.'),
+    everyMs: presetNumber(
+      { min: 1000, max: 3_600_000, preset: 60_000 },
+      'Time between two calls, in ms.',
+    ),
     method: z.enum(['GET', 'POST']).default('GET').meta({ description: 'How it is called.' }),
   })
   .meta({
@@ -67,7 +70,11 @@ const heartbeatSchema = z
 
 export const alertsSchema = z
   .strictObject({
-    targets: z.array(targetSchema).max(10).default([]).meta({ description: 'Where alerts are sent to.' }),
+    targets: z
+      .array(targetSchema)
+      .max(10)
+      .default([])
+      .meta({ description: 'Where alerts are sent to.' }),
     heartbeat: heartbeatSchema.optional(),
     digestAt: timeOfDay('When the digest of the day is sent; absent: none is.').optional(),
     quiet: z

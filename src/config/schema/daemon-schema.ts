@@ -62,9 +62,13 @@ const exchangeSchema = z
       .string()
       .regex(/^[a-z]{2}-[A-Z]{2}$/)
       .default('en-US')
-      .meta({ title: 'a language such as "en-US"', description: "Language of the exchange's messages." }),
+      .meta({
+        title: 'a language such as "en-US"',
+        description: "Language of the exchange's messages.",
+      }),
     limitsUse: z.number().positive().max(1).default(1).meta({
-      description: 'Share of the documented rate limits this daemon may use; below 1 leaves room for others.',
+      description:
+        'Share of the documented rate limits this daemon may use; below 1 leaves room for others.',
     }),
     shared: sharedLimitsSchema.optional(),
   })
@@ -97,7 +101,8 @@ const withdrawalSchema = z
       .array(
         z.strictObject({
           address: z.string().min(1).max(4096).meta({
-            description: 'To the letter; of an internal transfer uid:…, email:… or mobile:<area code>:…',
+            description:
+              'To the letter; of an internal transfer uid:…, email:… or mobile:<area code>:…',
           }),
           tag: optionalText(200, 'The one tag allowed with it; absent: none.'),
           coin: optionalText(30, 'The one coin allowed to it; absent: any.'),
@@ -108,16 +113,18 @@ const withdrawalSchema = z
       .default([])
       .meta({ description: 'Where coins may be sent. Absent or empty: nowhere.' }),
   })
-  .meta({ description: 'What `intentd call spotWithdrawal` may do. The daemon itself never withdraws.' })
+  .meta({
+    description: 'What `intentd call spotWithdrawal` may do. The daemon itself never withdraws.',
+  })
 
 const calendarPattern = (description: string) =>
   z.string().min(1).max(100).meta({ title: 'a cron pattern such as "0 0 0 * * *"', description })
 
 const calendarSchema = z
   .strictObject({
-    funding: calendarPattern('When funding is paid (cron; the first of six fields is seconds).').default(
-      '5 0 0,8,16 * * *',
-    ),
+    funding: calendarPattern(
+      'When funding is paid (cron; the first of six fields is seconds).',
+    ).default('5 0 0,8,16 * * *'),
     dayRoll: calendarPattern('When the account is written to the log for the day (cron).').default(
       '0 0 0 * * *',
     ),
@@ -153,7 +160,10 @@ const riskSchema = z
       description:
         'How far an order, its take-profit and its stop-loss may be from the market, as a share of the price.',
     }),
-    openOrdersMax: wholeNumber({ min: 1, max: 1000 }, 'Most orders working at once in the account.'),
+    openOrdersMax: wholeNumber(
+      { min: 1, max: 1000 },
+      'Most orders working at once in the account.',
+    ),
     orderNotionalMax: positiveDecimal('Largest price times size of one order, in the quote coin.'),
     grossNotionalMax: positiveDecimal(
       'Largest sum of all positions and working orders, long and short added, in the quote coin.',
@@ -223,7 +233,8 @@ const executionSchema = z
         'reported, in ms. Longer than fillVisibilityMs: nothing is placed before the fills of meanwhile are known.',
     ),
     takerCollarRatio: z.number().positive().max(0.5).default(0.002).meta({
-      description: 'How far through the best price a taking order may reach, as a share of the price.',
+      description:
+        'How far through the best price a taking order may reach, as a share of the price.',
     }),
   })
   .meta({ description: 'How orders are batched, sent and cleared up.' })
@@ -324,9 +335,13 @@ export const daemonFileSchema = z
         description: 'Names this daemon in its lock and logs.',
       }),
     environment: z.enum(['simulator', 'demo', 'live']).meta({
-      description: 'simulator: no real exchange. demo: the exchange with play money. live: real money.',
+      description:
+        'simulator: no real exchange. demo: the exchange with play money. live: real money.',
     }),
-    confirmLive: z.boolean().default(false).meta({ description: 'Must be true with environment live.' }),
+    confirmLive: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Must be true with environment live.' }),
     exchange: exchangeSchema.prefault({}),
     account: z
       .strictObject({
@@ -368,7 +383,8 @@ export const daemonFileSchema = z
               'Names the variables of its keys: with BOB they are INTENTD_BOB_API_KEY, INTENTD_BOB_API_SECRET and INTENTD_BOB_API_PASSPHRASE. Absent: INTENTD_API_KEY and its like.',
           }),
         tier: z.enum(['ordinary', 'copyTrader']).default('ordinary').meta({
-          description: 'Which of the documented rate limits hold: others copy the trades of a copyTrader.',
+          description:
+            'Which of the documented rate limits hold: others copy the trades of a copyTrader.',
         }),
       })
       .meta({ description: 'The account that is traded.' }),
@@ -424,7 +440,8 @@ export const daemonFileSchema = z
           'apart, in the folder dry-run of state.directory. Wants onRestart: adopt and onStop: leave.',
       }),
     onStop: z.enum(['leave', 'cancel', 'flatten']).default('leave').meta({
-      description: 'At an orderly stop: leave orders, cancel them, or cancel them and close positions.',
+      description:
+        'At an orderly stop: leave orders, cancel them, or cancel them and close positions.',
     }),
     onRestart: z
       .enum(['cancel', 'adopt'])

@@ -38,7 +38,11 @@ export const signedDecimal = (description: string) =>
     .regex(new RegExp(`^-?${MAGNITUDE}$`))
     .meta({ title: 'a decimal such as "0.0002"', description, decimal: true })
 
-const aboveZero = (form: string, description: string, title = 'a decimal above zero such as "0.001"') =>
+const aboveZero = (
+  form: string,
+  description: string,
+  title = 'a decimal above zero such as "0.001"',
+) =>
   z
     .string()
     .regex(new RegExp(`^(?=.*[1-9])${form}$`))

@@ -16,7 +16,14 @@ export const symbolSchema = z
 
 /** The six product types, in the API document's order. */
 const productTypeSchema = z
-  .enum(['USDT-FUTURES', 'COIN-FUTURES', 'USDC-FUTURES', 'SUSDT-FUTURES', 'SCOIN-FUTURES', 'SUSDC-FUTURES'])
+  .enum([
+    'USDT-FUTURES',
+    'COIN-FUTURES',
+    'USDC-FUTURES',
+    'SUSDT-FUTURES',
+    'SCOIN-FUTURES',
+    'SUSDC-FUTURES',
+  ])
   .meta({ description: 'Product type; those that begin with S are the demo ones.' })
 
 /** What describes a futures account, key by key. */

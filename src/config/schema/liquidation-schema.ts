@@ -13,12 +13,17 @@ const step = (preset: number, what: string) =>
     .positive()
     .max(1)
     .default(preset)
-    .meta({ description: `Distance to a liquidation, as a share of the mark price, at which ${what}.` })
+    .meta({
+      description: `Distance to a liquidation, as a share of the mark price, at which ${what}.`,
+    })
 
 const stepsSchema = z
   .strictObject({
     warn: step(0.15, 'a warning is logged'),
-    reduce: step(0.08, 'only orders that reduce leave or stay open on the instrument, and none opens nearer'),
+    reduce: step(
+      0.08,
+      'only orders that reduce leave or stay open on the instrument, and none opens nearer',
+    ),
     flatten: step(0.04, 'the instrument is closed and halted'),
     takerFeeRate: signedDecimal(
       'Fee of closing, as a share of the value, which a position needs at its liquidation too. With environment simulator that of the simulator counts.',

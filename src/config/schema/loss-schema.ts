@@ -24,10 +24,14 @@ const share = (what: string) =>
 const STEPS = ['warn', 'reducing', 'flatten'] as const
 
 const amount = (what: string) =>
-  positiveDecimal(`Fall from the peak of the net profit at which ${what}, in the margin coin.`).optional()
+  positiveDecimal(
+    `Fall from the peak of the net profit at which ${what}, in the margin coin.`,
+  ).optional()
 
 /** Each step is reached after the one before it: a later one that is smaller would make it nothing. */
-function objectToOrder(context: z.core.ParsePayload<Partial<Record<(typeof STEPS)[number], unknown>>>): void {
+function objectToOrder(
+  context: z.core.ParsePayload<Partial<Record<(typeof STEPS)[number], unknown>>>,
+): void {
   const given = STEPS.filter((step) => context.value[step] !== undefined)
   for (const [index, step] of given.entries()) {
     const next = given[index + 1]
@@ -53,7 +57,9 @@ const accountLimitsSchema = z
       .strictObject({ warn: share(WARN), reducing: share(REDUCING), flatten: share(FLATTEN) })
       .check(objectToOrder)
       .optional()
-      .meta({ description: 'Limits on the fall from the peak of the equity; they need account.capital.' }),
+      .meta({
+        description: 'Limits on the fall from the peak of the equity; they need account.capital.',
+      }),
     coolDownMs: presetNumber(
       { min: 0, max: 604_800_000, preset: COOL_DOWN_MS },
       'So long after a drawdown was reached, by any scope, it cannot be released, in ms.',
@@ -123,5 +129,6 @@ export const strategyLossesSchema = z
     ).optional(),
   })
   .meta({
-    description: 'Limits on what the strategy may lose by its own fills. What is absent is not limited.',
+    description:
+      'Limits on what the strategy may lose by its own fills. What is absent is not limited.',
   })

@@ -5,7 +5,11 @@
 import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
 import { instrumentsSchema, symbolSchema } from './exchange-schema.ts'
-import { servicesSchema, readingsSchema, simulatedAccountSchema } from './simulator-services-schema.ts'
+import {
+  servicesSchema,
+  readingsSchema,
+  simulatedAccountSchema,
+} from './simulator-services-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
 /** Where simulated prices come from: a seeded generator, and recordings for the symbols that have one. */
@@ -18,12 +22,9 @@ const marketSchema = z
         description:
           'Where made-up prices start, for each instrument that has no recording: naming it here asks for them.',
       }),
-    yearlyVolatility: z
-      .number()
-      .positive()
-      .max(10)
-      .default(0.6)
-      .meta({ description: 'Standard deviation of a year of returns of the seeded market; 0.6 is 60 %.' }),
+    yearlyVolatility: z.number().positive().max(10).default(0.6).meta({
+      description: 'Standard deviation of a year of returns of the seeded market; 0.6 is 60 %.',
+    }),
     recordings: z.record(symbolSchema, z.string().min(1).max(400)).default({}).meta({
       description:
         'Real prices: a CSV of candles or quotes (plain or .gz) an instrument, relative to this file.',
@@ -63,27 +64,36 @@ const marketSchema = z
   })
   .meta({ description: 'Where simulated prices come from.' })
 
-const probability = (description: string) => z.number().min(0).max(1).default(0).meta({ description })
+const probability = (description: string) =>
+  z.number().min(0).max(1).default(0).meta({ description })
 
 const faultsSchema = z
   .strictObject({
     requestDropped: probability('The request never arrives and nothing is ever answered.'),
     gatewayErrorBefore: probability('Status 502 with a page of HTML; the request never arrived.'),
-    tooManyRequests: probability('Status 429 although no limit was met; the request was not carried out.'),
+    tooManyRequests: probability(
+      'Status 429 although no limit was met; the request was not carried out.',
+    ),
     answerLost: probability('The request is carried out, then the connection is reset.'),
-    gatewayErrorAfter: probability('The request is carried out, then status 500 with a page of HTML.'),
+    gatewayErrorAfter: probability(
+      'The request is carried out, then status 500 with a page of HTML.',
+    ),
     truncatedBody: probability('The request is carried out, then half of the answer comes.'),
     garbageBody: probability('The request is carried out, then an answer comes that is no JSON.'),
-    delayedAnswer: probability('The request is carried out, and the answer comes 1 to 5 seconds late.'),
+    delayedAnswer: probability(
+      'The request is carried out, and the answer comes 1 to 5 seconds late.',
+    ),
   })
   .meta({
-    description: 'Misbehaviour on purpose: the probability of each kind, for every request, from 0 to 1.',
+    description:
+      'Misbehaviour on purpose: the probability of each kind, for every request, from 0 to 1.',
   })
 
 const limitsSchema = z
   .strictObject({
     counting: z.enum(['sliding', 'fixed', 'bucket']).default('sliding').meta({
-      description: 'How calls a second are counted. The document does not say; sliding is the strictest.',
+      description:
+        'How calls a second are counted. The document does not say; sliding is the strictest.',
     }),
     overallCalls: presetNumber(
       { min: 0, max: 1_000_000, preset: 0 },
@@ -95,7 +105,10 @@ const limitsSchema = z
 /** Everything both kinds of simulator share, key by key. */
 const simulatorShape = {
   seed: wholeNumber({ min: 0, max: 4_294_967_295 }, 'Same seed, same market, same behaviour.'),
-  stepMs: presetNumber({ min: 10, max: 60_000, preset: 100 }, 'Time between two market moves, in ms.'),
+  stepMs: presetNumber(
+    { min: 10, max: 60_000, preset: 100 },
+    'Time between two market moves, in ms.',
+  ),
   speed: z
     .number()
     .min(0.01)
@@ -106,7 +119,9 @@ const simulatorShape = {
   makerFeeRate: signedDecimal(
     'Fee of an order that rested, as a share of the notional; negative is a rebate.',
   ).default('0.0002'),
-  takerFeeRate: signedDecimal('Fee of an order that took, as a share of the notional.').default('0.0006'),
+  takerFeeRate: signedDecimal('Fee of an order that took, as a share of the notional.').default(
+    '0.0006',
+  ),
   feeCoin: z
     .strictObject({
       name: z
@@ -135,10 +150,9 @@ const simulatorShape = {
         '(replay), or a duplicate error. pendingOnly, against the document, knows it only while its order is ' +
         'open: after that it makes a second order.',
     }),
-  businessErrorStatus: z
-    .literal([200, 400])
-    .default(400)
-    .meta({ description: 'HTTP status of a refused request. Sources disagree; the client must bear both.' }),
+  businessErrorStatus: z.literal([200, 400]).default(400).meta({
+    description: 'HTTP status of a refused request. Sources disagree; the client must bear both.',
+  }),
   fillModel: z
     .enum(['pessimistic', 'default', 'optimistic'])
     .default('default')
@@ -201,14 +215,16 @@ export const embeddedSimulatorSchema = z
     demoPast: demoPast(false),
   })
   .meta({
-    description: 'The exchange simulator inside the daemon; only with environment simulator and no baseUrl.',
+    description:
+      'The exchange simulator inside the daemon; only with environment simulator and no baseUrl.',
   })
 
 /** A server has clients that hammer it, and a gateway. */
 const serverLimitsSchema = limitsSchema
   .extend({
     refusedCallsCount: z.boolean().default(true).meta({
-      description: 'Whether a refused call counts too: then whoever keeps hammering is never served again.',
+      description:
+        'Whether a refused call counts too: then whoever keeps hammering is never served again.',
     }),
     gatewayCalls: presetNumber(
       { min: 1, max: 10_000, preset: 10 },
@@ -224,14 +240,21 @@ export const simulatorFileSchema = z
       .enum(['127.0.0.1', '::1', 'localhost'])
       .default('127.0.0.1')
       .meta({ description: 'Address to listen on; loopback only.' }),
-    port: presetNumber({ min: 0, max: 65_535, preset: 8700 }, 'Port to listen on; 0 takes a free one.'),
+    port: presetNumber(
+      { min: 0, max: 65_535, preset: 8700 },
+      'Port to listen on; 0 takes a free one.',
+    ),
     ...simulatorShape,
     limits: serverLimitsSchema.prefault({}),
     readings: readingsSchema.prefault({}),
     services: servicesSchema.prefault({}),
     demoPast: demoPast(true),
     instruments: instrumentsSchema,
-    accounts: z.array(simulatedAccountSchema).min(1).max(100).meta({ description: 'Who may trade here.' }),
+    accounts: z
+      .array(simulatedAccountSchema)
+      .min(1)
+      .max(100)
+      .meta({ description: 'Who may trade here.' }),
   })
   .meta({ title: 'the simulator settings', description: 'Settings of `intentd simulate`.' })
 

@@ -9,10 +9,9 @@ const count = (max: number, preset: number, description: string) =>
 
 const gatewayClientSchema = z
   .strictObject({
-    isWhitelisted: z
-      .boolean()
-      .default(true)
-      .meta({ description: 'Whether it is on the whitelist; a client that is not is answered with 403.' }),
+    isWhitelisted: z.boolean().default(true).meta({
+      description: 'Whether it is on the whitelist; a client that is not is answered with 403.',
+    }),
   })
   .meta({ description: 'A client of the signed gateway, with a key and a secret of its own.' })
 
@@ -30,7 +29,8 @@ export const simulatedAccountSchema = z
     startingBalance: positiveDecimal('Margin coin in the account at the start.'),
     leverage: presetNumber({ min: 1, max: 125, preset: 10 }, 'Leverage of every instrument.'),
     role: z.enum(['ordinary', 'copyTrader']).default('ordinary').meta({
-      description: 'Whether others copy its trades: only a copyTrader has copy settings and followers.',
+      description:
+        'Whether others copy its trades: only a copyTrader has copy settings and followers.',
     }),
     boundToIps: z
       .array(z.union([z.ipv4(), z.ipv6()]).meta({ title: 'an IP address such as "127.0.0.1"' }))
@@ -57,19 +57,20 @@ export const readingsSchema = z
     postOnlyCross: z.enum(['reject', 'cancel']).default('reject').meta({
       description: 'A post-only order that would take: refused, or accepted and cancelled at once.',
     }),
-    cancelAllEmpty: z
-      .enum(['error', 'emptyLists'])
-      .default('error')
-      .meta({ description: 'A cancel-all with nothing to cancel: error 22001, or two empty lists.' }),
+    cancelAllEmpty: z.enum(['error', 'emptyLists']).default('error').meta({
+      description: 'A cancel-all with nothing to cancel: error 22001, or two empty lists.',
+    }),
     reduceOnlyExcess: z.enum(['cancelOlder', 'reject']).default('cancelOlder').meta({
-      description: 'Reduce-only orders beyond the position: older ones are cancelled, or the new is refused.',
+      description:
+        'Reduce-only orders beyond the position: older ones are cancelled, or the new is refused.',
     }),
     hedgeCloseExcess: z
       .enum(['closeRemainder', 'reject', 'cancelResting'])
       .default('closeRemainder')
       .meta({ description: 'A close beyond what is available in hedge mode.' }),
     oneWayTradeSide: z.enum(['openClose', 'single']).default('openClose').meta({
-      description: 'tradeSide of fills in one-way mode: open and close, or buy_single and the like.',
+      description:
+        'tradeSide of fills in one-way mode: open and close, or buy_single and the like.',
     }),
     selfTrades: z.enum(['never', 'meet']).default('never').meta({
       description:
@@ -92,7 +93,10 @@ export const readingsSchema = z
           'exchange cuts: its pages then look like the last one.',
       }),
   })
-  .meta({ description: 'How the exchange reads what its document leaves open: a client must bear them all.' })
+  .meta({
+    description:
+      'How the exchange reads what its document leaves open: a client must bear them all.',
+  })
 
 const platformCoinSchema = z
   .strictObject({
@@ -106,7 +110,9 @@ const platformCoinSchema = z
       }),
     price: positiveDecimal('About what it is worth, in USDT.').default('1.25'),
   })
-  .meta({ description: "The platform's own coin: pays fees, and small balances are converted into it." })
+  .meta({
+    description: "The platform's own coin: pays fees, and small balances are converted into it.",
+  })
 
 const coinSchema = z
   .string()
@@ -120,11 +126,12 @@ const spotSchema = z
       .default({ USDT: '50000', BTC: '0.8', ETH: '12' })
       .meta({ description: 'What every account has in its spot account at the start.' }),
     platformOpening: positiveDecimal("The same of the platform's own coin.").default('400'),
-    deductsFees: z
-      .boolean()
-      .default(false)
-      .meta({ description: "Whether fees are paid in the platform's own coin while there is any." }),
-    deductionRatio: positiveDecimal('What of a fee remains then: 0.8 is a discount of 20 %.').default('0.8'),
+    deductsFees: z.boolean().default(false).meta({
+      description: "Whether fees are paid in the platform's own coin while there is any.",
+    }),
+    deductionRatio: positiveDecimal(
+      'What of a fee remains then: 0.8 is a discount of 20 %.',
+    ).default('0.8'),
   })
   .meta({ description: 'The spot service.' })
 
@@ -139,7 +146,8 @@ const marginSchema = z
       'A crossed loan older than this is repaid by the system at the next full hour, in ms.',
     ),
     liquidationSide: z.enum(['hyphen', 'underscore']).default('hyphen').meta({
-      description: 'liquidation-sell as in the sample of the document, or liquidation_sell as in its table.',
+      description:
+        'liquidation-sell as in the sample of the document, or liquidation_sell as in its table.',
     }),
     openOrdersMax: count(10_000, 200, 'Open orders an account may have in each mode.'),
   })

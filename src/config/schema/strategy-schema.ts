@@ -18,11 +18,16 @@ const strategyRiskSchema = z
       'Largest position, long or short, by what it is worth in the quote coin, for each instrument; what is open, in flight or unknown counts. It also guards against a positionMax that was meant as an amount of money.',
     ).optional(),
     orderSizeMax: sizeDecimal('Largest size of one order, in the base coin.'),
-    openOrdersMax: wholeNumber({ min: 1, max: 400 }, 'Most orders working at once on each instrument.'),
+    openOrdersMax: wholeNumber(
+      { min: 1, max: 400 },
+      'Most orders working at once on each instrument.',
+    ),
     pace: strategyPaceSchema.prefault({}),
     losses: strategyLossesSchema.prefault({}),
   })
-  .meta({ description: 'Limits of this strategy. Sizes have no default; `pace` and `losses` have.' })
+  .meta({
+    description: 'Limits of this strategy. Sizes have no default; `pace` and `losses` have.',
+  })
 
 /** Any read endpoint of the exchange, read again and again. */
 const feedSchema = z
@@ -57,7 +62,11 @@ export const strategyFileSchema = z
         description: 'The strategy code, relative to this file.',
       }),
     enabled: z.boolean().default(true).meta({ description: 'Whether it may trade.' }),
-    instruments: z.array(symbolSchema).min(1).max(100).meta({ description: 'Symbols it sees and trades.' }),
+    instruments: z
+      .array(symbolSchema)
+      .min(1)
+      .max(100)
+      .meta({ description: 'Symbols it sees and trades.' }),
     params: z.record(z.string(), z.unknown()).default({}).meta({
       description:
         'Parameters, checked against the strategy\'s own schema. A parameter called "size" is an order size in the base coin.',

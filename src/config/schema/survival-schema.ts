@@ -12,7 +12,8 @@ export const survivalSchema = z
         'Move of one instrument alone, down or up, as a share of its price: a number for all, or one for each symbol.',
     }),
     joint: share.optional().meta({
-      description: 'Move of all instruments at once, each against the account. Absent: each by its own move.',
+      description:
+        'Move of all instruments at once, each against the account. Absent: each by its own move.',
     }),
     gap: z.boolean().default(true).meta({
       description:

@@ -34,7 +34,9 @@ export function checkFile<S extends z.core.$ZodType>(
   const shown = shownPath(file, cwd)
   const read = readTextFile(file)
   if ('failure' in read) {
-    return { problems: [blame?.(read.failure) ?? { source: shown, path: '', message: read.failure }] }
+    return {
+      problems: [blame?.(read.failure) ?? { source: shown, path: '', message: read.failure }],
+    }
   }
   const source = new YamlSource(read.text, shown)
   const before = source.check()
@@ -45,7 +47,11 @@ export function checkFile<S extends z.core.$ZodType>(
   return { source, ...checkSource(schema, source, [...changes, ...problems]) }
 }
 
-function checkSource<S extends z.core.$ZodType>(schema: S, source: YamlSource, before: readonly Problem[]) {
+function checkSource<S extends z.core.$ZodType>(
+  schema: S,
+  source: YamlSource,
+  before: readonly Problem[],
+) {
   const plain = source.read(schema)
   const parsed = z.safeParse(schema, plain)
   const found = parsed.success ? [] : problemsFromZod({ source, schema }, parsed.error.issues)
@@ -70,5 +76,8 @@ export function checkSection<S extends z.core.$ZodType>(
 ): CheckedSection<z.infer<S>> {
   const parsed = z.safeParse(schema, source.has(path) ? source.read(schema, path) : {})
   if (parsed.success) return { ok: true, value: parsed.data }
-  return { ok: false, problems: problemsFromZod({ source, schema, prefix: path }, parsed.error.issues) }
+  return {
+    ok: false,
+    problems: problemsFromZod({ source, schema, prefix: path }, parsed.error.issues),
+  }
 }

@@ -36,7 +36,11 @@ const KINDS: Readonly<
  * A file that is evidently of another kind than the wanted one: with all marks of that, and none of its own.
  * @param file As the command line names it. @returns The one problem that says so, else undefined.
  */
-export function objectToKind(source: YamlSource, file: string, wanted: FileKind): Problem | undefined {
+export function objectToKind(
+  source: YamlSource,
+  file: string,
+  wanted: FileKind,
+): Problem | undefined {
   if (KINDS[wanted].marks.some((key) => source.has([key]))) return undefined
   const other = Object.values(KINDS).find(({ marks }) => marks.every((key) => source.has([key])))
   if (other === undefined) return undefined

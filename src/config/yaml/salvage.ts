@@ -40,10 +40,15 @@ function keysToSalvage(schema: z.core.$ZodType, value: object): readonly string[
   if (schema instanceof z.core.$ZodObject) return knownKeys(schema)
   // A section that may also be one word.
   if (schema instanceof z.core.$ZodUnion) return knownKeys(schema)
-  return schema instanceof z.core.$ZodRecord && hasGoodKeys(schema, value) ? Object.keys(value) : undefined
+  return schema instanceof z.core.$ZodRecord && hasGoodKeys(schema, value)
+    ? Object.keys(value)
+    : undefined
 }
 
-function salvageKey(schema: z.core.$ZodType, { key, value }: { key: string; value: object }): unknown {
+function salvageKey(
+  schema: z.core.$ZodType,
+  { key, value }: { key: string; value: object },
+): unknown {
   const child = childSchema(schema, key)
   const item: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
   return child && salvagePart(child, item)

@@ -39,7 +39,8 @@ export function schemaAt(schema: Schema, path: readonly PropertyKey[]): Schema |
 }
 
 /** Whether the schema wants text, so that an unquoted number must be handed over digit for digit. */
-export const isTextSchema = (schema: Schema): boolean => unwrapSchema(schema) instanceof z.core.$ZodString
+export const isTextSchema = (schema: Schema): boolean =>
+  unwrapSchema(schema) instanceof z.core.$ZodString
 
 /** The keys that a mapping may have here; none where any key will do. */
 export function knownKeys(schema: Schema | undefined): string[] {
@@ -73,7 +74,8 @@ function describe(json: JsonSchema): string | undefined {
   if (json.type === 'boolean') return 'true or false'
   if (json.type === 'integer') return `a whole number${describeRange(json)}`
   if (json.type === 'number') return `a number${describeRange(json)}`
-  if (json.type === 'string') return `text${describeCount(json.minLength, json.maxLength, 'characters')}`
+  if (json.type === 'string')
+    return `text${describeCount(json.minLength, json.maxLength, 'characters')}`
   if (json.type === 'array') return `a list${describeCount(json.minItems, json.maxItems, 'values')}`
   if (json.type === 'object') return 'a mapping of settings'
   return undefined
@@ -101,7 +103,11 @@ function describeRange({
 const isLimit = (bound: unknown): bound is number =>
   typeof bound === 'number' && Math.abs(bound) !== Number.MAX_SAFE_INTEGER
 
-function describeCount(least: number | undefined, most: number | undefined, things: string): string {
+function describeCount(
+  least: number | undefined,
+  most: number | undefined,
+  things: string,
+): string {
   if (most === undefined) return least ? ` of at least ${least} ${things}` : ''
   return ` of ${least ?? 0} to ${most} ${things}`
 }

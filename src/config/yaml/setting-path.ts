@@ -3,7 +3,9 @@ export type SettingPath = readonly PropertyKey[]
 
 /** `risk.openOrdersMax`, `strategies.0`; keys with odd characters are quoted. */
 export const formatPath = (path: SettingPath): string =>
-  path.map((key) => (/^[\w-]{1,64}$/.test(String(key)) ? String(key) : quote(String(key)))).join('.')
+  path
+    .map((key) => (/^[\w-]{1,64}$/.test(String(key)) ? String(key) : quote(String(key))))
+    .join('.')
 
 /** Text between double quotes: control characters escaped, long texts cut, the login of an address hidden. */
 export function quote(text: string): string {

@@ -84,7 +84,10 @@ export class YamlSource {
     }
     const root = this.#document.contents
     if (root === null || (isScalar(root) && root.value === null)) {
-      return { usable: false, problems: [this.#problemAt(this.#placeOf(0), [], 'the file is empty')] }
+      return {
+        usable: false,
+        problems: [this.#problemAt(this.#placeOf(0), [], 'the file is empty')],
+      }
     }
     if (!isMap(root)) {
       const message = `expected a mapping of settings, got ${isSeq(root) ? 'a list' : 'a single value'}`
@@ -141,7 +144,8 @@ export class YamlSource {
     if (!isFound) return 'nothing'
     if (path.some(mayHoldSecret)) return 'a value that is not shown'
     if (isMap(node)) return 'a mapping'
-    if (isSeq(node)) return node.items.length === 0 ? 'an empty list' : `a list of ${node.items.length}`
+    if (isSeq(node))
+      return node.items.length === 0 ? 'an empty list' : `a list of ${node.items.length}`
     if (!isScalar(node) || node.value === null) return 'nothing'
     return typeof node.value === 'string' ? quote(node.value) : (node.source ?? 'something else')
   }
@@ -159,7 +163,8 @@ export class YamlSource {
   override(path: readonly string[], text: string): string | undefined {
     const { document, complaints } = parseText(text)
     if (complaints.length > 0) return 'the value is not valid YAML'
-    if (path.some((_, depth) => this.#isBeyondEnd(path.slice(0, depth + 1)))) return 'this list is shorter'
+    if (path.some((_, depth) => this.#isBeyondEnd(path.slice(0, depth + 1))))
+      return 'this list is shorter'
     // The ranges of this other text must not be taken for places in the file.
     visit(document, { Node: (_, node) => void (node.range = null) })
     try {
@@ -204,7 +209,8 @@ export class YamlSource {
     const texts = path.map(String)
     return this.#overridden.some(({ path: overridden }) => {
       const isUnder = overridden.every((key, index) => key === texts[index])
-      const isMadeFor = texts.every((key, index) => key === overridden[index]) && !this.#isInFile(path)
+      const isMadeFor =
+        texts.every((key, index) => key === overridden[index]) && !this.#isInFile(path)
       return isUnder || isMadeFor
     })
   }
@@ -267,11 +273,16 @@ export class YamlSource {
     if (isMap(node)) {
       const entries = node.items.map((pair) => [keyText(pair), pair.value] as const)
       return Object.fromEntries(
-        entries.map(([key, value]) => [key, this.#toPlain(value, schema && childSchema(schema, key))]),
+        entries.map(([key, value]) => [
+          key,
+          this.#toPlain(value, schema && childSchema(schema, key)),
+        ]),
       )
     }
     if (isSeq(node))
-      return node.items.map((item, index) => this.#toPlain(item, schema && childSchema(schema, index)))
+      return node.items.map((item, index) =>
+        this.#toPlain(item, schema && childSchema(schema, index)),
+      )
     if (!isScalar(node)) return null
     const isNumber = typeof node.value === 'number' && node.source !== undefined
     return isNumber && schema && isTextSchema(schema) ? node.source : node.value

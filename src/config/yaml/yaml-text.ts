@@ -17,7 +17,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   BAD_INDENT: 'the indentation does not fit the lines above',
   BAD_SCALAR_START: 'a text that starts with a special character needs quotes',
   BLOCK_AS_IMPLICIT_KEY: 'a second ": " on this line; a text with ": " in it needs quotes',
-  MISSING_CHAR: 'something is missing here: a quote, a bracket, a comma, a colon or a space after one',
+  MISSING_CHAR:
+    'something is missing here: a quote, a bracket, a comma, a colon or a space after one',
   MULTILINE_IMPLICIT_KEY: 'a key must stand on one line and be followed by ": "',
   MULTIPLE_DOCS: 'a second document begins here; a file holds one',
   TAB_AS_INDENT: 'a tab cannot indent YAML; use spaces',
@@ -56,7 +57,11 @@ export function parseText(text: string): ParsedText {
     return { document: parseDocument(''), lines, complaints: [excess] }
   }
   try {
-    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
+    const document = parseDocument(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      uniqueKeys: false,
+    })
     const found = [...document.errors, ...document.warnings].map(({ code, pos }) => ({
       offset: pos[0],
       message: isDeeperBelow(text, code, pos[0])
@@ -87,7 +92,9 @@ export function parseText(text: string): ParsedText {
     return { document, lines, complaints: complaints.slice(0, COMPLAINTS_MAX) }
   } catch {
     // The parser is recursive: a text nested thousands deep overflows its stack.
-    const complaints = [{ offset: 0, message: 'this is not valid YAML, or it is nested too deeply' }]
+    const complaints = [
+      { offset: 0, message: 'this is not valid YAML, or it is nested too deeply' },
+    ]
     return { document: parseDocument(''), lines, complaints }
   }
 }
@@ -105,7 +112,10 @@ function findExcess(text: string): ParsedText['complaints'][number] | undefined 
     // A bracket that closes nothing must not make room for one that opens.
     else if (token === ']' || token === '}') depth = Math.max(0, depth - 1)
     if (depth > BRACKETS_DEEP_MAX) {
-      return { offset, message: `more than ${BRACKETS_DEEP_MAX} brackets are open here, one in another` }
+      return {
+        offset,
+        message: `more than ${BRACKETS_DEEP_MAX} brackets are open here, one in another`,
+      }
     }
     if (++tokens > TOKENS_MAX)
       return { offset, message: `the file has more parts than are read (${TOKENS_MAX})` }

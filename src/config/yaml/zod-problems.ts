@@ -2,7 +2,13 @@
 import type { z } from 'zod'
 import { didYouMean } from '../../lib/did-you-mean.ts'
 import type { Problem } from './problem.ts'
-import { describeMeaning, describeSchema, knownKeys, schemaAt, unwrapSchema } from './schema-walk.ts'
+import {
+  describeMeaning,
+  describeSchema,
+  knownKeys,
+  schemaAt,
+  unwrapSchema,
+} from './schema-walk.ts'
 import { secretVariableFor } from '../secret-key.ts'
 import { quote, type SettingPath } from './setting-path.ts'
 import type { YamlSource } from './yaml-source.ts'
@@ -32,15 +38,20 @@ function problemsOfIssue({ source, schema, prefix = [] }: Checked, issue: Issue)
   }
   if (issue.code === 'invalid_key') {
     const expected = keyExpectation(schemaAt(schema, issue.path.slice(0, -1)))
-    return [source.problemOfKey(path, `expected ${expected} as key, got ${quote(String(path.at(-1)))}`)]
+    return [
+      source.problemOfKey(path, `expected ${expected} as key, got ${quote(String(path.at(-1)))}`),
+    ]
   }
   if (issue.code === 'custom') return [source.problem(path, issue.message)]
   const inside = issuesInside(issue, () => source.isMapping(path))
   const section = schemaAt(schema, issue.path)
   if (inside && section)
-    return inside.flatMap((each) => problemsOfIssue({ source, schema: section, prefix: path }, each))
+    return inside.flatMap((each) =>
+      problemsOfIssue({ source, schema: section, prefix: path }, each),
+    )
   const expected = expectation(schema, issue)
-  if (source.isText(path, TO_DECIDE)) return [source.problem(path, explainToDecide(schema, issue, expected))]
+  if (source.isText(path, TO_DECIDE))
+    return [source.problem(path, explainToDecide(schema, issue, expected))]
   if (path.length > 0 && !source.has(path)) return [missingProblem(source, path, expected)]
   return [source.problem(path, `expected ${expected}, got ${source.describe(path)}`)]
 }
@@ -56,7 +67,8 @@ function explainToDecide(schema: z.core.$ZodType, issue: Issue, expected: string
 
 /** Where a section may also be one word, what is wrong in the section, and not that it is not the word. */
 function issuesInside(issue: Issue, isMapping: () => boolean): readonly Issue[] | undefined {
-  if (issue.code !== 'invalid_union' || issue.discriminator !== undefined || !isMapping()) return undefined
+  if (issue.code !== 'invalid_union' || issue.discriminator !== undefined || !isMapping())
+    return undefined
   return issue.errors.find((errors) => errors.every(isInside))
 }
 
@@ -68,7 +80,10 @@ function isInside({ code, path }: Issue): boolean {
 /** A missing key has no place of its own: it is reported at the mapping that lacks it. */
 function missingProblem(source: YamlSource, path: SettingPath, expected: string): Problem {
   const parent = path.slice(0, -1)
-  return source.problemOfKey(parent, `the key ${quote(String(path.at(-1)))} is missing: expected ${expected}`)
+  return source.problemOfKey(
+    parent,
+    `the key ${quote(String(path.at(-1)))} is missing: expected ${expected}`,
+  )
 }
 
 function explainUnknownKey(key: string, known: readonly string[], listed: string): string {
@@ -102,7 +117,8 @@ function knownValues(schema: z.core.$ZodType, discriminator: string): string | u
   return values.map((value) => (value && describeSchema(value)) ?? 'something else').join(' or ')
 }
 
-const isUnion = (schema: z.core.$ZodType): schema is z.core.$ZodUnion => schema._zod.def.type === 'union'
+const isUnion = (schema: z.core.$ZodType): schema is z.core.$ZodUnion =>
+  schema._zod.def.type === 'union'
 
 function keyExpectation(schema: z.core.$ZodType | undefined): string {
   const record = schema && unwrapSchema(schema)

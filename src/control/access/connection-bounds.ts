@@ -8,7 +8,10 @@ import type { Peer } from './peer.ts'
 const CONNECTIONS_MAX: Readonly<Record<Peer, number>> = { full: 64, read: 32, nobody: 32 }
 
 /** As many as all of them together; the system holds more back. */
-export const ALL_CONNECTIONS_MAX = Object.values(CONNECTIONS_MAX).reduce((sum, most) => sum + most, 0)
+export const ALL_CONNECTIONS_MAX = Object.values(CONNECTIONS_MAX).reduce(
+  (sum, most) => sum + most,
+  0,
+)
 
 /**
  * The connections of the port. Each counts as nobody's until a request of it has shown a token. One too many of a kind
@@ -39,9 +42,13 @@ export class ConnectionBounds {
     if (oldest === undefined || alike.length <= CONNECTIONS_MAX[peer]) return
     this.#peers.delete(oldest)
     oldest.destroy()
-    const whose = { full: 'with the token', read: 'with the token that looks', nobody: 'without a token' }[
-      peer
-    ]
-    this.#onClosed(`the oldest of more than ${CONNECTIONS_MAX[peer]} connections ${whose} was closed`)
+    const whose = {
+      full: 'with the token',
+      read: 'with the token that looks',
+      nobody: 'without a token',
+    }[peer]
+    this.#onClosed(
+      `the oldest of more than ${CONNECTIONS_MAX[peer]} connections ${whose} was closed`,
+    )
   }
 }

@@ -19,8 +19,13 @@ export const SESSION_PATH = '/v1/session'
 
 /** Without a token: whether it lives, the files of the dashboard, what a code is exchanged at, that it knows the tokens, and what each path is. */
 const OPEN_PATHS: ReadonlySet<string> = new Set([
-  ...['/livez', '/readyz', '/docs', '/openapi.json'],
-  ...[SESSION_PATH, PROOF_PATH, ...PAGE_PATHS],
+  '/livez',
+  '/readyz',
+  '/docs',
+  '/openapi.json',
+  SESSION_PATH,
+  PROOF_PATH,
+  ...PAGE_PATHS,
 ])
 
 const HEADERS: Readonly<Record<string, string>> = {
@@ -94,7 +99,10 @@ function refuseToken(context: Context, entrance: Entrance): Refusal | undefined 
   const { req } = context
   if (OPEN_PATHS.has(req.path)) return undefined
   if (!mayLook(context, entrance)) return { status: 401, why: 'no token, or another one' }
-  if (READING.includes(req.method) || peerOf(req.header('authorization'), entrance.tokens) === 'full')
+  if (
+    READING.includes(req.method) ||
+    peerOf(req.header('authorization'), entrance.tokens) === 'full'
+  )
     return undefined
   return {
     status: 403,

@@ -20,7 +20,10 @@ export const proofSchema = z.strictObject({
 })
 
 /** Shows that whoever answers knows the tokens, without showing them. */
-export function proveTokens({ full, read }: ControlTokens, nonce: string): z.infer<typeof proofSchema> {
+export function proveTokens(
+  { full, read }: ControlTokens,
+  nonce: string,
+): z.infer<typeof proofSchema> {
   const prove = (token: string): string =>
     createHmac('sha256', token).update(`intentd proof ${nonce}`).digest('hex')
   return { proofs: [full, read].map((token) => prove(token.reveal())) }

@@ -1,7 +1,12 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Failure, messageOf } from '../../lib/failure.ts'
-import { type LockHolder, type ProcessLock, readLockHolder, takeProcessLock } from '../../lib/process-lock.ts'
+import {
+  type LockHolder,
+  type ProcessLock,
+  readLockHolder,
+  takeProcessLock,
+} from '../../lib/process-lock.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { fingerprintOf } from './account-keys.ts'
@@ -115,7 +120,9 @@ function attemptLock(place: string, file: string, holder: LockHolder): Attempt {
   try {
     if (isOfOthers(place)) {
       const by = readLockHolder(join(place, file))
-      return by ? { kind: 'refused', by } : { kind: 'unmade', reason: `${place} belongs to another user` }
+      return by
+        ? { kind: 'refused', by }
+        : { kind: 'unmade', reason: `${place} belongs to another user` }
     }
     makeDirectory(place, 0o700)
     return takeProcessLock(join(place, file), holder)

@@ -95,18 +95,29 @@ export class Account implements MarketListener {
       limiter: calls.limiter,
       exchange: this.#exchange,
       killSwitch: this.#operator.killSwitch,
-      ...{ eventLog: this.#eventLog, statistics: this.#statistics, pace: this.#pace },
-      ...{ recent: this.#recent, health: this.health },
+      eventLog: this.#eventLog,
+      statistics: this.#statistics,
+      pace: this.#pace,
+      recent: this.#recent,
+      health: this.health,
       recorder: this.#recorder,
       quiesced: () => options.onQuiesced?.(),
       stopped: (clean) => this.#comeToRest(clean),
       broken: (error) => this.fail(error),
     })
     this.#interpreter = new Interpreter(this.#engine, this.#ports)
-    const onError = (what: string, reason: string) => logger.log('error', 'poll.failed', { what, reason })
+    const onError = (what: string, reason: string) =>
+      logger.log('error', 'poll.failed', { what, reason })
     this.#polls = this.#createGrids(new PollGrids({ clock, timers, onError }))
     const feeds = feedsOf(options.strategies, 'private')
-    this.#feeds = new Feeds({ feeds, client: calls.client, clock, timers, dispatch: this.#dispatch, onError })
+    this.#feeds = new Feeds({
+      feeds,
+      client: calls.client,
+      clock,
+      timers,
+      dispatch: this.#dispatch,
+      onError,
+    })
   }
 
   /** Resolves when the core does nothing any more: whether it came to rest in good order. */
@@ -124,8 +135,14 @@ export class Account implements MarketListener {
     const { calls, runners } = this.#options
     return [
       ...this.#polls.loops.map((loop) => ({ ...loop, isCalling: false })),
-      ...[...this.#feeds.loops, ...endingsOf(runners)],
-      { name: 'account calls', intervalMs: 0, isCalling: true, turn: () => calls.client.oldestCall },
+      ...this.#feeds.loops,
+      ...endingsOf(runners),
+      {
+        name: 'account calls',
+        intervalMs: 0,
+        isCalling: true,
+        turn: () => calls.client.oldestCall,
+      },
     ]
   }
 
@@ -179,7 +196,8 @@ export class Account implements MarketListener {
   }
 
   rollDay(): void {
-    if (this.#state === 'begun') this.#options.logger.log('info', 'day.rolled', { ...this.summary().account })
+    if (this.#state === 'begun')
+      this.#options.logger.log('info', 'day.rolled', { ...this.summary().account })
     this.health.rollDay()
   }
 
@@ -200,16 +218,26 @@ export class Account implements MarketListener {
     const peak = command.kind === 'release' ? this.#engine.planPeakRelease(command) : undefined
     this.#dispatch({ kind: 'commanded', command })
     if (this.#fatal !== undefined) return undefined
-    const lifted = before.filter(([key]) => !restrictions.has(key)).map(([, restriction]) => restriction)
+    const lifted = before
+      .filter(([key]) => !restrictions.has(key))
+      .map(([, restriction]) => restriction)
     const judged = judgeScope(command, {
       book: this.#engine.book,
       settings: this.#options.settings,
       now: this.#options.trusted.clock.now(),
     })
-    if (lifted.length > 0) this.#sayUnattended(({ symbol }) => judged.unclaimed?.[symbol] !== undefined)
+    if (lifted.length > 0)
+      this.#sayUnattended(({ symbol }) => judged.unclaimed?.[symbol] !== undefined)
     return {
-      ...{ held: [...restrictions.values()], lifted },
-      stillHeld: describeDropped({ book: this.#engine.book, settings: this.#options.settings }, lifted),
+      held: [...restrictions.values()],
+      lifted,
+      stillHeld: describeDropped(
+        {
+          book: this.#engine.book,
+          settings: this.#options.settings,
+        },
+        lifted,
+      ),
       ...(this.#engine.phase === 'starting' && { isStarting: true }),
       ...(refusal !== undefined && { refusal }),
       killFiles: isKilled || isThrown ? killSwitch.files : [],
@@ -230,7 +258,8 @@ export class Account implements MarketListener {
    */
   failStrategy(name: string, error: unknown): boolean {
     const failed = this.#options.strategies.filter(
-      (one) => one.id === name || one.name === name || (one.strategy && codeNameOf(one.strategy)) === name,
+      (one) =>
+        one.id === name || one.name === name || (one.strategy && codeNameOf(one.strategy)) === name,
     )
     for (const { id } of failed) this.#options.runners.get(id)?.breakDown(error)
     return failed.length > 0
@@ -276,8 +305,15 @@ export class Account implements MarketListener {
   get shown(): ShownAccount {
     const { config, settings, book, trusted, market, calls, runners } = this.#options
     return {
-      ...{ config, settings, book, trusted, grids: this.#grids, engine: this.#engine },
-      ...{ state: this.#state, fatal: this.#fatal, paused: pausedOf(runners) },
+      config,
+      settings,
+      book,
+      trusted,
+      grids: this.#grids,
+      engine: this.#engine,
+      state: this.#state,
+      fatal: this.#fatal,
+      paused: pausedOf(runners),
       tickers: market.tickers,
       vanished: this.health.vanished,
       late: this.health.late,
@@ -285,7 +321,9 @@ export class Account implements MarketListener {
       positions: this.#exchange.positions,
       limiter: calls.limiter.statistics(),
       journalTrouble: this.#options.journal.trouble,
-      ...{ statistics: this.#statistics, pace: this.#pace, recent: this.#recent },
+      statistics: this.#statistics,
+      pace: this.#pace,
+      recent: this.#recent,
     }
   }
 
@@ -301,7 +339,8 @@ export class Account implements MarketListener {
       denied: this.#engine.denied,
       equity: this.#engine.equity,
       unrealisedOf: (id) => this.#engine.unrealisedOf(id),
-      ...{ clean, fatal: this.#fatal },
+      clean,
+      fatal: this.#fatal,
       durationMs: trusted.clock.now() - this.#startedAt,
       polls: market.polls,
       limiter: calls.limiter.statistics(),
@@ -334,7 +373,12 @@ export class Account implements MarketListener {
   /** What the last run has left to nobody is said before anything else happens, and what a release leaves after it. */
   #sayUnattended(isMeant: (position: UnattendedPosition) => boolean = () => true): void {
     const { config, settings, book, logger } = this.#options
-    const unattended = listUnattended({ settings, strategies: config.strategies, book, grids: this.#grids })
+    const unattended = listUnattended({
+      settings,
+      strategies: config.strategies,
+      book,
+      grids: this.#grids,
+    })
     for (const position of unattended.filter(isMeant))
       logger.log('warn', 'position.unattended', { ...position })
   }
@@ -362,7 +406,9 @@ export class Account implements MarketListener {
   #createGrids(grids: PollGrids): PollGrids {
     const { fillsMs, positionsMs } = this.#options.config.polling
     grids.add('fills', fillsMs, () => this.#dispatch({ kind: 'pollDue', what: 'fills' }))
-    grids.add('positions', positionsMs, () => this.#dispatch({ kind: 'pollDue', what: 'positions' }))
+    grids.add('positions', positionsMs, () =>
+      this.#dispatch({ kind: 'pollDue', what: 'positions' }),
+    )
     grids.add('operator', OPERATOR_STEP_MS, () => this.#operator.inbox.empty())
     grids.add('health', HEALTH_STEP_MS, () => this.health.look())
     return grids
@@ -372,9 +418,14 @@ export class Account implements MarketListener {
     const { config, trusted } = this.#options
     return new Health({
       ...this.#options,
-      ...{ engine: this.#engine, statistics: this.#statistics, positions: this.#exchange.positions },
-      ...{ summary: () => this.summary(), paused: () => pausedOf(this.#options.runners) },
-      ...{ pace: this.#pace, clock: trusted.clock, heartbeatMs: config.log.heartbeatMs },
+      engine: this.#engine,
+      statistics: this.#statistics,
+      positions: this.#exchange.positions,
+      summary: () => this.summary(),
+      paused: () => pausedOf(this.#options.runners),
+      pace: this.#pace,
+      clock: trusted.clock,
+      heartbeatMs: config.log.heartbeatMs,
       rounds: readRoundsOf(config, this.#options),
     })
   }
@@ -397,7 +448,8 @@ export class Account implements MarketListener {
         this.#options.logger.log('error', 'account.refused', { reason })
       },
       onWithheld: this.#options.config.dryRun
-        ? (endpoint, body) => this.#options.logger.log('info', 'dryRun.withheld', { endpoint, body })
+        ? (endpoint, body) =>
+            this.#options.logger.log('info', 'dryRun.withheld', { endpoint, body })
         : undefined,
       onBroken: (error) => this.fail(error),
     })
@@ -406,7 +458,9 @@ export class Account implements MarketListener {
   /** By the journal nothing rests and nothing is held: a run that has not begun has proved nothing, and need not. */
   #isAtRest(): boolean {
     const { open, account } = this.#options.book
-    const isFlat = [...account.values()].every(({ longLots, shortLots }) => longLots === 0 && shortLots === 0)
+    const isFlat = [...account.values()].every(
+      ({ longLots, shortLots }) => longLots === 0 && shortLots === 0,
+    )
     return isFlat && [...open.values()].every(({ size }) => size === 0)
   }
 

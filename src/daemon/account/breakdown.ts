@@ -20,7 +20,9 @@ function isOlder(error: unknown): boolean {
 
 /** It was not let in, before anything was done. */
 function isOfKeys(error: unknown): boolean {
-  return error instanceof Failure && ['CREDENTIALS_REFUSED', 'STATE_OF_OTHER_KEYS'].includes(error.code)
+  return (
+    error instanceof Failure && ['CREDENTIALS_REFUSED', 'STATE_OF_OTHER_KEYS'].includes(error.code)
+  )
 }
 
 /** Nothing may be signed any more, not even a cancel-all: another process may trade the account. */

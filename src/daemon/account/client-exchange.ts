@@ -79,7 +79,10 @@ export class ClientExchange implements ExchangePort {
   readFills(sinceAt: number, onAnswer: OnAnswer<FillsReading>): void {
     const { client, settings } = this.#options
     const { productType, positionMode, instruments } = settings
-    this.#read(() => client.readFills({ productType, positionMode, instruments, sinceAt }), onAnswer)
+    this.#read(
+      () => client.readFills({ productType, positionMode, instruments, sinceAt }),
+      onAnswer,
+    )
   }
 
   readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void {

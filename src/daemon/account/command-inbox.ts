@@ -1,4 +1,12 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Restriction } from '../../domain/trading-mode.ts'
@@ -28,7 +36,12 @@ const scope = z.string().min(1).max(SCOPE_MAX)
 
 /** What an operator asks of a daemon from another process. */
 const commandSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('restrict'), scope, mode: z.enum(['reducing', 'halted']), ...ordered }),
+  z.strictObject({
+    kind: z.literal('restrict'),
+    scope,
+    mode: z.enum(['reducing', 'halted']),
+    ...ordered,
+  }),
   z.strictObject({ kind: z.literal('flatten'), scope, ...ordered }),
   /** What no strategy holds of the instrument goes to that strategy. */
   z.strictObject({ kind: z.literal('adopt'), scope, strategy: scope, ...ordered }),
@@ -76,8 +89,13 @@ export interface CommandAnswer {
 /** What a command that is not obeyed has come to: nothing, and why. */
 export function refuseCommand(why: Pick<CommandAnswer, 'isTooOld' | 'standbyOf'>): CommandAnswer {
   return {
-    ...{ held: [], lifted: [], killFiles: [], stillHeld: {}, unclosable: {} },
-    ...{ isScopeUnknown: false, ...why },
+    held: [],
+    lifted: [],
+    killFiles: [],
+    stillHeld: {},
+    unclosable: {},
+    isScopeUnknown: false,
+    ...why,
   }
 }
 
@@ -110,7 +128,8 @@ export function describePeak({ peak }: CommandAnswer): readonly string[] {
 export function describeStillHeld({ stillHeld, isStarting }: CommandAnswer): readonly string[] {
   const asOf = isStarting ? ', as the last run knew it: what was filled since is being read' : ''
   return Object.entries(stillHeld).map(
-    ([holder, size]) => `the flatten was not done, and nothing closes it any more: ${holder} ${size}${asOf}`,
+    ([holder, size]) =>
+      `the flatten was not done, and nothing closes it any more: ${holder} ${size}${asOf}`,
   )
 }
 
@@ -126,7 +145,10 @@ export function adviseUnclosable(unclosable: CommandAnswer['unclosable']): reado
  * What to do about what no strategy holds, in sentences.
  * @param configOption What a command needs to address the daemon's configuration: ` -c live.yaml`.
  */
-export function adviseUnclaimed({ unclaimed = {} }: CommandAnswer, configOption: string): readonly string[] {
+export function adviseUnclaimed(
+  { unclaimed = {} }: CommandAnswer,
+  configOption: string,
+): readonly string[] {
   return Object.entries(unclaimed).map(
     ([symbol, size]) => `no strategy holds ${symbol} ${size}: ${adviseRest(symbol, configOption)}`,
   )
@@ -274,7 +296,8 @@ function leaveAnswer(file: string, answer: CommandAnswer): void {
 /** The oldest go first. */
 function removeAnswers(inbox: string, kept: number): void {
   const answers = filesIn(inbox, ANSWER)
-  for (const old of answers.slice(0, Math.max(0, answers.length - kept))) rmSync(old, { force: true })
+  for (const old of answers.slice(0, Math.max(0, answers.length - kept)))
+    rmSync(old, { force: true })
 }
 
 /** In the order in which they came. @throws where the inbox cannot be looked into. */

@@ -58,7 +58,8 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     accountAgeMaxMs: _age,
     ...others
   } = rest
-  const { disputeToleranceRatio, disputeToleranceMin, disputeMsMax, indexBandRatio, ...limits } = others
+  const { disputeToleranceRatio, disputeToleranceMin, disputeMsMax, indexBandRatio, ...limits } =
+    others
   const { accounts = 1, accountAgeMaxMs = accountAgeMaxOf(config, { accounts }) } = run
   const losses = toLossSettings(config)
   const survives = toSurvivalSettings(config)
@@ -131,7 +132,9 @@ export function toInstruments({
           lotsMin: stepBelow(lot, Number(settings.minSize)),
           notionalMin: decimal(settings.minNotional),
           ...(leverage !== undefined && { leverage }),
-          ...(settings.fundingHours !== undefined && { fundingMinutes: everyHours(settings.fundingHours) }),
+          ...(settings.fundingHours !== undefined && {
+            fundingMinutes: everyHours(settings.fundingHours),
+          }),
         },
       ]
     }),
@@ -149,14 +152,19 @@ function toStrategy(
     const { losses: _losses, pace, positionNotionalMax, ...risk } = strategy.risk
     const own: StrategyLimits = {
       ...convertEach(risk, (limit) => toLots(lot, limit)),
-      ...(positionNotionalMax !== undefined && { positionNotionalMax: Number(positionNotionalMax) }),
+      ...(positionNotionalMax !== undefined && {
+        positionNotionalMax: Number(positionNotionalMax),
+      }),
       ...withoutAbsent(pace),
     }
     return [symbol, own] as const
   })
   const { instruments: symbols, onFailure } = strategy
   const policy = onFailure === undefined ? {} : { onFailure }
-  return [id, { id, symbols, limits: new Map(limits), ...policy, ...(shown.get(id) ?? { feeds: new Map() }) }]
+  return [
+    id,
+    { id, symbols, limits: new Map(limits), ...policy, ...(shown.get(id) ?? { feeds: new Map() }) },
+  ]
 }
 
 function withoutAbsent<Name extends string>(limits: {

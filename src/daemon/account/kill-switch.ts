@@ -117,7 +117,9 @@ export class KillSwitch {
   /** When it was thrown last, Unix ms, clock of the machine; undefined where no file is there, or none can be looked at. */
   thrownAt(): number | undefined {
     try {
-      const times = this.#files.flatMap((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? [])
+      const times = this.#files.flatMap(
+        (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? [],
+      )
       return times.length === 0 ? undefined : Math.max(...times)
     } catch {
       return undefined
@@ -158,7 +160,10 @@ export class KillSwitch {
     if (this.#look() === undefined)
       throwKillSwitch(directory, { reason: 'ordered by the daemon', by: 'daemon' })
     this.#reported ??= this.#look()?.stamp
-    writeDurably(stateFile, JSON.stringify({ state, pid: process.pid, at: clock.now() } satisfies KillState))
+    writeDurably(
+      stateFile,
+      JSON.stringify({ state, pid: process.pid, at: clock.now() } satisfies KillState),
+    )
   }
 
   /** A switch that is thrown once more is another: its file was written anew. */

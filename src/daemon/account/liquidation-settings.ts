@@ -15,7 +15,10 @@ export function toLiquidationSettings(config: DaemonConfig): LiquidationSettings
 }
 
 /** The moves that the account must survive; undefined where none is set. */
-export function toSurvivalSettings({ risk, instruments }: DaemonConfig): SurvivalSettings | undefined {
+export function toSurvivalSettings({
+  risk,
+  instruments,
+}: DaemonConfig): SurvivalSettings | undefined {
   if (risk.survives === undefined) return undefined
   const { move, joint, gap } = risk.survives
   const moves = new Map(
@@ -24,7 +27,8 @@ export function toSurvivalSettings({ risk, instruments }: DaemonConfig): Surviva
       typeof move === 'number' ? move : (move[symbol] ?? Number.NaN),
     ]),
   )
-  const jointMoves = joint === undefined ? moves : new Map([...moves.keys()].map((symbol) => [symbol, joint]))
+  const jointMoves =
+    joint === undefined ? moves : new Map([...moves.keys()].map((symbol) => [symbol, joint]))
   return { moves, jointMoves, isGap: gap }
 }
 
@@ -47,7 +51,10 @@ function simulatedRules(config: DaemonConfig): readonly (readonly [string, Maint
   return listInstruments(contractsOf(config), 0)
     .filter(({ symbol }) => config.instruments[symbol] !== undefined)
     .map(({ symbol, maintenanceTiers }) => {
-      const tiers = maintenanceTiers.map(({ notionalMax, rateFloat }) => ({ notionalMax, rate: rateFloat }))
+      const tiers = maintenanceTiers.map(({ notionalMax, rateFloat }) => ({
+        notionalMax,
+        rate: rateFloat,
+      }))
       return [symbol, { tiers, takerFeeRate }] as const
     })
 }

@@ -23,7 +23,10 @@ export function toLossSettings(config: DaemonConfig): LossSettings | undefined {
 }
 
 /** For one line of the log: those that the account itself lacks, and how many its instruments and strategies lack. */
-export function countUnlimited(config: DaemonConfig): { account: readonly string[]; others: number } {
+export function countUnlimited(config: DaemonConfig): {
+  account: readonly string[]
+  others: number
+} {
   const kinds = Object.entries(findUnlimited(config))
   return {
     account: kinds.flatMap(([name, scopes]) => (scopes.includes('account') ? [name] : [])),
@@ -42,7 +45,9 @@ export function listUnlimited(config: DaemonConfig): readonly string[] {
 function findUnlimited(config: DaemonConfig): Readonly<Record<string, readonly ScopeKind[]>> {
   const { leverageMax, selfTrade, unknownOrdersMax, pace, survives } = config.risk
   const paces = config.strategies.filter(({ enabled }) => enabled).map(({ risk }) => risk.pace)
-  const losses = listScopes(config).map(([scope, limits]) => [kindOf(scope), toLimits(limits)] as const)
+  const losses = listScopes(config).map(
+    ([scope, limits]) => [kindOf(scope), toLimits(limits)] as const,
+  )
   const lacking = (name: keyof LossLimits): readonly ScopeKind[] =>
     losses.filter(([, limits]) => !(name in limits)).map(([kind]) => kind)
   const lackingPace = (name: keyof (typeof paces)[number]): readonly ScopeKind[] =>
@@ -91,7 +96,11 @@ function nameOff(name: string, scopes: readonly ScopeKind[]): string {
   return `${name} (${[...(scopes.includes('account') ? ['account'] : []), ...others].join(', ')})`
 }
 
-function listScopes({ risk, instruments, strategies }: DaemonConfig): readonly [Scope, ConfiguredLosses][] {
+function listScopes({
+  risk,
+  instruments,
+  strategies,
+}: DaemonConfig): readonly [Scope, ConfiguredLosses][] {
   return [
     [ACCOUNT, risk.losses === 'none' ? {} : risk.losses],
     ...Object.keys(instruments).map((symbol): [Scope, ConfiguredLosses] => [
@@ -100,7 +109,10 @@ function listScopes({ risk, instruments, strategies }: DaemonConfig): readonly [
     ]),
     ...strategies
       .filter(({ enabled }) => enabled)
-      .map((strategy): [Scope, ConfiguredLosses] => [strategyScope(strategy.id), strategy.risk.losses]),
+      .map((strategy): [Scope, ConfiguredLosses] => [
+        strategyScope(strategy.id),
+        strategy.risk.losses,
+      ]),
   ]
 }
 

@@ -6,7 +6,12 @@ import { describeUnclaimed, describeUnclosable } from '../../engine/lifecycle/fl
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../reporting/logger.ts'
-import { type CommandAnswer, CommandInbox, type ControlCommand, refuseCommand } from './command-inbox.ts'
+import {
+  type CommandAnswer,
+  CommandInbox,
+  type ControlCommand,
+  refuseCommand,
+} from './command-inbox.ts'
 import { KillSwitch, type KillSwitchOptions } from './kill-switch.ts'
 
 export interface OperatorOptions {
@@ -62,7 +67,11 @@ export function listenToOperator(
       // A kill from the future was thrown before the clock was set back: times say nothing of it.
       if (thrownAt <= givenAt || thrownAt > systemClock.now()) return onCommand(command)
       const { reason, by } = command
-      logger.log('warn', 'kill.releaseTooOld', { reason, by, givenAt: new Date(givenAt).toISOString() })
+      logger.log('warn', 'kill.releaseTooOld', {
+        reason,
+        by,
+        givenAt: new Date(givenAt).toISOString(),
+      })
       return refuseCommand({ isTooOld: true })
     },
     onUnreadable: (file, reason) => logger.log('warn', 'operator.unreadable', { file, reason }),
@@ -112,14 +121,19 @@ export function judgeScope(
   }
   if (command.kind === 'adopt') {
     const beyondLimit = describeBeyondLimit({ settings, book }, command)
-    return { isScopeUnknown: false, unclosable: {}, ...(beyondLimit !== undefined && { beyondLimit }) }
+    return {
+      isScopeUnknown: false,
+      unclosable: {},
+      ...(beyondLimit !== undefined && { beyondLimit }),
+    }
   }
   if (command.kind !== 'restrict' && command.kind !== 'flatten')
     return { isScopeUnknown: false, unclosable: {} }
   const scopes = listScopes(settings.instruments.keys(), settings.strategies.keys())
   return {
     isScopeUnknown: !scopes.includes(command.scope),
-    unclosable: command.kind === 'flatten' ? describeUnclosable({ settings, book }, command.scope) : {},
+    unclosable:
+      command.kind === 'flatten' ? describeUnclosable({ settings, book }, command.scope) : {},
   }
 }
 

@@ -20,7 +20,11 @@ export function ownWriter(
     directory,
     access,
     now,
-  }: { readonly directory: string; readonly access: ExchangeAccess | undefined; readonly now: number },
+  }: {
+    readonly directory: string
+    readonly access: ExchangeAccess | undefined
+    readonly now: number
+  },
 ): JournalWriter {
   const process = nameProcess(describeHolder(config.name, now))
   return {
@@ -50,7 +54,13 @@ function setupOf(config: DaemonConfig): JournalWriter['setup'] {
   }
   const { code } = withCode(config)
   for (const one of config.strategies) {
-    const { file: _file, module: _module, moduleFile: _moduleFile, history: _history, ...strategy } = one
+    const {
+      file: _file,
+      module: _module,
+      moduleFile: _moduleFile,
+      history: _history,
+      ...strategy
+    } = one
     parts[`strategy ${strategy.id}`] = strategy
     parts[`code of ${strategy.id}`] = code[strategy.id]
   }
@@ -64,5 +74,7 @@ function digestOf(part: unknown): string {
 /** In whatever order it was written. */
 function sorted(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+  return Object.fromEntries(
+    Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  )
 }

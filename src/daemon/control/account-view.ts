@@ -26,9 +26,10 @@ import { viewRestriction } from './restriction-view.ts'
  * @param configOption What a command needs to address this daemon's configuration: ` -c live.yaml`.
  */
 export function viewAccount(account: ShownAccount, configOption: string): AccountView {
-  const { config, settings, engine, state, trusted } = account
+  const { config, settings, engine, state } = account
   // Of a run that is over only what is recorded holds.
-  const restrictions = state === 'atRest' ? [...account.book.restrictions.values()] : engine.restrictions
+  const restrictions =
+    state === 'atRest' ? [...account.book.restrictions.values()] : engine.restrictions
   const profit = viewProfit(account)
   const ages = agesOf(account)
   const orders = openOrders(account)
@@ -42,7 +43,11 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
     isTrading:
       engine.isTrading &&
       Object.values(ages.tickersMs).some((ms) => ms !== null && ms <= settings.limits.dataAgeMaxMs),
-    hindrances: [...findHindrances(account), ...listResolutions(account), ...listUnexplained(account)],
+    hindrances: [
+      ...findHindrances(account),
+      ...listResolutions(account),
+      ...listUnexplained(account),
+    ],
     restrictions: restrictions.map((one) =>
       viewRestriction(one, configOption, (scope) => isOpen(account, scope)),
     ),
@@ -52,29 +57,21 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
       dataAgeMaxMs: settings.limits.dataAgeMaxMs,
       accountAgeMaxMs: settings.limits.accountAgeMaxMs,
     },
-    clock: {
-      isSynchronised: isClockSynchronised(account),
-      offsetMs: trusted.offset.offsetMs,
-      publicMs: trusted.offset.apart?.publicMs ?? null,
-      machineMs: Math.round(trusted.aheadOfMachineMs),
-    },
+    clock: viewClock(account),
     positions: [...viewPositions(account)],
     unattended: viewUnattended(account),
     openOrders: countStates(orders),
     unknownSince:
-      unknown.length === 0 ? null : Math.round(Math.min(...unknown.map((order) => order.lastSentAt))),
+      unknown.length === 0
+        ? null
+        : Math.round(Math.min(...unknown.map((order) => order.lastSentAt))),
     profit,
     ...viewEquity(account, profit),
     losses: viewLosses(account),
     worstCase: viewWorstCase(account),
     isLossLimited: isLossLimited(config.risk.losses),
     disputes: viewDisputes(account),
-    limiter: account.limiter
-      .filter(({ granted }) => granted > 0)
-      .map(({ endpoint, calls, perMs, made, usedShare, waiting, waitedMsP99, rateLimited }) => ({
-        ...{ endpoint, made, usedShare, waiting, waitedMsP99, rateLimited },
-        limit: `${calls} in ${perMs} ms`,
-      })),
+    limiter: viewLimiter(account),
     strategies: [...settings.strategies.values()].map(({ id, symbols }) => ({
       id,
       mode: modeOnAll(symbols, (symbol) =>
@@ -84,6 +81,31 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
       openOrders: orders.filter(({ terms }) => terms.strategyId === id).length,
     })),
   }
+}
+
+function viewClock(account: ShownAccount): AccountView['clock'] {
+  const { offset, aheadOfMachineMs } = account.trusted
+  return {
+    isSynchronised: isClockSynchronised(account),
+    offsetMs: offset.offsetMs,
+    publicMs: offset.apart?.publicMs ?? null,
+    machineMs: Math.round(aheadOfMachineMs),
+  }
+}
+
+/** Endpoints that were called. */
+function viewLimiter({ limiter }: ShownAccount): AccountView['limiter'] {
+  return limiter
+    .filter(({ granted }) => granted > 0)
+    .map(({ endpoint, calls, perMs, made, usedShare, waiting, waitedMsP99, rateLimited }) => ({
+      endpoint,
+      made,
+      usedShare,
+      waiting,
+      waitedMsP99,
+      rateLimited,
+      limit: `${calls} in ${perMs} ms`,
+    }))
 }
 
 /** Of a strategy what holds on all of its instruments; where more holds on one of them, its restrictions say so. */
@@ -123,9 +145,20 @@ export function viewPositions(account: ShownAccount): readonly PositionView[] {
   })
 }
 
-function viewUnattended({ config, settings, book, grids }: ShownAccount): AccountView['unattended'] {
+function viewUnattended({
+  config,
+  settings,
+  book,
+  grids,
+}: ShownAccount): AccountView['unattended'] {
   return listUnattended({ settings, strategies: config.strategies, book, grids }).map(
-    ({ strategy, symbol, side, size, why }) => ({ strategy: strategy ?? null, symbol, side, size, why }),
+    ({ strategy, symbol, side, size, why }) => ({
+      strategy: strategy ?? null,
+      symbol,
+      side,
+      size,
+      why,
+    }),
   )
 }
 
@@ -159,7 +192,8 @@ function viewDistance(
   side: PositionView['side'],
 ): PositionView['liquidation'] {
   const distance = engine.distances.get(symbol)?.find(({ holdSide }) => holdSide === side)
-  if (distance === undefined || (distance.trust === 'none' && distance.ratioTrust === 'none')) return null
+  if (distance === undefined || (distance.trust === 'none' && distance.ratioTrust === 'none'))
+    return null
   const { ourPrice, nearest, moves, trust, ratio, statedRatio, ratioTrust } = distance
   return {
     ourPrice: orNull(ourPrice),
@@ -179,7 +213,11 @@ function viewEntry(
     symbol,
     side,
     stated,
-  }: { readonly symbol: string; readonly side: PositionView['side']; readonly stated: number | null },
+  }: {
+    readonly symbol: string
+    readonly side: PositionView['side']
+    readonly stated: number | null
+  },
 ): Pick<PositionView, 'entryPrice' | 'entryFrom'> {
   const entry = book.entries.get(symbol)
   const held = book.account.get(symbol)
@@ -216,12 +254,22 @@ export function viewOrders(account: ShownAccount): readonly OrderView[] {
   return openOrders(account).map((order) => viewOrder(account, order))
 }
 
-function viewOrder({ grids }: ShownAccount, { terms, orderId, state, filledLots, reason }: Order): OrderView {
+function viewOrder(
+  { grids }: ShownAccount,
+  { terms, orderId, state, filledLots, reason }: Order,
+): OrderView {
   const { clientOid, strategyId, symbol, action, ticks, lots, force, purpose, key } = terms
   const grid = grids.get(symbol)
   const size = (count: number): string => (grid ? showOnGrid(grid.lot, count) : `${count} lots`)
   return {
-    ...{ clientOid, symbol, action, state, force, purpose, key, reason },
+    clientOid,
+    symbol,
+    action,
+    state,
+    force,
+    purpose,
+    key,
+    reason,
     orderId: orderId ?? null,
     strategy: strategyId,
     price: ticks === undefined ? null : grid ? showOnGrid(grid.tick, ticks) : `${ticks} ticks`,
@@ -230,7 +278,10 @@ function viewOrder({ grids }: ShownAccount, { terms, orderId, state, filledLots,
   }
 }
 
-export function viewFill(account: ShownAccount, { fill, strategyId, clientOid }: RecentFill): FillView {
+export function viewFill(
+  account: ShownAccount,
+  { fill, strategyId, clientOid }: RecentFill,
+): FillView {
   const { tradeId, orderId, symbol, side, ticks, lots, profit, fee, scope, filledAt } = fill
   const grid = account.grids.get(symbol)
   return {

@@ -15,7 +15,10 @@ const answersSchema = z.array(
 )
 
 /** @param onTrouble They cannot be written: a command that is sent again after a restart is obeyed again. */
-export function createAnswerFile(directory: string, onTrouble: (reason: string) => void): AnswerStore {
+export function createAnswerFile(
+  directory: string,
+  onTrouble: (reason: string) => void,
+): AnswerStore {
   const file = join(directory, ANSWERS_FILE)
   return {
     load() {

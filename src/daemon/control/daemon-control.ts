@@ -114,7 +114,9 @@ export class DaemonControl implements Controlled {
       this.events.add({ at: clock.now(), level, event, fields: { ...fields } })
       this.#denials.hear(fact, clock.now())
     })
-    this.#prices = new PriceHistory(this.#shown.flatMap(({ settings }) => [...settings.instruments.keys()]))
+    this.#prices = new PriceHistory(
+      this.#shown.flatMap(({ settings }) => [...settings.instruments.keys()]),
+    )
     options.market.listen({ hear: (event) => this.#hear(event), rollDay: () => undefined })
   }
 
@@ -128,22 +130,36 @@ export class DaemonControl implements Controlled {
   }
 
   status(): StatusView {
-    const { name, version, environment, exchange, configOption, speed, isReadOnly, clock } = this.#options
+    const { name, version, environment, exchange, configOption, speed, isReadOnly, clock } =
+      this.#options
     const sharedLimits = this.#options.sharedLimits?.view()
     const sharedTickers = this.#options.sharedTickers?.view()
     const targets = this.#options.alertTargets?.()
     const alerts = targets && [...targets].map(([target, failing]) => viewTarget(target, failing))
     return {
-      ...{ name, version, environment, exchange, configOption, speed, isReadOnly },
+      name,
+      version,
+      environment,
+      exchange,
+      configOption,
+      speed,
+      isReadOnly,
       pid: process.pid,
       processStartedAt: this.#options.processStartedAt ?? this.#startedAt,
       startedAt: this.#startedAt,
       now: clock.now(),
       accounts: this.#shown.map((account) => viewAccount(account, configOption)),
       off: this.#options.off.map(({ config, error }) => ({
-        ...{ name: config.name, file: resolve(config.file), reason: headlineOf(error) },
+        name: config.name,
+        file: resolve(config.file),
+        reason: headlineOf(error),
       })),
-      ...(sharedLimits && { sharedLimits: { ...sharedLimits, reason: sharedLimits.reason ?? null } }),
+      ...(sharedLimits && {
+        sharedLimits: {
+          ...sharedLimits,
+          reason: sharedLimits.reason ?? null,
+        },
+      }),
       ...(sharedTickers && { sharedTickers }),
       ...(alerts && { alerts }),
       ...(this.#options.fleet && { hasFleet: true as const }),
@@ -155,12 +171,16 @@ export class DaemonControl implements Controlled {
   }
 
   orders(symbol?: string): readonly OrderView[] {
-    return this.#shown.flatMap(viewOrders).filter((order) => symbol === undefined || order.symbol === symbol)
+    return this.#shown
+      .flatMap(viewOrders)
+      .filter((order) => symbol === undefined || order.symbol === symbol)
   }
 
   fills(limit: number, symbol?: string): readonly FillView[] {
     return this.#shown
-      .flatMap((account) => account.recent.fills(limit, symbol).map((fill) => viewFill(account, fill)))
+      .flatMap((account) =>
+        account.recent.fills(limit, symbol).map((fill) => viewFill(account, fill)),
+      )
       .toSorted((one, other) => other.at - one.at)
       .slice(0, limit)
   }
@@ -195,7 +215,9 @@ export class DaemonControl implements Controlled {
   }
 
   journal(query: JournalQuery): Promise<readonly JournalRowView[]> {
-    return this.#options.readings.ask({ kind: 'journal', query }) as Promise<readonly JournalRowView[]>
+    return this.#options.readings.ask({ kind: 'journal', query }) as Promise<
+      readonly JournalRowView[]
+    >
   }
 
   backtests(): Promise<readonly BacktestView[]> {
@@ -230,7 +252,11 @@ export class DaemonControl implements Controlled {
     const answer = this.#obey(request, by)
     const { kind, ...details } = order
     logger.log(answer.isObeyed ? 'info' : 'warn', 'control.commanded', {
-      ...{ order: kind, ...details, by, reason, requestId },
+      order: kind,
+      ...details,
+      by,
+      reason,
+      requestId,
       result: answer.text,
     })
     return answer
@@ -259,7 +285,8 @@ export class DaemonControl implements Controlled {
       (account) => account.command({ ...order, reason, by } satisfies EngineCommand) ?? [],
     )
     if (answers.length === 0) {
-      const text = 'not now: the run has not begun, or is over; a command of the command line waits for it'
+      const text =
+        'not now: the run has not begun, or is over; a command of the command line waits for it'
       return { ...nothing, isObeyed: false, text }
     }
     const { configOption } = this.#options
@@ -275,7 +302,9 @@ export class DaemonControl implements Controlled {
       listScopes(settings.instruments.keys(), settings.strategies.keys()),
     )
     if (scopes.includes(scope)) return undefined
-    const unclosable = this.#shown.flatMap((shown) => adviseUnclosable(describeUnclosable(shown, scope)))
+    const unclosable = this.#shown.flatMap((shown) =>
+      adviseUnclosable(describeUnclosable(shown, scope)),
+    )
     return [
       `not in this configuration: ${scope}${didYouMeanEnd(scope, scopes)}; scopes: ${[...new Set(scopes)].join(', ')}`,
       ...unclosable,
@@ -321,7 +350,10 @@ function judge(
     ...verdictOf(order, answers, around),
     held: held.map((one) => viewRestriction(one, around.configOption, around.isToClose)),
     lifted: lifted.map((one) => viewRestriction(one, around.configOption, around.isToClose)),
-    stillHeld: Object.assign({}, ...answers.map(({ stillHeld }) => stillHeld)) as Record<string, string>,
+    stillHeld: Object.assign({}, ...answers.map(({ stillHeld }) => stillHeld)) as Record<
+      string,
+      string
+    >,
   }
 }
 
@@ -339,8 +371,12 @@ function verdictOf(
   switch (order.kind) {
     case 'restrict': {
       const own = holds(order.scope, 'operator')
-      if (own?.mode === order.mode) return { isObeyed: true, text: `${order.scope} is held ${order.mode}` }
-      return { isObeyed: false, text: `not done: a restriction never loosens; release ${order.scope} first` }
+      if (own?.mode === order.mode)
+        return { isObeyed: true, text: `${order.scope} is held ${order.mode}` }
+      return {
+        isObeyed: false,
+        text: `not done: a restriction never loosens; release ${order.scope} first`,
+      }
     }
     case 'flatten':
       return holds(order.scope, 'flatten')
@@ -357,7 +393,10 @@ function verdictOf(
     case 'adopt': {
       const refusals = answers.flatMap(({ refusal }) => refusal ?? [])
       return refusals.length < answers.length
-        ? { isObeyed: true, text: `${order.strategyId} holds now what no strategy held of ${order.symbol}` }
+        ? {
+            isObeyed: true,
+            text: `${order.strategyId} holds now what no strategy held of ${order.symbol}`,
+          }
         : { isObeyed: false, text: `not done: ${refusals.join('; ')}` }
     }
     case 'release':
@@ -382,8 +421,14 @@ function verdictOf(
       if (lifted.some(({ code }) => code === 'kill'))
         return { isObeyed: true, text: 'the kill switch is released' }
       return answers.some(({ killFiles }) => killFiles.length > 0)
-        ? { isObeyed: true, text: 'the kill switch is released once it is proved that nothing rests' }
-        : { isObeyed: false, text: 'not done: no kill stands; name the scope that is to be released' }
+        ? {
+            isObeyed: true,
+            text: 'the kill switch is released once it is proved that nothing rests',
+          }
+        : {
+            isObeyed: false,
+            text: 'not done: no kill stands; name the scope that is to be released',
+          }
     default:
       return unreachable(order)
   }

@@ -33,7 +33,9 @@ export class DenialCounts {
   }
 
   view(): DenialsView {
-    return Object.fromEntries([...this.#counts].map(([id, codes]) => [id, Object.fromEntries(codes)]))
+    return Object.fromEntries(
+      [...this.#counts].map(([id, codes]) => [id, Object.fromEntries(codes)]),
+    )
   }
 
   /** What was denied on an instrument within the last minute, in words. */

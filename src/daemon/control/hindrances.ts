@@ -30,7 +30,9 @@ export function agesOf({ settings, tickers, vanished, engine, trusted }: ShownAc
         return [symbol, Math.max(0, Math.round(exchangeNow - at), Math.round(now - tickers.readAt))]
       }),
     ),
-    positionsMs: Object.fromEntries(symbols.map((symbol) => [symbol, since(engine.positionReadAt(symbol))])),
+    positionsMs: Object.fromEntries(
+      symbols.map((symbol) => [symbol, since(engine.positionReadAt(symbol))]),
+    ),
     fillsMs: since(engine.fillsReadAt),
   }
 }
@@ -116,8 +118,12 @@ function* listStale({ engine, settings, trusted }: ShownAccount): Generator<stri
   const resolving = new Set(engine.unproved.map((symbol) => `position ${symbol}`))
   const stale = engine
     .staleReadings(now)
-    .filter(({ readAt, reason }) => engine.unproved.length === 0 || readAt > 0 || reason !== NO_ANSWER)
-    .map((one) => (one.reason === NO_ANSWER && resolving.has(one.what) ? { ...one, reason: RESOLVES } : one))
+    .filter(
+      ({ readAt, reason }) => engine.unproved.length === 0 || readAt > 0 || reason !== NO_ANSWER,
+    )
+    .map((one) =>
+      one.reason === NO_ANSWER && resolving.has(one.what) ? { ...one, reason: RESOLVES } : one,
+    )
   const most = (settings.limits.accountAgeMaxMs / 1000).toFixed(1)
   for (const group of groupStale(stale, now))
     yield `nothing that adds risk leaves: ${describeStale(group)} (${most} s is the most)`
@@ -163,7 +169,10 @@ function named(symbols: ReadonlySet<string>): string {
 const NAMED_MAX = 5
 
 /** Strategies that were not shown yet as many candles as they declare, for themselves or for an indicator. */
-export function* listWarmUps({ settings, book }: Pick<ShownAccount, 'settings' | 'book'>): Generator<string> {
+export function* listWarmUps({
+  settings,
+  book,
+}: Pick<ShownAccount, 'settings' | 'book'>): Generator<string> {
   for (const { id, symbols, candles = NO_CANDLES } of settings.strategies.values()) {
     for (const symbol of symbols) {
       for (const [intervalMs, needed] of candles) {
@@ -195,10 +204,14 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
     const strictest = halted ?? held[0]
     const oldest = worstOf(Object.values(ages.tickersMs))
     const oldestReading = worstOf([...Object.values(ages.positionsMs), ages.fillsMs])
-    const name = (check: string): string => (accounts.length === 1 ? check : `${config.name} ${check}`)
+    const name = (check: string): string =>
+      accounts.length === 1 ? check : `${config.name} ${check}`
     checks[name('running')] = {
       ok: state === 'begun' && engine.phase === 'running' && fatal === undefined,
-      found: fatal === undefined ? engine.phase : `off: ${fatal instanceof Failure ? fatal.code : 'broken'}`,
+      found:
+        fatal === undefined
+          ? engine.phase
+          : `off: ${fatal instanceof Failure ? fatal.code : 'broken'}`,
     }
     checks[name('journal')] = {
       ok: !isPoisoned(fatal) && pace.late === undefined,
@@ -219,8 +232,9 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
     checks[name('figures')] = {
       ok: disputed.length === 0,
       found:
-        disputed.map(({ scope, ours, theirs }) => `${scope}: ours ${ours}, theirs ${theirs}`).join('; ') ||
-        'agree',
+        disputed
+          .map(({ scope, ours, theirs }) => `${scope}: ours ${ours}, theirs ${theirs}`)
+          .join('; ') || 'agree',
     }
     checks[name('mode')] = {
       ok: halted === undefined,
@@ -231,20 +245,29 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
 }
 
 /** Whether orders may be signed: measured lately and without contradiction, as the core knows it, which halts where not. */
-export function isClockSynchronised({ trusted, engine }: Pick<ShownAccount, 'trusted' | 'engine'>): boolean {
-  return trusted.isSynchronised && !engine.restrictions.some(({ code }) => code === 'clockUnsynchronised')
+export function isClockSynchronised({
+  trusted,
+  engine,
+}: Pick<ShownAccount, 'trusted' | 'engine'>): boolean {
+  return (
+    trusted.isSynchronised &&
+    !engine.restrictions.some(({ code }) => code === 'clockUnsynchronised')
+  )
 }
 
 /** One of the halts that leave no strategy which may trade. */
 function haltOfAll({ settings, engine }: ShownAccount): Restriction | undefined {
   const held = engine.restrictions.filter(({ mode }) => mode !== 'reducing')
   const halts = [...settings.strategies.values()].flatMap(({ id, symbols }) =>
-    symbols.map((symbol) => held.find(({ scope }) => scope === symbol || scope === strategyScope(id))),
+    symbols.map((symbol) =>
+      held.find(({ scope }) => scope === symbol || scope === strategyScope(id)),
+    ),
   )
   return halts.includes(undefined) ? undefined : halts[0]
 }
 
-const showAge = (ageMs: number): string => (Number.isFinite(ageMs) ? `${ageMs} ms old` : 'not read yet')
+const showAge = (ageMs: number): string =>
+  Number.isFinite(ageMs) ? `${ageMs} ms old` : 'not read yet'
 
 function worstOf(ages: readonly (number | null)[]): number {
   return Math.max(0, ...ages.map((ageMs) => ageMs ?? Number.POSITIVE_INFINITY))

@@ -41,7 +41,8 @@ export function* listResolutions({ settings, engine }: ShownAccount): Generator<
 
 /** Fills that no known order explains, and lots of no strategy that stand in the way of an exit: a sentence for each instrument. */
 export function* listUnexplained(account: ShownAccount): Generator<string> {
-  for (const instrument of account.settings.instruments.values()) yield* explainLack(account, instrument)
+  for (const instrument of account.settings.instruments.values())
+    yield* explainLack(account, instrument)
 }
 
 function* explainLack(
@@ -104,7 +105,10 @@ export function viewInstrument(
     ask: read('askPr'),
     last: read('lastPr'),
     phase: state?.phase ?? 'idle',
-    waits: [...listWaits(account, symbol, state), ...(lastDenial === undefined ? [] : [lastDenial])],
+    waits: [
+      ...listWaits(account, symbol, state),
+      ...(lastDenial === undefined ? [] : [lastDenial]),
+    ],
     displaced: (state?.displaced ?? []).map(({ terms }) => terms.clientOid),
   }
 }
@@ -115,7 +119,9 @@ function* listWaits(
   state: InstrumentState | undefined,
 ): Generator<string> {
   const { settings, engine, trusted } = account
-  const strategies = [...settings.strategies.values()].filter(({ symbols }) => symbols.includes(symbol))
+  const strategies = [...settings.strategies.values()].filter(({ symbols }) =>
+    symbols.includes(symbol),
+  )
   const scopes = new Set(['*', symbol, ...strategies.map(({ id }) => strategyScope(id))])
   for (const { scope, mode, reason } of engine.restrictions)
     if (scopes.has(scope)) yield `${scope === '*' ? 'the account' : scope} is ${mode}: ${reason}`
@@ -129,7 +135,8 @@ function* listWaits(
   if (instrument !== undefined) yield* explainLack(account, instrument)
   if (state === undefined) return
   const { phase, resolution, wantsBatchSince, wantsCancel, displaced } = state
-  if (phase === 'placing') yield 'a batch is on the wire: nothing else is placed before it is answered'
+  if (phase === 'placing')
+    yield 'a batch is on the wire: nothing else is placed before it is answered'
   if (resolution !== undefined) yield inWords(resolution)
   if (wantsBatchSince !== undefined) {
     const waitedMs = Math.max(0, Math.round(trusted.clock.now() - wantsBatchSince))

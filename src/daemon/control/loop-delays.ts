@@ -24,7 +24,10 @@ export class LoopDelays {
   #before: ReadonlyMap<number, number> = new Map()
   #cancel: (() => void) | undefined
 
-  constructor(timers: Timers, histogram: DelayHistogram = monitorEventLoopDelay({ resolution: 20 })) {
+  constructor(
+    timers: Timers,
+    histogram: DelayHistogram = monitorEventLoopDelay({ resolution: 20 }),
+  ) {
     this.#timers = timers
     this.#histogram = histogram
   }
@@ -52,7 +55,9 @@ export class LoopDelays {
   }
 
   #endSpan(): void {
-    this.#before = new Map(PERCENTS.map((percent) => [percent, this.#histogram.percentile(percent)]))
+    this.#before = new Map(
+      PERCENTS.map((percent) => [percent, this.#histogram.percentile(percent)]),
+    )
     this.#histogram.reset()
     this.#awaitEnd()
   }

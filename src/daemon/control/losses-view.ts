@@ -22,7 +22,11 @@ export function viewEquity(
     return { equity: show(equity), peak: show(peak), drawdown: show(drawdown) }
   }
   const isKnown = state === 'atRest' && capital !== undefined && total.unrealised !== null
-  return { equity: isKnown ? capital.plus(decimal(total.net)).toString() : null, peak: null, drawdown: null }
+  return {
+    equity: isKnown ? capital.plus(decimal(total.net)).toString() : null,
+    peak: null,
+    drawdown: null,
+  }
 }
 
 /** Every limit on losses with how much of it is used; null while that is not known. */
@@ -31,7 +35,9 @@ export function viewLosses({ settings, engine, book }: ShownAccount): AccountVie
     const used = engine.losses.get(scope)
     const steps = DRAWDOWN_STEPS.flatMap((step) => {
       const max = drawdown?.[step]
-      return max === undefined ? [] : [{ scope, max, ...viewStep({ settings }, used, { step, max }) }]
+      return max === undefined
+        ? []
+        : [{ scope, max, ...viewStep({ settings }, used, { step, max }) }]
     })
     const own = [...book.ownTrades].filter(
       ([pair]) => scope === `strategy:${pair.slice(0, pair.indexOf('|'))}`,
@@ -42,7 +48,9 @@ export function viewLosses({ settings, engine, book }: ShownAccount): AccountVie
         ? []
         : [{ scope, limit: 'daily', used: roundKnown(used?.dayLoss), max: daily, ...NO_PEAK }]),
       ...steps,
-      ...(streak === undefined ? [] : [{ scope, limit: 'streak', used: inRow, max: streak, ...NO_PEAK }]),
+      ...(streak === undefined
+        ? []
+        : [{ scope, limit: 'streak', used: inRow, max: streak, ...NO_PEAK }]),
     ]
   })
 }

@@ -61,7 +61,8 @@ export class Metrics {
     for (const [index, account] of status.accounts.entries()) {
       const own = accounts.length > 1 ? { account: account.name } : {}
       const addOwn: Add = (metric, value, labels, series) => {
-        const all = labels === undefined && accounts.length === 1 ? undefined : { ...own, ...labels }
+        const all =
+          labels === undefined && accounts.length === 1 ? undefined : { ...own, ...labels }
         add(metric, value, all, series)
       }
       addAccount(account, status.now, addOwn)
@@ -86,7 +87,12 @@ export class Metrics {
   }
 }
 
-type Add = (name: MetricName, value: number, labels?: Sample['labels'], series?: Sample['series']) => void
+type Add = (
+  name: MetricName,
+  value: number,
+  labels?: Sample['labels'],
+  series?: Sample['series'],
+) => void
 
 function addAccount(account: AccountView, now: number, add: Add): void {
   addModes(account, add)
@@ -108,10 +114,14 @@ function addModes({ mode, restrictions, strategies, ages }: AccountView, add: Ad
 }
 
 function addMode(scope: Scope, held: TradingMode, add: Add): void {
-  for (const mode of TRADING_MODES) add('intentd_trading_mode', Number(mode === held), { scope, mode })
+  for (const mode of TRADING_MODES)
+    add('intentd_trading_mode', Number(mode === held), { scope, mode })
 }
 
-function strictestOf(restrictions: AccountView['restrictions'], scopes: readonly Scope[]): TradingMode {
+function strictestOf(
+  restrictions: AccountView['restrictions'],
+  scopes: readonly Scope[],
+): TradingMode {
   const held = restrictions.filter(({ scope }) => scopes.includes(scope)).map(({ mode }) => mode)
   return TRADING_MODES.findLast((mode) => held.includes(mode)) ?? 'active'
 }
@@ -152,7 +162,10 @@ function addPositions({ positions, unattended, ages }: AccountView, add: Add): v
       symbol === instrument && liquidation !== null ? [liquidation] : [],
     )
     const nearest = (read: (one: (typeof measured)[number]) => number | null): number =>
-      Math.min(Number.POSITIVE_INFINITY, ...measured.map((one) => read(one) ?? Number.POSITIVE_INFINITY))
+      Math.min(
+        Number.POSITIVE_INFINITY,
+        ...measured.map((one) => read(one) ?? Number.POSITIVE_INFINITY),
+      )
     add(
       'intentd_liquidation_distance',
       nearest(({ distance }) => distance),
@@ -179,7 +192,10 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-function addMoney({ coin, profit, equity, peak, drawdown, worstCase }: AccountView, add: Add): void {
+function addMoney(
+  { coin, profit, equity, peak, drawdown, worstCase }: AccountView,
+  add: Add,
+): void {
   for (const [strategy, made] of Object.entries(profit.strategies)) {
     add('intentd_profit_net', Number(made.net), { strategy })
     add('intentd_profit_realised', Number(made.realised), { strategy })
@@ -271,7 +287,9 @@ function addCounts(account: ShownAccount, add: Add): void {
 }
 
 function addFailedStrategies({ settings, engine, paused }: ShownAccount, add: Add): void {
-  const failed = engine.restrictions.filter(({ code }) => code === 'strategyFailed').map(({ scope }) => scope)
+  const failed = engine.restrictions
+    .filter(({ code }) => code === 'strategyFailed')
+    .map(({ scope }) => scope)
   for (const strategy of settings.strategies.keys()) {
     const hasFailed = failed.includes(strategyScope(strategy)) || paused.has(strategy)
     add('intentd_strategy_failed', Number(hasFailed), { strategy })
@@ -332,7 +350,8 @@ function endpointOf(feed: FeedId): string {
 
 function addAnswerTimes(endpoint: string, { count, sumMs, buckets }: AnswerTimes, add: Add): void {
   const name = 'intentd_request_seconds'
-  for (const [upToMs, within] of buckets) add(name, within, { endpoint, le: String(upToMs / MS) }, 'bucket')
+  for (const [upToMs, within] of buckets)
+    add(name, within, { endpoint, le: String(upToMs / MS) }, 'bucket')
   add(name, count, { endpoint, le: '+Inf' }, 'bucket')
   add(name, sumMs / MS, { endpoint }, 'sum')
   add(name, count, { endpoint }, 'count')

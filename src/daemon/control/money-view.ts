@@ -65,7 +65,9 @@ function groupBy(
   const entries = [...money]
   return Object.fromEntries(
     names.map((name) => {
-      const own = entries.filter(([pair]) => splitPair(pair)[part] === name).map(([, entry]) => entry)
+      const own = entries
+        .filter(([pair]) => splitPair(pair)[part] === name)
+        .map(([, entry]) => entry)
       return [name, sumUp(own, besideOf(name))]
     }),
   )

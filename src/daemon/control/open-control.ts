@@ -60,15 +60,29 @@ export function serveControl(
   for (const token of tokens ? [tokens.full, tokens.read] : []) logger.hide(token)
   const socket = join(directory, CONTROL_SOCKET)
   const server = new ControlServer({
-    ...{ daemon: control, version, readOnly, socket },
+    daemon: control,
+    version,
+    readOnly,
+    socket,
     answered: new AnsweredRequests(
       createAnswerFile(directory, (reason) => logger.log('error', 'control.failed', { reason })),
     ),
     monotonic: () => options.clock.monotonic(),
-    port: port === undefined || tokens === undefined ? undefined : { host, number: port, tokens },
+    port:
+      port === undefined || tokens === undefined
+        ? undefined
+        : {
+            host,
+            number: port,
+            tokens,
+          },
     onRefused: createRefusalLog(options),
     onBroken: (reason) => logger.log('error', 'control.failed', { reason }),
-    onUnreachable: (address, reason) => logger.log('warn', 'control.notListening', { address, reason }),
+    onUnreachable: (address, reason) =>
+      logger.log('warn', 'control.notListening', {
+        address,
+        reason,
+      }),
   })
   let cancelLook: (() => void) | undefined
   const look = (): void => {

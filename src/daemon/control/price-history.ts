@@ -42,7 +42,10 @@ class CandleRing {
   list(): readonly CandleView[] {
     return Array.from({ length: this.#count - this.#first }, (_, index) => {
       const row = this.#rowOf(this.#first + index)
-      const [at = 0, open = 0, high = 0, low = 0, close = 0] = this.#rows.subarray(row, row + COLUMNS)
+      const [at = 0, open = 0, high = 0, low = 0, close = 0] = this.#rows.subarray(
+        row,
+        row + COLUMNS,
+      )
       return { at, open, high, low, close }
     })
   }

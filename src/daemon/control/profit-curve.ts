@@ -86,7 +86,11 @@ function merge(one: Span, other: Span): Span {
 }
 
 /** A point that is known, and of two the one that goes further. */
-function chooseOf(one: Point, other: Point, goesFurther: (one: number, other: number) => boolean): Point {
+function chooseOf(
+  one: Point,
+  other: Point,
+  goesFurther: (one: number, other: number) => boolean,
+): Point {
   if (other.net === null) return one
   return one.net === null || goesFurther(one.net, other.net) ? other : one
 }

@@ -35,10 +35,15 @@ export function viewRestriction(
 }
 
 /** What an operator types to end it, once the reason is gone. */
-function commandOf({ code, scope, by, isVolatile }: Restriction, configOption: string): string | null {
+function commandOf(
+  { code, scope, by, isVolatile }: Restriction,
+  configOption: string,
+): string | null {
   // A start refuses it before anybody could release it: the repair ends it.
-  if (code === 'olderState' && isVolatile !== true) return `intentd repair --from-exchange${configOption}`
-  if (isVolatile === true || MEASURED.has(code) || (code === 'flatten' && by === 'intentd')) return null
+  if (code === 'olderState' && isVolatile !== true)
+    return `intentd repair --from-exchange${configOption}`
+  if (isVolatile === true || MEASURED.has(code) || (code === 'flatten' && by === 'intentd'))
+    return null
   if (code === 'kill') return `intentd release${configOption} --reason "…"`
   return `intentd release${configOption} ${scope === '*' ? "'*'" : scope} --reason "…"`
 }

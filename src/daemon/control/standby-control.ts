@@ -55,7 +55,13 @@ export class StandbyControl implements Controlled {
     const found = seen()
     const canTakeOver = found?.at !== undefined && found.state.trouble === undefined
     return {
-      ...{ name, version, environment, exchange, configOption, speed: 1, isReadOnly: true },
+      name,
+      version,
+      environment,
+      exchange,
+      configOption,
+      speed: 1,
+      isReadOnly: true,
       pid: process.pid,
       processStartedAt: this.#startedAt,
       startedAt: this.#startedAt,
@@ -94,7 +100,9 @@ export class StandbyControl implements Controlled {
   readiness(): Readiness {
     const found = this.#options.seen()
     const isFollowing = found?.at !== undefined && found.state.trouble === undefined
-    const words = found ? (found.state.trouble ?? describeFollowed(found.state.holder)) : 'has not looked yet'
+    const words = found
+      ? (found.state.trouble ?? describeFollowed(found.state.holder))
+      : 'has not looked yet'
     const differs = found?.state.differs ?? []
     const isBarred = this.#options.refusesDifference && differs.length > 0
     return {

@@ -30,17 +30,16 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
     const journal = openStored(config, directory)
     try {
       const settings = toEngineSettings(config, {
-        ...{
-          salt: journal.salt,
-          version: '',
-          embedded: isEmbedded(config),
-          feeds: new Map(),
-          shown: new Map(),
-        },
+        salt: journal.salt,
+        version: '',
+        embedded: isEmbedded(config),
+        shown: new Map(),
       })
       const book = rebuildBook(journal.contents, settings.positionMode)
       return {
-        ...{ config, settings, book },
+        config,
+        settings,
+        book,
         engine: createEngine(settings, book),
         trusted: new TrustedClock(clock),
         grids: keepGrids(directory, settings.instruments),
@@ -53,7 +52,11 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
         limiter: [],
         statistics: new RunStatistics(),
         journalTrouble: undefined,
-        pace: { waits: new Percentiles(), batchesLate: 0, late: undefined },
+        pace: {
+          waits: new Percentiles(),
+          batchesLate: 0,
+          late: undefined,
+        },
         recent: new RecentActivity({
           timeZone: config.calendar.timezone,
           now: () => clock.now(),

@@ -36,14 +36,21 @@ interface Pictured {
 }
 
 /** Counts what an account would hold, be worth and have left; a daemon that runs and a journal at rest give the same. */
-export async function viewWhatIf(shown: ShownAccount, query: WhatIfQuery, rest: Rest): Promise<WhatIfView> {
+export async function viewWhatIf(
+  shown: ShownAccount,
+  query: WhatIfQuery,
+  rest: Rest,
+): Promise<WhatIfView> {
   const { account, prices, notCounted } = picture(shown)
   const { fill } = query
-  const all = (move: number): Moves => new Map(account.instruments.map(({ symbol }) => [symbol, move]))
+  const all = (move: number): Moves =>
+    new Map(account.instruments.map(({ symbol }) => [symbol, move]))
   const moves = new Map(
     [...all(query.move)].map(([symbol, move]) => [symbol, query.moves.get(symbol) ?? move]),
   )
-  const strangers = [...query.moves.keys()].filter((symbol) => !shown.settings.instruments.has(symbol))
+  const strangers = [...query.moves.keys()].filter(
+    (symbol) => !shown.settings.instruments.has(symbol),
+  )
   const first = findFirstLiquidation(account, { moves, fill })
   await rest()
   const curve = await drawCurve(account, all, rest)
@@ -108,7 +115,11 @@ function viewOutcome(
   }
 }
 
-function viewScenario(account: ScenarioAccount, scenario: Scenario, first: First): WhatIfView['scenario'] {
+function viewScenario(
+  account: ScenarioAccount,
+  scenario: Scenario,
+  first: First,
+): WhatIfView['scenario'] {
   const outcome = computeScenario(account, scenario)
   const { filled, realised, fees, funding, positions } = outcome
   return {
@@ -120,16 +131,18 @@ function viewScenario(account: ScenarioAccount, scenario: Scenario, first: First
     funding: toAmount(funding).toString(),
     ...viewOutcome(outcome, { first, share: 1 }),
     liquidation: typeof first === 'object' ? viewLiquidation(account, first) : null,
-    positions: positions.map(({ symbol, holdSide, size, entryPrice, price, worth, profit, need }) => ({
-      symbol,
-      side: holdSide,
-      size: clean(size),
-      entryPrice: clean(entryPrice),
-      price: clean(price),
-      worth: toAmount(worth).toString(),
-      profit: toAmount(profit).toString(),
-      need: amountOf(need),
-    })),
+    positions: positions.map(
+      ({ symbol, holdSide, size, entryPrice, price, worth, profit, need }) => ({
+        symbol,
+        side: holdSide,
+        size: clean(size),
+        entryPrice: clean(entryPrice),
+        price: clean(price),
+        worth: toAmount(worth).toString(),
+        profit: toAmount(profit).toString(),
+        need: amountOf(need),
+      }),
+    ),
   }
 }
 
@@ -186,27 +199,29 @@ function picture(shown: ShownAccount): Pictured {
   const notCounted: string[] = []
   const prices = new Map<string, StoredPrice>()
   const positions = viewPositions(shown)
-  const instruments = [...settings.instruments.keys()].flatMap((symbol): readonly ScenarioInstrument[] => {
-    const orders = [...openOrdersOf(book, symbol)]
-    if (isFlat(book.account.get(symbol) ?? NOTHING) && orders.length === 0) return []
-    const price = priceOf(shown, symbol)
-    if (price === undefined) {
-      notCounted.push(`${symbol}: no price of it is known`)
-      return []
-    }
-    prices.set(symbol, price)
-    const views = positions.filter((view) => view.symbol === symbol)
-    const legs = views.flatMap((view) => toLeg(shown, view))
-    const pictured = pictureInstrument(shown, symbol, { price: price.price, legs })
-    if (pictured.rules === undefined)
-      notCounted.push(`${symbol}: its maintenance margin (instruments.${symbol}.maintenance)`)
-    if (Number.isNaN(pictured.fundingRate)) notCounted.push(`${symbol}: its next funding`)
-    if (views.some(({ side, entryPrice }) => side !== 'flat' && entryPrice === null))
-      notCounted.push(`${symbol}: a position of it, since it is not known what was paid for it`)
-    if (legs.some(({ margin = 0 }) => Number.isNaN(margin)))
-      notCounted.push(`${symbol}: the margin that it has set aside (account.leverage)`)
-    return [pictured]
-  })
+  const instruments = [...settings.instruments.keys()].flatMap(
+    (symbol): readonly ScenarioInstrument[] => {
+      const orders = [...openOrdersOf(book, symbol)]
+      if (isFlat(book.account.get(symbol) ?? NOTHING) && orders.length === 0) return []
+      const price = priceOf(shown, symbol)
+      if (price === undefined) {
+        notCounted.push(`${symbol}: no price of it is known`)
+        return []
+      }
+      prices.set(symbol, price)
+      const views = positions.filter((view) => view.symbol === symbol)
+      const legs = views.flatMap((view) => toLeg(shown, view))
+      const pictured = pictureInstrument(shown, symbol, { price: price.price, legs })
+      if (pictured.rules === undefined)
+        notCounted.push(`${symbol}: its maintenance margin (instruments.${symbol}.maintenance)`)
+      if (Number.isNaN(pictured.fundingRate)) notCounted.push(`${symbol}: its next funding`)
+      if (views.some(({ side, entryPrice }) => side !== 'flat' && entryPrice === null))
+        notCounted.push(`${symbol}: a position of it, since it is not known what was paid for it`)
+      if (legs.some(({ margin = 0 }) => Number.isNaN(margin)))
+        notCounted.push(`${symbol}: the margin that it has set aside (account.leverage)`)
+      return [pictured]
+    },
+  )
   const equity = equityAt(shown, instruments)
   if (Number.isNaN(equity))
     notCounted.push(
@@ -254,18 +269,23 @@ function pictureInstrument(
     ...now,
     orders: sortByReach(orders, now.price),
     rules,
-    takerFeeRate: rules?.takerFeeRate ?? (liquidation === 'none' ? 0 : Number(liquidation.takerFeeRate)),
+    takerFeeRate:
+      rules?.takerFeeRate ?? (liquidation === 'none' ? 0 : Number(liquidation.takerFeeRate)),
     fundingRate: tickers?.read(symbol, 'fundingRate') ?? Number.NaN,
     leverage: leverageOf(shown, symbol),
   }
 }
 
 function leverageOf({ settings, engine, config }: ShownAccount, symbol: string): number {
-  const configured = settings.instruments.get(symbol)?.leverage ?? engine.instrument(symbol)?.setup.leverage
+  const configured =
+    settings.instruments.get(symbol)?.leverage ?? engine.instrument(symbol)?.setup.leverage
   return Number(configured ?? config.simulator?.leverage ?? Number.NaN)
 }
 
-function toLeg(shown: ShownAccount, { symbol, side, ...view }: PositionView): readonly ScenarioLeg[] {
+function toLeg(
+  shown: ShownAccount,
+  { symbol, side, ...view }: PositionView,
+): readonly ScenarioLeg[] {
   if (side === 'flat' || view.entryPrice === null) return []
   const size = Number(view.size)
   const leg = { holdSide: side, size, entryPrice: view.entryPrice }
@@ -280,7 +300,10 @@ function toLeg(shown: ShownAccount, { symbol, side, ...view }: PositionView): re
 function equityAt(shown: ShownAccount, instruments: readonly ScenarioInstrument[]): number {
   const { engine, settings, state } = shown
   const profits = instruments.reduce((sum, instrument) => {
-    const { positions } = computeScenario(asAlone(shown, instrument), { moves: new Map(), fill: 'none' })
+    const { positions } = computeScenario(asAlone(shown, instrument), {
+      moves: new Map(),
+      fill: 'none',
+    })
     const profit = positions.reduce((whole, position) => whole + position.profit, 0)
     // The equity counts it already, at the prices of when the position was compared.
     const counted = engine.unrealisedOn(instrument.symbol)
@@ -291,11 +314,20 @@ function equityAt(shown: ShownAccount, instruments: readonly ScenarioInstrument[
   if (state !== 'atRest' || settings.capital === undefined) return Number.NaN
   const { realised, fees, funding } = viewProfit(shown).total
   return (
-    Number(settings.capital.toString()) + Number(realised) - Number(fees) + Number(funding ?? 0) + profits
+    Number(settings.capital.toString()) +
+    Number(realised) -
+    Number(fees) +
+    Number(funding ?? 0) +
+    profits
   )
 }
 
 function asAlone({ settings }: ShownAccount, instrument: ScenarioInstrument): ScenarioAccount {
   const { positionMode, marginMode } = settings
-  return { equity: 0, positionMode, isIsolated: marginMode === 'isolated', instruments: [instrument] }
+  return {
+    equity: 0,
+    positionMode,
+    isIsolated: marginMode === 'isolated',
+    instruments: [instrument],
+  }
 }

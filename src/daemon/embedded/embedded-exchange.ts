@@ -49,7 +49,9 @@ export interface EmbeddedExchange extends ExchangeAccess {
 }
 
 /** @throws Failure as `startSimulator` does. */
-export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): Promise<EmbeddedExchange> {
+export async function startEmbeddedExchange(
+  options: EmbeddedExchangeOptions,
+): Promise<EmbeddedExchange> {
   const { config, settings, clock, timers, onEvent } = options
   const { startSimulator } = await import('../../simulator/start-simulator.ts')
   const live = openLivePrices(options)
@@ -70,12 +72,16 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
   })
   options.log('info', 'simulator.opened', {
     run: prices.speed === 1 ? 'paper' : 'demonstration',
-    ...{ prices: prices.source, ...(prices.madeUp && { madeUp: prices.madeUp }) },
-    ...{ speed: prices.speed, fills: prices.fillModel },
+    prices: prices.source,
+    ...(prices.madeUp && { madeUp: prices.madeUp }),
+    speed: prices.speed,
+    fills: prices.fillModel,
   })
   for (const { symbol, everyMs, advice } of findSlowPrices(simulator.priceStepsMs, config)) {
     options.log('warn', 'prices.slow', {
-      ...{ symbol, everyMs, dataAgeMaxMs: config.risk.dataAgeMaxMs },
+      symbol,
+      everyMs,
+      dataAgeMaxMs: config.risk.dataAgeMaxMs,
       advice,
     })
   }
@@ -123,7 +129,14 @@ function openLivePrices({
   const { live } = settings.market
   if (live === undefined || market.files.length > 0) return undefined
   const proxyFor = loadProxies(config)
-  return new LivePrices({ ...live, proxyFor, productType: config.account.productType, clock, timers, log })
+  return new LivePrices({
+    ...live,
+    proxyFor,
+    productType: config.account.productType,
+    clock,
+    timers,
+    log,
+  })
 }
 
 /** What the exchange holds of an account, in the closing summary's terms. */

@@ -45,7 +45,8 @@ export function listInstruments(contracts: ListedContracts, now: number): readon
     const known = listed.find((row) => row.symbol === symbol && row.productType === productType)
     const contract = withPrecision(known ?? createContract(symbol, productType, listed), settings)
     const { fundingHours } = settings
-    const fundingMinutes = fundingHours === undefined ? contracts.fundingMinutes : everyHours(fundingHours)
+    const fundingMinutes =
+      fundingHours === undefined ? contracts.fundingMinutes : everyHours(fundingHours)
     const isDated = fundingHours === undefined && DATED.test(symbol)
     return { ...contract, ...(fundingMinutes && !isDated && { fundingMinutes }) }
   })
@@ -81,7 +82,11 @@ function productTypeOf(
 /** A contract named for its delivery. Its prices end with it, and nobody pays funding. */
 const DATED = /_\d{6}$/
 
-function createContract(symbol: string, productType: ProductType, listed: readonly Instrument[]): Instrument {
+function createContract(
+  symbol: string,
+  productType: ProductType,
+  listed: readonly Instrument[],
+): Instrument {
   const model = listed.find((row) => row.productType === productType) ?? listed[0]
   if (model === undefined) throw new Error('unreachable: the simulated exchange lists nothing')
   const pair = symbol.replace(DATED, '')
@@ -93,8 +98,8 @@ function createContract(symbol: string, productType: ProductType, listed: readon
     baseCoin,
     marginCoin: model.isInverse ? baseCoin : model.quoteCoin,
     ...(DATED.test(symbol) && { fundingMinutes: [] }),
-    // Nobody knows how many of these coins the exchange takes at once: those of the model may be worth a few cents.
-    ...{ limitLotsMax: Number.MAX_SAFE_INTEGER, marketLotsMax: Number.MAX_SAFE_INTEGER },
+    limitLotsMax: Number.MAX_SAFE_INTEGER,
+    marketLotsMax: Number.MAX_SAFE_INTEGER,
   }
 }
 

@@ -19,7 +19,11 @@ export interface LivePricesOptions {
   readonly productType: ProductType
   readonly clock: Clock
   readonly timers: Timers
-  readonly log: (level: LogLevel, event: LogEvent, fields: Readonly<Record<string, unknown>>) => void
+  readonly log: (
+    level: LogLevel,
+    event: LogEvent,
+    fields: Readonly<Record<string, unknown>>,
+  ) => void
 }
 
 const REQUEST_MS_MAX = 5000
@@ -51,9 +55,10 @@ export class LivePrices implements LiveSource {
     this.name = baseUrl
     this.#options = options
     this.#client = new ExchangeClient({
-      ...{ baseUrl, clock, timers },
+      baseUrl,
+      clock,
+      timers,
       proxyFor: options.proxyFor,
-      // Public endpoints know no position mode; the client asks for one.
       positionMode: 'one_way_mode',
       offset: new ExchangeClock(),
       requestTimeoutMs: REQUEST_MS_MAX,
@@ -112,7 +117,10 @@ export class LivePrices implements LiveSource {
     { receivedAt, requestTime }: { readonly receivedAt: number; readonly requestTime?: number },
   ): void {
     if (this.#missingSince !== undefined) {
-      this.#options.log('info', 'prices.back', { url: this.name, afterMs: receivedAt - this.#missingSince })
+      this.#options.log('info', 'prices.back', {
+        url: this.name,
+        afterMs: receivedAt - this.#missingSince,
+      })
       this.#missingSince = undefined
     }
     const now = requestTime ?? receivedAt

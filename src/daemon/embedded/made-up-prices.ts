@@ -18,7 +18,10 @@ export function listPriceless(
 ): readonly string[] {
   if (simulator === undefined || simulator.market.live !== undefined) return []
   const { startPrices, recordings } = simulator.market
-  const priced = [...Object.keys(startPrices), ...(files.length > 0 ? recorded : Object.keys(recordings))]
+  const priced = [
+    ...Object.keys(startPrices),
+    ...(files.length > 0 ? recorded : Object.keys(recordings)),
+  ]
   return Object.keys(instruments).filter((symbol) => !priced.includes(symbol))
 }
 
@@ -29,5 +32,7 @@ export function listMadeUp(
 ): readonly string[] {
   if (simulator === undefined) return []
   const priced = files.length > 0 ? recorded : Object.keys(simulator.market.recordings)
-  return priced.length === 0 ? [] : Object.keys(instruments).filter((symbol) => !priced.includes(symbol))
+  return priced.length === 0
+    ? []
+    : Object.keys(instruments).filter((symbol) => !priced.includes(symbol))
 }

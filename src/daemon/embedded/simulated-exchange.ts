@@ -2,11 +2,18 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import type { EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
 import type { Credentials } from '../../exchange/client/signer.ts'
 import { Secret } from '../../lib/secret.ts'
-import type { AccountRequest, RunningSimulator, SimulatorOptions } from '../../simulator/start-simulator.ts'
+import type {
+  AccountRequest,
+  RunningSimulator,
+  SimulatorOptions,
+} from '../../simulator/start-simulator.ts'
 import type { LiveSource } from '../../simulator/market/live/live-market.ts'
 import type { MarketChoice } from '../../simulator/prepare-market.ts'
 import { defaultPlatformCoin } from '../../simulator/wallet/platform-coin.ts'
-import { defaultRateLimitSettings, type RateLimitSettings } from '../../simulator/wire/checks/rate-limits.ts'
+import {
+  defaultRateLimitSettings,
+  type RateLimitSettings,
+} from '../../simulator/wire/checks/rate-limits.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
 import type { LogLevel } from '../reporting/logger.ts'
 
@@ -25,7 +32,10 @@ export function toSimulatorOptions(
   settings: SimulatorSettings,
   override: MarketOverride,
   live?: LiveSource,
-): Pick<SimulatorOptions, 'market' | 'seed' | 'demoPast' | 'core' | 'wire' | 'faults' | 'answerLatency'> {
+): Pick<
+  SimulatorOptions,
+  'market' | 'seed' | 'demoPast' | 'core' | 'wire' | 'faults' | 'answerLatency'
+> {
   const deviation = settings.latencySpread
   return {
     market: live === undefined ? chooseMarket(settings, override) : { kind: 'live', source: live },
@@ -34,7 +44,10 @@ export function toSimulatorOptions(
     core: {
       makerFeeRate: settings.makerFeeRate,
       takerFeeRate: settings.takerFeeRate,
-      ...(settings.feeCoin && { feeCoin: settings.feeCoin.name, feeCoinPrice: settings.feeCoin.price }),
+      ...(settings.feeCoin && {
+        feeCoin: settings.feeCoin.name,
+        feeCoinPrice: settings.feeCoin.price,
+      }),
       idempotency: settings.idempotency,
       fillModel: settings.fillModel,
       delisting: settings.delisting,
@@ -56,7 +69,11 @@ export function toSimulatorOptions(
 /** How calls are counted, as far as both kinds of simulator say it. */
 export function toRateLimits({ limits }: SimulatorSettings): RateLimitSettings {
   const { overall, ...others } = defaultRateLimitSettings
-  return { ...others, counting: limits.counting, overall: { ...overall, calls: limits.overallCalls } }
+  return {
+    ...others,
+    counting: limits.counting,
+    overall: { ...overall, calls: limits.overallCalls },
+  }
 }
 
 /** The one account of a simulator that is started for a configuration. */

@@ -34,7 +34,9 @@ export function listBacktests(folder: string): readonly BacktestView[] {
       const { name, coin, runs, coverage } = report
       const madeUp = listSeeded(coverage)
       const given = readGiven(join(folder, id, RECIPE_FILE))
-      return [{ id, name, coin, writtenAt, given, madeUp, runs: runs.map((run) => viewRun(run, coin)) }]
+      return [
+        { id, name, coin, writtenAt, given, madeUp, runs: runs.map((run) => viewRun(run, coin)) },
+      ]
     })
 }
 
@@ -45,15 +47,25 @@ function viewRun(
   const equity = series.close.filter((value) => Number.isFinite(value))
   const step = Math.max(1, Math.floor(equity.length / CURVE_POINTS))
   return {
-    ...{ model, fromAt, toAt, opening: money.opening, final: money.final, fees: money.fees },
-    ratios: ratios
-      .slice(0, RATIOS_SHOWN)
-      .map(({ name, value, unit }) => ({ name, text: toText(value, unit, coin) })),
+    model,
+    fromAt,
+    toAt,
+    opening: money.opening,
+    final: money.final,
+    fees: money.fees,
+    ratios: ratios.slice(0, RATIOS_SHOWN).map(({ name, value, unit }) => ({
+      name,
+      text: toText(value, unit, coin),
+    })),
     curve: equity.filter((_, index) => index % step === 0 || index === equity.length - 1),
   }
 }
 
-function toText(value: number | null, unit: RunReport['ratios'][number]['unit'], coin: string): string {
+function toText(
+  value: number | null,
+  unit: RunReport['ratios'][number]['unit'],
+  coin: string,
+): string {
   if (value === null) return '-'
   if (unit === 'share') return `${(100 * value).toFixed(2)} %`
   if (unit === 'money') return showCoin(value, coin)

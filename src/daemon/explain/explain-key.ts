@@ -1,6 +1,12 @@
 import type { NumberedRecord } from '../../journal/journal-reader.ts'
 import { explainOrder, type ExplainFrame } from './explain-order.ts'
-import { type Moment, type Story, wordsOfDecision, wordsOfDenial, wordsOfFill } from './explain-words.ts'
+import {
+  type Moment,
+  type Story,
+  wordsOfDecision,
+  wordsOfDenial,
+  wordsOfFill,
+} from './explain-words.ts'
 
 /** Everything that became of an intent key: an order a generation, or why there was none. */
 export function explainKey(frame: ExplainFrame, key: string): readonly Story[] {
@@ -12,7 +18,9 @@ export function explainKey(frame: ExplainFrame, key: string): readonly Story[] {
       : [],
   )
   const wish = explainWish(frame, records, { key, hasOrder: clientOids.length > 0 })
-  const orders = [...new Set(clientOids)].flatMap((clientOid) => explainOrder(frame, clientOid) ?? [])
+  const orders = [...new Set(clientOids)].flatMap(
+    (clientOid) => explainOrder(frame, clientOid) ?? [],
+  )
   const stories = wish === undefined ? orders : [wish, ...orders]
   return stories.length > 0 ? stories : explainFills(frame, key)
 }
@@ -37,7 +45,8 @@ function explainFills(frame: ExplainFrame, id: string): readonly Story[] {
       }))
   })
   if (moments.length === 0) return []
-  const verdict = 'by no order whose clientOid the journal has: `explain SYMBOL` says what happened around it'
+  const verdict =
+    'by no order whose clientOid the journal has: `explain SYMBOL` says what happened around it'
   return [{ title: `fill ${id}`, moments, verdict }]
 }
 
@@ -48,7 +57,8 @@ function explainWish(
   { key, hasOrder }: { readonly key: string; readonly hasOrder: boolean },
 ): Story | undefined {
   const moments = records.flatMap((numbered) => describeWish(frame, numbered, key))
-  if (moments.length === 0 || (hasOrder && moments.every(({ what }) => what === 'decided'))) return undefined
+  if (moments.length === 0 || (hasOrder && moments.every(({ what }) => what === 'decided')))
+    return undefined
   const last = moments.findLast(({ what }) => what !== 'decided')
   const verdict = last === undefined ? 'wanted, and not sent yet' : `${last.what}: ${last.text}`
   return {
@@ -66,9 +76,12 @@ function describeWish(
   const frameOf = (what: string, text: string): Moment => ({ sequence, at: record.at, what, text })
   if (record.kind === 'decision') {
     const place = record.places?.find((candidate) => candidate.key === key)
-    return place ? [frameOf('decided', wordsOfDecision(frame.instruments, record, place.symbol))] : []
+    return place
+      ? [frameOf('decided', wordsOfDecision(frame.instruments, record, place.symbol))]
+      : []
   }
-  if (record.kind === 'denial' && record.key === key) return [frameOf('denied', wordsOfDenial(record))]
+  if (record.kind === 'denial' && record.key === key)
+    return [frameOf('denied', wordsOfDenial(record))]
   const isDropped = record.kind === 'expire' && record.places.some((place) => place.key === key)
   return isDropped ? [frameOf('dropped', record.reason)] : []
 }

@@ -71,7 +71,9 @@ function orderIdsIn(records: readonly NumberedRecord[], clientOid: string): read
   return [...new Set(ids)]
 }
 
-function answeredItems(record: JournalRecord): readonly Pick<ItemOutcome, 'clientOid' | 'orderId'>[] {
+function answeredItems(
+  record: JournalRecord,
+): readonly Pick<ItemOutcome, 'clientOid' | 'orderId'>[] {
   if (record.kind === 'outcome') return record.items
   if (record.kind === 'cancelAnswered') return record.listed
   return record.kind === 'settle' ? record.orders : []
@@ -101,7 +103,8 @@ function decisionBefore(
 function asksFor(record: DecisionRecord, terms: OrderTerms): boolean {
   const { symbol, purpose } = terms
   if (purpose === 'place') return record.places?.some(({ key }) => key === terms.key) ?? false
-  if (purpose !== 'quote') return record.targets?.some((target) => target.symbol === symbol) ?? false
+  if (purpose !== 'quote')
+    return record.targets?.some((target) => target.symbol === symbol) ?? false
   const side = tradesAs(terms.action)
   const ladder = record.quotes?.find((quote) => quote.symbol === symbol)
   if (ladder === undefined) return false
@@ -121,7 +124,9 @@ function around(
   return [...found].filter(({ sequence, record }) => {
     if (sequence < first.sequence || sequence > last.sequence) return false
     if (record.kind === 'cancel') return record.symbols.includes(symbol)
-    return !('scope' in record) || [ACCOUNT, symbol, strategyScope(strategyId)].includes(record.scope)
+    return (
+      !('scope' in record) || [ACCOUNT, symbol, strategyScope(strategyId)].includes(record.scope)
+    )
   })
 }
 
@@ -172,7 +177,9 @@ function describeRecord(
     case 'cancelAnswered':
       return record.listed.filter(isOurs).map(() => ['listed', 'a cancel-all found it resting'])
     case 'settle':
-      return record.orders.filter(isOurs).map((item) => [item.state, wordsOfSettled(instruments, item)])
+      return record.orders
+        .filter(isOurs)
+        .map((item) => [item.state, wordsOfSettled(instruments, item)])
     case 'expire':
       return record.orders.filter(isOurs).map((item) => [item.state, record.reason])
     case 'cancel':
@@ -200,7 +207,10 @@ function describeRecord(
   }
 }
 
-type AroundRecord = Extract<JournalRecord, { kind: 'boot' | 'restricted' | 'released' | 'repaired' }>
+type AroundRecord = Extract<
+  JournalRecord,
+  { kind: 'boot' | 'restricted' | 'released' | 'repaired' }
+>
 
 /** What concerns every order that is open at the time. */
 export function describeAround(record: AroundRecord): Entries {
@@ -212,7 +222,9 @@ export function describeAround(record: AroundRecord): Entries {
     case 'released':
       return [['released', `${record.scope}: ${record.reason}, by ${record.by}`]]
     case 'repaired':
-      return [['repaired', 'the journal was cut back to what is readable; what was open is unknown']]
+      return [
+        ['repaired', 'the journal was cut back to what is readable; what was open is unknown'],
+      ]
     default:
       return unreachable(record)
   }
@@ -231,7 +243,11 @@ const VERDICTS: Readonly<Record<Order['state'], string>> = {
   absent: 'proved never to have existed',
 }
 
-function verdictOf({ instruments }: ExplainFrame, terms: OrderTerms, order: Order | undefined): string {
+function verdictOf(
+  { instruments }: ExplainFrame,
+  terms: OrderTerms,
+  order: Order | undefined,
+): string {
   if (order === undefined) return 'no longer in the journal'
   const filled = sizeOf(instruments, terms.symbol, order.filledLots)
   const size = sizeOf(instruments, terms.symbol, terms.lots)

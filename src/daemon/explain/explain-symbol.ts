@@ -36,12 +36,18 @@ export function explainSymbol(frame: ExplainFrame, symbol: string, since: number
   }
 }
 
-export function describeRecord(instruments: Instruments, record: JournalRecord, symbol: string): Entries {
+export function describeRecord(
+  instruments: Instruments,
+  record: JournalRecord,
+  symbol: string,
+): Entries {
   if ('symbol' in record && record.symbol !== symbol) return []
   if ('scope' in record && record.scope !== symbol && record.scope !== ACCOUNT) return []
   switch (record.kind) {
     case 'decision':
-      return concerns(record, symbol) ? [['decided', wordsOfDecision(instruments, record, symbol)]] : []
+      return concerns(record, symbol)
+        ? [['decided', wordsOfDecision(instruments, record, symbol)]]
+        : []
     case 'denial':
       return [['denied', wordsOfDenial(record)]]
     case 'send':
@@ -96,7 +102,11 @@ function concerns(record: Extract<JournalRecord, { kind: 'decision' }>, symbol: 
   return changes.some((change) => change.symbol === symbol)
 }
 
-function wordsOfOutcomes({ batchId, items, answer }: Extract<JournalRecord, { kind: 'outcome' }>): string {
+function wordsOfOutcomes({
+  batchId,
+  items,
+  answer,
+}: Extract<JournalRecord, { kind: 'outcome' }>): string {
   const counts = [...Map.groupBy(items, ({ outcome }) => outcome)].map(
     ([outcome, group]) => `${group.length} ${outcome}`,
   )

@@ -87,25 +87,37 @@ function wordsOfLadder(instruments: Instruments, change: LadderChange): string {
 }
 
 /** What a decision changed on one symbol, and what it looked at. */
-export function wordsOfDecision(instruments: Instruments, record: DecisionRecord, symbol: string): string {
+export function wordsOfDecision(
+  instruments: Instruments,
+  record: DecisionRecord,
+  symbol: string,
+): string {
   const parts: string[] = []
   for (const quote of record.quotes ?? []) {
     if (quote.symbol !== symbol) continue
     parts.push(wordsOfLadder(instruments, quote))
   }
   for (const target of record.targets ?? []) {
-    if (target.symbol === symbol) parts.push(`a position of ${sizeOf(instruments, symbol, target.lots)}`)
+    if (target.symbol === symbol)
+      parts.push(`a position of ${sizeOf(instruments, symbol, target.lots)}`)
   }
   for (const place of record.places ?? []) {
     if (place.symbol === symbol) parts.push(`${place.key}: ${wordsOfTerms(instruments, place)}`)
   }
   if (record.withdrawn !== undefined) parts.push(`withdraws ${record.withdrawn.length} orders`)
   const sight = record.seen?.markets[symbol]
-  const seen = sight === undefined ? '' : ` · snapshot ${record.seen?.snapshot}: ${wordsOfSight(sight)}`
+  const seen =
+    sight === undefined ? '' : ` · snapshot ${record.seen?.snapshot}: ${wordsOfSight(sight)}`
   return `${record.strategyId} wants ${parts.join(', ') || 'nothing new'}${seen}`
 }
 
-export function wordsOfDenial({ strategyId, code, detail, orders, unlogged }: DenialRecord): string {
+export function wordsOfDenial({
+  strategyId,
+  code,
+  detail,
+  orders,
+  unlogged,
+}: DenialRecord): string {
   const times = orders > 1 ? `, ${orders} orders` : ''
   const since = unlogged > 0 ? `, ${unlogged} more since it was last logged` : ''
   return `${strategyId}: ${code}, ${DENIAL_CODES[code]} (${detail}${times}${since})`
@@ -143,9 +155,22 @@ export function wordsOfAnswer({
 }
 
 export function wordsOfFill(instruments: Instruments, fill: Fill): string {
-  const { symbol, side, lots, ticks, scope, tradeId, source, fillKind = 'trade', systemWord, exit } = fill
+  const {
+    symbol,
+    side,
+    lots,
+    ticks,
+    scope,
+    tradeId,
+    source,
+    fillKind = 'trade',
+    systemWord,
+    exit,
+  } = fill
   const set =
-    exit === undefined ? '' : ` at ${exit.price}, set by order ${exit.clientOid} (${exit.strategyId})`
+    exit === undefined
+      ? ''
+      : ` at ${exit.price}, set by order ${exit.clientOid} (${exit.strategyId})`
   const word = systemWord === undefined ? set : ` "${systemWord}"`
   const what = fillKind === 'trade' ? '' : `${KIND_WORDS[fillKind]}${word}: `
   const whose = source === 'API' ? '' : `, made by ${source}`
@@ -176,7 +201,10 @@ function wordsOfMoney(fill: Fill): string {
   return `net ${profitOf(fill).minus(feeOf(fill)).toString()} (${parts})`
 }
 
-export function wordsOfSettled(instruments: Instruments, { reason, replacement }: SettledOrder): string {
+export function wordsOfSettled(
+  instruments: Instruments,
+  { reason, replacement }: SettledOrder,
+): string {
   if (replacement === undefined) return reason
   return `${reason}; placed again as ${wordsOfTerms(instruments, replacement)}`
 }

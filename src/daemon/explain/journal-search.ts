@@ -21,11 +21,18 @@ export function searchJournal(frame: ExplainFrame, query: JournalQuery): readonl
   })
   for (const { sequence, record } of records) {
     if (++looked > RECORDS_READ_MAX || rows.length >= limit) break
-    if (strategy !== undefined && (!('strategyId' in record) || record.strategyId !== strategy)) continue
+    if (strategy !== undefined && (!('strategyId' in record) || record.strategyId !== strategy))
+      continue
     const symbols = symbolsOf(record)
     for (const symbol of symbols.length === 0 ? [''] : symbols) {
       for (const [what, words] of describeRecord(frame.instruments, record, symbol))
-        rows.push({ sequence, at: record.at, what, text: words.slice(0, TEXT_MAX), symbols: [...symbols] })
+        rows.push({
+          sequence,
+          at: record.at,
+          what,
+          text: words.slice(0, TEXT_MAX),
+          symbols: [...symbols],
+        })
     }
   }
   return rows

@@ -40,7 +40,8 @@ export class Readings {
   ask(reading: Reading): Promise<unknown> {
     const { timers } = this.#options
     this.#cancelIdle()
-    if (this.#waiting.size >= WAITING_MAX) return Promise.reject(failed('too much is asked for at once'))
+    if (this.#waiting.size >= WAITING_MAX)
+      return Promise.reject(failed('too much is asked for at once'))
     const worker = (this.#worker ??= this.#open())
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {

@@ -81,7 +81,10 @@ export class ShownOnServer implements FleetNews {
     const view = viewAccount(this.#account.shown, '')
     return {
       version,
-      ...{ phase: view.phase, mode: view.mode, equity: view.equity, coin: view.coin },
+      phase: view.phase,
+      mode: view.mode,
+      equity: view.equity,
+      coin: view.coin,
       held: view.restrictions
         .slice(0, LISTED_MAX)
         .map(({ scope, mode, code, reason }) => `${scope} ${mode} (${code}): ${reason}`),

@@ -60,7 +60,8 @@ export class OrderedKills {
     if (this.#noted === 'released') this.#noted = undefined
     const isThrown = tryToThrow(kill, this.#options.directory)
     // Where the file cannot be written this alone kills; with it, it is the same kill.
-    const isObeyed = account.command({ kind: 'kill', reason: kill.reason, by: kill.by }) !== undefined
+    const isObeyed =
+      account.command({ kind: 'kill', reason: kill.reason, by: kill.by }) !== undefined
     if (isThrown || isObeyed) this.#thrown = kill.number
   }
 }

@@ -5,7 +5,12 @@ import type { FeedId } from '../../domain/feed.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import { prepareRequest, type PreparedRequest } from '../../exchange/client/prepared-request.ts'
 import { didYouMean } from '../../lib/did-you-mean.ts'
-import { type EndpointName, endpointNamed, endpointNames, type RequestOf } from '../../protocol/endpoints.ts'
+import {
+  type EndpointName,
+  endpointNamed,
+  endpointNames,
+  type RequestOf,
+} from '../../protocol/endpoints.ts'
 
 /** One request that is made again and again for the strategies that asked for it. */
 export interface Feed {
@@ -16,7 +21,11 @@ export interface Feed {
 }
 
 /** Endpoints that the daemon reads anyway: strategies see their answers in every snapshot. */
-const OWN_ENDPOINTS: ReadonlySet<EndpointName> = new Set(['tickers', 'orderFills', 'singlePosition'])
+const OWN_ENDPOINTS: ReadonlySet<EndpointName> = new Set([
+  'tickers',
+  'orderFills',
+  'singlePosition',
+])
 
 /** Endpoints that a feed may name: reads that can be repeated without harm. */
 const FEED_ENDPOINTS = endpointNames.filter((name) => {
@@ -44,12 +53,17 @@ export function planFeeds(
     const endpoint = FEED_ENDPOINTS.find((candidate) => candidate === asked)
     if (endpoint === undefined) {
       const guess = didYouMean(asked, FEED_ENDPOINTS)
-      const hint = guess === undefined ? `those are ${FEED_ENDPOINTS.join(', ')}` : `did you mean ${guess}?`
-      problems.push(source.problem(['feeds', name, 'endpoint'], `${asked} is no endpoint for feeds; ${hint}`))
+      const hint =
+        guess === undefined ? `those are ${FEED_ENDPOINTS.join(', ')}` : `did you mean ${guess}?`
+      problems.push(
+        source.problem(['feeds', name, 'endpoint'], `${asked} is no endpoint for feeds; ${hint}`),
+      )
       continue
     }
     // The row's own schema decides whether these texts are a request of it.
-    const prepared = prepareRequest(endpoint, params as RequestOf<typeof endpoint>, { positionMode })
+    const prepared = prepareRequest(endpoint, params as RequestOf<typeof endpoint>, {
+      positionMode,
+    })
     if (prepared.kind === 'invalid') {
       problems.push(source.problem(['feeds', name, 'params'], prepared.problem))
       continue
@@ -86,10 +100,14 @@ export function feedsOf(
 
 /** A sentence for each endpoint of which these feeds ask more calls than its documented limit. */
 export function overloadedEndpoints(feeds: readonly Feed[]): readonly string[] {
-  return [...Map.groupBy(mergeFeeds(feeds), (feed) => feed.endpoint)].flatMap(([endpoint, group]) => {
-    const { calls, perMs } = endpointNamed(endpoint).limit
-    const asked = group.reduce((sum, feed) => sum + perMs / feed.everyMs, 0)
-    if (asked <= calls) return []
-    return [`the feeds of ${endpoint} ask ${asked.toFixed(1)} calls in ${perMs} ms, the limit is ${calls}`]
-  })
+  return [...Map.groupBy(mergeFeeds(feeds), (feed) => feed.endpoint)].flatMap(
+    ([endpoint, group]) => {
+      const { calls, perMs } = endpointNamed(endpoint).limit
+      const asked = group.reduce((sum, feed) => sum + perMs / feed.everyMs, 0)
+      if (asked <= calls) return []
+      return [
+        `the feeds of ${endpoint} ask ${asked.toFixed(1)} calls in ${perMs} ms, the limit is ${calls}`,
+      ]
+    },
+  )
 }

@@ -30,13 +30,16 @@ export class Feeds {
   constructor(options: FeedsOptions) {
     this.#options = options
     this.#grids = new PollGrids(options)
-    for (const feed of options.feeds) this.#grids.add(nameOf(feed), feed.everyMs, () => this.#read(feed))
+    for (const feed of options.feeds)
+      this.#grids.add(nameOf(feed), feed.everyMs, () => this.#read(feed))
   }
 
   start(): void {
     const { feeds } = this.#options
     this.#first = Promise.all(
-      feeds.map((feed) => this.#read(feed).catch((error: unknown) => this.#reportDefect(feed, error))),
+      feeds.map((feed) =>
+        this.#read(feed).catch((error: unknown) => this.#reportDefect(feed, error)),
+      ),
     )
     this.#grids.start()
   }

@@ -90,7 +90,9 @@ export class MarketData {
   async synchronise(): Promise<boolean> {
     const { trusted } = this.#options
     while (!this.#isStopped && !trusted.isMeasured) {
-      const reads = await Promise.all([...this.#products.values()].map((product) => product.readTickers()))
+      const reads = await Promise.all(
+        [...this.#products.values()].map((product) => product.readTickers()),
+      )
       if (reads.includes(false)) await this.#waitForExchange()
     }
     return !this.#isStopped
@@ -162,8 +164,12 @@ export class MarketData {
     return new Map(
       products.map((product, index) => {
         const name = index === 0 ? 'tickers' : `tickers ${product.productType}`
-        const poll = (read: () => Promise<boolean>) => this.#grids.add(name, config.polling.tickersMs, read)
-        return [product.productType, new ProductMarket({ ...this.#options, client, ...product, poll })]
+        const poll = (read: () => Promise<boolean>) =>
+          this.#grids.add(name, config.polling.tickersMs, read)
+        return [
+          product.productType,
+          new ProductMarket({ ...this.#options, client, ...product, poll }),
+        ]
       }),
     )
   }
@@ -204,7 +210,10 @@ export class MarketData {
   #createCalendar(): Calendar {
     const { funding, dayRoll, timezone: timeZone } = this.#options.config.calendar
     const job = (name: string, pattern: string, run: () => void) => ({
-      ...{ name, pattern, timeZone, run },
+      name,
+      pattern,
+      timeZone,
+      run,
       onError: (error: unknown) => this.#reportDefect(`calendar ${name}`, messageOf(error)),
     })
     return new Calendar([

@@ -16,7 +16,9 @@ export interface OpenSharedLimitsOptions {
 }
 
 /** Limits that other daemons share; undefined where none does, and then nothing of Redis is loaded. */
-export async function openSharedLimits(options: OpenSharedLimitsOptions): Promise<SharedLimits | undefined> {
+export async function openSharedLimits(
+  options: OpenSharedLimitsOptions,
+): Promise<SharedLimits | undefined> {
   const { config, password, clock, timers, logger } = options
   const { shared, requestTimeoutMs } = config.exchange
   if (shared === undefined) return undefined
@@ -25,9 +27,22 @@ export async function openSharedLimits(options: OpenSharedLimitsOptions): Promis
   const { RedisStore } = await import('../../exchange/limiter/shared/redis-store.ts')
   const { redis: url, group, members } = shared
   return new limits.SharedLimits({
-    store: new RedisStore({ url, password, group, answerMsMax: limits.ANSWER_MS_MAX }),
-    ...{ id: randomHex(8), members, lateMs: requestTimeoutMs, clock, timers },
-    onLost: (reason, without) => logger.log('warn', 'limits.alone', { reason, without }),
+    store: new RedisStore({
+      url,
+      password,
+      group,
+      answerMsMax: limits.ANSWER_MS_MAX,
+    }),
+    id: randomHex(8),
+    members,
+    lateMs: requestTimeoutMs,
+    clock,
+    timers,
+    onLost: (reason, without) =>
+      logger.log('warn', 'limits.alone', {
+        reason,
+        without,
+      }),
     onRefused: (reason) => logger.log('error', 'limits.refused', { reason }),
     onJoined: (sharing) => logger.log('info', 'limits.shared', { members: sharing }),
   })

@@ -1,5 +1,8 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
-import type { SharedTickers, SharedTickersOptions } from '../../exchange/shared-tickers/shared-tickers.ts'
+import type {
+  SharedTickers,
+  SharedTickersOptions,
+} from '../../exchange/shared-tickers/shared-tickers.ts'
 import type { Secret } from '../../lib/secret.ts'
 
 export interface OpenSharedTickersOptions extends Pick<
@@ -23,7 +26,13 @@ export async function openSharedTickers(
   const tickers = await import('../../exchange/shared-tickers/shared-tickers.ts')
   const { RedisTickerStore } = await import('../../exchange/shared-tickers/ticker-store.ts')
   const { redis: url, group } = shared
-  const store = new RedisTickerStore({ url, password, group, baseUrl, answerMsMax: tickers.ANSWER_MS_MAX })
+  const store = new RedisTickerStore({
+    url,
+    password,
+    group,
+    baseUrl,
+    answerMsMax: tickers.ANSWER_MS_MAX,
+  })
   const { tickersMs } = config.polling
   return new tickers.SharedTickers({ store, client, limiter, trusted, timers, tickersMs })
 }

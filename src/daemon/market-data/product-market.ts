@@ -127,6 +127,9 @@ export class ProductMarket {
     if (trusted.isSynchronised) return this.publish({ kind: 'clockSynchronised', offsetMs }, readAt)
     if (trusted.isMeasured)
       return this.publish({ kind: 'clockSynchronised', offsetMs, isPublic: true }, readAt)
-    this.publish({ kind: 'clockUnsynchronised', reason: "the exchange's time is not confirmed yet" }, readAt)
+    this.publish(
+      { kind: 'clockUnsynchronised', reason: "the exchange's time is not confirmed yet" },
+      readAt,
+    )
   }
 }

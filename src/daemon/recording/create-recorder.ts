@@ -49,6 +49,7 @@ export function createRecorder(
 }
 
 function toRecordSettings({ record }: Pick<DaemonConfig, 'record'>): RecordSettings | undefined {
-  const { enabled, ...settings } = typeof record === 'boolean' ? { ...DEFAULTS, enabled: record } : record
+  const { enabled, ...settings } =
+    typeof record === 'boolean' ? { ...DEFAULTS, enabled: record } : record
   return enabled ? settings : undefined
 }

@@ -1,12 +1,23 @@
 import type { Engine } from '../../engine/engine.ts'
-import { keepEvent, type KeptEvent, writeEffect, writeEvent } from '../../engine/replay/event-text.ts'
+import {
+  keepEvent,
+  type KeptEvent,
+  writeEffect,
+  writeEvent,
+} from '../../engine/replay/event-text.ts'
 import type { Step } from '../../interpreter/ports.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { HiddenTexts, type Secret } from '../../lib/secret.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { nameRun, pruneSegments, segmentFile } from '../../recording/recordings.ts'
-import { FORMAT, type SegmentEnd, type SegmentHead, writeEnd, writeStep } from '../../recording/segment.ts'
+import {
+  FORMAT,
+  type SegmentEnd,
+  type SegmentHead,
+  writeEnd,
+  writeStep,
+} from '../../recording/segment.ts'
 import { SegmentWriter } from '../../recording/segment-writer.ts'
 import type { DaemonLogger } from '../reporting/logger.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
@@ -97,7 +108,8 @@ export class FlightRecorder {
   keep({ event, ...step }: Step): void {
     this.#steps += 1
     if (this.#state !== 'recording') return
-    if (this.#kept.length === 0) this.#options.timers.after(0, () => this.#guard(() => this.#writeKept()))
+    if (this.#kept.length === 0)
+      this.#options.timers.after(0, () => this.#guard(() => this.#writeKept()))
     this.#kept.push({ ...step, event: keepEvent(event, this.#options.symbols) })
     if (event.kind === 'timePassed') this.#guard(() => this.#changeSegment())
   }
@@ -129,7 +141,11 @@ export class FlightRecorder {
     this.#kept = []
     this.#lines = []
     const { directory, logger } = this.#options
-    logger.log('warn', 'recording.ended', { directory, steps: this.#steps, reason: messageOf(error) })
+    logger.log('warn', 'recording.ended', {
+      directory,
+      steps: this.#steps,
+      reason: messageOf(error),
+    })
   }
 
   /** A step has just been made, so the core is what the next one begins from. */
@@ -177,7 +193,9 @@ export class FlightRecorder {
     const kept = this.#kept
     this.#kept = []
     for (const { event, effects, ...step } of kept) {
-      this.#addLine(writeStep({ ...step, event: writeEvent(event), effects: effects.map(writeEffect) }))
+      this.#addLine(
+        writeStep({ ...step, event: writeEvent(event), effects: effects.map(writeEffect) }),
+      )
       this.#segmentSteps += 1
     }
     if (this.#characters >= BLOCK_CHARACTERS) this.#flush()
@@ -207,7 +225,9 @@ export class FlightRecorder {
   #addLine(line: string): void {
     this.#lines.push(line)
     this.#characters += line.length
-    this.#stopFlushing ??= this.#options.timers.after(FLUSH_MS, () => this.#guard(() => this.#flush()))
+    this.#stopFlushing ??= this.#options.timers.after(FLUSH_MS, () =>
+      this.#guard(() => this.#flush()),
+    )
   }
 
   #flush(): void {

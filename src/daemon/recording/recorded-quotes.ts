@@ -5,7 +5,11 @@ import { Failure } from '../../lib/failure.ts'
 import type { PriceTable } from '../../prices/import/price-table.ts'
 import type { Field } from '../../prices/recording.ts'
 import type { SegmentFile } from '../../recording/recordings.ts'
-import { openSegment, type OpenedSegment, type SegmentEnding } from '../../recording/segment-reader.ts'
+import {
+  openSegment,
+  type OpenedSegment,
+  type SegmentEnding,
+} from '../../recording/segment-reader.ts'
 
 /** Where each field of a quote stands in a ticker. Its time is the exchange's. */
 const COLUMNS = {

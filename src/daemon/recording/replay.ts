@@ -6,7 +6,11 @@ import type { EngineEvent } from '../../engine/event.ts'
 import { parseEvent, writeEffect } from '../../engine/replay/event-text.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import type { SegmentFile } from '../../recording/recordings.ts'
-import { openSegment, type OpenedSegment, type SegmentEnding } from '../../recording/segment-reader.ts'
+import {
+  openSegment,
+  type OpenedSegment,
+  type SegmentEnding,
+} from '../../recording/segment-reader.ts'
 import type { StepTexts } from '../../recording/segment.ts'
 
 /** Looks on while a recording is made again. */
@@ -156,7 +160,11 @@ class ReplayRun {
   }
 
   /** The whole core has come out as it was when the recording went on to another file. */
-  #compareCore(file: string, { stepsBefore, startedAt }: OpenedSegment['head'], expected: string): void {
+  #compareCore(
+    file: string,
+    { stepsBefore, startedAt }: OpenedSegment['head'],
+    expected: string,
+  ): void {
     const actual = this.#engine?.write()
     if (actual === expected) return
     const place = { file, step: stepsBefore, at: startedAt, event: undefined, effect: 1 }
@@ -182,7 +190,10 @@ class ReplayRun {
     }
   }
 
-  #make(event: EngineEvent, at: number): { effects: readonly Effect[]; written: readonly string[] } {
+  #make(
+    event: EngineEvent,
+    at: number,
+  ): { effects: readonly Effect[]; written: readonly string[] } {
     try {
       const effects = this.#engine?.step(event, at) ?? []
       return { effects, written: effects.map(writeEffect) }
@@ -225,7 +236,10 @@ function writeThrown(reason: string): string {
   return JSON.stringify({ kind: 'thrown', reason })
 }
 
-function firstDifference(expected: readonly string[], actual: readonly string[]): number | undefined {
+function firstDifference(
+  expected: readonly string[],
+  actual: readonly string[],
+): number | undefined {
   const length = Math.max(expected.length, actual.length)
   for (let index = 0; index < length; index++) if (expected[index] !== actual[index]) return index
   return undefined

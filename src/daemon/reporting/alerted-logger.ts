@@ -2,7 +2,10 @@ import type { Alerts } from '../../alerts/alerts.ts'
 import type { DaemonLogger } from './logger.ts'
 
 /** A log whose lines the alerts hear too, whatever level is written. */
-export function alertedLogger(logger: DaemonLogger, alerts: Pick<Alerts, 'hear' | 'hide'>): DaemonLogger {
+export function alertedLogger(
+  logger: DaemonLogger,
+  alerts: Pick<Alerts, 'hear' | 'hide'>,
+): DaemonLogger {
   return {
     ...logger,
     log(level, event, fields = {}) {

@@ -79,7 +79,11 @@ export class DataAges {
       const at = tickers.read(symbol, 'ts')
       const before = this.#prices.get(symbol)
       if (!Number.isNaN(at)) {
-        this.#prices.set(symbol, { readAt: tickers.readAt, at, last: tickers.read(symbol, 'lastPr') })
+        this.#prices.set(symbol, {
+          readAt: tickers.readAt,
+          at,
+          last: tickers.read(symbol, 'lastPr'),
+        })
         this.#vanished.delete(symbol)
       } else if (before) this.#vanished.set(symbol, { seenAt: before.readAt, last: before.last })
     }

@@ -115,12 +115,18 @@ export class EventLog {
 
   #readable(event: string, fields: Announcement['fields']): Readonly<Record<string, unknown>> {
     const instrument = this.#options.grids.get(String(fields['symbol']))
-    const readable = Object.entries(fields).map(([key, value]) => this.#readableField(key, value, instrument))
+    const readable = Object.entries(fields).map(([key, value]) =>
+      this.#readableField(key, value, instrument),
+    )
     const outcome = event === 'batch.answered' ? this.#takeOutcome(Number(fields['batchId'])) : {}
     return { ...Object.fromEntries(readable), ...outcome }
   }
 
-  #readableField(key: string, value: unknown, instrument: InstrumentGrids | undefined): [string, unknown] {
+  #readableField(
+    key: string,
+    value: unknown,
+    instrument: InstrumentGrids | undefined,
+  ): [string, unknown] {
     if (key === 'positions') return [key, this.#toSizes(value)]
     if (key === 'ticks') return ['price', toDecimal(instrument?.tick, value)]
     if (key === 'lots') return ['size', toDecimal(instrument?.lot, value)]

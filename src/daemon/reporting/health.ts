@@ -81,7 +81,9 @@ export class Health {
   constructor(options: HealthOptions) {
     const { settings, statistics, clock } = options
     this.#options = options
-    this.#symbols = [...new Set([...settings.strategies.values()].flatMap(({ symbols }) => symbols))]
+    this.#symbols = [
+      ...new Set([...settings.strategies.values()].flatMap(({ symbols }) => symbols)),
+    ]
     this.#ages = new DataAges(this.#symbols)
     this.#sinceDigest = new StatisticsSince(statistics)
     this.#sinceDay = new StatisticsSince(statistics)
@@ -137,7 +139,8 @@ export class Health {
     if (engine.phase !== 'running') return ofAll(`the run is ${engine.phase}`)
     if (!this.#ages.isClockSynchronised) return ofAll("the exchange's clock is not known")
     if (this.#ages.isSpaceLow) return ofAll('the disk is nearly full')
-    if (this.#options.pace.late) return ofAll('orders are dropped, since the journal takes too long')
+    if (this.#options.pace.late)
+      return ofAll('orders are dropped, since the journal takes too long')
     const { dataAgeMaxMs } = settings.limits
     const stale = this.#symbols.filter((symbol) => this.#ages.pricesMs(symbol, now) > dataAgeMaxMs)
     if (stale.length > 0) return ofSome(stale, (named) => `the prices of ${named} are stale`)
@@ -146,7 +149,8 @@ export class Health {
       return ofSome(unproved, () => `the start has yet to prove ${unproved.length} instruments`)
     const unread = this.#listUnread(now)
     if (unread.length > 0) {
-      const isOfAll = unread.some(({ what }) => what === 'fills') || unread.length >= this.#symbols.length
+      const isOfAll =
+        unread.some(({ what }) => what === 'fills') || unread.length >= this.#symbols.length
       const why = groupStale(unread, now).map(describeStale).join('; ')
       return { why, isOfAll: isOfAll || this.#heldBack() !== undefined }
     }
@@ -191,7 +195,8 @@ export class Health {
         missingSince: gone && new Date(gone.seenAt).toISOString(),
         last: gone?.last,
       })
-    } else if (!isStale && this.#saidStale.delete(symbol)) logger.log('info', 'data.fresh', { symbol })
+    } else if (!isStale && this.#saidStale.delete(symbol))
+      logger.log('info', 'data.fresh', { symbol })
   }
 
   /** Of the fills and of what strategies trade. */
@@ -236,7 +241,8 @@ export class Health {
       if (lastsMs >= PATIENCE_MS && !this.#saidLate.has(what)) {
         this.#saidLate.add(what)
         logger.log('warn', 'readings.late', { what, ageMs: shownAge(ageMs), everyMs })
-      } else if (!isLate && this.#saidLate.delete(what)) logger.log('info', 'readings.prompt', { what })
+      } else if (!isLate && this.#saidLate.delete(what))
+        logger.log('info', 'readings.prompt', { what })
     }
   }
 
@@ -259,7 +265,9 @@ export class Health {
   }
 
   #listDiffering(now: number): readonly string[] {
-    return [...this.#differsSince].flatMap(([symbol, since]) => (now - since >= PATIENCE_MS ? symbol : []))
+    return [...this.#differsSince].flatMap(([symbol, since]) =>
+      now - since >= PATIENCE_MS ? symbol : [],
+    )
   }
 
   #differs(symbol: string): boolean {
@@ -285,7 +293,9 @@ export class Health {
     const does = orders.length > 0 || ordersSent > 0 ? 'trading' : 'nothing to trade'
     const { fills, net, realisedProfit, fees, funding, uncounted } = this.#sinceDay.read()
     logger.log('info', 'daemon.heartbeat', {
-      ...{ phase, state: stateOf(does, obstacle), because: obstacle?.why },
+      phase,
+      state: stateOf(does, obstacle),
+      because: obstacle?.why,
       restrictions: engine.restrictions.map(describeRestriction),
       pricesAgeMs: this.#oldest((symbol) => this.#ages.pricesMs(symbol, now)),
       accountAgeMs: this.#oldest((symbol) => this.#ages.accountMs(symbol, now)),

@@ -106,7 +106,8 @@ export class RecentActivity {
   observe(record: JournalRecord, book: Book): void {
     if (record.kind === 'funding') {
       this.#rollDay()
-      if (record.at >= this.#dayFrom) this.#fundingToday = this.#fundingToday.plus(decimal(record.change))
+      if (record.at >= this.#dayFrom)
+        this.#fundingToday = this.#fundingToday.plus(decimal(record.change))
     }
     if (record.kind !== 'fills') return
     this.#rollDay()
@@ -121,7 +122,8 @@ export class RecentActivity {
 
   #addBooked(row: BookedRow): void {
     if (row.at >= this.#dayFrom) {
-      if (row.kind === 'fill') return this.#add(pairKey(row.strategyId, row.symbol), toFillMoney(row))
+      if (row.kind === 'fill')
+        return this.#add(pairKey(row.strategyId, row.symbol), toFillMoney(row))
       this.#fundingToday = this.#fundingToday.plus(decimal(row.amount))
       return
     }
@@ -145,7 +147,8 @@ export class RecentActivity {
     const dayFrom = startOfDay(now, this.#options.timeZone)
     if (dayFrom <= this.#dayFrom) return
     this.#earlier.push({ from: this.#dayFrom, sums: this.#sumsOfToday() })
-    while (dayFrom - (this.#earlier[0]?.from ?? dayFrom) > (WEEK_DAYS - 0.5) * DAY_MS) this.#earlier.shift()
+    while (dayFrom - (this.#earlier[0]?.from ?? dayFrom) > (WEEK_DAYS - 0.5) * DAY_MS)
+      this.#earlier.shift()
     this.#dayFrom = dayFrom
     this.#today.clear()
     this.#fundingToday = ZERO

@@ -38,7 +38,8 @@ export class RunStatistics {
 
   /** Orders that are open when a run begins end in it too. */
   adopt(book: Book): void {
-    for (const orders of book.open.values()) for (const clientOid of orders.keys()) this.#open.add(clientOid)
+    for (const orders of book.open.values())
+      for (const clientOid of orders.keys()) this.#open.add(clientOid)
   }
 
   /** Counts a record that has just been applied to the book. */
@@ -46,7 +47,10 @@ export class RunStatistics {
     switch (record.kind) {
       case 'send':
         this.batches += 1
-        this.batchesLargest = Math.max(this.batchesLargest, record.orders.length + record.again.length)
+        this.batchesLargest = Math.max(
+          this.batchesLargest,
+          record.orders.length + record.again.length,
+        )
         this.ordersSent += record.orders.length
         this.ordersSentAgain += record.again.length
         for (const { clientOid } of record.orders) this.#open.add(clientOid)
@@ -75,7 +79,8 @@ export class RunStatistics {
         for (const { clientOid } of record.listed) this.#look(clientOid, book)
         return
       case 'prune':
-        for (const clientOid of this.#open) if (!book.orders.has(clientOid)) this.#open.delete(clientOid)
+        for (const clientOid of this.#open)
+          if (!book.orders.has(clientOid)) this.#open.delete(clientOid)
         return
       case 'archived':
       case 'candles':
@@ -124,7 +129,10 @@ export class RunStatistics {
 }
 
 /** Code-unit order: the same on every machine. */
-export function byName([left]: readonly [string, number], [right]: readonly [string, number]): number {
+export function byName(
+  [left]: readonly [string, number],
+  [right]: readonly [string, number],
+): number {
   return left < right ? -1 : 1
 }
 

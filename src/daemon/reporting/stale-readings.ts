@@ -24,7 +24,10 @@ export function groupStale(readings: readonly StaleReading[], now: number): read
     return {
       what: nameAll(alike.map(({ what }) => what)),
       ageMs: readAt === 0 ? Number.POSITIVE_INFINITY : now - readAt,
-      since: readAt === 0 ? 'not read yet' : `${ago}, at ${new Date(readAt).toISOString().slice(11, 19)} UTC`,
+      since:
+        readAt === 0
+          ? 'not read yet'
+          : `${ago}, at ${new Date(readAt).toISOString().slice(11, 19)} UTC`,
       reason,
     }
   })
@@ -36,9 +39,12 @@ export function describeStale({ what, since, reason }: StaleGroup): string {
 }
 
 function nameAll(names: readonly string[]): string {
-  const symbols = names.flatMap((name) => (name.startsWith(POSITION) ? [name.slice(POSITION.length)] : []))
+  const symbols = names.flatMap((name) =>
+    name.startsWith(POSITION) ? [name.slice(POSITION.length)] : [],
+  )
   const more = symbols.length > NAMED_MAX ? ` and ${symbols.length - NAMED_MAX} more` : ''
   const named = symbols.slice(0, NAMED_MAX).join(', ') + more
-  const positions = symbols.length === 0 ? [] : [`the position${symbols.length > 1 ? 's' : ''} of ${named}`]
+  const positions =
+    symbols.length === 0 ? [] : [`the position${symbols.length > 1 ? 's' : ''} of ${named}`]
   return [...(symbols.length < names.length ? ['fills'] : []), ...positions].join(' and ')
 }

@@ -5,7 +5,8 @@ import type { RunStatistics } from './run-statistics.ts'
 const NAMES = ['ordersSent', 'cancelAlls', 'restrictions'] as const
 
 /** What a run did since a moment. */
-export interface PeriodFigures extends Readonly<Record<(typeof NAMES)[number], number>>, MoneyFigures {}
+export interface PeriodFigures
+  extends Readonly<Record<(typeof NAMES)[number], number>>, MoneyFigures {}
 
 type Counted = Pick<RunStatistics, (typeof NAMES)[number] | 'money' | 'funding'>
 
@@ -25,7 +26,9 @@ export class StatisticsSince {
       ordersSent: now.ordersSent - from.ordersSent,
       cancelAlls: now.cancelAlls - from.cancelAlls,
       restrictions: now.restrictions - from.restrictions,
-      ...toMoneyFigures(moneySince(now.money, from.money), { funding: now.funding.minus(from.funding) }),
+      ...toMoneyFigures(moneySince(now.money, from.money), {
+        funding: now.funding.minus(from.funding),
+      }),
     }
   }
 

@@ -19,7 +19,12 @@ const MINUTE_MS = 60_000
 
 /** The closing summary for people: one aligned block. */
 export function formatSummary(summary: RunSummary): string {
-  const rows = [...countRows(summary), ...moneyRows(summary), ...paceRows(summary), ...verdictRows(summary)]
+  const rows = [
+    ...countRows(summary),
+    ...moneyRows(summary),
+    ...paceRows(summary),
+    ...verdictRows(summary),
+  ]
   const width = Math.max(...rows.map(([name]) => name.length))
   return rows
     .map(([name, value]) => {
@@ -33,7 +38,10 @@ function countRows(summary: RunSummary): Row[] {
   const { cycles, decisions, batches, batchesLargest, cancelAlls, ordersSent, fills } = summary
   const denials = listCounts(summary.denials)
   return [
-    ['ran', `${formatDuration(summary.durationMs)}, ${summary.environment}, ${summary.positionMode}`],
+    [
+      'ran',
+      `${formatDuration(summary.durationMs)}, ${summary.environment}, ${summary.positionMode}`,
+    ],
     ['cycles', `${cycles}, ${decisions} decisions, intents: ${listCounts(summary.intents)}`],
     ['batches', `${batches}, the largest of ${batchesLargest} orders; ${cancelAlls} cancel-alls`],
     ['orders', `${ordersSent} sent: ${listCounts(summary.orders)}`],
@@ -67,7 +75,10 @@ function describeUnrealised({ unrealisedProfit, positions }: RunSummary): string
 }
 
 function toUnattendedRow({ strategy, symbol, side, size, why }: UnattendedPosition): Row {
-  return ['UNATTENDED', `${symbol} ${side} ${size}${strategy === undefined ? '' : ` of ${strategy}`}: ${why}`]
+  return [
+    'UNATTENDED',
+    `${symbol} ${side} ${size}${strategy === undefined ? '' : ` of ${strategy}`}: ${why}`,
+  ]
 }
 
 /** The balance is another sum: of the wallet, which need not hold the capital, without what is unrealised. */
@@ -85,11 +96,21 @@ export function describeFall({ equity, peak, drawdown }: Equity, coin: string): 
   const highest = showCoin(peak, coin)
   const least = 0.5 * 10 ** -coinDigits(coin)
   if (drawdown >= least) return `${showCoin(drawdown, coin)} below its peak of ${highest}`
-  return equity - peak >= least ? `above its confirmed peak of ${highest}` : `at its peak of ${highest}`
+  return equity - peak >= least
+    ? `above its confirmed peak of ${highest}`
+    : `at its peak of ${highest}`
 }
 
-function paceRows({ limiter, wakeUpLateness, decisionLatency, rateLimited, unknowns }: RunSummary): Row[] {
-  const endpoints = limiter.map(({ endpoint, usedShare }) => `${endpoint} ${Math.round(usedShare * 100)} %`)
+function paceRows({
+  limiter,
+  wakeUpLateness,
+  decisionLatency,
+  rateLimited,
+  unknowns,
+}: RunSummary): Row[] {
+  const endpoints = limiter.map(
+    ({ endpoint, usedShare }) => `${endpoint} ${Math.round(usedShare * 100)} %`,
+  )
   return [
     ['limits used', endpoints.join(', ') || 'none'],
     ['trouble', `${rateLimited} answers 429, ${unknowns} unknown outcomes`],
@@ -105,7 +126,13 @@ function toRestrictionRow({ scope, mode, code, reason, ends }: StandingRestricti
   ]
 }
 
-function verdictRows({ clean, fault, exchange, restrictions, unrealisedProfit }: RunSummary): Row[] {
+function verdictRows({
+  clean,
+  fault,
+  exchange,
+  restrictions,
+  unrealisedProfit,
+}: RunSummary): Row[] {
   const ending: Row = [
     'ended',
     fault ?? (clean ? 'in good order' : 'with something in flight: the next start clears it up'),
@@ -113,7 +140,9 @@ function verdictRows({ clean, fault, exchange, restrictions, unrealisedProfit }:
   const held = restrictions.map(toRestrictionRow)
   if (!exchange) return [ending, ...held]
   const unread = unrealisedProfit === undefined ? `, unrealised profit ${NOT_READ}` : ''
-  const verdict = exchange.agrees ? `yes${unread}` : `NO: ${exchange.differences.join('; ')}${unread}`
+  const verdict = exchange.agrees
+    ? `yes${unread}`
+    : `NO: ${exchange.differences.join('; ')}${unread}`
   return [
     ending,
     ...held,
@@ -125,7 +154,8 @@ function verdictRows({ clean, fault, exchange, restrictions, unrealisedProfit }:
 
 /** A demonstration is called one, wherever a profit is shown. */
 function describePrices({ source, madeUp, speed, fillModel }: SimulatedPrices): string {
-  const prices = madeUp === undefined ? source : `${source}, and made up for ${madeUp.join(' and ')}`
+  const prices =
+    madeUp === undefined ? source : `${source}, and made up for ${madeUp.join(' and ')}`
   const fills = `${prices}, ${fillModel} fills`
   return speed === 1
     ? fills

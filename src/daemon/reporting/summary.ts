@@ -155,7 +155,9 @@ export function buildSummary(input: SummaryInput): RunSummary {
     orders: statistics.ordersByState(book),
     ...ofRun,
     funding: statistics.funding.toString(),
-    ...(account.unrealisedProfit === undefined ? {} : { unrealisedProfit: account.unrealisedProfit }),
+    ...(account.unrealisedProfit === undefined
+      ? {}
+      : { unrealisedProfit: account.unrealisedProfit }),
     ...(input.equity && { equity: roundEquity(input.equity) }),
     ...(input.equity && settings.capital && { capital: settings.capital.toString() }),
     positions: account.positions,
@@ -186,7 +188,8 @@ function summariseAccount({ grids, book, positions }: SummaryInput): AccountSumm
     reading.rows.map((row) => row.unrealisedProfit),
   )
   const isRead = [...book.account].every(
-    ([symbol, { longLots, shortLots }]) => (longLots === 0 && shortLots === 0) || positions.has(symbol),
+    ([symbol, { longLots, shortLots }]) =>
+      (longLots === 0 && shortLots === 0) || positions.has(symbol),
   )
   // A profit that the exchange does not state is not zero (MON2).
   const isKnown = isRead && !unrealised.includes('')
@@ -260,7 +263,8 @@ function compare(account: AccountSummary, money: Money, theirs: ExchangeLedger):
     differences.push(`fills: ours ${ours.fills}, the exchange's ${theirs.fills}`)
   for (const name of new Set([...Object.keys(ours.positions), ...Object.keys(theirs.positions)])) {
     const [our, their] = [ours.positions[name] ?? '0', theirs.positions[name] ?? '0']
-    if (!decimal(our).eq(decimal(their))) differences.push(`${name}: ours ${our}, the exchange's ${their}`)
+    if (!decimal(our).eq(decimal(their)))
+      differences.push(`${name}: ours ${our}, the exchange's ${their}`)
   }
   return { ...theirs, agrees: differences.length === 0, differences }
 }
@@ -272,6 +276,8 @@ function compareOtherFees(
   if (feesMissing) return []
   return [...new Set([...Object.keys(otherFees), ...Object.keys(theirs)])].flatMap((coin) => {
     const [our, their] = [otherFees[coin]?.paid ?? '0', theirs[coin] ?? '0']
-    return decimal(our).eq(decimal(their)) ? [] : [`fees in ${coin}: ours ${our}, the exchange's ${their}`]
+    return decimal(our).eq(decimal(their))
+      ? []
+      : [`fees in ${coin}: ours ${our}, the exchange's ${their}`]
   })
 }

@@ -37,7 +37,8 @@ export function listUnattended(input: UnattendedInput): readonly UnattendedPosit
     return why === undefined ? [] : describe(input, { strategy, symbol, why }, holding)
   })
   const ofAccount = [...book.account].flatMap(([symbol, holding]) => {
-    const isKnown = settings.instruments.has(symbol) || ofStrategies.some((one) => one.symbol === symbol)
+    const isKnown =
+      settings.instruments.has(symbol) || ofStrategies.some((one) => one.symbol === symbol)
     return isKnown ? [] : describe(input, { symbol, why: NOT_CONFIGURED }, holding)
   })
   return [...ofStrategies, ...ofAccount, ...listUnclaimed(input)]
@@ -73,7 +74,9 @@ function reasonOf(
   if (!settings.instruments.has(symbol)) return NOT_CONFIGURED
   const active = settings.strategies.get(strategy as StrategyId)
   if (active) {
-    return active.symbols.includes(symbol) ? undefined : 'the strategy does not list the instrument any more'
+    return active.symbols.includes(symbol)
+      ? undefined
+      : 'the strategy does not list the instrument any more'
   }
   return strategies.some(({ id }) => id === strategy)
     ? 'the strategy is disabled'

@@ -7,8 +7,26 @@ import { Failure, messageOf } from '../../lib/failure.ts'
 
 /** The columns of an archive, documented in docs/journal.md: later versions add some at the end. */
 const COLUMNS = [
-  ...['kind', 'time', 'id', 'orderId', 'clientOid', 'strategy', 'owner', 'symbol', 'side', 'tradeSide'],
-  ...['price', 'size', 'profit', 'fee', 'funding', 'coin', 'scope', 'source', 'fillKind', 'otherFees'],
+  'kind',
+  'time',
+  'id',
+  'orderId',
+  'clientOid',
+  'strategy',
+  'owner',
+  'symbol',
+  'side',
+  'tradeSide',
+  'price',
+  'size',
+  'profit',
+  'fee',
+  'funding',
+  'coin',
+  'scope',
+  'source',
+  'fillKind',
+  'otherFees',
 ] as const
 
 /** Lines that are written at once. */
@@ -29,7 +47,8 @@ export function writeArchive(
     const lines: string[] = [COLUMNS.join(',')]
     for (const row of rows) {
       counts[row.kind] += 1
-      if (lines.push(toLine(row)) >= CHUNK_LINES) writeLines(descriptor, { file, lines: lines.splice(0) })
+      if (lines.push(toLine(row)) >= CHUNK_LINES)
+        writeLines(descriptor, { file, lines: lines.splice(0) })
     }
     writeLines(descriptor, { file, lines })
     attempt(file, () => fsyncSync(descriptor))
@@ -47,7 +66,8 @@ function create(file: string): number {
   try {
     return openSync(file, 'wx', 0o600)
   } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) throw unwritable(file, cause)
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST'))
+      throw unwritable(file, cause)
     throw new Failure({
       code: 'ARCHIVE_EXISTS',
       sentence: 'the file exists already, and an archive never overwrites a file',
@@ -58,7 +78,10 @@ function create(file: string): number {
   }
 }
 
-function writeLines(descriptor: number, { file, lines }: { file: string; lines: readonly string[] }): void {
+function writeLines(
+  descriptor: number,
+  { file, lines }: { file: string; lines: readonly string[] },
+): void {
   const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''))
   attempt(file, () => {
     for (let written = 0; written < bytes.length;) written += writeSync(descriptor, bytes, written)

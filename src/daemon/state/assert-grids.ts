@@ -7,7 +7,10 @@ import { Failure } from '../../lib/failure.ts'
  * Asked at a start, and before a run ends for a reload.
  * @throws Failure where the book counts an instrument in steps that do not convert to the configured ones
  */
-export function assertGrids(book: Book, { instruments }: Pick<EngineSettings, 'instruments'>): void {
+export function assertGrids(
+  book: Book,
+  { instruments }: Pick<EngineSettings, 'instruments'>,
+): void {
   const conflict = findGridConflict(book, instruments)
   if (!conflict) return
   const { symbol, was, is, number } = conflict

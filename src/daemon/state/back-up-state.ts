@@ -54,7 +54,9 @@ export function backUpState({ config, directory, to }: StateToBackUp): StateBack
 /** After the journal: what they say of it may be newer, and never older. */
 function copyFiles(directory: string, part: string): readonly string[] {
   const entries = readdirSync(directory, { withFileTypes: true })
-  const names = entries.filter((entry) => entry.isFile() && !LEFT.test(entry.name)).map(({ name }) => name)
+  const names = entries
+    .filter((entry) => entry.isFile() && !LEFT.test(entry.name))
+    .map(({ name }) => name)
   const copied = names.filter((name) => copyIfThere(join(directory, name), join(part, name)))
   syncDirectory(part)
   return copied.toSorted()
@@ -85,7 +87,8 @@ function onServer({ file, journal }: DaemonConfig): Failure {
 function embedded(directory: string): Failure {
   return new Failure({
     code: 'BACKUP_EMBEDDED',
-    sentence: 'the exchange of this configuration is the simulator inside the daemon, and both are one state',
+    sentence:
+      'the exchange of this configuration is the simulator inside the daemon, and both are one state',
     facts: { directory },
     hint: 'stop the daemon, and copy the whole state directory',
   })

@@ -23,12 +23,18 @@ export interface LateBatches {
 export class JournalPace {
   /** From a batch's record until it was durable, ms. */
   readonly waits = new Percentiles()
-  readonly #options: { readonly clock: Pick<Clock, 'now'>; readonly logger: Pick<DaemonLogger, 'log'> }
+  readonly #options: {
+    readonly clock: Pick<Clock, 'now'>
+    readonly logger: Pick<DaemonLogger, 'log'>
+  }
   #batchesLate = 0
   #late: LateBatches | undefined
   #heardAt = 0
 
-  constructor(options: { readonly clock: Pick<Clock, 'now'>; readonly logger: Pick<DaemonLogger, 'log'> }) {
+  constructor(options: {
+    readonly clock: Pick<Clock, 'now'>
+    readonly logger: Pick<DaemonLogger, 'log'>
+  }) {
     this.#options = options
   }
 

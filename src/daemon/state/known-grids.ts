@@ -20,20 +20,26 @@ export function keepGrids(
   const file = join(directory, GRIDS_FILE)
   const before = readSteps(file)
   const steps = new Map(before)
-  for (const [symbol, { tick, lot }] of configured) steps.set(symbol, { tick: tick.step, lot: lot.step })
+  for (const [symbol, { tick, lot }] of configured)
+    steps.set(symbol, { tick: tick.step, lot: lot.step })
   const text = JSON.stringify(Object.fromEntries(steps))
   if (text !== JSON.stringify(Object.fromEntries(before))) attempt(() => writeDurably(file, text))
   const grids = [...steps].map(
-    ([symbol, { tick, lot }]) => [symbol, { tick: createGrid(tick), lot: createGrid(lot) }] as const,
+    ([symbol, { tick, lot }]) =>
+      [symbol, { tick: createGrid(tick), lot: createGrid(lot) }] as const,
   )
   return new Map(grids)
 }
 
 function readSteps(file: string): readonly (readonly [string, { tick: string; lot: string }])[] {
   try {
-    const read = parseBoundedJson(readFileSync(file, 'utf8')) as Record<string, { tick: string; lot: string }>
+    const read = parseBoundedJson(readFileSync(file, 'utf8')) as Record<
+      string,
+      { tick: string; lot: string }
+    >
     // As the next lines will use them.
-    for (const { tick, lot } of Object.values(read)) for (const step of [tick, lot]) createGrid(step)
+    for (const { tick, lot } of Object.values(read))
+      for (const step of [tick, lot]) createGrid(step)
     return Object.entries(read)
   } catch {
     return []

@@ -1,6 +1,10 @@
 import { existsSync } from 'node:fs'
 import type { DaemonConfig } from '../../config/load-config.ts'
-import { migrateFile, type MigrationPlan, planMigration } from '../../journal/migrate/migrate-file.ts'
+import {
+  migrateFile,
+  type MigrationPlan,
+  planMigration,
+} from '../../journal/migrate/migrate-file.ts'
 import type { ServerMigration } from '../../journal/migrate/migrate-server.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Secret } from '../../lib/secret.ts'

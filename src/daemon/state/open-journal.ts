@@ -6,7 +6,11 @@ import { REPLICA_FILE } from '../../journal/journal-failures.ts'
 import type { OpenedJournal } from '../../journal/journal.ts'
 import type { JournalWriter } from '../../journal/journal-writer.ts'
 import type { TablesGiven } from '../../journal/journal-tables.ts'
-import { type FileToMigrate, migrateFile, type MigrationPlan } from '../../journal/migrate/migrate-file.ts'
+import {
+  type FileToMigrate,
+  migrateFile,
+  type MigrationPlan,
+} from '../../journal/migrate/migrate-file.ts'
 import { isJournalFile, markFileOf, openSqliteJournal } from '../../journal/sqlite-journal.ts'
 import type { Following } from '../../journal/postgres/follow.ts'
 import type { LeaseTerms } from '../../journal/postgres/lease.ts'
@@ -101,18 +105,30 @@ function migrateOwnJournal(
   const migrated = migrateFile(file)
   if (migrated) {
     const { from, to, copy, counted } = migrated
-    logger.log('info', 'journal.migrated', { file: file.file, from, to, copy, records: counted.records })
+    logger.log('info', 'journal.migrated', {
+      file: file.file,
+      from,
+      to,
+      copy,
+      records: counted.records,
+    })
   }
   return migrated
 }
 
 /** When a commit takes longer, the prices are too old or the signature would be too late, and a batch is dropped, ms. */
-export function commitMsMaxOf({ execution, risk }: Pick<DaemonConfig, 'execution' | 'risk'>): number {
+export function commitMsMaxOf({
+  execution,
+  risk,
+}: Pick<DaemonConfig, 'execution' | 'risk'>): number {
   return Math.min(signedWithinMs(execution), risk.dataAgeMaxMs)
 }
 
 /** A batch may wait for the commit before its own. */
-export function isNearlyLate(commitMs: number, config: Pick<DaemonConfig, 'execution' | 'risk'>): boolean {
+export function isNearlyLate(
+  commitMs: number,
+  config: Pick<DaemonConfig, 'execution' | 'risk'>,
+): boolean {
   return 2 * commitMs > commitMsMaxOf(config)
 }
 
@@ -122,7 +138,11 @@ export function serverPlaceOf(
   password: Secret | undefined,
 ) {
   if (journal === undefined) throw new Error('unreachable: this journal is a file')
-  return { url: journal.url, password, schema: journal.schema ?? `intentd_${name.replaceAll('-', '_')}` }
+  return {
+    url: journal.url,
+    password,
+    schema: journal.schema ?? `intentd_${name.replaceAll('-', '_')}`,
+  }
 }
 
 export function leaseTermsOf(
@@ -136,7 +156,10 @@ export function leaseTermsOf(
 /** This state directory, as a holder of the lease. `now`: Unix ms. */
 export function takerOf({ name }: Pick<DaemonConfig, 'name'>, directory: string, now: number) {
   const process = describeHolder(name, now)
-  return { place: `${process.host} ${readPlace(directory)}`, name: `${nameProcess(process)}, ${directory}` }
+  return {
+    place: `${process.host} ${readPlace(directory)}`,
+    name: `${nameProcess(process)}, ${directory}`,
+  }
 }
 
 /** Whether the holder of a lease, as it is named there, is that process. */
@@ -170,7 +193,8 @@ export function notCopied(file: string, schema: string, configOption: string): F
 function notCopiedBack(file: string, replica: string, configOption: string): Failure {
   return new Failure({
     code: 'JOURNAL_NOT_COPIED',
-    sentence: 'the journal of this state directory was on PostgreSQL, and there is no journal in a file',
+    sentence:
+      'the journal of this state directory was on PostgreSQL, and there is no journal in a file',
     facts: { file, replica },
     hint: `set journal.url again; \`intentd journal copy --to file${configOption}\` moves it here; to begin anew with nothing open at the exchange, set another state.directory`,
   })

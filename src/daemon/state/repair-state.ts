@@ -8,7 +8,11 @@ import { journalPlaceOf } from './state-place.ts'
  * Repairs the journal of a state directory that no daemon holds; undefined when it needs none. `at`: Unix ms.
  * @throws Failure STATE_HELD, REPAIR_ON_SERVER, and as `repairJournal` does
  */
-export function repairState(config: DaemonConfig, directory: string, at: number): RepairReport | undefined {
+export function repairState(
+  config: DaemonConfig,
+  directory: string,
+  at: number,
+): RepairReport | undefined {
   if (config.journal !== undefined) throw onServer(config.journal.url)
   const lock = holdDirectory(directory, describeHolder(config.name, at))
   try {

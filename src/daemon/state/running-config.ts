@@ -77,7 +77,14 @@ export function keepRunningConfig(config: DaemonConfig, start: RunStart): void {
 export function readRunningConfig(config: StatePlace): RunningConfig | undefined {
   const kept = readKept(config)
   if (kept === undefined) return undefined
-  const { mainFile: _mainFile, set: _set, params: _params, market: _market, speed: _speed, ...running } = kept
+  const {
+    mainFile: _mainFile,
+    set: _set,
+    params: _params,
+    market: _market,
+    speed: _speed,
+    ...running
+  } = kept
   return running
 }
 
@@ -119,7 +126,8 @@ function followImports(moduleFile: string): StrategyCode & { readonly paths: rea
   // What is found meanwhile is gone through as well.
   for (const file of found) {
     const text = readText(file)
-    const place = file === main ? basename(moduleFile) : relative(dirname(main), file).replaceAll(sep, '/')
+    const place =
+      file === main ? basename(moduleFile) : relative(dirname(main), file).replaceAll(sep, '/')
     files.push({ name: place, text })
     for (const specifier of importsOf(text)) {
       const imported = fileOf(specifier, file)
@@ -163,7 +171,9 @@ function packageOf(specifier: string, importer: string): readonly [name: string,
 
 function versionIn(file: string): string | undefined {
   try {
-    const { version } = parseBoundedJson(readFileSync(file, 'utf8')) as { readonly version?: unknown }
+    const { version } = parseBoundedJson(readFileSync(file, 'utf8')) as {
+      readonly version?: unknown
+    }
     return typeof version === 'string' ? version : 'without a version'
   } catch {
     return undefined

@@ -29,7 +29,10 @@ export function noteRunning({ file, state }: DaemonConfig, set: readonly string[
         if (!existsSync(old.file) || !existsSync(old.directory)) rmSync(path, { force: true })
       }
       // One a state: whoever holds that now.
-      writeDurably(join(place, `${sha256Hex([state.directory]).slice(0, 32)}.json`), JSON.stringify(note))
+      writeDurably(
+        join(place, `${sha256Hex([state.directory]).slice(0, 32)}.json`),
+        JSON.stringify(note),
+      )
       return
     } catch {}
   }
@@ -39,13 +42,17 @@ export function noteRunning({ file, state }: DaemonConfig, set: readonly string[
 export function findRunning(file: string): readonly RunningFile[] {
   const real = realOf(file)
   const notes = places().flatMap((place) => listNotes(place).map(({ note }) => note))
-  const found = notes.filter((note) => note.file === real && listHeldDirectories(note.directory).length > 0)
+  const found = notes.filter(
+    (note) => note.file === real && listHeldDirectories(note.directory).length > 0,
+  )
   return [...new Map(found.map((note) => [note.directory, note])).values()]
 }
 
 const places = (): readonly string[] => userStates().map((place) => join(place, 'running'))
 
-function listNotes(place: string): readonly { readonly path: string; readonly note: RunningFile }[] {
+function listNotes(
+  place: string,
+): readonly { readonly path: string; readonly note: RunningFile }[] {
   try {
     const names = readdirSync(place).filter((name) => name.endsWith('.json'))
     return names.flatMap((name) => {

@@ -2,7 +2,12 @@ import { chmodSync, readdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Failure, messageOf } from '../../lib/failure.ts'
-import { type LockHolder, type ProcessLock, readLockHolder, takeProcessLock } from '../../lib/process-lock.ts'
+import {
+  type LockHolder,
+  type ProcessLock,
+  readLockHolder,
+  takeProcessLock,
+} from '../../lib/process-lock.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 
 /** Orders and positions are nobody else's business. */
@@ -22,7 +27,13 @@ function prepareDirectory(directory: string): void {
 
 /** Whoever is about to hold a lock, as the next one will be shown it. `name`: of the configuration. */
 export function describeHolder(name: string, now: number): LockHolder {
-  return { pid: process.pid, since: now, host: hostname(), name, command: process.argv.slice(2).join(' ') }
+  return {
+    pid: process.pid,
+    since: now,
+    host: hostname(),
+    name,
+    command: process.argv.slice(2).join(' '),
+  }
 }
 
 /**
@@ -72,7 +83,9 @@ function foldersIn(directory: string): readonly string[] {
 }
 
 /** The holder of a lock as facts of a failure. */
-export function describeTo(holder: LockHolder | undefined): Readonly<Record<string, string | number>> {
+export function describeTo(
+  holder: LockHolder | undefined,
+): Readonly<Record<string, string | number>> {
   if (holder === undefined) return { holder: 'it has not said yet who it is' }
   const { pid, host, name, command, since } = holder
   return { pid, host, since: new Date(since).toISOString(), name, command }

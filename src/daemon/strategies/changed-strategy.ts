@@ -89,7 +89,9 @@ function differences(was: Wishes, now: Wishes): readonly Omit<ChangedDecision, '
   }
   const symbols = new Set([...was, ...now].map(({ symbol }) => symbol))
   return [...symbols].flatMap((symbol) => {
-    const [before, after] = [was, now].map((intents) => intents.filter((intent) => intent.symbol === symbol))
+    const [before, after] = [was, now].map((intents) =>
+      intents.filter((intent) => intent.symbol === symbol),
+    )
     if (!before || !after || writeValue(before) === writeValue(after)) return []
     return [{ symbol, was: before, now: after }]
   })

@@ -49,5 +49,9 @@ async function waitForStrays(): Promise<void> {
   do {
     await new Promise<void>((done) => systemTimers.after(waitedMs === 0 ? 0 : LOOK_MS, done))
     waitedMs += LOOK_MS
-  } while (waitedMs < STRAY_MS_MAX && strays.length === 0 && getActiveResourcesInfo().includes('Timeout'))
+  } while (
+    waitedMs < STRAY_MS_MAX &&
+    strays.length === 0 &&
+    getActiveResourcesInfo().includes('Timeout')
+  )
 }

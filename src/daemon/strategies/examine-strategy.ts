@@ -20,7 +20,9 @@ const MEMORY_LOOKED_AT_MS = 50
 export interface ExaminationTask {
   readonly moduleFile: string
   readonly source: SourceCopy
-  readonly instruments: readonly (Omit<Instrument, 'notionalMin'> & { readonly notionalMin: string })[]
+  readonly instruments: readonly (Omit<Instrument, 'notionalMin'> & {
+    readonly notionalMin: string
+  })[]
 }
 
 /** What a strategy says of itself, as plain data. */
@@ -30,7 +32,11 @@ export type Examination =
 
 export type ExaminationNews =
   | { readonly kind: 'begun' }
-  | { readonly kind: 'examined'; readonly examination: Examination; readonly strays: readonly string[] }
+  | {
+      readonly kind: 'examined'
+      readonly examination: Examination
+      readonly strays: readonly string[]
+    }
 
 interface ExaminedFile {
   readonly moduleFile: string
@@ -62,14 +68,21 @@ export async function examineStrategy({
 }
 
 /** By rules of ours, which the thread of a strategy may have broken. */
-function readAgain(name: string, { candles, indicators, decides }: ResolvedNeeds): ResolvedNeeds | string {
-  const counts = [...candles].map(([intervalMs, count]) => [formatInterval(intervalMs), count] as const)
+function readAgain(
+  name: string,
+  { candles, indicators, decides }: ResolvedNeeds,
+): ResolvedNeeds | string {
+  const counts = [...candles].map(
+    ([intervalMs, count]) => [formatInterval(intervalMs), count] as const,
+  )
   const needs = { candles: Object.fromEntries(counts), indicators }
   return readNeeds({ name, needs, ...(decides && { decides }) }, undefined)
 }
 
 /** Resolves with the answer, or with the reason why there is none. */
-function askThread(task: ExaminationTask): Promise<Extract<ExaminationNews, { kind: 'examined' }> | string> {
+function askThread(
+  task: ExaminationTask,
+): Promise<Extract<ExaminationNews, { kind: 'examined' }> | string> {
   const worker = openProgramThread('./examination-thread', import.meta.url, {
     workerData: task,
     resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_LIMIT_MB },
@@ -98,7 +111,9 @@ function askThread(task: ExaminationTask): Promise<Extract<ExaminationNews, { ki
       if (news.kind === 'examined') return finish(news)
       cancelTimer = systemTimers.after(LOAD_MS_MAX, fail)
     })
-    worker.on('error', (error) => finish(`it failed while it was being loaded: ${messageOf(error)}`))
+    worker.on('error', (error) =>
+      finish(`it failed while it was being loaded: ${messageOf(error)}`),
+    )
     worker.on('exit', () => finish('it ended its thread while it was being loaded'))
   })
 }

@@ -46,13 +46,18 @@ export async function readHistory(
   for (const [index, name] of history.entries()) {
     try {
       const { symbol, rows, intervalMs: rowMs } = await loadRecording(placeAt(dirname(file), name))
-      if (rows.kind !== 'candles') throw new Error('these are quotes; candles are read from files of candles')
+      if (rows.kind !== 'candles')
+        throw new Error('these are quotes; candles are read from files of candles')
       if (!instruments.includes(symbol))
         throw new Error(`it is of ${symbol}, which is none of its instruments`)
       let found = 0
       for (const intervalMs of needed.keys()) {
         const key = candleKey(symbol, intervalMs)
-        const built = buildCandles(rows, { intervalMs, beforeAt, stepMs: candleLength(rows.at, rowMs) })
+        const built = buildCandles(rows, {
+          intervalMs,
+          beforeAt,
+          stepMs: candleLength(rows.at, rowMs),
+        })
         candles.set(key, joinCandles(candles.get(key) ?? [], built))
         found += built.length
       }
@@ -80,7 +85,11 @@ export function warmUp(
     if (rows.kind !== 'candles' || !instruments.includes(symbol)) continue
     for (const intervalMs of intervals) {
       const key = candleKey(symbol, intervalMs)
-      const built = buildCandles(rows, { intervalMs, beforeAt, stepMs: candleLength(rows.at, rowMs) })
+      const built = buildCandles(rows, {
+        intervalMs,
+        beforeAt,
+        stepMs: candleLength(rows.at, rowMs),
+      })
       const builtFrom = built[0]?.[0] ?? Number.POSITIVE_INFINITY
       const older = (candles.get(key) ?? []).filter(([openAt]) => openAt < builtFrom)
       candles.set(key, [...older, ...built].slice(-CANDLES_MAX))
@@ -132,7 +141,9 @@ export function listHistoryFiles({ file, history }: HistoryNames): readonly stri
 
 /** SHA-256 of each file that it names, hex. */
 export function hashHistory(names: HistoryNames): readonly string[] {
-  return listHistoryFiles(names).map((path) => createHash('sha256').update(readFileSync(path)).digest('hex'))
+  return listHistoryFiles(names).map((path) =>
+    createHash('sha256').update(readFileSync(path)).digest('hex'),
+  )
 }
 
 /** Spans in ms: of the candles to build, and of a row. `beforeAt`: Unix ms. */
@@ -160,7 +171,10 @@ function buildCandles(
     const time = at[row] ?? 0
     const openAt = openOf(time, intervalMs)
     if (present !== openAt) {
-      candle = present !== undefined || time === openAt ? openCandle(openAt, open[row] ?? 0, time) : undefined
+      candle =
+        present !== undefined || time === openAt
+          ? openCandle(openAt, open[row] ?? 0, time)
+          : undefined
       if (candle) candle.ticks = 0
       present = openAt
     }

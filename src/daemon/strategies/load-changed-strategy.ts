@@ -28,7 +28,11 @@ export async function loadChangedStrategy(
     throw new Failure({
       code: 'REPLAY_INSTRUMENT_UNSEEN',
       sentence: 'the recorded strategy was not shown these instruments',
-      facts: { file: file.file, instruments: unseen.join(' '), recorded: recorded.symbols.join(' ') },
+      facts: {
+        file: file.file,
+        instruments: unseen.join(' '),
+        recorded: recorded.symbols.join(' '),
+      },
     })
   }
   const loaded = await readStrategy(strategy, { source, positionMode, instruments })

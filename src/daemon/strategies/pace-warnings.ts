@@ -80,7 +80,10 @@ function listSlowPositions(
 }
 
 /** An age at which readings would often be too old, and one that says nothing: three rounds are the most. */
-function listOddAges({ loaded: { config, documents } }: CheckedAccount, use: AddressUse): readonly Problem[] {
+function listOddAges(
+  { loaded: { config, documents } }: CheckedAccount,
+  use: AddressUse,
+): readonly Problem[] {
   const { accountAgeMaxMs } = config.risk
   if (accountAgeMaxMs === undefined) return []
   const roundMs = readRoundMs(config, use)
@@ -106,7 +109,10 @@ function listTooFast(
 }
 
 /** A ladder has `levels` on each side: what all of them at once need, in orders and in calls. */
-function listSlowLadders({ loaded: { config, documents }, strategies }: CheckedAccount): readonly Problem[] {
+function listSlowLadders({
+  loaded: { config, documents },
+  strategies,
+}: CheckedAccount): readonly Problem[] {
   const { risk, execution } = config
   const ladders = strategies.flatMap(({ id, params, instruments }) => {
     const levels = (params as { readonly levels?: unknown }).levels
@@ -114,7 +120,12 @@ function listSlowLadders({ loaded: { config, documents }, strategies }: CheckedA
     const own = config.strategies.find((strategy) => strategy.id === id)
     if (typeof levels !== 'number' || source === undefined || own === undefined) return []
     return [
-      { orders: 2 * levels, instruments: instruments.length, source, openOrdersMax: own.risk.openOrdersMax },
+      {
+        orders: 2 * levels,
+        instruments: instruments.length,
+        source,
+        openOrdersMax: own.risk.openOrdersMax,
+      },
     ]
   })
   const orders = ladders.reduce((sum, ladder) => sum + ladder.orders * ladder.instruments, 0)

@@ -33,7 +33,8 @@ export async function readCode(
   if (!section.ok) return { problems: section.problems }
   const params: unknown = section.value
   const objections = checkBinding({ strategy, params, instruments })
-  if (objections.length > 0) return { problems: objections.map((text) => source.problem(['params'], text)) }
+  if (objections.length > 0)
+    return { problems: objections.map((text) => source.problem(['params'], text)) }
   const needs = readNeeds(strategy, params)
   if (typeof needs === 'string') return { problems: [source.problem(['params'], needs)] }
   return { strategy, params, needs }
@@ -49,7 +50,8 @@ function readParams(strategy: Strategy, source: YamlSource): CheckedSection<unkn
   }
 }
 
-const SCHEMA_HINT = 'it has to be synchronous, and says what it does not take with ctx.addIssue or refine'
+const SCHEMA_HINT =
+  'it has to be synchronous, and says what it does not take with ctx.addIssue or refine'
 
 export function readNeeds(
   strategy: Parameters<typeof resolveNeeds>[0],

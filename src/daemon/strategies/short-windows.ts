@@ -22,7 +22,8 @@ export function findShortWindows(
   return strategies.flatMap(({ id, params }) =>
     Object.entries(params ?? {}).flatMap(([param, value]: [string, unknown]) => {
       const unit = Object.entries(UNITS_MS).find(([name]) => param.endsWith(name))
-      const isShort = unit !== undefined && typeof value === 'number' && value * unit[1] < LOOKS_MIN * lookMs
+      const isShort =
+        unit !== undefined && typeof value === 'number' && value * unit[1] < LOOKS_MIN * lookMs
       // 0 switches something off, rather.
       return isShort && value > 0 ? [{ id, param, value }] : []
     }),

@@ -174,7 +174,9 @@ export async function readStrategy(
 }
 
 /** What the core has to know of them: what they see beside the market, what is kept for them, when they decide. */
-export function showSettingsOf(strategies: readonly LoadedStrategy[]): ReadonlyMap<StrategyId, ShowSettings> {
+export function showSettingsOf(
+  strategies: readonly LoadedStrategy[],
+): ReadonlyMap<StrategyId, ShowSettings> {
   return new Map(
     strategies.map(({ id, feedNames, history, needs: { candles, decides } }) => [
       id,
@@ -223,10 +225,25 @@ export async function openRunners(
       const { id, thread, moduleFile, params, instruments, needs } = loaded
       if (thread === undefined) return
       const runner = await openIsolatedRunner({
-        ...{ strategyId: id, moduleFile, params, instruments, needs, clock, timers },
-        ...{ ...thread, stateText: states.get(id) },
-        onThreadLost: (reason) => logger.log('error', 'strategy.threadLost', { strategy: id, reason }),
-        onSaid: (line) => logger.log('info', 'strategy.said', { strategy: id, ...line }),
+        strategyId: id,
+        moduleFile,
+        params,
+        instruments,
+        needs,
+        clock,
+        timers,
+        ...thread,
+        stateText: states.get(id),
+        onThreadLost: (reason) =>
+          logger.log('error', 'strategy.threadLost', {
+            strategy: id,
+            reason,
+          }),
+        onSaid: (line) =>
+          logger.log('info', 'strategy.said', {
+            strategy: id,
+            ...line,
+          }),
         onEnding: (isEnding) => onEnding?.(id, isEnding),
       })
       isolated.set(id, runner)
@@ -276,7 +293,9 @@ export async function closeRunners(runners: Runners): Promise<void> {
 /** Threads that were ended are to come to their end: some code cannot be ended but with the whole process. */
 export function endingsOf(runners: Runners): readonly WatchedLoop[] {
   return isolatedOf(runners).map((runner) => ({
-    ...{ name: `the thread of strategy ${runner.strategyId}`, intervalMs: 0, isCalling: false },
+    name: `the thread of strategy ${runner.strategyId}`,
+    intervalMs: 0,
+    isCalling: false,
     turn: () => (runner.isEnding ? 1 : undefined),
   }))
 }
@@ -315,6 +334,7 @@ export function createRunner(
 
 /** What runs in this thread. */
 export function requireCode({ id, strategy }: LoadedStrategy): Strategy {
-  if (strategy === undefined) throw new Error(`the code of ${id} is loaded in a thread of its own alone`)
+  if (strategy === undefined)
+    throw new Error(`the code of ${id} is loaded in a thread of its own alone`)
   return strategy
 }

@@ -9,7 +9,8 @@ import { hungMsOf, readMainThread } from './main-thread.ts'
 import type { DaemonLogger } from '../reporting/logger.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
 
-const { shared, checkMs, checksMax, strategies, descriptor, logName, noteFile } = workerData as WatchdogData
+const { shared, checkMs, checksMax, strategies, descriptor, logName, noteFile } =
+  workerData as WatchdogData
 const view = new Int32Array(shared)
 
 /** How long the process is left for its last line: it may hang because nobody reads its log. */

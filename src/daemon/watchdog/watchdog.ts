@@ -52,7 +52,11 @@ export class Watchdog {
     const { descriptor } = this.#options.logger
     if (hungAfterMs === 0) return
     const workerData: WatchdogData = {
-      ...{ shared: this.#view.buffer, strategies, descriptor, logName, noteFile },
+      shared: this.#view.buffer,
+      strategies,
+      descriptor,
+      logName,
+      noteFile,
       checkMs: Math.ceil(hungAfterMs / CHECKS),
       checksMax: CHECKS,
     }

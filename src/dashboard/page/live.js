@@ -14,7 +14,11 @@ const SILENT_MS = 6000
 const ANSWER_MS = 3000
 const HIDDEN_MS = 10_000
 /** What a restart has found stands in these events. */
-const FOUND_IN = { 'recovery.started': 'recovered', 'daemon.running': 'found', 'daemon.killed': 'found' }
+const FOUND_IN = {
+  'recovery.started': 'recovered',
+  'daemon.running': 'found',
+  'daemon.killed': 'found',
+}
 
 /** What somebody should look at: it is kept apart, since fills of a busy minute would push it out. */
 export function isAlert({ level }) {
@@ -27,8 +31,15 @@ let kept
 /** Follows the daemon until `stop`; `onChange` gets the whole state after each piece. */
 export function followDaemon({ onChange, onRefused }) {
   const state = kept ?? {
-    ...{ head: {}, accounts: {}, events: [], alerts: [], restarts: [] },
-    ...{ link: 'connecting', lostAt: undefined, missed: 0, isCatchingUp: true },
+    head: {},
+    accounts: {},
+    events: [],
+    alerts: [],
+    restarts: [],
+    link: 'connecting',
+    lostAt: undefined,
+    missed: 0,
+    isCatchingUp: true,
     lastId: 0,
   }
   kept = state
@@ -137,7 +148,9 @@ export function followDaemon({ onChange, onRefused }) {
       state.link = 'lost'
       state.lostAt ??= heardAt ?? Date.now()
       publish()
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(failures, RETRY_MS.length - 1)]))
+      await new Promise((resolve) =>
+        setTimeout(resolve, RETRY_MS[Math.min(failures, RETRY_MS.length - 1)]),
+      )
       failures += 1
     }
   }

@@ -40,7 +40,11 @@ export function stateEntry(book: WritableBook, record: EntryRecord): void {
   const { symbol, holdSide, lots, statedLots, ticks } = record
   const known = book.entries.get(symbol) ?? NOTHING
   const long = { lots: known.longLots, ticks: known.longTicks, statedLots: known.statedLongLots }
-  const short = { lots: known.shortLots, ticks: known.shortTicks, statedLots: known.statedShortLots }
+  const short = {
+    lots: known.shortLots,
+    ticks: known.shortTicks,
+    statedLots: known.statedShortLots,
+  }
   const stated = { lots, ticks, statedLots }
   store(book, symbol, holdSide === 'long' ? stated : long, holdSide === 'short' ? stated : short)
 }

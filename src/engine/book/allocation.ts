@@ -1,8 +1,26 @@
-import { type Move, NOBODY, type PricedFill, type UnsettledAllocation } from '../../domain/allocation.ts'
-import { applyToHolding, FLAT, type Holding, type HoldingChange, netLots } from '../../domain/position.ts'
+import {
+  type Move,
+  NOBODY,
+  type PricedFill,
+  type UnsettledAllocation,
+} from '../../domain/allocation.ts'
+import {
+  applyToHolding,
+  FLAT,
+  type Holding,
+  type HoldingChange,
+  netLots,
+} from '../../domain/position.ts'
 import type { Fill } from '../../domain/fill.ts'
 import type { OrderId, StrategyId } from '../../domain/ids.ts'
-import { accountHoldingOf, type Book, holdingOf, pairKey, splitPair, type WritableBook } from './book.ts'
+import {
+  accountHoldingOf,
+  type Book,
+  holdingOf,
+  pairKey,
+  splitPair,
+  type WritableBook,
+} from './book.ts'
 import {
   countOwnFill,
   countTaken,
@@ -181,7 +199,7 @@ function replay(book: WritableBook, symbol: string): void {
   const unsettled = book.unsettled.get(symbol)
   if (!unsettled) return
   const moves = keptMovesOf(book, symbol)
-  for (const key of [...book.holdings.keys()]) {
+  for (const key of Array.from(book.holdings.keys())) {
     if (splitPair(key)[1] === symbol) book.holdings.delete(key)
   }
   for (const [key, holding] of unsettled.holdings) book.holdings.set(key, holding)
@@ -190,7 +208,11 @@ function replay(book: WritableBook, symbol: string): void {
   book.unsettled.delete(symbol)
   for (const { number, key, move } of moves) {
     if (isWaiting(move) && !book.unsettled.has(symbol)) {
-      book.unsettled.set(symbol, { ...standingOf(book, symbol), first: number, next: unsettled.next })
+      book.unsettled.set(symbol, {
+        ...standingOf(book, symbol),
+        first: number,
+        next: unsettled.next,
+      })
     }
     if (!book.unsettled.has(symbol)) book.unsettledMoves.delete(key)
     moveAllocation(book, symbol, move)
@@ -200,7 +222,8 @@ function replay(book: WritableBook, symbol: string): void {
 /** Books of earlier versions have counted each fill when its order was found. */
 function restoreTrades(book: WritableBook, symbol: string, { trades }: UnsettledAllocation): void {
   if (trades === undefined) return
-  for (const key of [...book.ownTrades.keys()]) if (splitPair(key)[1] === symbol) book.ownTrades.delete(key)
+  for (const key of Array.from(book.ownTrades.keys()))
+    if (splitPair(key)[1] === symbol) book.ownTrades.delete(key)
   for (const [key, known] of trades) book.ownTrades.set(key, known)
 }
 
@@ -248,8 +271,10 @@ function storeHolding(
   }
   const { longLots, shortLots } = holding
   book.holdings.set(key, { longLots: Math.max(0, longLots), shortLots: Math.max(0, shortLots) })
-  if (longLots < 0) takeLots(book, symbol, { side: 'buy', tradeSide: 'close', lots: -longLots }, priced)
-  if (shortLots < 0) takeLots(book, symbol, { side: 'sell', tradeSide: 'close', lots: -shortLots }, priced)
+  if (longLots < 0)
+    takeLots(book, symbol, { side: 'buy', tradeSide: 'close', lots: -longLots }, priced)
+  if (shortLots < 0)
+    takeLots(book, symbol, { side: 'sell', tradeSide: 'close', lots: -shortLots }, priced)
 }
 
 /** Applies a change that no order of ours made, such as a liquidation or a person's trade. */
@@ -284,7 +309,11 @@ function takeLots(
 }
 
 /** How much of a holding a change of that direction can close, in lots. */
-function closedBy({ positionMode }: Book, holding: Holding, { side, tradeSide }: HoldingChange): number {
+function closedBy(
+  { positionMode }: Book,
+  holding: Holding,
+  { side, tradeSide }: HoldingChange,
+): number {
   if (positionMode === 'one_way_mode') return side === 'buy' ? holding.shortLots : holding.longLots
   if (tradeSide === 'open') return 0
   return Math.max(0, side === 'buy' ? holding.longLots : holding.shortLots)
@@ -303,7 +332,11 @@ function lotsToTake(book: Book, symbol: string, change: HoldingChange): number {
 }
 
 /** How much a change of that direction can close, in lots; negative where it opens. */
-function sideOf({ positionMode }: Book, holding: Holding, { side, tradeSide }: HoldingChange): number {
+function sideOf(
+  { positionMode }: Book,
+  holding: Holding,
+  { side, tradeSide }: HoldingChange,
+): number {
   if (positionMode === 'one_way_mode') return side === 'buy' ? -netLots(holding) : netLots(holding)
   if (tradeSide === 'open') return 0
   return side === 'buy' ? holding.longLots : holding.shortLots

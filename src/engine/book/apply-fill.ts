@@ -6,7 +6,14 @@ import { addFill, type Money, NO_MONEY } from '../../domain/fill-money.ts'
 import type { FillsRecord } from '../../domain/record.ts'
 import { NOBODY } from '../../domain/allocation.ts'
 import { moveAccountEntry } from './account-entry.ts'
-import { accountHoldingOf, type Book, knowsFill, pairKey, storeOrder, type WritableBook } from './book.ts'
+import {
+  accountHoldingOf,
+  type Book,
+  knowsFill,
+  pairKey,
+  storeOrder,
+  type WritableBook,
+} from './book.ts'
 import { keepExits } from './kept-exits.ts'
 import { beyondPriceOf } from './own-trades.ts'
 import { applyMove, settleOwner, waiterOf } from './allocation.ts'

@@ -66,11 +66,7 @@ export function applyRecord(target: Book, record: JournalRecord): void {
   book.recordedAt = record.at
   switch (record.kind) {
     case 'boot':
-      book.epoch = record.epoch
-      book.positionMode = record.positionMode
-      book.fillsThroughAt ||= record.exchangeAt
-      for (const [symbol, grids] of Object.entries(record.grids ?? {})) applyGrids(book, symbol, grids)
-      return
+      return applyBoot(book, record)
     case 'decision':
       return applyDecision(book, record)
     case 'send':
@@ -132,6 +128,13 @@ export function applyRecord(target: Book, record: JournalRecord): void {
   }
 }
 
+function applyBoot(book: WritableBook, record: Extract<JournalRecord, { kind: 'boot' }>): void {
+  book.epoch = record.epoch
+  book.positionMode = record.positionMode
+  book.fillsThroughAt ||= record.exchangeAt
+  for (const [symbol, grids] of Object.entries(record.grids ?? {})) applyGrids(book, symbol, grids)
+}
+
 function applyDecision(book: WritableBook, record: DecisionRecord): void {
   const { strategyId } = record
   if (record.stateText !== undefined) book.strategyStates.set(strategyId, record.stateText)
@@ -141,7 +144,8 @@ function applyDecision(book: WritableBook, record: DecisionRecord): void {
     if (levels.length === 0) book.quotes.delete(pair)
     else book.quotes.set(pair, levels)
   }
-  for (const { symbol, lots } of record.targets ?? []) book.targets.set(pairOf(strategyId, symbol), lots)
+  for (const { symbol, lots } of record.targets ?? [])
+    book.targets.set(pairOf(strategyId, symbol), lots)
   for (const place of record.places ?? []) storePlace(book, place)
   for (const call of record.calls ?? []) {
     book.calls.set(pairKey(strategyId, call.key), call)
@@ -156,7 +160,11 @@ function applySend(book: WritableBook, record: SendRecord): void {
     const key = pairKey(terms.strategyId, terms.key)
     storeOrder(book, createSentOrder(terms, record.requestAt))
     if (terms.purpose === 'place') {
-      book.keys.set(key, { clientOid: terms.clientOid, generation: terms.generation, at: record.at })
+      book.keys.set(key, {
+        clientOid: terms.clientOid,
+        generation: terms.generation,
+        at: record.at,
+      })
       removePlace(book, key)
     } else {
       const wish = pairOf(terms.strategyId, terms.symbol)
@@ -235,7 +243,11 @@ function forgetKey(book: WritableBook, pair: string): void {
 
 function applyAdopt(book: WritableBook, { symbol, holding, was }: AdoptRecord): void {
   const before = accountHoldingOf(book, symbol)
-  applyMove(book, symbol, { kind: 'adopt', holding, taken: closedBetween(book.positionMode, was, holding) })
+  applyMove(book, symbol, {
+    kind: 'adopt',
+    holding,
+    taken: closedBetween(book.positionMode, was, holding),
+  })
   moveAccountEntry(book, symbol, { before, ticks: undefined })
 }
 
@@ -274,7 +286,10 @@ function applyReleased(book: WritableBook, { scope, code, peak }: ReleasedRecord
 
 function applyFunding(book: WritableBook, record: FundingRecord): void {
   book.fundingCounters.set(pairKey(record.symbol, record.holdSide), record.counter)
-  book.funding.set(record.symbol, (book.funding.get(record.symbol) ?? ZERO).plus(decimal(record.change)))
+  book.funding.set(
+    record.symbol,
+    (book.funding.get(record.symbol) ?? ZERO).plus(decimal(record.change)),
+  )
 }
 
 function applyPrune(book: WritableBook, record: PruneRecord): void {
@@ -283,7 +298,8 @@ function applyPrune(book: WritableBook, record: PruneRecord): void {
     if (order?.endedAt !== endedAt) continue
     book.orders.delete(clientOid)
     if (order.orderId !== undefined) book.byOrderId.delete(order.orderId)
-    if (order.terms.purpose === 'place') forgetKey(book, pairKey(order.terms.strategyId, order.terms.key))
+    if (order.terms.purpose === 'place')
+      forgetKey(book, pairKey(order.terms.strategyId, order.terms.key))
   }
   for (const [key, at] of book.callKeys) {
     if (at < record.keysBefore && !book.calls.has(key)) book.callKeys.delete(key)
@@ -306,7 +322,8 @@ function changeOrder(
   if (!order) return
   const changed = change(order)
   storeOrder(book, changed)
-  if (changed.orderId !== undefined && book.orphans.has(changed.orderId)) bindOrphans(book, changed.orderId)
+  if (changed.orderId !== undefined && book.orphans.has(changed.orderId))
+    bindOrphans(book, changed.orderId)
 }
 
 /**
@@ -317,12 +334,19 @@ function changeOrder(
 function applyRepaired(book: WritableBook, record: RepairedRecord): void {
   const { at, reason, strategies, symbols } = record
   book.recordsLostAt = at
-  const restriction = { scope: ACCOUNT, mode: 'halted', code: 'repaired', reason, by: 'repair', at } as const
+  const restriction = {
+    scope: ACCOUNT,
+    mode: 'halted',
+    code: 'repaired',
+    reason,
+    by: 'repair',
+    at,
+  } as const
   book.restrictions.set(pairKey(ACCOUNT, 'repaired'), restriction)
   for (const order of openOrders(book)) storeOrder(book, markLost(order, reason, at))
   for (const symbol of symbols) book.cancels.set(symbol, at)
   // A place that waits may have been sent in the lost part.
-  for (const pair of [...book.places.keys()]) removePlace(book, pair)
+  for (const pair of Array.from(book.places.keys())) removePlace(book, pair)
   const wishes = strategies.flatMap((id) => symbols.map((symbol) => pairKey(id, symbol)))
   for (const wish of new Set([...book.ordinals.keys(), ...wishes])) {
     book.ordinals.set(wish, (book.ordinals.get(wish) ?? 0) + ORDINALS_SKIPPED)

@@ -66,7 +66,9 @@ const SCALARS: Readonly<
 
 /** All rows of the book. A checkpoint writes only those that have changed ({@link takeBookChanges}); tests compare all. */
 export function toBookRows(book: Book): readonly BookRow[] {
-  const rows = COLLECTIONS.flatMap((name) => [...book[name].keys()].map((key) => toRow(book, name, key)))
+  const rows = COLLECTIONS.flatMap((name) =>
+    [...book[name].keys()].map((key) => toRow(book, name, key)),
+  )
   return [scalarsOf(book), ...rows]
 }
 
@@ -104,7 +106,9 @@ function trackedOf(
 }
 
 function scalarsOf(book: Book): BookRow {
-  const values = Object.fromEntries(Object.keys(SCALARS).map((name) => [name, book[name as keyof Book]]))
+  const values = Object.fromEntries(
+    Object.keys(SCALARS).map((name) => [name, book[name as keyof Book]]),
+  )
   return { name: SCALARS_ROW, key: '', value: JSON.stringify(values) }
 }
 
@@ -172,7 +176,10 @@ function moneyFromJson({ profit, fees, ...rest }: MoneyJson): Money {
 }
 
 /** Rebuilds the book that the journal's last writer had, from the checkpoint and every record after it (DET2). */
-export function rebuildBook({ checkpoint, records }: JournalContents, positionMode: PositionMode): Book {
+export function rebuildBook(
+  { checkpoint, records }: JournalContents,
+  positionMode: PositionMode,
+): Book {
   const book = checkpoint === undefined ? createBook(positionMode) : fromBookRows(checkpoint)
   for (const record of records) applyRecord(book, record)
   return book

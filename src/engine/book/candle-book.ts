@@ -43,7 +43,12 @@ export function candlesToJson(series: CandleSeries): CandlesJson {
   return { intervalMs, capacity: capacityOf(series), filled, candles: toRows(series) }
 }
 
-export function candlesFromJson({ intervalMs, capacity, filled, candles }: CandlesJson): CandleSeries {
+export function candlesFromJson({
+  intervalMs,
+  capacity,
+  filled,
+  candles,
+}: CandlesJson): CandleSeries {
   const series = createCandleSeries(intervalMs, capacity)
   appendAll(series, candles)
   return { ...series, filled }

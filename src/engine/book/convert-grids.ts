@@ -134,13 +134,15 @@ const same: Convert = (steps) => steps
 /** Undefined where nothing changes. A number that does not convert is noted and stays. */
 function createConverter(was: string, is: string, inexact: string[]): Convert | undefined {
   const [from, to] = [createGrid(was), createGrid(is)]
-  const factor = (grid: Grid, other: Grid): bigint => BigInt(grid.units) * 10n ** BigInt(other.decimals)
+  const factor = (grid: Grid, other: Grid): bigint =>
+    BigInt(grid.units) * 10n ** BigInt(other.decimals)
   const [numerator, denominator] = [factor(from, to), factor(to, from)]
   if (numerator === denominator) return undefined
   return (steps) => {
     const units = Number.isSafeInteger(steps) ? BigInt(steps) * numerator : undefined
     const converted = units === undefined ? Number.NaN : Number(units / denominator)
-    const isExact = units !== undefined && units % denominator === 0n && Math.abs(converted) <= stepsMax(to)
+    const isExact =
+      units !== undefined && units % denominator === 0n && Math.abs(converted) <= stepsMax(to)
     if (isExact) return converted
     inexact.push(`${steps} times ${was}`)
     return steps
@@ -195,7 +197,11 @@ class Counts {
 
   /** @param ticks New ticks in an old one: averages need not be on the grid. */
   trades({ entry, fills, ...day }: OwnTrades, ticks: number): OwnTrades {
-    return { ...day, entry: this.#entry(entry, ticks), fills: fills.map((fill) => this.priced(fill)) }
+    return {
+      ...day,
+      entry: this.#entry(entry, ticks),
+      fills: fills.map((fill) => this.priced(fill)),
+    }
   }
 
   accountEntry(entry: AccountEntry, ticks: number): AccountEntry {
@@ -218,7 +224,9 @@ class Counts {
   ): UnsettledAllocation {
     return {
       ...numbers,
-      ...(trades && { trades: trades.map(([pair, known]) => [pair, this.trades(known, ticks)] as const) }),
+      ...(trades && {
+        trades: trades.map(([pair, known]) => [pair, this.trades(known, ticks)] as const),
+      }),
       account: this.holding(account),
       holdings: holdings.map(([pair, holding]) => [pair, this.holding(holding)] as const),
     }
@@ -229,7 +237,11 @@ class Counts {
     if (move.kind === 'fill') {
       const { priced } = move
       const change = this.priced(move.change)
-      return { ...move, change, ...(priced && { priced: { ...priced, fill: this.fill(priced.fill) } }) }
+      return {
+        ...move,
+        change,
+        ...(priced && { priced: { ...priced, fill: this.fill(priced.fill) } }),
+      }
     }
     if (move.kind === 'streakForgotten') return move
     if (move.kind === 'assign') {

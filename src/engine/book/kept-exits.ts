@@ -22,7 +22,11 @@ const EXIT_TOLERANCE = 0.01
 export function keepExits(
   book: WritableBook,
   fill: Fill,
-  { order, was, is }: { readonly order: Order | undefined; readonly was: Holding; readonly is: Holding },
+  {
+    order,
+    was,
+    is,
+  }: { readonly order: Order | undefined; readonly was: Holding; readonly is: Holding },
 ): void {
   for (const side of ['long', 'short'] as const) {
     const [before, after] = [was[`${side}Lots`], is[`${side}Lots`]]

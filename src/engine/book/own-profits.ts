@@ -9,7 +9,14 @@ import { createGrid, parseOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import { moveAccountEntry } from './account-entry.ts'
 import { applyMove } from './allocation.ts'
-import { accountHoldingOf, type Book, createBook, pairKey, splitPair, type WritableBook } from './book.ts'
+import {
+  accountHoldingOf,
+  type Book,
+  createBook,
+  pairKey,
+  splitPair,
+  type WritableBook,
+} from './book.ts'
 import { beyondPriceOf } from './own-trades.ts'
 
 /** The profit that a fill has brought a strategy on an instrument, at its own average price, before fees. */
@@ -103,6 +110,9 @@ export class OwnProfits {
 }
 
 /** The pair of a fill of a strategy's own order. */
-export function pairOfFill({ strategyId, symbol }: Pick<BookedFill, 'strategyId' | 'symbol'>): string {
+export function pairOfFill({
+  strategyId,
+  symbol,
+}: Pick<BookedFill, 'strategyId' | 'symbol'>): string {
   return pairKey(strategyId, symbol)
 }

@@ -3,9 +3,21 @@ import type { Fill } from '../../domain/fill.ts'
 import { feeOf, type Money, NO_MONEY, profitOf } from '../../domain/fill-money.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
 import { type Entry, OWN_FILLS_MAX, type OwnFill, type OwnTrades } from '../../domain/own-trades.ts'
-import { applyToHolding, type Holding, type HoldingChange, type HoldSide } from '../../domain/position.ts'
+import {
+  applyToHolding,
+  type Holding,
+  type HoldingChange,
+  type HoldSide,
+} from '../../domain/position.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
-import { accountHoldingOf, type Book, holdingOf, pairKey, splitPair, type WritableBook } from './book.ts'
+import {
+  accountHoldingOf,
+  type Book,
+  holdingOf,
+  pairKey,
+  splitPair,
+  type WritableBook,
+} from './book.ts'
 
 /**
  * What a strategy has made of its own lots. The exchange states the profit of a close at the average price of the
@@ -44,7 +56,10 @@ export function countTaken(
   const { fill } = priced
   const counted = { book, strategyId, priced, change }
   const fee = shareIn(feeOf(fill), counted)
-  book.ownTrades.set(pairKey(strategyId, fill.symbol), countChange(counted, profitFor(counted), fee))
+  book.ownTrades.set(
+    pairKey(strategyId, fill.symbol),
+    countChange(counted, profitFor(counted), fee),
+  )
 }
 
 /** Counts that a strategy holds only so much any more, and nobody knows at which price the rest was closed. */
@@ -149,7 +164,10 @@ function gainOf(
 }
 
 /** The side of a position that a change of that direction may close. */
-function sideClosedBy(mode: PositionMode, { side, tradeSide }: HoldingChange): HoldSide | undefined {
+function sideClosedBy(
+  mode: PositionMode,
+  { side, tradeSide }: HoldingChange,
+): HoldSide | undefined {
   if (mode === 'one_way_mode') return side === 'buy' ? 'short' : 'long'
   if (tradeSide === 'open') return undefined
   return side === 'buy' ? 'long' : 'short'

@@ -38,7 +38,8 @@ export function recountRecord(recount: RecountState, entry: JournalRecord, book:
   const isReleased = entry.kind === 'released' && entry.scope === '*' && entry.code !== 'kill'
   if (entry.kind === 'boot' || isReleased) Object.assign(own(recount), createRecount(book))
   const isNet = book.positionMode === 'one_way_mode'
-  if (entry.kind === 'fills') for (const fill of onceEach(entry.fills)) countFill(recount, fill, isNet)
+  if (entry.kind === 'fills')
+    for (const fill of onceEach(entry.fills)) countFill(recount, fill, isNet)
   if (entry.kind === 'adopt') countAdoption(recount, entry, isNet)
 }
 
@@ -66,7 +67,11 @@ function countFees({ fee = '0', otherFees = [] }: Fill): Decimal {
   return sumDecimals([decimal(fee), ...priced])
 }
 
-function countAdoption(recount: RecountState, { symbol, holding, was }: AdoptRecord, isNet: boolean): void {
+function countAdoption(
+  recount: RecountState,
+  { symbol, holding, was }: AdoptRecord,
+  isNet: boolean,
+): void {
   const before = recount.totals.get(symbol) ?? NOTHING
   const long = holding.longLots - was.longLots
   const short = holding.shortLots - was.shortLots
@@ -112,12 +117,17 @@ function describe({ longLots, shortLots, profit, fees }: Recounted): string {
 function readTotals({ account, money, orphans, positionMode }: Book): Map<string, Recounted> {
   const totals = new Map<string, Recounted>()
   for (const [symbol, { longLots, shortLots }] of account) {
-    const sides = positionMode === 'one_way_mode' ? [longLots - shortLots, 0] : [longLots, shortLots]
+    const sides =
+      positionMode === 'one_way_mode' ? [longLots - shortLots, 0] : [longLots, shortLots]
     totals.set(symbol, { ...NOTHING, longLots: sides[0] ?? 0, shortLots: sides[1] ?? 0 })
   }
   const add = (symbol: string, profit: Decimal, fees: Decimal): void => {
     const before = totals.get(symbol) ?? NOTHING
-    totals.set(symbol, { ...before, profit: before.profit.plus(profit), fees: before.fees.plus(fees) })
+    totals.set(symbol, {
+      ...before,
+      profit: before.profit.plus(profit),
+      fees: before.fees.plus(fees),
+    })
   }
   for (const [pair, { profit, fees }] of money) add(pair.slice(pair.indexOf('|') + 1), profit, fees)
   for (const fill of [...orphans.values()].flat())

@@ -58,7 +58,7 @@ export class TrackedMap<Key, Value> extends Map<Key, Value> {
   }
 
   override clear(): void {
-    for (const key of [...this.keys()]) this.delete(key)
+    for (const key of Array.from(this.keys())) this.delete(key)
   }
 
   /** Puts an entry in as the journal has it: that is no change. */
@@ -92,7 +92,7 @@ export class TrackedSegmentedMap<Key, Value> extends SegmentedMap<Key, Value> {
   }
 
   override clear(): void {
-    for (const key of [...this.keys()]) this.delete(key)
+    for (const key of Array.from(this.keys())) this.delete(key)
   }
 
   restore(key: Key, value: Value): void {
@@ -128,7 +128,7 @@ export class TrackedSet<Key> extends Set<Key> {
   }
 
   override clear(): void {
-    for (const key of [...this]) this.delete(key)
+    for (const key of Array.from(this)) this.delete(key)
   }
 
   restore(key: Key): void {

@@ -24,7 +24,11 @@ export function forgetPeak(book: WritableBook, scope: string, isLastKept: boolea
   if (!known) return
   const { lastPeak: _lastPeak, ...watermark } = known
   const kept = isLastKept ? lastPeakOf(known) : undefined
-  book.watermarks.set(scope, { ...watermark, peak: null, ...(kept !== undefined && { lastPeak: kept }) })
+  book.watermarks.set(scope, {
+    ...watermark,
+    peak: null,
+    ...(kept !== undefined && { lastPeak: kept }),
+  })
 }
 
 /** From where the last step of a drawdown counts; undefined: it is to be taken anew. */
@@ -34,8 +38,9 @@ export function lastPeakOf({ peak, lastPeak }: Watermark): number | undefined {
 }
 
 function forgetStreak(book: WritableBook, scope: string): void {
-  for (const pair of [...book.ownTrades.keys()]) {
+  for (const pair of Array.from(book.ownTrades.keys())) {
     const [strategyId, symbol] = splitPair(pair)
-    if (strategyScope(strategyId) === scope) applyMove(book, symbol, { kind: 'streakForgotten', strategyId })
+    if (strategyScope(strategyId) === scope)
+      applyMove(book, symbol, { kind: 'streakForgotten', strategyId })
   }
 }

@@ -27,7 +27,8 @@ export function sendCancel(core: Core): void {
   if (first === undefined) return emit(core, { kind: 'returnGrant', endpoint: 'cancelAllOrders' })
   announce(core, 'debug', 'cancel.planned', { order: waiting.map(({ symbol }) => symbol) })
   // While another cancel-all is on the wire, only one that names its instrument may follow.
-  const mayCancelProduct = isOursAlone(core) && core.calls.cancels.size === 0 && core.instruments.size > 1
+  const mayCancelProduct =
+    isOursAlone(core) && core.calls.cancels.size === 0 && core.instruments.size > 1
   if (mayCancelProduct && servesMost(core, waiting)) return cancelProduct(core, 'planned')
   cancelSymbol(core, first)
   if (others.length > 0) askForCancel(core)
@@ -78,7 +79,9 @@ function cancelSymbol(core: Core, instrument: InstrumentState): void {
 export function cancelProduct(core: Core, cause: 'planned' | 'kill'): void {
   const symbols = [...core.instruments.keys()]
   const cancelId = openCancel(core, { symbols, takesProduct: true })
-  const awaiting = [...core.instruments.values()].filter((instrument) => closeBehindCancel(core, instrument))
+  const awaiting = [...core.instruments.values()].filter((instrument) =>
+    closeBehindCancel(core, instrument),
+  )
   const resolves = awaiting.map(({ symbol }) => symbol)
   send(core, cancelId, noteResolves(core, cancelId, resolves), cause)
 }

@@ -27,7 +27,9 @@ export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchR
       cancel.requestAt,
     )
   const refusal =
-    answer.kind !== 'accepted' && isRefusedForGood(answer) ? `${answer.code} ${answer.message}` : undefined
+    answer.kind !== 'accepted' && isRefusedForGood(answer)
+      ? `${answer.code} ${answer.message}`
+      : undefined
   for (const symbol of cancel.resolves) {
     const instrument = instrumentOf(core, symbol)
     if (failed.has(symbol)) repeatCancel(core, instrument, { refusal, isAtOnce: hasNewTime(core) })
@@ -42,11 +44,16 @@ function hasNewTime({ calls: { clockRefusals } }: Core): boolean {
 
 /** It was not answered and may still arrive: until it cannot, nothing is placed on its instruments. */
 function noteLate(core: Core, cancel: OpenCancel): void {
-  for (const symbol of cancel.symbols) noteUnansweredCancel(core, instrumentOf(core, symbol), cancel)
+  for (const symbol of cancel.symbols)
+    noteUnansweredCancel(core, instrumentOf(core, symbol), cancel)
 }
 
 /** Records which orders the answer lists. Returns the instruments on which orders may still rest. */
-function readFailed(core: Core, cancel: OpenCancel, answer: Answer<BatchResult>): ReadonlySet<string> {
+function readFailed(
+  core: Core,
+  cancel: OpenCancel,
+  answer: Answer<BatchResult>,
+): ReadonlySet<string> {
   if (answer.kind === 'refused' && errorCode(answer.code).topic === 'orderGone') return new Set()
   if (answer.kind !== 'accepted') {
     const { code, message } = answer
@@ -104,6 +111,8 @@ function instrumentsOf(core: Core, items: readonly Listed[]): ReadonlySet<string
 }
 
 function findOrder({ book }: Core, { clientOid, orderId }: Listed): Order | undefined {
-  const named = clientOid ? (clientOid as ClientOid) : book.byOrderId.get((orderId ?? '') as OrderId)
+  const named = clientOid
+    ? (clientOid as ClientOid)
+    : book.byOrderId.get((orderId ?? '') as OrderId)
   return named === undefined ? undefined : book.orders.get(named)
 }

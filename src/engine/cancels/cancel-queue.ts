@@ -47,7 +47,8 @@ export function instrumentsAwaitingCancel(core: Core): readonly InstrumentState[
 
 function isWaiting(instrument: InstrumentState): boolean {
   return (
-    instrument.resolution?.stage === 'cancelling' || (instrument.wantsCancel && instrument.phase === 'idle')
+    instrument.resolution?.stage === 'cancelling' ||
+    (instrument.wantsCancel && instrument.phase === 'idle')
   )
 }
 

@@ -19,7 +19,10 @@ export type AdoptCommand = Extract<EngineCommand, { kind: 'adopt' }>
  * Why a strategy cannot take over what no strategy holds of an instrument, in words; undefined where it can. It has to be
  * known what the account holds: every fill has its order, and the position was read since the last one.
  */
-export function objectToAdoption(core: Core, { symbol, strategyId }: AdoptCommand): string | undefined {
+export function objectToAdoption(
+  core: Core,
+  { symbol, strategyId }: AdoptCommand,
+): string | undefined {
   const { book, settings } = core
   const instrument = core.instruments.get(symbol)
   if (instrument === undefined) return `${symbol} is not an instrument of this configuration`
@@ -28,7 +31,8 @@ export function objectToAdoption(core: Core, { symbol, strategyId }: AdoptComman
     return `${strategyId} does not trade ${symbol}; these strategies do: ${traders.join(', ') || 'none'}`
   if (core.run.phase !== 'running')
     return 'the run does not trade now: the start has yet to read what the account holds, or a stop has begun'
-  if (hasUnownedFills(book, symbol)) return `fills of ${symbol} wait for their order: again in a minute`
+  if (hasUnownedFills(book, symbol))
+    return `fills of ${symbol} wait for their order: again in a minute`
   if (!instrument.position.isConfirmed)
     return `the position in ${symbol} has not been read since its last fill, or does not agree with the fills: again in some seconds`
   const unclaimed = unclaimedHolding(book, symbol)
@@ -72,7 +76,10 @@ function holdingAfter(book: Book, symbol: string, strategyId: string): Holding {
   const longLots = held.longLots + taken.longLots
   const shortLots = held.shortLots + taken.shortLots
   if (book.positionMode !== 'one_way_mode') return { longLots, shortLots }
-  return { longLots: Math.max(0, longLots - shortLots), shortLots: Math.max(0, shortLots - longLots) }
+  return {
+    longLots: Math.max(0, longLots - shortLots),
+    shortLots: Math.max(0, shortLots - longLots),
+  }
 }
 
 /** An operator hands what no strategy holds of an instrument to one of those that trade it. */
@@ -82,7 +89,11 @@ export function adoptUnclaimed(core: Core, command: AdoptCommand): void {
   if (why !== undefined)
     return announce(core, 'warn', 'position.notAssigned', { symbol, strategyId, why, by })
   const beyondLimit = describeBeyondLimit(core, command)
-  assign(core, { symbol, strategyId, holding: unclaimedHolding(core.book, symbol), reason, by }, beyondLimit)
+  assign(
+    core,
+    { symbol, strategyId, holding: unclaimedHolding(core.book, symbol), reason, by },
+    beyondLimit,
+  )
   // What the strategy wants was decided on while it did not hold this.
   holdAllWishes(core)
 }
@@ -95,7 +106,8 @@ export function adoptUnclaimed(core: Core, command: AdoptCommand): void {
 export function adoptForFlatten(core: Core): void {
   const { book, run, instruments, reductions } = core
   if (run.phase !== 'running' || killOf(book) !== undefined) return
-  if (run.flatBeforeStop === undefined && book.restrictions.size === 0 && reductions.size === 0) return
+  if (run.flatBeforeStop === undefined && book.restrictions.size === 0 && reductions.size === 0)
+    return
   for (const { symbol, phase, position } of instruments.values()) {
     const order = flattenOf(core, symbol)
     if (order === undefined || phase !== 'idle' || !position.isConfirmed) continue
@@ -117,7 +129,10 @@ function flattenOf(
   if (run.flatBeforeStop !== undefined) return { reason: 'a stop closes everything', by: 'intentd' }
   const flatten = restrictionOf(book, ACCOUNT, 'flatten') ?? restrictionOf(book, symbol, 'flatten')
   const reduction = reductions.get(symbol)
-  return flatten ?? (reduction?.adopts === true ? { reason: reduction.reason, by: 'intentd' } : undefined)
+  return (
+    flatten ??
+    (reduction?.adopts === true ? { reason: reduction.reason, by: 'intentd' } : undefined)
+  )
 }
 
 /** Whether a flatten of the scope closes something that no strategy holds: enough for an order, or against strategies. */
@@ -126,7 +141,10 @@ export function hasClosableUnclaimed(core: Pick<Core, 'book' | 'settings'>, scop
   return [...core.settings.instruments.keys()].some((symbol) => hasClosableRest(core, symbol))
 }
 
-function hasClosableRest({ book, settings }: Pick<Core, 'book' | 'settings'>, symbol: string): boolean {
+function hasClosableRest(
+  { book, settings }: Pick<Core, 'book' | 'settings'>,
+  symbol: string,
+): boolean {
   // Most instruments hold nothing that their strategies do not hold, so this comes first.
   const { longLots, shortLots } = unclaimedHolding(book, symbol)
   if (longLots === 0 && shortLots === 0) return false
@@ -134,12 +152,17 @@ function hasClosableRest({ book, settings }: Pick<Core, 'book' | 'settings'>, sy
   if (traders.length === 0) return false
   const lots = Math.max(longLots, shortLots)
   return (
-    lots >= (settings.instruments.get(symbol)?.lotsMin ?? 1) || opposing(book, traders, symbol) !== undefined
+    lots >= (settings.instruments.get(symbol)?.lotsMin ?? 1) ||
+    opposing(book, traders, symbol) !== undefined
   )
 }
 
 /** The first strategy that holds the other side of what no strategy holds; in one-way mode alone both can go. */
-function opposing(book: Book, traders: readonly StrategyId[], symbol: string): StrategyId | undefined {
+function opposing(
+  book: Book,
+  traders: readonly StrategyId[],
+  symbol: string,
+): StrategyId | undefined {
   if (book.positionMode !== 'one_way_mode') return undefined
   const { longLots, shortLots } = unclaimedHolding(book, symbol)
   return traders.find((id) => {
@@ -148,7 +171,10 @@ function opposing(book: Book, traders: readonly StrategyId[], symbol: string): S
   })
 }
 
-function shareOut({ book, settings }: Core, symbol: string): readonly (readonly [StrategyId, Holding])[] {
+function shareOut(
+  { book, settings }: Core,
+  symbol: string,
+): readonly (readonly [StrategyId, Holding])[] {
   const traders = tradersOf(settings, symbol)
   let { longLots, shortLots } = unclaimedHolding(book, symbol)
   const shares: (readonly [StrategyId, Holding])[] = []
@@ -176,5 +202,7 @@ function tradersOf(
   { strategies }: Pick<EngineSettings, 'strategies'>,
   symbol: string,
 ): readonly StrategyId[] {
-  return [...strategies.values()].flatMap(({ id, symbols }) => (symbols.includes(symbol) ? [id] : []))
+  return [...strategies.values()].flatMap(({ id, symbols }) =>
+    symbols.includes(symbol) ? [id] : [],
+  )
 }

@@ -18,7 +18,10 @@ import { expirePlaces } from '../strategies/take-decision.ts'
  * over because no strategy holds it (`adopt.ts`), and nothing else leaves until an operator releases the scope. It is a restriction like any other, so it goes on after a restart. A stop
  * that flattens does the same for the account without a restriction.
  */
-export function startFlatten(core: Core, order: { scope: Scope; reason: string; by: string }): void {
+export function startFlatten(
+  core: Core,
+  order: { scope: Scope; reason: string; by: string },
+): void {
   restrict(core, { ...order, mode: 'halted', code: 'flatten' })
   expirePlaces(core)
 }
@@ -68,7 +71,8 @@ function unreadIn(core: Core, scope: Scope): readonly string[] {
     const isConcerned = [...settings.strategies.values()].some(
       ({ id, symbols }) => symbols.includes(symbol) && isPart(scope, id, symbol),
     )
-    const isKnown = position.isConfirmed && !hasUnownedFills(book, symbol) && !hasUnreadableRows(core, symbol)
+    const isKnown =
+      position.isConfirmed && !hasUnownedFills(book, symbol) && !hasUnreadableRows(core, symbol)
     return (scope === symbol || scope === ACCOUNT || isConcerned) && !isKnown ? [symbol] : []
   })
 }
@@ -110,7 +114,8 @@ export function describeUnclosable(
     const [strategyId, symbol] = splitPair(key)
     const isHeld = holding.longLots > 0 || holding.shortLots > 0
     const isConcerned = isHeld && isPart(scope, strategyId, symbol) && strategyId !== ''
-    if (!isConcerned || strategyId.startsWith('~') || isBound(settings, strategyId, symbol)) return []
+    if (!isConcerned || strategyId.startsWith('~') || isBound(settings, strategyId, symbol))
+      return []
     return [[`${strategyId} ${symbol}`, describeSides(book, symbol, holding)] as const]
   })
   return Object.fromEntries(described)
@@ -133,7 +138,12 @@ export function releaseScope(core: Core, order: ScopeRelease): void {
   const stillHeld = describeLeftOpen(core, scope)
   if (Object.keys(stillHeld).length === 0) return
   const isOfRunBefore = core.run.phase === 'starting'
-  announce(core, 'warn', 'flatten.dropped', { scope, by, stillHeld, ...(isOfRunBefore && { isOfRunBefore }) })
+  announce(core, 'warn', 'flatten.dropped', {
+    scope,
+    by,
+    stillHeld,
+    ...(isOfRunBefore && { isOfRunBefore }),
+  })
 }
 
 /** What a flatten that was lifted has left open, by strategy and instrument. */
@@ -154,7 +164,10 @@ export function isOpen(core: Pick<Core, 'book' | 'settings'>, scope: Scope): boo
 }
 
 /** The open orders in a scope, except on instruments that are not configured any more: we cannot cancel those. */
-function openOrdersIn({ book, settings }: Pick<Core, 'book' | 'settings'>, scope: Scope): readonly Order[] {
+function openOrdersIn(
+  { book, settings }: Pick<Core, 'book' | 'settings'>,
+  scope: Scope,
+): readonly Order[] {
   return [...settings.instruments.keys()].flatMap((symbol) =>
     [...openOrdersOf(book, symbol)].filter(
       ({ state, terms }) => state !== 'quarantined' && isPart(scope, terms.strategyId, symbol),
@@ -167,12 +180,19 @@ function openOrdersIn({ book, settings }: Pick<Core, 'book' | 'settings'>, scope
  * that are not in the account, since lots of no strategy stand against them. What no strategy holds is closed as well,
  * except in the scope of one.
  */
-export function holdsAnything(core: Pick<Core, 'book' | 'settings'>, scope: Scope = ACCOUNT): boolean {
+export function holdsAnything(
+  core: Pick<Core, 'book' | 'settings'>,
+  scope: Scope = ACCOUNT,
+): boolean {
   const isHeld = [...core.book.holdings.keys()].some((key) => isToClose(core, key, scope))
   return isHeld || hasClosableUnclaimed(core, scope)
 }
 
-function isToClose({ book, settings }: Pick<Core, 'book' | 'settings'>, key: string, scope: Scope): boolean {
+function isToClose(
+  { book, settings }: Pick<Core, 'book' | 'settings'>,
+  key: string,
+  scope: Scope,
+): boolean {
   const [strategyId, symbol] = splitPair(key)
   if (!isPart(scope, strategyId, symbol) || !isBound(settings, strategyId, symbol)) return false
   const { longLots, shortLots } = closableHolding(book, strategyId as StrategyId, symbol)
@@ -180,7 +200,10 @@ function isToClose({ book, settings }: Pick<Core, 'book' | 'settings'>, key: str
 }
 
 /** What is held in the scope and no other flatten closes. */
-function describeLeftOpen(core: Pick<Core, 'book' | 'settings'>, scope: Scope): Record<string, string> {
+function describeLeftOpen(
+  core: Pick<Core, 'book' | 'settings'>,
+  scope: Scope,
+): Record<string, string> {
   return describeHeld(core, scope, (strategyId, symbol) =>
     [ACCOUNT, symbol, ...(strategyId === undefined ? [] : [strategyScope(strategyId)])].every(
       (one) => restrictionOf(core.book, one, 'flatten') === undefined,
@@ -203,7 +226,12 @@ function describeHeld(
   const unclaimed = [...core.settings.instruments.keys()].flatMap((symbol) => {
     const isConcerned = (scope === ACCOUNT || scope === symbol) && isAskedFor(undefined, symbol)
     if (!isConcerned || !hasClosableUnclaimed(core, symbol)) return []
-    return [[`no strategy ${symbol}`, describeSides(book, symbol, unclaimedHolding(book, symbol))] as const]
+    return [
+      [
+        `no strategy ${symbol}`,
+        describeSides(book, symbol, unclaimedHolding(book, symbol)),
+      ] as const,
+    ]
   })
   return Object.fromEntries([...described, ...unclaimed])
 }
@@ -244,7 +272,8 @@ function ownersOf(book: Book, symbol: string): readonly string[] {
     return held === symbol && !owner.startsWith('~') && !isFlat(holding) ? [owner] : []
   })
   const waiting = hasUnownedFills(book, symbol) ? ['an order that is not known yet'] : []
-  const unclaimed = waiting.length === 0 && !isFlat(unclaimedHolding(book, symbol)) ? ['no strategy'] : []
+  const unclaimed =
+    waiting.length === 0 && !isFlat(unclaimedHolding(book, symbol)) ? ['no strategy'] : []
   return [...strategies, ...waiting, ...unclaimed]
 }
 

@@ -18,7 +18,11 @@ export function holdScope(core: Core, command: HoldCommand): void {
   if (!scopes.includes(scope)) {
     const stillHeld = describeUnclosable(core, scope)
     const isHeld = Object.keys(stillHeld).length > 0
-    return announce(core, 'warn', 'trading.scopeUnknown', { scope, scopes, ...(isHeld && { stillHeld }) })
+    return announce(core, 'warn', 'trading.scopeUnknown', {
+      scope,
+      scopes,
+      ...(isHeld && { stillHeld }),
+    })
   }
   if (command.kind === 'flatten') return startFlatten(core, { scope, reason, by })
   const held = restrictionOf(core.book, scope, 'operator')

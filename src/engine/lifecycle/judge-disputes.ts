@@ -47,11 +47,14 @@ export function judgeDisputes(core: Core, event: EngineEvent): readonly string[]
 
 function comparedBy(core: Core, event: EngineEvent): readonly string[] {
   if (event.kind === 'positionRead') return [event.reading.symbol]
-  if (event.kind === 'fillsRead') return [...new Set(event.reading.fills.map(({ symbol }) => symbol))]
+  if (event.kind === 'fillsRead')
+    return [...new Set(event.reading.fills.map(({ symbol }) => symbol))]
   // New prices may end a dispute, or confirm a reading. Without one they cost nothing.
   const isWaiting = core.disputes.open.size > 0 || core.losses.awaited.size > 0
   if (event.kind !== 'snapshotTaken' || !isWaiting) return NONE
-  return [...core.instruments.keys()].filter((symbol) => isOpen(core, symbol) && isFresh(core, symbol))
+  return [...core.instruments.keys()].filter(
+    (symbol) => isOpen(core, symbol) && isFresh(core, symbol),
+  )
 }
 
 const NONE: readonly string[] = []
@@ -84,7 +87,11 @@ function compareProfit(core: Core, symbol: string): void {
     tolerance: toleranceOf(core, symbol, accountHoldingOf(core.book, symbol), price.price),
     answeredAt: statement.requestedAt,
   })
-  const answers = { positionAt: statement.requestedAt, tickersAt: price.answeredAt, isInBand: price.isInBand }
+  const answers = {
+    positionAt: statement.requestedAt,
+    tickersAt: price.answeredAt,
+    isInBand: price.isInBand,
+  }
   if (isJudged(core)) {
     const settled = settledOf(core, symbol)
     noteWorth(core, symbol, { trust, ours: settled + ours, theirs: settled + theirs, ...answers })
@@ -133,7 +140,9 @@ function judgeTrust(core: Core, scope: Scope, compared: Compared): Trust {
   const dispute = noteComparison(core, isHeld ? { ...comparison, answeredAt } : comparison)
   if (!isHeld) return 'flat'
   if (!dispute) return 'agreed'
-  return core.now - dispute.countedFrom >= figureSettingsOf(core).disputeMsMax ? 'alone' : 'disputed'
+  return core.now - dispute.countedFrom >= figureSettingsOf(core).disputeMsMax
+    ? 'alone'
+    : 'disputed'
 }
 
 function inWords(core: Core, amount: number): string {
@@ -161,7 +170,10 @@ interface StrategyMoment {
  * A strategy's second figure is its own entries at the exchange's mark price. Where strategies hold against each other and
  * the account holds nothing, the exchange states no mark: then the index in the tickers is the second witness.
  */
-function noteStrategy(core: Core, { strategy, symbol, statement, price, trust }: StrategyMoment): void {
+function noteStrategy(
+  core: Core,
+  { strategy, symbol, statement, price, trust }: StrategyMoment,
+): void {
   const { id } = strategy
   const settled = settledOfStrategy(core, id, symbol)
   const held = holdingOf(core.book, id, symbol)
@@ -202,7 +214,11 @@ function judgeRecount(core: Core): void {
     isLarge: true,
     silenceMsMax: 2 * MINUTE_MS,
   })
-  if (!dispute || dispute.comparisons < DIFFERENCES_TO_BELIEVE || restrictionOf(book, ACCOUNT, 'recount'))
+  if (
+    !dispute ||
+    dispute.comparisons < DIFFERENCES_TO_BELIEVE ||
+    restrictionOf(book, ACCOUNT, 'recount')
+  )
     return
   halt(core, ACCOUNT, 'recount', `the book says ${dispute.ours}; its fills say ${dispute.theirs}`)
 }

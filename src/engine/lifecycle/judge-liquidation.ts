@@ -64,7 +64,12 @@ function judge(
     if (noteAlone(core, distance)) sayAlone(core, distance)
     if (!noteNear(core, distance, warn)) continue
     const { holdSide, trust } = distance
-    announce(core, 'warn', 'liquidation.near', { symbol, holdSide, trust, reason: reasonOf(distance, warn) })
+    announce(core, 'warn', 'liquidation.near', {
+      symbol,
+      holdSide,
+      trust,
+      reason: reasonOf(distance, warn),
+    })
   }
   const near = distances.find((one) => farthestOf(core, one) <= reduce)
   if (near) holdOnce(core, symbol, 'liquidationNear', reasonOf(near, reduce))
@@ -102,7 +107,9 @@ function farthestOf(core: Core, distance: LiquidationDistance): number {
     case 'alone':
       return ours
     case 'ours':
-      return ratioTrust === 'agreed' || isProfitTrusted(core, symbol) ? ours : Number.POSITIVE_INFINITY
+      return ratioTrust === 'agreed' || isProfitTrusted(core, symbol)
+        ? ours
+        : Number.POSITIVE_INFINITY
     case 'stated':
     case 'none':
       return Number.POSITIVE_INFINITY
@@ -126,11 +133,19 @@ function sayAlone(core: Core, distance: LiquidationDistance): void {
 
 function reasonOf(distance: LiquidationDistance, limit: number): string {
   const { trust } = distance
-  const differ = trust === 'disputed' ? ' (they differ)' : trust === 'alone' ? ' (ours counts alone)' : ''
+  const differ =
+    trust === 'disputed' ? ' (they differ)' : trust === 'alone' ? ' (ours counts alone)' : ''
   return `${describe(distance)}${differ}, limit ${percent(limit)}`
 }
 
-function describe({ holdSide, markPrice, ours, stated, trust, ...prices }: LiquidationDistance): string {
+function describe({
+  holdSide,
+  markPrice,
+  ours,
+  stated,
+  trust,
+  ...prices
+}: LiquidationDistance): string {
   const ofOurs = `${percent(ours)} from ${prices.ourPrice.toPrecision(7)} by our own count`
   const ofStated = `${percent(stated)} from ${prices.statedPrice.toPrecision(7)} as the exchange states it`
   const figures = [...(trust === 'stated' ? [] : [ofOurs]), ...(trust === 'ours' ? [] : [ofStated])]

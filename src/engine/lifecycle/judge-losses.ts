@@ -33,7 +33,8 @@ export function judgeLosses(core: Core, event: EngineEvent, symbols: readonly st
   if (symbols.length === 0) return
   if (!losses?.limits.has(ACCOUNT)) notePeak(core)
   for (const [scope, limits] of losses?.limits ?? []) {
-    if (isConcerned(core, scope, symbols)) judge(core, scope, { limits, timeZone: losses?.timeZone ?? 'UTC' })
+    if (isConcerned(core, scope, symbols))
+      judge(core, scope, { limits, timeZone: losses?.timeZone ?? 'UTC' })
   }
 }
 
@@ -83,7 +84,8 @@ function judgeDrawdown(
   }
   const isFlattened = isBeyond(confirmed.lastDrawdown, 'flatten')
   if (isFlattened) flatten(core, scope, reasonOf('flatten', believed.lastDrawdown))
-  else if (isBeyond(believed.drawdown, 'reducing')) holdOnce(core, scope, 'drawdown', reasonOf('reducing'))
+  else if (isBeyond(believed.drawdown, 'reducing'))
+    holdOnce(core, scope, 'drawdown', reasonOf('reducing'))
   const isAwaited = !isFlattened && isBeyond(believed.lastDrawdown, 'flatten')
   noteAwaited(core, scope, isAwaited)
   if (isAwaited) for (const symbol of heldIn(core, scope)) askForPositionAgain(core, symbol)
@@ -97,7 +99,8 @@ function judgeWorse(
   { daily = Number.POSITIVE_INFINITY, drawdown = {} }: LossLimits,
 ): void {
   if (isDisputed && (isHeldForDispute(core, scope) || Number.isNaN(worse.dayLoss))) return
-  const { reducing = Number.POSITIVE_INFINITY, flatten: closing = Number.POSITIVE_INFINITY } = drawdown
+  const { reducing = Number.POSITIVE_INFINITY, flatten: closing = Number.POSITIVE_INFINITY } =
+    drawdown
   const isFallen = isReached(worse.drawdown, reducing) || isReached(worse.lastDrawdown, closing)
   const reason =
     isDisputed && (isFallen || isReached(worse.dayLoss, daily))
@@ -133,7 +136,12 @@ function judgeStreak(core: Core, scope: Scope, { streak }: LossLimits): void {
   for (const [pair, { lostInRow = 0 }] of core.book.ownTrades) {
     const [strategyId, symbol] = splitPair(pair)
     if (strategyScope(strategyId) !== scope || lostInRow < streak) continue
-    holdOnce(core, scope, 'losingStreak', `${lostInRow} trades in a row lost on ${symbol}, limit ${streak}`)
+    holdOnce(
+      core,
+      scope,
+      'losingStreak',
+      `${lostInRow} trades in a row lost on ${symbol}, limit ${streak}`,
+    )
   }
 }
 

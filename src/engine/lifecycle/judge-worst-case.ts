@@ -58,7 +58,8 @@ export function judgeWorstCase(core: Core, symbols: readonly string[]): void {
 
 function warn(core: Core, worst: WorstCase | undefined): void {
   const used = worst?.used ?? 0
-  if (!noteNearBudget(core, used >= WORST_CASE_WARN, used < WORST_CASE_WARN * REARMED) || !worst) return
+  if (!noteNearBudget(core, used >= WORST_CASE_WARN, used < WORST_CASE_WARN * REARMED) || !worst)
+    return
   announce(core, 'warn', 'worstCase.near', { reason: reasonOf(core, worst, WORST_CASE_WARN) })
 }
 

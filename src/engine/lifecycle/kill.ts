@@ -9,7 +9,13 @@ import { clockUnsynchronised, exchangeNow } from '../state/clock-state.ts'
 import { announce, type Core, emit, record } from '../state/core.ts'
 import { holdAllWishes } from '../state/decision-state.ts'
 import { askForCancel, isAnythingOpen } from '../state/open-calls.ts'
-import { beginKilling, endKilling, enterPhase, type KillCommand, type KillState } from '../state/run-state.ts'
+import {
+  beginKilling,
+  endKilling,
+  enterPhase,
+  type KillCommand,
+  type KillState,
+} from '../state/run-state.ts'
 import { isKilling, restrict } from '../state/trading-mode.ts'
 import type { StopPolicy } from '../event.ts'
 import { describeOwned } from './flatten.ts'
@@ -134,7 +140,8 @@ export function advanceKill(core: Core): void {
   if (kill.phase === 'clean' && kill.release) return releaseKill(core, kill.release)
   logIfLate(core, kill)
   if (kill.stopAskedAt === undefined) return
-  const isOver = core.now - kill.stopAskedAt >= core.settings.execution.stopTimeoutMs || isInVain(core, kill)
+  const isOver =
+    core.now - kill.stopAskedAt >= core.settings.execution.stopTimeoutMs || isInVain(core, kill)
   if (kill.phase === 'clean' || isOver) startStop(core, kill.stopPolicy, kill.stopAskedAt)
 }
 
@@ -151,7 +158,9 @@ function nextPhase(core: Core, kill: KillState): KillPhase {
       return isPastAcceptance(core) ? 'confirming' : 'waiting'
     case 'confirming':
       if (isBusy(core)) return 'confirming'
-      return core.calls.cancelsThatFound > kill.foundBefore || hasOpenOrders(core) ? 'clearing' : 'proving'
+      return core.calls.cancelsThatFound > kill.foundBefore || hasOpenOrders(core)
+        ? 'clearing'
+        : 'proving'
     case 'proving':
       return isBusy(core) || hasOpenOrders(core) ? 'clearing' : prove(core, kill)
     case 'clean':
@@ -195,7 +204,9 @@ function isPastAcceptance(core: Core): boolean {
 
 /** Proved when fills and positions, as the grids read them, show the same twice in a row. */
 function prove(core: Core, kill: KillState): KillPhase {
-  const isRead = [...core.instruments.values()].every(({ position }) => position.agreedAt >= kill.roundAt)
+  const isRead = [...core.instruments.values()].every(
+    ({ position }) => position.agreedAt >= kill.roundAt,
+  )
   if (!isRead || core.readings.fillsReadAt < kill.roundAt) return 'proving'
   const seen = JSON.stringify([core.book.fillsThroughAt, [...core.book.account]])
   const state = own(kill)

@@ -77,13 +77,15 @@ export function planPeakRelease(core: Core, order: ReleaseCommand): PeakRelease 
   const { scope, newPeak = false } = order
   const drawdown = core.settings.losses?.limits.get(scope)?.drawdown
   const used = core.losses.used.get(scope)
-  if (drawdown === undefined || used === undefined || !(newPeak || isHeld(core, scope))) return undefined
+  if (drawdown === undefined || used === undefined || !(newPeak || isHeld(core, scope)))
+    return undefined
   const { flatten } = drawdown
   const isKept = !newPeak && flatten !== undefined
   const capital = scope === ACCOUNT ? Number(core.settings.capital?.toString() ?? 0) : 0
   const peakOf = (step: DrawdownStep): number =>
     capital + (isKept && step === 'flatten' ? used.lastPeak : used.net)
-  const levelOf = (step: DrawdownStep): number => lastLevel(scope, peakOf(step), drawdown[step] ?? 0)
+  const levelOf = (step: DrawdownStep): number =>
+    lastLevel(scope, peakOf(step), drawdown[step] ?? 0)
   const isAgain = isKept && isReached(used.lastDrawdown, flatten)
   return {
     peak: newPeak ? 'new' : 'kept',
@@ -120,7 +122,11 @@ export function levelOfStep(
   return { peak, level: lastLevel(scope, peak, limit) }
 }
 
-function coolDownLeftMs({ book, run, now }: Core, scope: Scope, losses: LossSettings | undefined): number {
+function coolDownLeftMs(
+  { book, run, now }: Core,
+  scope: Scope,
+  losses: LossSettings | undefined,
+): number {
   const held = OF_DRAWDOWN.map((code) => restrictionOf(book, scope, code))
   const newest = Math.max(...held.map((restriction) => restriction?.at ?? Number.NEGATIVE_INFINITY))
   // A time in the future: the clock was ahead then. It was before this run, more is not known.

@@ -12,7 +12,12 @@ import { dropUnneededCandles, listMissingCandles } from '../state/candles.ts'
 import { noteChanged } from '../state/changes.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { announce, type Core, record, type InstrumentState } from '../state/core.ts'
-import { isProved, noteLateCancel, noteStartStage, noteUnansweredCancel } from '../state/instrument-state.ts'
+import {
+  isProved,
+  noteLateCancel,
+  noteStartStage,
+  noteUnansweredCancel,
+} from '../state/instrument-state.ts'
 import { askForFills, askForPosition, askForPositionSoon } from '../state/readings.ts'
 import { enterPhase, holdWishesOn, noteStart, noteStarted } from '../state/run-state.ts'
 import { dropPlaces, dropUncountable } from '../strategies/take-decision.ts'
@@ -77,8 +82,10 @@ export function startRun(core: Core): void {
   if (killOf(book) !== undefined) beginKill(core)
   for (const instrument of core.instruments.values()) {
     const cancelledAt = book.cancels.get(instrument.symbol)
-    if (cancelledAt !== undefined) noteUnansweredCancel(core, instrument, { requestAt: cancelledAt })
-    if (settings.hasRetreated) noteLateCancel(instrument, core.now + settings.execution.acceptanceWindowMs)
+    if (cancelledAt !== undefined)
+      noteUnansweredCancel(core, instrument, { requestAt: cancelledAt })
+    if (settings.hasRetreated)
+      noteLateCancel(instrument, core.now + settings.execution.acceptanceWindowMs)
   }
   announce(core, 'info', 'recovery.started', { epoch: book.epoch, ...countFound(core) })
   noteStart(core.run, { saidAt: core.now })
@@ -135,7 +142,9 @@ function countFound(core: Core): Record<string, unknown> {
         .filter(([, holding]) => netLots(holding) !== 0)
         .map(([symbol, holding]) => [symbol, netLots(holding)]),
     ),
-    ...(core.book.restrictions.size > 0 ? { restrictions: [...core.book.restrictions.values()] } : {}),
+    ...(core.book.restrictions.size > 0
+      ? { restrictions: [...core.book.restrictions.values()] }
+      : {}),
   }
 }
 
@@ -198,7 +207,9 @@ function areLossesKnown(core: Core): boolean {
 
 /** The instruments that are not traded yet. */
 export function unprovedOf({ instruments }: Pick<Core, 'instruments'>): readonly string[] {
-  return [...instruments.values()].flatMap((instrument) => (isProved(instrument) ? [] : instrument.symbol))
+  return [...instruments.values()].flatMap((instrument) =>
+    isProved(instrument) ? [] : instrument.symbol,
+  )
 }
 
 /**
@@ -206,7 +217,8 @@ export function unprovedOf({ instruments }: Pick<Core, 'instruments'>): readonly
  * and what this run cancels stands in the book. One that is halted is resolved when it is released.
  */
 export function isRetreatSettled({ settings, run, instruments, book, now }: Core): boolean {
-  if (settings.hasRetreated !== true || !run.start.isOver || killOf(book) !== undefined) return false
+  if (settings.hasRetreated !== true || !run.start.isOver || killOf(book) !== undefined)
+    return false
   return [...instruments.values()].every(
     ({ symbol, phase, lateCancelUntil }) =>
       phase === 'idle' && now >= lateCancelUntil && !isHaltedItself(book, symbol),
@@ -267,8 +279,10 @@ function logProgress(core: Core, proved: number): void {
   noteStart(core.run, { saidAt: core.now })
   const stages = Object.groupBy(core.instruments.values(), ({ start }) => start.stage)
   announce(core, 'info', 'recovery.progress', {
-    ...{ proved, instruments: core.instruments.size },
-    ...{ reading: stages.reading?.length ?? 0, resolving: stages.resolving?.length ?? 0 },
+    proved,
+    instruments: core.instruments.size,
+    reading: stages.reading?.length ?? 0,
+    resolving: stages.resolving?.length ?? 0,
     checking: stages.checking?.length ?? 0,
   })
 }

@@ -13,7 +13,12 @@ import {
 import { announce, type Core, emit, instrumentOf, type InstrumentState } from '../state/core.ts'
 import { isAnythingOpenBeside } from '../state/open-calls.ts'
 import { askForFills, askForPosition } from '../state/readings.ts'
-import { beginStopping, enterPhase, noteFlatBeforeStop, type StopState } from '../state/run-state.ts'
+import {
+  beginStopping,
+  enterPhase,
+  noteFlatBeforeStop,
+  type StopState,
+} from '../state/run-state.ts'
 import { recordAllStates } from '../strategies/strategy-memory.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 import { describeOwned, holdsAnything } from './flatten.ts'
@@ -63,8 +68,10 @@ export function stopWhenFlat(core: Core): void {
   if (flatBeforeStop === undefined || phase === 'stopping' || phase === 'stopped') return
   const { askedAt } = flatBeforeStop
   const isOver =
-    core.now - askedAt >= core.settings.execution.stopTimeoutMs - PROOF_MS || isInVain(core, askedAt)
-  const isAllClosed = phase === 'running' && !isBusy(core) && !hasOpenOrders(core) && !holdsAnything(core)
+    core.now - askedAt >= core.settings.execution.stopTimeoutMs - PROOF_MS ||
+    isInVain(core, askedAt)
+  const isAllClosed =
+    phase === 'running' && !isBusy(core) && !hasOpenOrders(core) && !holdsAnything(core)
   if (isOver || isAllClosed) startStop(core, 'flatten', askedAt)
 }
 
@@ -75,7 +82,8 @@ function isInVain(core: Core, askedAt: number): boolean {
   const isLeft = ({ symbol }: InstrumentState): boolean =>
     hasOpenOrder(core, symbol) || holdsAnything(core, symbol)
   return (
-    unread.size > 0 && [...core.instruments.values()].every((one) => unread.has(one.symbol) || !isLeft(one))
+    unread.size > 0 &&
+    [...core.instruments.values()].every((one) => unread.has(one.symbol) || !isLeft(one))
   )
 }
 
@@ -165,7 +173,8 @@ function enter(core: Core, stop: StopState, phase: StopPhase): void {
   if (phase === 'confirming') {
     resolveAll(
       core,
-      ({ symbol, cancelResolutions }) => cancelResolutions > (stop.cancelledBefore.get(symbol) ?? 0),
+      ({ symbol, cancelResolutions }) =>
+        cancelResolutions > (stop.cancelledBefore.get(symbol) ?? 0),
     )
   }
   // Those whose rows cannot be read now have no second cancel-all yet, also if they can be read before the proof begins.
@@ -181,7 +190,8 @@ function enter(core: Core, stop: StopState, phase: StopPhase): void {
 
 function resolveAll(core: Core, isConcerned: (instrument: InstrumentState) => boolean): void {
   for (const instrument of core.instruments.values()) {
-    if (isConcerned(instrument) && instrument.phase === 'idle') startResolution(core, instrument, 'command')
+    if (isConcerned(instrument) && instrument.phase === 'idle')
+      startResolution(core, instrument, 'command')
   }
 }
 
@@ -220,11 +230,13 @@ function prove(core: Core, stop: StopState): void {
     return finish(core, stop.policy !== 'flatten' || !holdsAnything(core))
   }
   // That the exchange does not know an instrument any more is an answer.
-  const isReadableNoMore = unproved.length > 0 && unproved.every((one) => refusalOfInstrument(core, one))
+  const isReadableNoMore =
+    unproved.length > 0 && unproved.every((one) => refusalOfInstrument(core, one))
   if (isReadableNoMore && core.now >= readableAt && core.readings.fillsReadAt >= stop.provingAt)
     return finish(core, false)
   const isInTime = core.now < stop.provingAt + UNREADABLE_PATIENCE_MS
-  if (!isInTime && unproved.every(({ symbol }) => isUnreadable(core, symbol))) return finish(core, false)
+  if (!isInTime && unproved.every(({ symbol }) => isUnreadable(core, symbol)))
+    return finish(core, false)
   if (core.now < readableAt || core.now - stop.askedAt < READ_AGAIN_MS) return
   own(stop).askedAt = core.now
   for (const { symbol } of unproved) askForPosition(core, symbol)
@@ -264,7 +276,8 @@ function finish(core: Core, clean: boolean): void {
     clean,
     policy: core.run.stop?.policy,
     openOrders: open.length,
-    unknownOrders: open.filter((order) => order.state === 'unknown' || order.state === 'sent').length,
+    unknownOrders: open.filter((order) => order.state === 'unknown' || order.state === 'sent')
+      .length,
     ...(unproved.length > 0 ? { unproved } : {}),
     ...(refused.length > 0 ? { reason: refused.join('; ') } : {}),
     ...(isHeld && { stillHeld }),

@@ -19,7 +19,12 @@ export function takeDecisionFailure(
   const inRow = noteFailure(core, strategyId)
   if (hasFailed(core, strategyId)) return
   if (inRow >= FAILURES_MAX) {
-    halt(core, strategyScope(strategyId), 'strategyFailed', `${inRow} decisions failed in a row: ${reason}`)
+    halt(
+      core,
+      strategyScope(strategyId),
+      'strategyFailed',
+      `${inRow} decisions failed in a row: ${reason}`,
+    )
     endOrders(core, strategyId, reason)
   } else if (isPaused) {
     const policy = policyOf(core, strategyId)
@@ -36,7 +41,13 @@ interface DecisionFailure {
 /** A strategy failed outside of a decision: it is halted until an operator releases it (STR1). */
 export function haltStrategy(core: Core, { strategyId, reason, by }: HaltCommand): void {
   if (!core.settings.strategies.has(strategyId) || hasFailed(core, strategyId)) return
-  restrict(core, { scope: strategyScope(strategyId), mode: 'halted', code: 'strategyFailed', reason, by })
+  restrict(core, {
+    scope: strategyScope(strategyId),
+    mode: 'halted',
+    code: 'strategyFailed',
+    reason,
+    by,
+  })
   endOrders(core, strategyId, reason)
 }
 
@@ -57,7 +68,8 @@ function endOrders(core: Core, strategyId: StrategyId, reason: string): void {
   withdrawWishes(core, strategyId)
   if (policy !== 'flatten') return
   startFlatten(core, {
-    ...{ scope: strategyScope(strategyId), by: 'onFailure' },
+    scope: strategyScope(strategyId),
+    by: 'onFailure',
     reason: `onFailure: flatten, after ${reason}`,
   })
 }

@@ -43,7 +43,11 @@ interface ApprovedSoFar {
 const NOTHING: ApprovedOrders = { items: [], denials: [], reduces: false }
 
 /** Runs the risk checks on every candidate, closing orders first. The rungs of a restricted ladder are cut to what is held. */
-export function approveOrders(core: Core, symbol: string, candidates: readonly Candidate[]): ApprovedOrders {
+export function approveOrders(
+  core: Core,
+  symbol: string,
+  candidates: readonly Candidate[],
+): ApprovedOrders {
   if (candidates.length === 0) return NOTHING
   const items: ApprovedItem[] = []
   const denials: (Denial | Undescribed<Denial>)[] = []
@@ -71,7 +75,10 @@ export function approveOrders(core: Core, symbol: string, candidates: readonly C
 }
 
 /** The exchange handles the orders of a batch in turn: an approved one rests already when the next is handled. */
-function noteResting(resting: ApprovedSoFar['resting'], { action, ticks, force }: OrderIntent): void {
+function noteResting(
+  resting: ApprovedSoFar['resting'],
+  { action, ticks, force }: OrderIntent,
+): void {
   if (ticks === undefined || !canRest({ ticks, force })) return
   if (tradesAs(action) === 'buy') resting.buyTicks = Math.max(resting.buyTicks, ticks)
   else resting.sellTicks = Math.min(resting.sellTicks, ticks)
@@ -110,7 +117,8 @@ function createRiskContexts(
   const others = (): OtherInstruments => (counted ??= countOthers(core, symbol))
   let opened: { readonly opening: Opening | undefined } | undefined
   let basis: { readonly worstCase: WorstCaseBasis | undefined } | undefined
-  const openings = (): Opening | undefined => (opened ??= { opening: openingOn(core, symbol) }).opening
+  const openings = (): Opening | undefined =>
+    (opened ??= { opening: openingOn(core, symbol) }).opening
   const contexts = new Map<StrategyId, RiskContext>()
   return (id) => {
     const known = contexts.get(id)

@@ -91,7 +91,10 @@ function haltOnFatal(
   answer: Answer<BatchResult>,
   items: readonly ItemOutcome[],
 ): void {
-  const codes = [...items.map((item) => item.code), answer.kind === 'refused' ? answer.code : undefined]
+  const codes = [
+    ...items.map((item) => item.code),
+    answer.kind === 'refused' ? answer.code : undefined,
+  ]
   for (const code of codes) {
     if (code === undefined) continue
     const { topic } = errorCode(code)

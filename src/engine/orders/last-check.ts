@@ -29,8 +29,10 @@ export function objectToBatch(
     const isFlatten = terms.purpose === 'flatten'
     const trading = tradingStateOf(core, terms.symbol, terms.strategyId)
     const reduces = (): boolean => reducesRisk(terms, besideOthers(core.book, terms))
-    if (heldBackBy(trading, { isFlatten, reduces }) !== undefined) return 'trading was restricted meanwhile'
-    if (isBlind && !reduces()) return 'fills or the position have not been read for too long meanwhile'
+    if (heldBackBy(trading, { isFlatten, reduces }) !== undefined)
+      return 'trading was restricted meanwhile'
+    if (isBlind && !reduces())
+      return 'fills or the position have not been read for too long meanwhile'
     if (checkExplained(terms, openingContextOf(core, terms, trading)) !== undefined) {
       return 'fills came meanwhile that nothing explains'
     }

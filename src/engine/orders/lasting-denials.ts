@@ -33,7 +33,10 @@ export function noteLastingDenials(
   symbol: string,
   denials: readonly Pick<Denial, 'code' | 'key'>[],
 ): void {
-  if (isHeldForNow(core) || !denials.every(({ code, key }) => LASTING_CODES.has(code) && key === undefined))
+  if (
+    isHeldForNow(core) ||
+    !denials.every(({ code, key }) => LASTING_CODES.has(code) && key === undefined)
+  )
     return
   noteDenied(core.changes, symbol, denialBasisOf(core, symbol))
 }
@@ -42,7 +45,8 @@ export function noteLastingDenials(
 export function isStillDenied(core: Core, symbol: string): boolean {
   const { denied, changed } = core.changes
   const then = denied.get(symbol)
-  if (then?.snapshot !== core.market.snapshots || changed.has(symbol) || isHeldForNow(core)) return false
+  if (then?.snapshot !== core.market.snapshots || changed.has(symbol) || isHeldForNow(core))
+    return false
   const now = denialBasisOf(core, symbol)
   return then.isFresh === now.isFresh && then.isAccountFresh === now.isAccountFresh
 }

@@ -8,7 +8,15 @@ import type { Order } from '../../domain/order.ts'
 import { type Holding, netLots } from '../../domain/position.ts'
 import { stepBelow } from '../../lib/grid.ts'
 import { backedHolding } from '../book/allocation.ts'
-import { accountHoldingOf, holdingOf, killOf, openOrdersOf, pairKey, pairOf, placesOf } from '../book/book.ts'
+import {
+  accountHoldingOf,
+  holdingOf,
+  killOf,
+  openOrdersOf,
+  pairKey,
+  pairOf,
+  placesOf,
+} from '../book/book.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { isQuoteHeld, isUndecided } from '../state/decision-state.ts'
@@ -49,8 +57,11 @@ interface PlanInProgress {
  */
 export function planInstrument(core: Core, symbol: string): InstrumentPlan {
   const plan: PlanInProgress = {
-    ...{ candidates: [], unwanted: new Set<Order>(), stale: new Set<Order>() },
-    ...{ waiting: 0, isRestricted: false },
+    candidates: [],
+    unwanted: new Set<Order>(),
+    stale: new Set<Order>(),
+    waiting: 0,
+    isRestricted: false,
   }
   const { strategies } = core.settings
   const { satisfied } = totalsOf(core, symbol)
@@ -106,7 +117,12 @@ interface StrategyOrders {
   readonly orders: readonly Order[]
 }
 
-function planStrategy(core: Core, symbol: string, strategy: StrategyOrders, plan: PlanInProgress): void {
+function planStrategy(
+  core: Core,
+  symbol: string,
+  strategy: StrategyOrders,
+  plan: PlanInProgress,
+): void {
   planQuotes(core, symbol, strategy, plan)
   planTargets(core, symbol, strategy, plan)
   planPlaces(core, symbol, strategy, plan)
@@ -118,7 +134,12 @@ function planStrategy(core: Core, symbol: string, strategy: StrategyOrders, plan
   }
 }
 
-function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: PlanInProgress): void {
+function planQuotes(
+  core: Core,
+  symbol: string,
+  { id, orders }: StrategyOrders,
+  plan: PlanInProgress,
+): void {
   const own = orders.filter((order) => order.terms.purpose === 'quote')
   const isWanted = isTrading(core) && !isFlattening(core, symbol, id)
   const levels = isWanted ? (core.book.quotes.get(pairOf(id, symbol)) ?? []) : []
@@ -136,17 +157,28 @@ function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, 
     holding: holdingOf(core.book, id, symbol),
     ordinal: core.book.ordinals.get(pairOf(id, symbol)) ?? 0,
     deadlineAt: freshUntil(core, symbol),
-    isRestricted: isRestricted(core, { strategyId: id, symbol }),
-    ...{ bid, ask },
+    isRestricted: isRestricted(core, {
+      strategyId: id,
+      symbol,
+    }),
+    bid,
+    ask,
   })
   // A ladder whose strategy must decide first is planned again when it has decided.
   if (missing.length > 0 && !isQuoteHeld(core, id, symbol)) addCandidates(core, missing, plan)
   for (const order of extra) dismiss(order, plan)
 }
 
-function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: PlanInProgress): void {
+function planTargets(
+  core: Core,
+  symbol: string,
+  { id, orders }: StrategyOrders,
+  plan: PlanInProgress,
+): void {
   const target = targetOf(core, id, symbol)
-  const own = orders.filter(({ terms }) => terms.purpose === 'target' || terms.purpose === 'flatten')
+  const own = orders.filter(
+    ({ terms }) => terms.purpose === 'target' || terms.purpose === 'flatten',
+  )
   if (target === undefined) {
     for (const order of own) dismiss(order, plan)
     return
@@ -249,10 +281,16 @@ function targetOf(core: Core, id: StrategyId, symbol: string): number | undefine
   return isTrading(core) ? core.book.targets.get(pairOf(id, symbol)) : undefined
 }
 
-function planPlaces(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: PlanInProgress): void {
+function planPlaces(
+  core: Core,
+  symbol: string,
+  { id, orders }: StrategyOrders,
+  plan: PlanInProgress,
+): void {
   for (const order of orders) {
     if (order.terms.purpose !== 'place') continue
-    if (core.book.withdrawn.has(order.terms.clientOid) || isTakenAway(core, symbol, id)) dismiss(order, plan)
+    if (core.book.withdrawn.has(order.terms.clientOid) || isTakenAway(core, symbol, id))
+      dismiss(order, plan)
     else if (order.state === 'queued') queueAgain(core, order, plan)
   }
   if (!isTrading(core) || isFlattening(core, symbol, id)) return
@@ -264,7 +302,11 @@ function planPlaces(core: Core, symbol: string, { id, orders }: StrategyOrders, 
 /** A kill, a flatten, and a stop that does not leave orders, also cancel what was placed by name. */
 function isTakenAway(core: Core, symbol: string, id: StrategyId): boolean {
   const { stop } = core.run
-  return isKilling(core) || isFlattening(core, symbol, id) || (stop !== undefined && stop.policy !== 'leave')
+  return (
+    isKilling(core) ||
+    isFlattening(core, symbol, id) ||
+    (stop !== undefined && stop.policy !== 'leave')
+  )
 }
 
 /** Whether the last order of the key is still open: the next one is placed only after its end. */

@@ -20,7 +20,11 @@ import { marginModeOf } from '../resolution/account-setup.ts'
  */
 const SIGNED_WITHIN = 10
 
-export function signedWithinMs({ acceptanceWindowMs }: { readonly acceptanceWindowMs: number }): number {
+export function signedWithinMs({
+  acceptanceWindowMs,
+}: {
+  readonly acceptanceWindowMs: number
+}): number {
   return acceptanceWindowMs / SIGNED_WITHIN
 }
 

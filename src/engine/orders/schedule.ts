@@ -38,11 +38,14 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
     noteSettled(core.changes, instrument.symbol)
   }
   if (instrument.phase !== 'idle' || core.run.phase === 'stopped') return
-  if (hasOrder(core, instrument.symbol, 'unknown')) return startResolution(core, instrument, 'unknown')
-  if (hasReleasedQuarantine(core, instrument.symbol)) return startResolution(core, instrument, 'released')
+  if (hasOrder(core, instrument.symbol, 'unknown'))
+    return startResolution(core, instrument, 'unknown')
+  if (hasReleasedQuarantine(core, instrument.symbol))
+    return startResolution(core, instrument, 'released')
   if (isStarting(core, instrument)) return
   // A cancel-all for all instruments left while a batch was out: which orders of the batch it cancelled is not known.
-  if (core.book.cancels.has(instrument.symbol)) return startResolution(core, instrument, 'cancelledAlong')
+  if (core.book.cancels.has(instrument.symbol))
+    return startResolution(core, instrument, 'cancelledAlong')
   const plan = planInstrument(core, instrument.symbol)
   if (plan.stale.length > 0) {
     dropStale(core, instrument.symbol, plan.stale)
@@ -50,7 +53,8 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   }
   const isRunning = isTrading(core)
   // During a stop missing orders are left to the next run.
-  if (isRunning && isCrossedTooLong(core, instrument)) return startResolution(core, instrument, 'missing')
+  if (isRunning && isCrossedTooLong(core, instrument))
+    return startResolution(core, instrument, 'missing')
   noteUnwanted(instrument, namesOf(plan.unwanted), core.now)
   if (mustCancel(core, plan)) {
     return startResolution(core, instrument, isRunning ? 'unwanted' : 'command')
@@ -61,11 +65,14 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   askForBatch(core, instrument, approved)
   if (!isRunning || !onlyCandidatesRemain(core, instrument, plan)) return
   if (plan.candidates.length === 0) noteSettled(core.changes, instrument.symbol)
-  else if (isAllDenied(plan, approved)) noteLastingDenials(core, instrument.symbol, approved.denials)
+  else if (isAllDenied(plan, approved))
+    noteLastingDenials(core, instrument.symbol, approved.denials)
 }
 
 function isAllDenied({ candidates }: InstrumentPlan, { denials }: ApprovedOrders): boolean {
-  return denials.length === candidates.length && candidates.every(({ again }) => again === undefined)
+  return (
+    denials.length === candidates.length && candidates.every(({ again }) => again === undefined)
+  )
 }
 
 /**
@@ -85,7 +92,11 @@ function onlyCandidatesRemain(
   )
 }
 
-function askForBatch(core: Core, instrument: InstrumentState, { items, reduces }: ApprovedOrders): void {
+function askForBatch(
+  core: Core,
+  instrument: InstrumentState,
+  { items, reduces }: ApprovedOrders,
+): void {
   if (items.length === 0 || packInstrument(core, instrument, items).length === 0) {
     return wantNoBatch(instrument)
   }
@@ -108,7 +119,11 @@ export function placeBatch(core: Core): void {
 function askForNext(core: Core): void {
   const next = instrumentsAwaitingBatch(core)
   if (next.length === 0) return
-  askForGrant(core, 'batchPlaceOrder', next.some(({ wantsReduce }) => wantsReduce) ? 'reduce' : 'add')
+  askForGrant(
+    core,
+    'batchPlaceOrder',
+    next.some(({ wantsReduce }) => wantsReduce) ? 'reduce' : 'add',
+  )
 }
 
 function instrumentsAwaitingBatch(core: Core): InstrumentState[] {
@@ -125,7 +140,9 @@ function byUrgency(left: InstrumentState, right: InstrumentState): number {
 function sendBatchOf(core: Core, instrument: InstrumentState): boolean {
   const { symbol } = instrument
   const { items } = approveOrders(core, symbol, planInstrument(core, symbol).candidates)
-  const orders = packInstrument(core, instrument, items).flatMap((item) => nameOrder(core, item) ?? [])
+  const orders = packInstrument(core, instrument, items).flatMap(
+    (item) => nameOrder(core, item) ?? [],
+  )
   const batch = orders.length === 0 ? undefined : recordBatch(core, instrument, orders)
   wantNoBatch(instrument)
   if (batch === undefined) return false
@@ -133,7 +150,8 @@ function sendBatchOf(core: Core, instrument: InstrumentState): boolean {
   enterPlacing(instrument)
   openBatch(core, batchId, { symbol, clientOids })
   announce(core, 'debug', 'batch.sent', { batchId, symbol, orders: clientOids.length })
-  for (const { terms } of orders) announce(core, 'info', 'order.sent', describeTerms(batchId, terms))
+  for (const { terms } of orders)
+    announce(core, 'info', 'order.sent', describeTerms(batchId, terms))
   emit(core, { kind: 'sendBatch', batch })
   return true
 }
@@ -152,7 +170,11 @@ function packInstrument(
 }
 
 /** Orders whose fills could be confused with those of this batch. A flatten ignores orders in quarantine: those cannot be accepted any more. */
-function namelessBeside(core: Core, symbol: string, items: readonly ApprovedItem[]): readonly Order[] {
+function namelessBeside(
+  core: Core,
+  symbol: string,
+  items: readonly ApprovedItem[],
+): readonly Order[] {
   const nameless = namelessOrders(core, symbol)
   const isFlatten = items.every(({ intent }) => intent.purpose === 'flatten')
   return isFlatten ? nameless.filter(({ state }) => state !== 'quarantined') : nameless
@@ -185,7 +207,8 @@ function dropStale(core: Core, symbol: string, orders: readonly Order[]): void {
     places: [],
     reason: 'no longer wanted',
   })
-  for (const clientOid of namesOf(orders)) announce(core, 'info', 'order.dropped', { clientOid, symbol })
+  for (const clientOid of namesOf(orders))
+    announce(core, 'info', 'order.dropped', { clientOid, symbol })
 }
 
 function namesOf(orders: readonly Order[]): Order['terms']['clientOid'][] {
@@ -200,7 +223,8 @@ function mustCancel(core: Core, { unwanted, isRestricted }: InstrumentPlan): boo
   if (run.phase !== 'running') return run.stop !== undefined && run.stop.policy !== 'leave'
   if (isRestricted) return true
   return unwanted.some(
-    ({ terms }) => book.withdrawn.has(terms.clientOid) || isFlattening(core, terms.symbol, terms.strategyId),
+    ({ terms }) =>
+      book.withdrawn.has(terms.clientOid) || isFlattening(core, terms.symbol, terms.strategyId),
   )
 }
 

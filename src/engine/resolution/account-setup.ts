@@ -20,12 +20,17 @@ const DIFFERS = 'differs'
  * them by hand. One reading proves nothing. Two readings of different answers that say the same begin a restriction of the
  * instrument, or end it. A row that does not say a setting contradicts nothing.
  */
-export function checkSetup(core: Core, instrument: InstrumentState, reading: PositionReading): void {
+export function checkSetup(
+  core: Core,
+  instrument: InstrumentState,
+  reading: PositionReading,
+): void {
   const { rows, symbol, isSilent } = reading
   const { positionMode, marginMode } = core.settings
   const modes = saidBy(rows, (row) => row.marginMode)
   const held = modes.length === 1 ? modes[0] : undefined
-  if (!isSilent && (rows.length === 0 || held !== undefined)) own(instrument.setup).marginMode = held
+  if (!isSilent && (rows.length === 0 || held !== undefined))
+    own(instrument.setup).marginMode = held
   compare(core, instrument, reading, {
     setting: 'positionMode',
     path: 'account.positionMode',
@@ -67,7 +72,9 @@ function compareTiers(core: Core, instrument: InstrumentState, reading: Position
   const said = rows.flatMap(({ lots, markPrice, maintenanceRate = Number.NaN }) => {
     const value = floatOnGrid(lot, lots) * markPrice
     if (!(value > 0) || !(maintenanceRate > 0)) return []
-    const known = [1 - TIER_SLACK, 1, 1 + TIER_SLACK].map((share) => tierRateOf(tiers, value * share))
+    const known = [1 - TIER_SLACK, 1, 1 + TIER_SLACK].map((share) =>
+      tierRateOf(tiers, value * share),
+    )
     const isRight = maintenanceRate <= Math.max(...known) + RATE_ROUNDING
     const wanted = `${tierRateOf(tiers, value)} for a value of ${Math.round(value)}`
     return [{ wanted, found: isRight ? wanted : String(maintenanceRate) }]
@@ -122,14 +129,25 @@ function compare(
   const isRight = found === wanted
   const isHeld = restrictionOf(core.book, symbol, setting) !== undefined
   const isNews = isRight === isHeld
-  if (!isSeenTwice(core, instrument, reading, { setting, verdict: isRight ? AGREES : DIFFERS, isNews }))
+  if (
+    !isSeenTwice(core, instrument, reading, {
+      setting,
+      verdict: isRight ? AGREES : DIFFERS,
+      isNews,
+    })
+  )
     return
   if (!isRight) {
     const reason = `the position says ${setting} ${found}, the configuration ${wanted}: ${remedy}; it ends by itself then`
     return halt(core, symbol, setting, reason)
   }
   if (isHeld)
-    endHalt(core, symbol, setting, `two readings of the position agree with ${path} ${wanted} again`)
+    endHalt(
+      core,
+      symbol,
+      setting,
+      `two readings of the position agree with ${path} ${wanted} again`,
+    )
 }
 
 /** With no leverage configured a change between readings is logged, and then the new one is the known one. */
@@ -143,11 +161,16 @@ function noteLeverage(
   const found = said.join(' and ')
   const known = instrument.setup.leverage
   const isNews = known !== undefined && known !== found
-  if (!isSeenTwice(core, instrument, reading, { setting: 'leverage', verdict: found, isNews })) return
+  if (!isSeenTwice(core, instrument, reading, { setting: 'leverage', verdict: found, isNews }))
+    return
   if (known === found) return
   own(instrument.setup).leverage = found
   if (known === undefined) return
-  announce(core, 'warn', 'position.leverageChanged', { symbol: instrument.symbol, was: known, is: found })
+  announce(core, 'warn', 'position.leverageChanged', {
+    symbol: instrument.symbol,
+    was: known,
+    is: found,
+  })
 }
 
 /** Whether a reading before this one found the same. An answer that is heard twice is one reading. */

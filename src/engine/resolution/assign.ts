@@ -12,7 +12,11 @@ export function assign(
 ): void {
   const { symbol, strategyId, holding, reason, by } = assigned
   const prices = pricesOf(core.book, symbol)
-  record(core, { kind: 'assigned', at: core.now, symbol, strategyId, holding, ...prices, reason, by }, true)
+  record(
+    core,
+    { kind: 'assigned', at: core.now, symbol, strategyId, holding, ...prices, reason, by },
+    true,
+  )
   const lot = core.settings.instruments.get(symbol)?.lot
   const sizeOf = (lots: number): string => (lot ? formatOnGrid(lot, lots) : `${lots} lots`)
   announce(core, 'warn', 'position.assigned', {
@@ -27,7 +31,10 @@ export function assign(
 }
 
 /** The account's average price of each side; undefined where its fills and the exchange do not say it. */
-export function pricesOf(book: Book, symbol: string): Pick<AssignedRecord, 'longTicks' | 'shortTicks'> {
+export function pricesOf(
+  book: Book,
+  symbol: string,
+): Pick<AssignedRecord, 'longTicks' | 'shortTicks'> {
   const entry = book.entries.get(symbol)
   const { longLots, shortLots } = book.account.get(symbol) ?? FLAT
   if (entry === undefined) return {}

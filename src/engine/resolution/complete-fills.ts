@@ -36,7 +36,8 @@ export function recordFills(
   const recorded: Fill[] = []
   let together: Fill[] = []
   const flush = (): void => {
-    if (together.length > 0) record(core, { kind: 'fills', at: core.now, fills: together, ...bound })
+    if (together.length > 0)
+      record(core, { kind: 'fills', at: core.now, fills: together, ...bound })
     recorded.push(...together)
     together = []
   }
@@ -85,7 +86,8 @@ function withPrices(core: Core, fill: Fill): Fill {
     const price = priceOf(core, coin, marginCoin)
     const worth = Math.abs(Number(amount)) * Number(price ?? 0)
     // One wrong ticker of the coin must not become a loss.
-    if (price === undefined || worth > MONEY_SHARE_MAX * notionalOf(core, fill)) return { coin, amount }
+    if (price === undefined || worth > MONEY_SHARE_MAX * notionalOf(core, fill))
+      return { coin, amount }
     return { coin, amount, price }
   })
   return { ...fill, otherFees }
@@ -145,7 +147,8 @@ function withProfit(core: Core, fill: Fill): Fill {
 /** Without a fee that no exchange takes: it is not known then (MON1). */
 function withFee(core: Core, fill: Fill): Fill {
   const { fee, ...rest } = fill
-  if (fee === undefined || Math.abs(Number(fee)) <= MONEY_SHARE_MAX * notionalOf(core, fill)) return fill
+  if (fee === undefined || Math.abs(Number(fee)) <= MONEY_SHARE_MAX * notionalOf(core, fill))
+    return fill
   sayIncredible(core, fill, `fee ${fee}`)
   return rest
 }
@@ -179,12 +182,19 @@ function sayUnknown(core: Core, fill: Fill): void {
     ...(fill.fee === undefined ? ['fee'] : []),
     ...(fill.profit === undefined ? ['profit'] : []),
   ]
-  if (missing.length > 0) announce(core, 'warn', 'fill.incomplete', { symbol, tradeId, orderId, missing })
+  if (missing.length > 0)
+    announce(core, 'warn', 'fill.incomplete', { symbol, tradeId, orderId, missing })
   const unpriced = otherFees.filter(({ price }) => price === undefined)
   if (unpriced.length === 0) return
   const known = uncountedOf(sumMoney(moneyOf(core.book).values()))?.coins ?? {}
   for (const { coin, amount } of unpriced) {
     if (coin in known) continue
-    announce(core, 'warn', 'fees.uncounted', { coin, amount, symbol, tradeId, setting: 'account.feeCoins' })
+    announce(core, 'warn', 'fees.uncounted', {
+      coin,
+      amount,
+      symbol,
+      tradeId,
+      setting: 'account.feeCoins',
+    })
   }
 }

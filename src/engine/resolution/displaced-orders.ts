@@ -19,7 +19,8 @@ export function expectDisplaced(
 ): void {
   const known = new Set(instrument.displaced.map(({ terms }) => nameOf(terms)))
   const added = ended.filter(
-    (terms) => (terms.purpose === 'quote' || terms.purpose === 'place') && !known.has(nameOf(terms)),
+    (terms) =>
+      (terms.purpose === 'quote' || terms.purpose === 'place') && !known.has(nameOf(terms)),
   )
   const displaced = added.map((terms) => ({ terms, since: provedAt, isLateLogged: false }))
   noteDisplaced(instrument, [...instrument.displaced, ...displaced])
@@ -27,7 +28,9 @@ export function expectDisplaced(
 
 /** Names what stays the same when an order is placed again. */
 function nameOf({ strategyId, purpose, key, action, ticks, lots }: OrderTerms): string {
-  return purpose === 'place' ? `${strategyId}|${key}` : [strategyId, tradesAs(action), ticks, lots].join('|')
+  return purpose === 'place'
+    ? `${strategyId}|${key}`
+    : [strategyId, tradesAs(action), ticks, lots].join('|')
 }
 
 /** Forgets displaced orders that rest again or are not wanted any more, and logs when that takes too long. */
@@ -36,7 +39,9 @@ export function watchDisplaced(core: Core, instrument: InstrumentState): void {
   if (!first || isStarting(core, instrument)) return
   const wasLate = instrument.displaced.some(({ isLateLogged }) => isLateLogged)
   const isRunning = isTrading(core)
-  const missing = isRunning ? instrument.displaced.filter(({ terms }) => isMissing(core, terms)) : []
+  const missing = isRunning
+    ? instrument.displaced.filter(({ terms }) => isMissing(core, terms))
+    : []
   noteDisplaced(instrument, missing)
   if (instrument.displaced.length > 0) return logLate(core, instrument)
   if (!isRunning) return
@@ -68,7 +73,8 @@ function logLate(core: Core, instrument: InstrumentState): void {
 /** Whether a displaced order is still wanted, does not rest again, and was not filled. */
 function isMissing(core: Core, terms: OrderTerms): boolean {
   const { book } = core
-  if (isFlattening(core, terms.symbol, terms.strategyId) || isHeldFromReturn(core, terms)) return false
+  if (isFlattening(core, terms.symbol, terms.strategyId) || isHeldFromReturn(core, terms))
+    return false
   const old = book.orders.get(terms.clientOid)
   if (old?.state === 'live') return false
   if (terms.purpose === 'place') return book.places.has(pairKey(terms.strategyId, terms.key))
@@ -79,7 +85,9 @@ function isMissing(core: Core, terms: OrderTerms): boolean {
   const mayBeCut = isRestricted(core, terms)
   const isWanted = levels.some(
     ({ ticks, lots, ...level }) =>
-      level.side === side && ticks === terms.ticks && (mayBeCut ? lots >= terms.lots : lots === terms.lots),
+      level.side === side &&
+      ticks === terms.ticks &&
+      (mayBeCut ? lots >= terms.lots : lots === terms.lots),
   )
   return isWanted && !isRungPlaced(core, terms, mayBeCut)
 }

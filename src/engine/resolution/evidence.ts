@@ -89,9 +89,18 @@ export function settleByEvidence(
     const orderId = matches.get(order)
     const odd = contradictions.get(order)
     if (odd)
-      return { clientOid, state: 'quarantined', reason: `fills of ${odd.join(', ')} are too many for it` }
+      return {
+        clientOid,
+        state: 'quarantined',
+        reason: `fills of ${odd.join(', ')} are too many for it`,
+      }
     if (order.state === 'quarantined') {
-      return { clientOid, state: 'released', reason: why, ...(orderId === undefined ? {} : { orderId }) }
+      return {
+        clientOid,
+        state: 'released',
+        reason: why,
+        ...(orderId === undefined ? {} : { orderId }),
+      }
     }
     if (orderId !== undefined)
       return { clientOid, state: 'done', orderId, reason: `${why}, found by its fills` }

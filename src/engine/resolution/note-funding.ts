@@ -46,7 +46,8 @@ export function noteFunding(
     // Nothing was paid: a counter that begins at zero, or the same amount written otherwise. The next payment counts from
     // what is known, so that there is nothing to keep either.
     if (counter !== '' && decimal(change).eq(ZERO)) continue
-    if (counter !== '' && !isCredible(core, { symbol, holdSide, counter, change, requestedAt })) continue
+    if (counter !== '' && !isCredible(core, { symbol, holdSide, counter, change, requestedAt }))
+      continue
     record(core, { kind: 'funding', at: core.now, symbol, holdSide, counter, change })
     if (counter === '') continue
     announce(core, 'info', 'funding.paid', { symbol, holdSide, change, at: exchangeNow(core) })
@@ -65,7 +66,10 @@ interface StatedFunding {
  * One wrong counter must not become a loss or a peak (MON1): a payment larger than exchanges make counts once two
  * readings have stated the same.
  */
-function isCredible(core: Core, { symbol, holdSide, counter, change, requestedAt }: StatedFunding): boolean {
+function isCredible(
+  core: Core,
+  { symbol, holdSide, counter, change, requestedAt }: StatedFunding,
+): boolean {
   const key = pairKey(symbol, holdSide)
   const held = accountHoldingOf(core.book, symbol)
   const notional = notionalAt(core, symbol, { held, price: entryPriceOf(core, symbol, holdSide) })

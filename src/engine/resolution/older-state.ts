@@ -137,7 +137,10 @@ export function judgeFills(core: Core, items: readonly ItemOutcome[]): void {
     if (order?.attempts !== 1 || isExcused(core, order)) continue
     const older = fills?.find(({ filledAt }) => filledAt < order.firstSentAt - SKEW_MS)
     if (older)
-      return refuse(core, `${clientOid} was filled (${older.tradeId}) before it was sent for the first time`)
+      return refuse(
+        core,
+        `${clientOid} was filled (${older.tradeId}) before it was sent for the first time`,
+      )
   }
 }
 
@@ -191,7 +194,11 @@ export function searchNames(core: Core): void {
   for (let offset = search.offset; offset < search.offset + offsets; offset++) {
     for (const [strategyId, symbol, ordinal] of wishes) {
       for (const kind of ['quote', 'target']) {
-        const name = nameOf(core, { strategyId, key: `${kind}:${symbol}:${ordinal + offset}`, generation: 0 })
+        const name = nameOf(core, {
+          strategyId,
+          key: `${kind}:${symbol}:${ordinal + offset}`,
+          generation: 0,
+        })
         if (search.names.has(name)) return refuseListed(core, name)
       }
     }
@@ -239,7 +246,10 @@ function noteAllChanged({ changes, instruments }: Core): void {
 }
 
 function refuseListed(core: Core, name: string): void {
-  refuse(core, `the exchange has cancelled ${name}, which is our name of an order that was never sent`)
+  refuse(
+    core,
+    `the exchange has cancelled ${name}, which is our name of an order that was never sent`,
+  )
 }
 
 /** Recorded first: the next start refuses the state too. */

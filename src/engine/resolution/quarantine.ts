@@ -9,10 +9,19 @@ import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
  * while the others go on. When an operator has looked and released the instrument, a resolution proves that nothing
  * rests. Then the order ends with the fills that fit it, and fills beyond those belong to no strategy.
  */
-export function haltOnContradiction(core: Core, symbol: string, orders: readonly SettledOrder[]): void {
+export function haltOnContradiction(
+  core: Core,
+  symbol: string,
+  orders: readonly SettledOrder[],
+): void {
   for (const { clientOid, state, reason } of orders) {
     if (state === 'quarantined')
-      halt(core, symbol, 'contradiction', `order ${clientOid} is in quarantine, ${reason}: ${RELEASE_HINT}`)
+      halt(
+        core,
+        symbol,
+        'contradiction',
+        `order ${clientOid} is in quarantine, ${reason}: ${RELEASE_HINT}`,
+      )
   }
 }
 
@@ -25,7 +34,12 @@ export function hasReleasedQuarantine(core: Core, symbol: string): boolean {
 export function haltQuarantined(core: Core): void {
   for (const symbol of core.instruments.keys()) {
     if (hasOrder(core, symbol, 'quarantined') && !isHaltedItself(core.book, symbol)) {
-      halt(core, symbol, 'contradiction', `an order is in quarantine since before the start: ${RELEASE_HINT}`)
+      halt(
+        core,
+        symbol,
+        'contradiction',
+        `an order is in quarantine since before the start: ${RELEASE_HINT}`,
+      )
     }
   }
 }

@@ -58,7 +58,10 @@ export function takePosition(core: Core, reading: PositionReading): void {
   notePositionReadable(core, reading.symbol)
   const objection = objectionTo(core, reading)
   if (objection !== undefined) {
-    return announce(core, 'warn', 'read.failed', { what: `position ${reading.symbol}`, reason: objection })
+    return announce(core, 'warn', 'read.failed', {
+      what: `position ${reading.symbol}`,
+      reason: objection,
+    })
   }
   checkSetup(core, instrument, reading)
   noteMark(core, reading)
@@ -162,11 +165,20 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
     if (position.mismatch !== undefined) position.readAt = reading.requestedAt
     position.mismatch = undefined
     position.agreedAt = reading.requestedAt
-    return noteFunding(core, instrument, reading, holdingsSince(core, instrument, reading.exchangeTime))
+    return noteFunding(
+      core,
+      instrument,
+      reading,
+      holdingsSince(core, instrument, reading.exchangeTime),
+    )
   }
   // An answer without data, while the fills show a position, proves nothing.
   if (reading.isSilent) return
-  const difference = subtract(core, reading.holding, holdingAt(core, instrument, reading.exchangeTime))
+  const difference = subtract(
+    core,
+    reading.holding,
+    holdingAt(core, instrument, reading.exchangeTime),
+  )
   const seen = position.mismatch
   if (!seen || !same(seen.difference, difference)) {
     position.mismatch = { difference, requestedAt: core.now }
@@ -195,7 +207,11 @@ function isEnoughForStart(
 }
 
 /** Logged when the difference is first seen; it may be gone with the next reading. */
-function logUnexplained(core: Core, { symbol }: InstrumentState, { holding }: PendingReading): void {
+function logUnexplained(
+  core: Core,
+  { symbol }: InstrumentState,
+  { holding }: PendingReading,
+): void {
   const known = accountHoldingOf(core.book, symbol)
   announce(core, 'warn', 'position.unexplained', {
     symbol,
@@ -208,7 +224,11 @@ function logUnexplained(core: Core, { symbol }: InstrumentState, { holding }: Pe
 }
 
 /** Whether the book agreed with the reading at any moment that the reading may be about. */
-function agrees(core: Core, instrument: InstrumentState, { holding, exchangeTime }: PendingReading): boolean {
+function agrees(
+  core: Core,
+  instrument: InstrumentState,
+  { holding, exchangeTime }: PendingReading,
+): boolean {
   let known = accountHoldingOf(core.book, instrument.symbol)
   for (const { change, filledAt } of instrument.position.recentFills.toReversed()) {
     if (filledAt <= exchangeTime + POSITION_SKEW_MS && same(known, holding)) return true
@@ -219,7 +239,11 @@ function agrees(core: Core, instrument: InstrumentState, { holding, exchangeTime
 }
 
 /** Everything that the account held from a moment of the exchange's clock until now, by its fills; the newest first. */
-function holdingsSince(core: Core, instrument: InstrumentState, exchangeTime: number): readonly Holding[] {
+function holdingsSince(
+  core: Core,
+  instrument: InstrumentState,
+  exchangeTime: number,
+): readonly Holding[] {
   const holdings = [accountHoldingOf(core.book, instrument.symbol)]
   for (const { change, filledAt } of instrument.position.recentFills.toReversed()) {
     const [held] = holdings.slice(-1)
@@ -261,7 +285,12 @@ function add(core: Core, holding: Holding, difference: Holding): Holding {
   }
 }
 
-function adopt(core: Core, instrument: InstrumentState, difference: Holding, requestedAt: number): void {
+function adopt(
+  core: Core,
+  instrument: InstrumentState,
+  difference: Holding,
+  requestedAt: number,
+): void {
   const was = accountHoldingOf(core.book, instrument.symbol)
   const holding = add(core, was, difference)
   const held = holdingsOf(core, instrument.symbol)

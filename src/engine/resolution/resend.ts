@@ -16,7 +16,11 @@ const REPLACEMENT_TTL_MS = 60_000
  * arrived, is still wanted as far as it is not filled, and becomes the next generation of its key. Ladders and targets
  * need no replacement: they are planned again anyway.
  */
-export function withReplacement(core: Core, cause: ResolutionCause, settled: SettledOrder): SettledOrder {
+export function withReplacement(
+  core: Core,
+  cause: ResolutionCause,
+  settled: SettledOrder,
+): SettledOrder {
   const order = core.book.orders.get(settled.clientOid)
   if (
     !order ||
@@ -31,13 +35,17 @@ export function withReplacement(core: Core, cause: ResolutionCause, settled: Set
   if (core.book.withdrawn.has(settled.clientOid)) return settled
   if (restrictedOrders(core, order.terms).has(order)) return settled
   if (settled.state === 'absent' && isSentAgain(core, order)) return { ...settled, state: 'queued' }
-  const deadlineAt = settled.state === 'absent' ? order.terms.deadlineAt : core.now + REPLACEMENT_TTL_MS
+  const deadlineAt =
+    settled.state === 'absent' ? order.terms.deadlineAt : core.now + REPLACEMENT_TTL_MS
   const wanted = settled.state === 'absent' ? core.now <= deadlineAt : canRest(order.terms)
   const lots = openLots(order) - foundLots(core, settled)
   if (!wanted || lots < specOf(core, order.terms.symbol).lotsMin) return settled
   const { clientOid: _, generation: __, ...terms } = order.terms
   const { ticks, takeProfitTicks, stopLossTicks } = terms
-  return { ...settled, replacement: { ...terms, lots, ticks, takeProfitTicks, stopLossTicks, deadlineAt } }
+  return {
+    ...settled,
+    replacement: { ...terms, lots, ticks, takeProfitTicks, stopLossTicks, deadlineAt },
+  }
 }
 
 /**
@@ -45,7 +53,9 @@ export function withReplacement(core: Core, cause: ResolutionCause, settled: Set
  * the exchange remembers the clientOid. Should the proof of its absence be wrong, it is a duplicate and no second order.
  */
 function isSentAgain(core: Core, order: Order): boolean {
-  return !canRest(order.terms) && isInsideWindow(order, exchangeNow(core)) && isStillWanted(core, order)
+  return (
+    !canRest(order.terms) && isInsideWindow(order, exchangeNow(core)) && isStillWanted(core, order)
+  )
 }
 
 /** How much the fills that revealed its orderId have filled: the book gives them to the order only when it is settled. */

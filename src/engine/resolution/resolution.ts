@@ -40,20 +40,29 @@ const CANCEL_REPEAT_MS_MAX = 60_000
 const PATIENCE_MS = 60_000
 
 /** Causes that come with ordinary trading. */
-const ROUTINE_CAUSES: ReadonlySet<ResolutionCause> = new Set(['unwanted', 'command', 'cancelledAlong'])
+const ROUTINE_CAUSES: ReadonlySet<ResolutionCause> = new Set([
+  'unwanted',
+  'command',
+  'cancelledAlong',
+])
 const isRoutine = (cause: ResolutionCause): boolean => ROUTINE_CAUSES.has(cause)
 
 /**
  * Begins a resolution: nothing is placed on the instrument until it is proved what rests and what was filled. An unknown
  * order can still be accepted until its acceptance deadline, so the cancel-all waits until then.
  */
-export function startResolution(core: Core, instrument: InstrumentState, cause: ResolutionCause): void {
+export function startResolution(
+  core: Core,
+  instrument: InstrumentState,
+  cause: ResolutionCause,
+): void {
   const { symbol } = instrument
   const unknown = [...openOrdersOf(core.book, symbol)].filter((order) => order.state === 'unknown')
   const acceptanceDeadlineAt = unknown
     .filter(({ unansweredAt }) => unansweredAt > 0)
     .reduce(
-      (latest, order) => Math.max(latest, order.unansweredAt + core.settings.execution.acceptanceWindowMs),
+      (latest, order) =>
+        Math.max(latest, order.unansweredAt + core.settings.execution.acceptanceWindowMs),
       lostOrdersUntil(core),
     )
   // What has left can be accepted no longer than its window from now on, by whatever clock.
@@ -103,7 +112,8 @@ function lostOrdersUntil({ book, settings, clock, run }: Core): number {
 function needsCancel(core: Core, instrument: InstrumentState, cause: ResolutionCause): boolean {
   const { symbol } = instrument
   if (cause !== 'unknown' && cause !== 'cancelledAlong') return true
-  if (cause === 'cancelledAlong' ? hasResting(core, symbol) : core.book.cancels.has(symbol)) return true
+  if (cause === 'cancelledAlong' ? hasResting(core, symbol) : core.book.cancels.has(symbol))
+    return true
   // At a start, the same resolution also cancels what rests.
   if (isStarting(core, instrument) && cancelsAtStart(core, symbol)) return true
   return [...openOrdersOf(core.book, symbol)].some(
@@ -128,7 +138,8 @@ export function advanceResolution(core: Core, instrument: InstrumentState): void
     state.stage = resolution.cancels ? 'cancelling' : 'settling'
     state.provedAt = core.now
   }
-  if (resolution.stage === 'cancelling' && !isUnderCancel(core, instrument.symbol)) askForCancel(core)
+  if (resolution.stage === 'cancelling' && !isUnderCancel(core, instrument.symbol))
+    askForCancel(core)
   if (resolution.stage !== 'settling') return
   if (isProved(core, instrument, resolution)) finishResolution(core, instrument, resolution)
   else askForReadings(core, instrument, resolution)
@@ -136,7 +147,10 @@ export function advanceResolution(core: Core, instrument: InstrumentState): void
 
 function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Resolution): void {
   if (waitsInSilence(core, symbol, resolution) || core.now <= resolution.patientUntil) return
-  if (hasUnreadableRows(core, symbol) || restrictionOf(core.book, ACCOUNT, 'refused') !== undefined) {
+  if (
+    hasUnreadableRows(core, symbol) ||
+    restrictionOf(core.book, ACCOUNT, 'refused') !== undefined
+  ) {
     // It is halted with a reason already, and cannot end before its release.
     own(resolution).patientUntil = core.now + PATIENCE_MS
     return
@@ -176,8 +190,13 @@ function waitsInSilence(core: Core, symbol: string, resolution: Resolution): boo
 }
 
 /** What the exchange refuses for good of that for which a resolution waits. */
-function refusalOf({ readings }: Core, symbol: string, { stage, refusal }: Resolution): string | undefined {
-  if (stage !== 'settling') return refusal === '' ? undefined : `the cancel-all is refused (${refusal})`
+function refusalOf(
+  { readings }: Core,
+  symbol: string,
+  { stage, refusal }: Resolution,
+): string | undefined {
+  if (stage !== 'settling')
+    return refusal === '' ? undefined : `the cancel-all is refused (${refusal})`
   const failed = [readings.failures.get('fills'), readings.failures.get(`position ${symbol}`)]
   const read = failed.find((failure) => failure?.isRefused === true)
   return read && `fills and position cannot be read (${read.reason})`
@@ -225,7 +244,8 @@ export function repeatCancel(
 
 /** How much longer than after other failures a cancel-all that was refused waits, in ms. A kill or a stop does not wait for it. */
 function refusedPauseMs({ run, book }: Core, { refusals }: Resolution): number {
-  const isUrgent = run.phase === 'stopping' || run.flatBeforeStop !== undefined || killOf(book) !== undefined
+  const isUrgent =
+    run.phase === 'stopping' || run.flatBeforeStop !== undefined || killOf(book) !== undefined
   if (refusals === 0 || isUrgent) return 0
   return Math.min(CANCEL_REPEAT_MS_MAX, CANCEL_REPEAT_MS * 2 ** (refusals - 1)) - CANCEL_REPEAT_MS
 }
@@ -248,7 +268,12 @@ export function closeBehindCancel(core: Core, instrument: InstrumentState): bool
   return resolution.stage === 'cancelling'
 }
 
-const UNPROVED = { stage: 'cancelling', fillsReads: 0, fillsReadAt: 0, positionRead: false } as const
+const UNPROVED = {
+  stage: 'cancelling',
+  fillsReads: 0,
+  fillsReadAt: 0,
+  positionRead: false,
+} as const
 
 /**
  * The exchange has closed a position by itself, as in a liquidation, and may have cancelled resting orders silently. So
@@ -257,7 +282,8 @@ const UNPROVED = { stage: 'cancelling', fillsReads: 0, fillsReadAt: 0, positionR
  */
 export function distrustResting(core: Core): void {
   const instruments = [...core.instruments.values()].filter(
-    ({ symbol, phase }) => phase !== 'idle' || hasResting(core, symbol) || hasOrder(core, symbol, 'unknown'),
+    ({ symbol, phase }) =>
+      phase !== 'idle' || hasResting(core, symbol) || hasOrder(core, symbol, 'unknown'),
   )
   if (instruments.length === 0) return
   const symbols = instruments.map(({ symbol }) => symbol)
@@ -266,7 +292,8 @@ export function distrustResting(core: Core): void {
   announce(core, 'warn', 'orders.unconfirmed', { symbols })
   for (const instrument of instruments) {
     // During a start, idle instruments are resolved by the start itself.
-    if (!isStarting(core, instrument) || instrument.phase !== 'idle') closeBehindCancel(core, instrument)
+    if (!isStarting(core, instrument) || instrument.phase !== 'idle')
+      closeBehindCancel(core, instrument)
   }
 }
 
@@ -309,9 +336,14 @@ function askForReadings(core: Core, instrument: InstrumentState, resolution: Res
 }
 
 /** Counts a complete read of the fills that was asked for at `requestedAt` (our clock), if that was late enough. */
-export function noteFillsForResolution(core: Core, instrument: InstrumentState, requestedAt: number): void {
+export function noteFillsForResolution(
+  core: Core,
+  instrument: InstrumentState,
+  requestedAt: number,
+): void {
   const { resolution } = instrument
-  if (resolution?.stage !== 'settling' || requestedAt < readableFrom(core, instrument, resolution)) return
+  if (resolution?.stage !== 'settling' || requestedAt < readableFrom(core, instrument, resolution))
+    return
   if (resolution.fillsReads > 0 && requestedAt - resolution.fillsReadAt < READS_APART_MS) return
   const state = own(resolution)
   state.fillsReads += 1
@@ -351,7 +383,11 @@ function finishResolution(core: Core, instrument: InstrumentState, resolution: R
   })
 }
 
-export function announceEnd(core: Core, clientOid: Order['terms']['clientOid'], reason: string): void {
+export function announceEnd(
+  core: Core,
+  clientOid: Order['terms']['clientOid'],
+  reason: string,
+): void {
   const order = core.book.orders.get(clientOid)
   announce(core, 'info', order?.state === 'queued' ? 'order.queuedAgain' : 'order.ended', {
     clientOid,

@@ -27,7 +27,8 @@ export function restrictedOrders(core: Core, { strategyId, symbol }: Whose): Rea
   for (const order of orders.filter(canBeTaken).sort(restingFirst)) {
     const { action } = order.terms
     const lots = openLots(order)
-    if (reducesRisk({ action, lots }, { holding, ownExposure })) addToExposure(ownExposure, action, lots)
+    if (reducesRisk({ action, lots }, { holding, ownExposure }))
+      addToExposure(ownExposure, action, lots)
     else restricted.add(order)
   }
   return restricted
@@ -42,17 +43,27 @@ export function isHeldFromReturn(core: Core, terms: OrderTerms): boolean {
   const { strategyId, symbol, action } = terms
   const lots = terms.lots - (core.book.orders.get(terms.clientOid)?.filledLots ?? 0)
   const holding = backedHolding(core.book, strategyId, symbol)
-  const ownExposure = buildExposure(core.book.positionMode, holding, ordersOf(core, strategyId, symbol))
+  const ownExposure = buildExposure(
+    core.book.positionMode,
+    holding,
+    ordersOf(core, strategyId, symbol),
+  )
   return !reducesRisk({ action, lots }, { holding, ownExposure })
 }
 
 /** Whether a recorded restriction lets a strategy only close what it holds of an instrument, if anything. */
 export function isRestricted(core: Core, { strategyId, symbol }: Whose): boolean {
-  return restrictionsOn(core.book, symbol, strategyId).some((one) => !isToLeave(core, strategyId, one))
+  return restrictionsOn(core.book, symbol, strategyId).some(
+    (one) => !isToLeave(core, strategyId, one),
+  )
 }
 
 /** `onFailure: leave` says of a strategy that failed that its orders stay open. */
-function isToLeave({ settings }: Core, strategyId: OrderTerms['strategyId'], { code }: Restriction): boolean {
+function isToLeave(
+  { settings }: Core,
+  strategyId: OrderTerms['strategyId'],
+  { code }: Restriction,
+): boolean {
   return code === 'strategyFailed' && settings.strategies.get(strategyId)?.onFailure === 'leave'
 }
 

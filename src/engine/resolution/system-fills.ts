@@ -32,7 +32,8 @@ export function announceSystemFills(core: Core, fills: readonly Fill[]): void {
   const deeds = fills.filter(isAnnounced)
   if (deeds.length === 0) return
   const groups = Map.groupBy(deeds, ({ symbol, side, fillKind }) => `${symbol} ${side} ${fillKind}`)
-  for (const [first, ...others] of groups.values()) if (first) announceDeed(core, [first, ...others])
+  for (const [first, ...others] of groups.values())
+    if (first) announceDeed(core, [first, ...others])
 }
 
 function announceDeed(core: Core, fills: readonly [Fill, ...Fill[]]): void {

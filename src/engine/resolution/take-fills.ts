@@ -45,7 +45,11 @@ export function takeFills(core: Core, reading: FillsReading): void {
 const NOBODY: ReadonlySet<StrategyId> = new Set()
 
 /** Returns whose fills they are. */
-function takeNewFills(core: Core, reading: FillsReading, fills: readonly Fill[]): ReadonlySet<StrategyId> {
+function takeNewFills(
+  core: Core,
+  reading: FillsReading,
+  fills: readonly Fill[],
+): ReadonlySet<StrategyId> {
   haltOnUnsettled(core, fills)
   // Either clock may be behind. A fill dated later than both has a wrong date.
   const heardAt = Math.max(reading.exchangeTime, exchangeNow(core))
@@ -95,13 +99,18 @@ function waitingAmong(
 ): Pick<FillsRecord, 'waiting'> {
   const waiting = fills.filter(
     (fill) =>
-      fill.source !== 'API' && !isOfOthers(fill) && !foreign.has(fill) && !book.byOrderId.has(fill.orderId),
+      fill.source !== 'API' &&
+      !isOfOthers(fill) &&
+      !foreign.has(fill) &&
+      !book.byOrderId.has(fill.orderId),
   )
   return waiting.length > 0 ? { waiting: [...new Set(waiting.map(({ orderId }) => orderId))] } : {}
 }
 
 function tradersOf({ settings }: Core, symbol: string): StrategyId[] {
-  return [...settings.strategies.values()].filter((one) => one.symbols.includes(symbol)).map(({ id }) => id)
+  return [...settings.strategies.values()]
+    .filter((one) => one.symbols.includes(symbol))
+    .map(({ id }) => id)
 }
 
 /** Logs a fill, and returns whose it is. */
@@ -195,7 +204,12 @@ export function settleWaitingFills(core: Core): void {
     const { strategyId, purpose } = order.terms
     if (purpose === 'quote') holdQuote(core, strategyId, symbol)
     owners.add(strategyId)
-    announce(core, 'info', 'order.fillAttributed', { clientOid, symbol, orderId, filled: order.filledLots })
+    announce(core, 'info', 'order.fillAttributed', {
+      clientOid,
+      symbol,
+      orderId,
+      filled: order.filledLots,
+    })
   }
   showFills(core, owners)
 }

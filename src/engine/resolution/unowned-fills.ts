@@ -91,12 +91,18 @@ function mayBeOurs(core: Core, fills: readonly Fill[], since: number): boolean {
 
 function nameByFills(core: Core, { terms }: Order, orderId: OrderId): void {
   const { clientOid } = terms
-  const items = [{ clientOid, outcome: 'accepted', orderId, code: 'FOUND', message: 'by its fills' }] as const
+  const items = [
+    { clientOid, outcome: 'accepted', orderId, code: 'FOUND', message: 'by its fills' },
+  ] as const
   record(core, { kind: 'outcome', at: core.now, batchId: core.book.batchId, items })
   announce(core, 'info', 'order.found', { clientOid, symbol: terms.symbol, orderId })
 }
 
-function logUnexplained(core: Core, { symbol, side, orderId, source }: Fill, fills: readonly Fill[]): void {
+function logUnexplained(
+  core: Core,
+  { symbol, side, orderId, source }: Fill,
+  fills: readonly Fill[],
+): void {
   announce(core, 'warn', 'fill.unexplained', {
     symbol,
     side,
@@ -117,7 +123,9 @@ export function haltForForeign(core: Core, fill: Fill): void {
   const what = describeForeign(core, fill)
   if (isOfOthers(fill)) {
     // What the exchange closes by itself is nobody's to adopt.
-    const after = isAnnounced(fill) ? 'what it closed is not held any more' : 'the position was adopted'
+    const after = isAnnounced(fill)
+      ? 'what it closed is not held any more'
+      : 'the position was adopted'
     const reason = `a fill that is not ours: ${what}; ${after}; ${RELEASE_HINT}`
     return halt(core, symbol, 'foreignFills', reason)
   }

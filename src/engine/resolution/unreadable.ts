@@ -40,7 +40,8 @@ export function takeUnreadableFills(core: Core, { unreadable = NONE }: FillsRead
 
 /** The two fills of a self-trade have one tradeId. */
 function nameOf({ tradeId, orderId, symbol }: UnreadableFill): string {
-  if (tradeId === '') return symbol === ACCOUNT ? `${FILL}without an instrument` : `${FILL}of ${symbol}`
+  if (tradeId === '')
+    return symbol === ACCOUNT ? `${FILL}without an instrument` : `${FILL}of ${symbol}`
   return orderId === '' ? `${FILL}${tradeId}` : `${FILL}${tradeId} of order ${orderId}`
 }
 
@@ -99,7 +100,8 @@ export function refusalOfInstrument(
   { symbol, resolution }: InstrumentState,
 ): string | undefined {
   const failure = readings.failures.get(positionOf(symbol))
-  const isOver = resolution === undefined || resolution.stage === 'settling' || resolution.refusals > 0
+  const isOver =
+    resolution === undefined || resolution.stage === 'settling' || resolution.refusals > 0
   const isAccountRead = readings.fillsReadAt > 0 && !readings.failures.has('fills')
   return failure?.isRemoved === true && isOver && isAccountRead ? failure.reason : undefined
 }
@@ -135,7 +137,8 @@ function take(
   const isHalted = row.startsWith(FILL) && lastedMs >= READ_AGAIN_MS_MAX
   const note = { symbol, problem, since, seenAt: core.now, lastedMs, isHalted, isRead: false }
   noteUnreadable(core, 'unreadable', row, note)
-  if (known === undefined) announce(core, 'warn', 'rows.unreadable', { scope: symbol, row, reason: problem })
+  if (known === undefined)
+    announce(core, 'warn', 'rows.unreadable', { scope: symbol, row, reason: problem })
   if (!isHalted) return
   for (const each of symbol === ACCOUNT ? core.instruments.keys() : [symbol])
     halt(core, each, 'unreadable', `${row} cannot be read (${problem}): ${RELEASE_HINT}`)

@@ -22,7 +22,9 @@ import { type Core, type NeededCandles, record, specOf } from './core.ts'
 const TICKER_AHEAD_MS = 1000
 
 /** One series for all strategies that need the same candles, as long as the longest need. */
-export function toNeededCandles({ strategies }: EngineSettings): ReadonlyMap<string, NeededCandles> {
+export function toNeededCandles({
+  strategies,
+}: EngineSettings): ReadonlyMap<string, NeededCandles> {
   const needed = new Map<string, NeededCandles>()
   for (const { id, symbols, candles = NO_CANDLES, decides = [] } of strategies.values()) {
     for (const [intervalMs, count] of candles) {
@@ -30,7 +32,9 @@ export function toNeededCandles({ strategies }: EngineSettings): ReadonlyMap<str
         const key = candleKey(symbol, intervalMs)
         const { capacity = 0, deciders = [] } = needed.get(key) ?? {}
         needed.set(key, {
-          ...{ symbol, intervalMs, capacity: Math.max(capacity, count) },
+          symbol,
+          intervalMs,
+          capacity: Math.max(capacity, count),
           deciders: decides.includes('candle') ? [...deciders, id] : deciders,
         })
       }
@@ -142,7 +146,12 @@ function unseenRows(
 }
 
 /** The candle of an interval without a price, which repeats the close before; the fold fills those in between. */
-function flatRow(core: Core, key: string, candle: CandleRow | undefined, openAt: number): CandleRow {
+function flatRow(
+  core: Core,
+  key: string,
+  candle: CandleRow | undefined,
+  openAt: number,
+): CandleRow {
   const series = core.book.candles.get(key)
   const price = candle?.[4] ?? (series ? read(series, 'close', series.length - 1) : Number.NaN)
   return [openAt, price, price, price, price, 0]
@@ -168,7 +177,10 @@ function begin(core: Core, key: string, needed: NeededCandles, openAt: number): 
   own(core.candles).wholeFrom.set(key, openAt + intervalMs)
   const known = core.book.candles.get(key)
   const kept = known ? toRows(known) : []
-  const [from, to] = [kept[0]?.[0] ?? Number.POSITIVE_INFINITY, kept.at(-1)?.[0] ?? Number.NEGATIVE_INFINITY]
+  const [from, to] = [
+    kept[0]?.[0] ?? Number.POSITIVE_INFINITY,
+    kept.at(-1)?.[0] ?? Number.NEGATIVE_INFINITY,
+  ]
   const older: CandleRow[] = []
   const newer: CandleRow[] = []
   for (const row of [...historyOf(core, key), ...missedRows(core, needed, openAt)]) {
@@ -177,7 +189,15 @@ function begin(core: Core, key: string, needed: NeededCandles, openAt: number): 
   }
   if (older.length + newer.length === 0) return
   const candles = [...older, ...kept, ...newer].slice(-capacity)
-  record(core, { kind: 'candles', at: core.now, symbol, intervalMs, capacity, candles, isAnew: true })
+  record(core, {
+    kind: 'candles',
+    at: core.now,
+    symbol,
+    intervalMs,
+    capacity,
+    candles,
+    isAnew: true,
+  })
 }
 
 /** Adds what a recording has of candles that closed before the first ticker, after those of the files. */
@@ -207,7 +227,8 @@ export function listMissingCandles(core: Core): readonly string[] {
         // The first candle that is seen from its beginning, or the next after those that are there.
         const nextAt =
           length === 0
-            ? (core.candles.wholeFrom.get(key) ?? openOf(exchangeNow(core), intervalMs) + intervalMs)
+            ? (core.candles.wholeFrom.get(key) ??
+              openOf(exchangeNow(core), intervalMs) + intervalMs)
             : newestOf(core, key) + intervalMs
         const readyAt = new Date(nextAt + (needed - length) * intervalMs).toISOString()
         lines.push(

@@ -139,7 +139,10 @@ function symbolsOf(parts: readonly { readonly symbol: string }[] = []): readonly
   return parts.map(({ symbol }) => symbol)
 }
 
-function symbolsOfOrders({ orders }: Book, clientOids: readonly ClientOid[] = []): readonly string[] {
+function symbolsOfOrders(
+  { orders }: Book,
+  clientOids: readonly ClientOid[] = [],
+): readonly string[] {
   return clientOids.flatMap((clientOid) => orders.get(clientOid)?.terms.symbol ?? [])
 }
 
@@ -149,5 +152,7 @@ function symbolsOfOrphans({ orphans }: Book): readonly string[] {
 }
 
 function symbolsOfPlaces({ places }: Book, record: ExpireRecord): readonly string[] {
-  return record.places.flatMap(({ strategyId, key }) => places.get(pairKey(strategyId, key))?.symbol ?? [])
+  return record.places.flatMap(
+    ({ strategyId, key }) => places.get(pairKey(strategyId, key))?.symbol ?? [],
+  )
 }

@@ -26,7 +26,9 @@ export function clockUnsynchronised({ clock, now }: Core): string | undefined {
   if (clock.offsetMs === undefined) return "the exchange's clock was never measured"
   if (clock.synchronisedAt === 0) return 'no signed answer has told the time of the exchange yet'
   const ageMs = now - clock.synchronisedAt
-  return ageMs <= MEASURED_WITHIN_MS ? undefined : `the exchange's clock was measured ${ageMs} ms ago`
+  return ageMs <= MEASURED_WITHIN_MS
+    ? undefined
+    : `the exchange's clock was measured ${ageMs} ms ago`
 }
 
 /** Public answers tell the exchange's clock, and no signed one has yet: reads need no more, and no order leaves. */

@@ -479,7 +479,10 @@ export interface DenialState {
   /** By symbol, and then by strategy, code and key: what was logged; the oldest first. */
   readonly logged: ReadonlyMap<string, ReadonlyMap<string, LoggedDenial>>
   /** By symbol, strategy and code: the keys that are logged by name in the minute that began at `since` (Unix ms, our clock). */
-  readonly named: ReadonlyMap<string, { readonly since: number; readonly keys: ReadonlySet<string> }>
+  readonly named: ReadonlyMap<
+    string,
+    { readonly since: number; readonly keys: ReadonlySet<string> }
+  >
 }
 
 export interface LoggedDenial {
@@ -515,7 +518,11 @@ export function record(core: Core, entry: JournalRecord, durable = false): void 
   noteConcerned(core, entry)
   applyRecord(core.book, entry)
   recountRecord(core.recount, entry, core.book)
-  const bookings = buildBookings(entry, { book: core.book, instruments: core.settings.instruments, waiting })
+  const bookings = buildBookings(entry, {
+    book: core.book,
+    instruments: core.settings.instruments,
+    waiting,
+  })
   emit(core, { kind: 'record', record: entry, durable, ...(bookings.length > 0 && { bookings }) })
 }
 
@@ -529,7 +536,12 @@ function noteConcerned({ book, changes, totals, instruments }: Core, entry: Jour
 }
 
 /** Records that change nothing which matters to other instruments. */
-const CHANGE_NO_LIMIT = new Set<JournalRecord['kind']>(['decision', 'denial', 'candles', 'watermark'])
+const CHANGE_NO_LIMIT = new Set<JournalRecord['kind']>([
+  'decision',
+  'denial',
+  'candles',
+  'watermark',
+])
 
 /** Records what is about to be sent. Only this function makes a `Recorded`, and nothing else can be sent (ORD1). */
 export function recordBefore<Outgoing>(

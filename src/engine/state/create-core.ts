@@ -53,7 +53,12 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     denials: { counts: new Map(), logged: new Map(), named: new Map() },
     unlisted: { symbols: new Set(), listedAt: new Map() },
     names: { suspected: new Set(), suspectedWishes: new Map(), search: undefined },
-    candles: { needed: toNeededCandles(settings), open: new Map(), wholeFrom: new Map(), due: new Set() },
+    candles: {
+      needed: toNeededCandles(settings),
+      open: new Map(),
+      wholeFrom: new Map(),
+      due: new Set(),
+    },
     losses: createLosses(),
     disputes: { open: new Map(), reduced: new Map() },
     liquidation: createLiquidation(),
@@ -63,20 +68,24 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     recount: createRecount(book),
     refusals: new Map(),
     lastMinute: new Map(),
-    run: {
-      phase: 'starting',
-      startedAt: 0,
-      start: { isOver: false, askedAt: 0, saidAt: 0, wishesFrom: new Map(), wishesFromLatest: 0 },
-      stop: undefined,
-      kill: undefined,
-      flattens: new Map(),
-      prunedAt: 0,
-      spaceLowSince: undefined,
-      beyondLimit: new Map(),
-      flatBeforeStop: undefined,
-    },
+    run: createRun(),
     changes: { changed: new Set(symbols), unsettled: new Map(), denied: new Map(), moment: 0 },
     totals: new Map(),
+  }
+}
+
+function createRun(): Core['run'] {
+  return {
+    phase: 'starting',
+    startedAt: 0,
+    start: { isOver: false, askedAt: 0, saidAt: 0, wishesFrom: new Map(), wishesFromLatest: 0 },
+    stop: undefined,
+    kill: undefined,
+    flattens: new Map(),
+    prunedAt: 0,
+    spaceLowSince: undefined,
+    beyondLimit: new Map(),
+    flatBeforeStop: undefined,
   }
 }
 

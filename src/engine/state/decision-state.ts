@@ -40,7 +40,8 @@ export function noteState({ decisions, now }: Core, strategyId: StrategyId, stat
   const known = decisions.states.get(strategyId)
   if (known?.state === state) return
   const { states } = own(decisions)
-  if (known?.waitsSince !== undefined) states.set(strategyId, { state, waitsSince: known.waitsSince })
+  if (known?.waitsSince !== undefined)
+    states.set(strategyId, { state, waitsSince: known.waitsSince })
   else if (known === undefined || !isSameData(known.state, state)) {
     // Taken out and put in again, so that the map stays in the order in which states began to wait.
     states.delete(strategyId)
@@ -74,12 +75,16 @@ export function isUndecided({ decisions, run }: Core, id: StrategyId, symbol: st
   if (run.phase !== 'running') return false
   const decidedOn = decisions.decidedOn.get(id) ?? 0
   if (decidedOn < decisions.wishesFrom) return true
-  return decidedOn < run.start.wishesFromLatest && decidedOn < (run.start.wishesFrom.get(symbol) ?? 0)
+  return (
+    decidedOn < run.start.wishesFromLatest && decidedOn < (run.start.wishesFrom.get(symbol) ?? 0)
+  )
 }
 
 /** Whether a ladder waits for its strategy to look again. */
 export function isQuoteHeld(core: Core, id: StrategyId, symbol: string): boolean {
   const { decidedOn, quoteHolds } = core.decisions
   const needed = quoteHolds.get(id)?.get(symbol)
-  return isUndecided(core, id, symbol) || (needed !== undefined && (decidedOn.get(id) ?? 0) < needed)
+  return (
+    isUndecided(core, id, symbol) || (needed !== undefined && (decidedOn.get(id) ?? 0) < needed)
+  )
 }

@@ -68,7 +68,17 @@ function log(
   const { strategyId, symbol, code, key } = denial
   const detail = detailOf(denial)
   const named = key === undefined ? {} : { key }
-  record(core, { kind: 'denial', at: core.now, strategyId, symbol, code, detail, ...named, orders, unlogged })
+  record(core, {
+    kind: 'denial',
+    at: core.now,
+    strategyId,
+    symbol,
+    code,
+    detail,
+    ...named,
+    orders,
+    unlogged,
+  })
   announce(core, 'info', 'intent.denied', {
     strategy: strategyId,
     symbol,

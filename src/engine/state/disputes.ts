@@ -12,7 +12,11 @@ export function figureSettingsOf({ settings }: Core): FigureSettings {
   return settings.figures ?? DEFAULT_FIGURES
 }
 
-export function disputeOf({ disputes }: Core, figure: Dispute['figure'], scope: Scope): Dispute | undefined {
+export function disputeOf(
+  { disputes }: Core,
+  figure: Dispute['figure'],
+  scope: Scope,
+): Dispute | undefined {
   if (disputes.open.size === 0) return undefined
   return disputes.open.get(pairKey(figure, scope))
 }
@@ -31,21 +35,31 @@ export interface Comparison extends Pick<Dispute, 'figure' | 'scope' | 'ours' | 
 
 /** Notes what a comparison has found. Returns the dispute that is open now. */
 export function noteComparison(core: Core, found: Comparison): Dispute | undefined {
-  const { figure, scope, ours, theirs, differs, isPatient, isLarge, silenceMsMax, answeredAt } = found
+  const { figure, scope, ours, theirs, differs, isPatient, isLarge, silenceMsMax, answeredAt } =
+    found
   const key = pairKey(figure, scope)
   const before = core.disputes.open.get(key)
   const { now } = core
   if (!differs) {
     if (before === undefined) return undefined
     // A wrong answer that comes every second time must not begin the time of the dispute anew.
-    if (answeredAt !== undefined && (before.agreedBy === undefined || before.agreedBy === answeredAt)) {
+    if (
+      answeredAt !== undefined &&
+      (before.agreedBy === undefined || before.agreedBy === answeredAt)
+    ) {
       const agreeing: Dispute = { ...before, ours, theirs, comparedAt: now, agreedBy: answeredAt }
       own(core.disputes.open).set(key, agreeing)
       return agreeing
     }
     own(core.disputes.open).delete(key)
     if (before.isLogged) {
-      announce(core, 'info', 'equity.agreed', { figure, scope, ours, theirs, lastedMs: now - before.since })
+      announce(core, 'info', 'equity.agreed', {
+        figure,
+        scope,
+        ours,
+        theirs,
+        lastedMs: now - before.since,
+      })
     }
     return undefined
   }
@@ -87,6 +101,13 @@ export function holdForDispute(core: Core, scope: Scope, reason: string | undefi
   // What was looked at in this moment was judged by the other mode.
   beginMoment(core.changes)
   const code = 'equityDisputed'
-  if (reason === undefined) announce(core, 'warn', 'limits.ended', { scope, code, reason: held?.reason })
-  else announce(core, 'error', 'limits.reached', { scope, code, reason, ends: MODE_REASONS[code].ends })
+  if (reason === undefined)
+    announce(core, 'warn', 'limits.ended', { scope, code, reason: held?.reason })
+  else
+    announce(core, 'error', 'limits.reached', {
+      scope,
+      code,
+      reason,
+      ends: MODE_REASONS[code].ends,
+    })
 }

@@ -85,13 +85,20 @@ export function noteCrossed(
   keepSince(own(instrument).crossedSince, clientOids, now)
 }
 
-function keepSince(since: Map<ClientOid, number>, clientOids: readonly ClientOid[], now: number): void {
+function keepSince(
+  since: Map<ClientOid, number>,
+  clientOids: readonly ClientOid[],
+  now: number,
+): void {
   const present = new Set(clientOids)
   for (const clientOid of since.keys()) if (!present.has(clientOid)) since.delete(clientOid)
   for (const clientOid of present) if (!since.has(clientOid)) since.set(clientOid, now)
 }
 
-export function noteDisplaced(instrument: InstrumentState, displaced: readonly DisplacedOrder[]): void {
+export function noteDisplaced(
+  instrument: InstrumentState,
+  displaced: readonly DisplacedOrder[],
+): void {
   own(instrument).displaced = [...displaced]
 }
 
@@ -115,7 +122,10 @@ const CLOCK_ERROR_MS = 1000
 export function noteUnansweredCancel(
   core: Core,
   instrument: InstrumentState,
-  { requestAt, clockAheadMs }: Pick<OpenCancel, 'requestAt'> & Partial<Pick<OpenCancel, 'clockAheadMs'>>,
+  {
+    requestAt,
+    clockAheadMs,
+  }: Pick<OpenCancel, 'requestAt'> & Partial<Pick<OpenCancel, 'clockAheadMs'>>,
 ): void {
   const arrivesWithinMs = RECEIVE_WINDOW_MS + CLOCK_ERROR_MS
   const sentAt = requestAt - (clockAheadMs ?? exchangeNow(core) - core.now)

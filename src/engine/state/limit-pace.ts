@@ -26,12 +26,23 @@ export function objectToRepeat(
   const { symbol, action, lots, ticks, force, takeProfitTicks, stopLossTicks } = place
   const terms = [symbol, action, lots, ticks, force, takeProfitTicks, stopLossTicks].join('|')
   const counted = [
-    { whose: 'of the strategy', kind: `place|${id}|${terms}`, max: limits.get(symbol)?.identicalPerMinute },
-    { whose: 'of the account', kind: `place||${terms}`, max: core.settings.limits.identicalPerMinute },
+    {
+      whose: 'of the strategy',
+      kind: `place|${id}|${terms}`,
+      max: limits.get(symbol)?.identicalPerMinute,
+    },
+    {
+      whose: 'of the account',
+      kind: `place||${terms}`,
+      max: core.settings.limits.identicalPerMinute,
+    },
   ].flatMap(({ max, ...rest }) => (max === undefined ? [] : [{ ...rest, max }]))
   const reached = counted.find(({ kind, max }) => timesOf(core, kind).length >= max)
   if (reached && !reduces(core, id, place)) {
-    return { code: 'IDENTICAL_PACE', detail: `${reached.max} ${reached.whose}, limit ${reached.max}` }
+    return {
+      code: 'IDENTICAL_PACE',
+      detail: `${reached.max} ${reached.whose}, limit ${reached.max}`,
+    }
   }
   for (const { kind, max } of counted) count(core, kind, max)
   return undefined

@@ -100,7 +100,10 @@ function nearestOf({ ours, stated }: Pick<LiquidationDistance, 'ours' | 'stated'
   return Number.isNaN(stated) ? ours : Math.min(ours, stated)
 }
 
-function noteNearest({ liquidation, now }: Core, { symbol, holdSide, nearest }: LiquidationDistance): void {
+function noteNearest(
+  { liquidation, now }: Core,
+  { symbol, holdSide, nearest }: LiquidationDistance,
+): void {
   if (!(nearest < (liquidation.nearest.get(symbol)?.distance ?? Number.POSITIVE_INFINITY))) return
   own(liquidation.nearest).set(symbol, { symbol, holdSide, distance: nearest, at: now })
 }
@@ -192,7 +195,10 @@ function endDispute(core: Core, symbol: string, holdSide: HoldSide): void {
 }
 
 /** Whether our own figure has just begun to count alone: it is said once, until both are agreed on again. */
-export function noteAlone({ liquidation }: Core, { symbol, holdSide, trust }: LiquidationDistance): boolean {
+export function noteAlone(
+  { liquidation }: Core,
+  { symbol, holdSide, trust }: LiquidationDistance,
+): boolean {
   const key = pairKey(symbol, holdSide)
   const isKnown = liquidation.alone.has(key)
   if (trust !== 'alone') {
@@ -248,7 +254,9 @@ function standingAt({ legs, behind, rules, isInverse: inBase }: Legs, price: num
   for (const { holdSide, size, entryPrice } of legs)
     profit += (holdSide === 'long' ? 1 : -1) * size * (price - entryPrice)
   return (
-    behind + (inBase ? profit / price : profit) - maintenanceAt({ legs, rules, isInverse: inBase }, price)
+    behind +
+    (inBase ? profit / price : profit) -
+    maintenanceAt({ legs, rules, isInverse: inBase }, price)
   )
 }
 
@@ -277,7 +285,10 @@ function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[] | und
  * The margin that backs the crossed positions of an instrument whatever its price does, in the margin coin: our own equity without
  * their own profit, less what all others need at their own prices. NaN while a part of it is not known.
  */
-function marginBehind(core: Core, symbol: string): Pick<Legs, 'behind'> & Pick<Standing, 'othersNeed'> {
+function marginBehind(
+  core: Core,
+  symbol: string,
+): Pick<Legs, 'behind'> & Pick<Standing, 'othersNeed'> {
   const equity = equityOf(core)
   if (equity === undefined) return NOTHING_KNOWN
   const worth = core.losses.worths.get(symbol)
@@ -315,15 +326,22 @@ export function lotsToClose(
   const { price } = ownPriceOf(core, symbol)
   const { behind } = marginBehind(core, symbol)
   const closed = legs?.find((leg) => leg.holdSide === holdSide)
-  if (core.settings.marginMode === 'isolated' || Number.isNaN(behind) || !rules || !legs || !closed) return 0
+  if (core.settings.marginMode === 'isolated' || Number.isNaN(behind) || !rules || !legs || !closed)
+    return 0
   const spec = specOf(core, symbol)
   const inBase = isInverse(spec)
   const isFar = (lots: number): boolean => {
     const size = floatOnGrid(spec.lot, lots)
     const gained =
-      (holdSide === 'long' ? 1 : -1) * size * (price - closed.entryPrice) - size * price * rules.takerFeeRate
+      (holdSide === 'long' ? 1 : -1) * size * (price - closed.entryPrice) -
+      size * price * rules.takerFeeRate
     const left = legs.map((leg) => (leg === closed ? { ...leg, size: leg.size - size } : leg))
-    const of = { legs: left, behind: behind + (inBase ? gained / price : gained), rules, isInverse: inBase }
+    const of = {
+      legs: left,
+      behind: behind + (inBase ? gained / price : gained),
+      rules,
+      isInverse: inBase,
+    }
     return distanceTo(pickPrice(of, price), price) > share
   }
   let [tooFew, enough] = [0, lotsOf(held, holdSide)]
@@ -387,14 +405,20 @@ export function distanceAfter(opening: Opening, { action, ticks, lots }: OrderIn
       price,
     )
   }
-  const after = applyToHolding(mode, held, { side: isBuy ? 'buy' : 'sell', tradeSide: 'open', lots })
+  const after = applyToHolding(mode, held, {
+    side: isBuy ? 'buy' : 'sell',
+    tradeSide: 'open',
+    lots,
+  })
   const grown = SIDES.flatMap((holdSide): readonly Leg[] => {
     const size = floatOnGrid(spec.lot, lotsOf(after, holdSide))
     if (size === 0) return []
     const leg = legs.find((one) => one.holdSide === holdSide)
     if (leg === undefined) return [{ holdSide, size, entryPrice: price }]
     const added = Math.max(0, size - leg.size)
-    return [{ holdSide, size, entryPrice: (leg.entryPrice * (size - added) + price * added) / size }]
+    return [
+      { holdSide, size, entryPrice: (leg.entryPrice * (size - added) + price * added) / size },
+    ]
   })
   const liquidation = pickPrice({ legs: grown, behind, rules, isInverse: isInverse(spec) }, price)
   return distanceTo(liquidation, price)

@@ -45,7 +45,8 @@ export function noteStatement(core: Core, { symbol, rows, requestedAt }: Positio
     if (row.holdSide === 'long') longLots += row.lots
     else shortLots += row.lots
     // What is missing is not known: an empty text would be the number 0 (MON2).
-    if (row.lots > 0) unrealised += row.unrealisedProfit === '' ? Number.NaN : Number(row.unrealisedProfit)
+    if (row.lots > 0)
+      unrealised += row.unrealisedProfit === '' ? Number.NaN : Number(row.unrealisedProfit)
   }
   const markPrice = rows[0]?.markPrice ?? Number.NaN
   const of = (side: HoldSide, read: (row: PositionRow) => number | undefined): number => {
@@ -122,13 +123,17 @@ export function noteStatedCounter(
 
 /** Asks for a position at once, because something is decided by the next reading of it. */
 export function askForPositionAgain(core: Core, symbol: string): void {
-  if (core.now - (core.losses.askedAt.get(symbol) ?? Number.NEGATIVE_INFINITY) < ASK_AGAIN_MS) return
+  if (core.now - (core.losses.askedAt.get(symbol) ?? Number.NEGATIVE_INFINITY) < ASK_AGAIN_MS)
+    return
   own(core.losses.askedAt).set(symbol, core.now)
   askForPositionSoon(core, symbol)
 }
 
 /** What the exchange last said of a position, if it was about what the book holds. */
-export function comparableStatement({ losses, book }: Core, symbol: string): PositionStatement | undefined {
+export function comparableStatement(
+  { losses, book }: Core,
+  symbol: string,
+): PositionStatement | undefined {
   const statement = losses.statements.get(symbol)
   return statement && isSame(statement, accountHoldingOf(book, symbol)) ? statement : undefined
 }
@@ -195,7 +200,9 @@ function weigh(before: Worth | undefined, seen: Witnesses): Worth {
   const confirmed = Math.max(net, isConfirmed ? other : (known?.confirmed ?? Number.NaN))
   const wasAgreed = known?.base.trust === 'agreed' || known?.base.trust === 'flat'
   const lower = isConfirmed && wasAgreed ? other : (known?.low ?? Number.NaN)
-  const middle = isConfirmed ? middleOf(ours, known.base.ours, known.earlier) : (known?.basis ?? Number.NaN)
+  const middle = isConfirmed
+    ? middleOf(ours, known.base.ours, known.earlier)
+    : (known?.basis ?? Number.NaN)
   return {
     trust,
     ours,
@@ -240,11 +247,19 @@ interface ScopeWorth {
 }
 
 function worthOf(core: Core, scope: Scope): ScopeWorth {
-  const strategy = [...core.settings.strategies.values()].find(({ id }) => strategyScope(id) === scope)
-  if (strategy) return sumUp(strategy.symbols.map((symbol) => worthOfStrategy(core, strategy.id, symbol)))
+  const strategy = [...core.settings.strategies.values()].find(
+    ({ id }) => strategyScope(id) === scope,
+  )
+  if (strategy)
+    return sumUp(strategy.symbols.map((symbol) => worthOfStrategy(core, strategy.id, symbol)))
   if (scope !== ACCOUNT) return sumUp([worthOfInstrument(core, scope)])
-  const worths = [...core.settings.instruments.keys()].map((symbol) => worthOfInstrument(core, symbol))
-  return sumUp([...worths, ...[...otherSymbols(core)].map((symbol) => toFlatWorth(settledOf(core, symbol)))])
+  const worths = [...core.settings.instruments.keys()].map((symbol) =>
+    worthOfInstrument(core, symbol),
+  )
+  return sumUp([
+    ...worths,
+    ...[...otherSymbols(core)].map((symbol) => toFlatWorth(settledOf(core, symbol))),
+  ])
 }
 
 /** Where nothing is held and the position was not read in this run yet, nothing is unrealised. */
@@ -255,8 +270,13 @@ function worthOfInstrument(core: Core, symbol: string): Worth | undefined {
   return isKnown ? toFlatWorth(settledOf(core, symbol)) : undefined
 }
 
-function worthOfStrategy(core: Core, id: StrategySettings['id'], symbol: string): Worth | undefined {
-  if (isFlat(holdingOf(core.book, id, symbol))) return toFlatWorth(settledOfStrategy(core, id, symbol))
+function worthOfStrategy(
+  core: Core,
+  id: StrategySettings['id'],
+  symbol: string,
+): Worth | undefined {
+  if (isFlat(holdingOf(core.book, id, symbol)))
+    return toFlatWorth(settledOfStrategy(core, id, symbol))
   return core.losses.worths.get(pairKey(id, symbol))
 }
 
@@ -315,7 +335,9 @@ export function accountEquityOf(core: Core): Equity | undefined {
   if (equity === undefined) return undefined
   const { book, losses, settings } = core
   const written = book.watermarks.get(ACCOUNT)
-  const nets = [losses.peaks.get(ACCOUNT), written && lastPeakOf(written)].filter((net) => net !== undefined)
+  const nets = [losses.peaks.get(ACCOUNT), written && lastPeakOf(written)].filter(
+    (net) => net !== undefined,
+  )
   const peak = nets.length === 0 ? equity : Number(settings.capital?.toString()) + Math.max(...nets)
   return { equity, peak, drawdown: Math.max(0, peak - equity) }
 }
@@ -330,7 +352,10 @@ export function notePeak(core: Core): void {
 
 /** Instruments that were traded and are not configured any more. */
 function otherSymbols({ book, settings }: Core): ReadonlySet<string> {
-  const symbols = [...book.funding.keys(), ...[...moneyOf(book).keys()].map((pair) => splitPair(pair)[1])]
+  const symbols = [
+    ...book.funding.keys(),
+    ...[...moneyOf(book).keys()].map((pair) => splitPair(pair)[1]),
+  ]
   return new Set(symbols.filter((symbol) => !settings.instruments.has(symbol)))
 }
 
@@ -369,7 +394,8 @@ export function measureLoss(core: Core, scope: Scope, timeZone: string): Measure
         dayFrom,
         dayNet: Number.isNaN(dayNet) ? null : dayNet,
         peak: hasRisen ? peak : (before ?? null),
-        ...(known?.lastPeak !== undefined && !(peak >= known.lastPeak) && { lastPeak: known.lastPeak }),
+        ...(known?.lastPeak !== undefined &&
+          !(peak >= known.lastPeak) && { lastPeak: known.lastPeak }),
       },
     ])
   }
@@ -381,7 +407,12 @@ export function measureLoss(core: Core, scope: Scope, timeZone: string): Measure
   })
   noteUsed(core, scope, { net: worth.ours, fall: fallTo(worth.ours), peak, lastPeak: last })
   const { isDisputed, believed, confirmed, worse } = worth
-  return { isDisputed, believed: fallTo(believed), confirmed: fallTo(confirmed), worse: fallTo(worse) }
+  return {
+    isDisputed,
+    believed: fallTo(believed),
+    confirmed: fallTo(confirmed),
+    worse: fallTo(worse),
+  }
 }
 
 /** In the unit of the scope's limits: of the account a share of the equity at the peak, else an amount. */
@@ -434,7 +465,8 @@ function isDayOver(now: number, dayFrom: number, timeZone: string): boolean {
 function peakStepOf({ settings }: Core, scope: Scope, peak: number): number {
   const { daily = Number.POSITIVE_INFINITY, drawdown } = settings.losses?.limits.get(scope) ?? {}
   const equity = Math.max(0, Number(settings.capital?.toString() ?? 0) + peak)
-  const ofEquity = settings.capital === undefined ? Number.POSITIVE_INFINITY : equity * PEAK_STEP_OF_EQUITY
+  const ofEquity =
+    settings.capital === undefined ? Number.POSITIVE_INFINITY : equity * PEAK_STEP_OF_EQUITY
   const amounts = scope === ACCOUNT ? [] : Object.values(drawdown ?? {})
   const step = Math.min(ofEquity, Math.min(daily, ...amounts) * PEAK_STEP_OF_LIMIT)
   return Number.isFinite(step) ? step : 0

@@ -45,7 +45,10 @@ export function noteUnrealised({ market }: Core, symbol: string, unrealised: num
 }
 
 /** Whether this is the same answer once more: strategies do not decide twice on one moment. */
-function isHeardAgain({ market: { tickers } }: Core, { requestTime, readAt }: TickerTable): boolean {
+function isHeardAgain(
+  { market: { tickers } }: Core,
+  { requestTime, readAt }: TickerTable,
+): boolean {
   return tickers !== undefined && requestTime === tickers.requestTime && readAt === tickers.readAt
 }
 
@@ -102,7 +105,9 @@ export function isBeyondOrder(core: Core, symbol: string): boolean {
   const [bid = Number.NaN, ask = Number.NaN] = [bidPr[row], askPr[row]]
   const { buyTicks, sellTicks } = totalsOf(core, symbol)
   const { units, scale } = specOf(core, symbol).tick
-  return bid > 0 && ask > 0 && ((buyTicks * units) / scale > ask || (sellTicks * units) / scale < bid)
+  return (
+    bid > 0 && ask > 0 && ((buyTicks * units) / scale > ask || (sellTicks * units) / scale < bid)
+  )
 }
 
 /** Resting orders whose price the market has gone beyond: they must have been filled, even if the fill is not read yet. */

@@ -35,7 +35,10 @@ export function closeBatch({ calls }: Core, batchId: number): OpenBatch | undefi
 }
 
 /** A cancel-all is about to leave. A resolution that begins from now on does not ask for one of its own. */
-export function openCancel(core: Core, scope: Pick<OpenCancel, 'symbols' | 'takesProduct'>): number {
+export function openCancel(
+  core: Core,
+  scope: Pick<OpenCancel, 'symbols' | 'takesProduct'>,
+): number {
   const calls = own(core.calls)
   const clockAheadMs = clockAheadAfter(calls.clockRefusals)
   const requestAt = clockAheadMs === undefined ? exchangeNow(core) : core.now + clockAheadMs
@@ -51,7 +54,11 @@ export function noteCancelClock({ calls }: Core, answer: Answer<unknown>): void 
 }
 
 /** The resolutions of these instruments have waited for the call. */
-export function noteResolves({ calls }: Core, cancelId: number, symbols: readonly string[]): OpenCancel {
+export function noteResolves(
+  { calls }: Core,
+  cancelId: number,
+  symbols: readonly string[],
+): OpenCancel {
   const { cancels } = own(calls)
   const cancel = cancels.get(cancelId)
   if (!cancel) throw new Error(`no cancel-all ${cancelId} is on the wire`)

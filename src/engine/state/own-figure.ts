@@ -21,7 +21,8 @@ export interface OwnPrice {
 export function ownPriceOf(core: Core, symbol: string): OwnPrice {
   const { bid, ask, last, ageMs } = marketOf(core, symbol)
   const answeredAt = core.market.tickers?.requestTime ?? 0
-  const isPossible = bid > 0 && ask >= bid && last > 0 && Number.isFinite(ask) && Number.isFinite(last)
+  const isPossible =
+    bid > 0 && ask >= bid && last > 0 && Number.isFinite(ask) && Number.isFinite(last)
   if (!isPossible || ageMs > core.settings.limits.dataAgeMaxMs) {
     return { price: Number.NaN, answeredAt, isInBand: false }
   }
@@ -41,9 +42,18 @@ export function unrealisedOfAccount(core: Core, symbol: string, price: number): 
 }
 
 /** The same of what a strategy holds. */
-export function unrealisedOfStrategy(core: Core, id: string, symbol: string, price: number): number {
+export function unrealisedOfStrategy(
+  core: Core,
+  id: string,
+  symbol: string,
+  price: number,
+): number {
   const held = holdingOf(core.book, id, symbol)
-  return valueAt(core, symbol, { held, entry: core.book.ownTrades.get(pairKey(id, symbol))?.entry, price })
+  return valueAt(core, symbol, {
+    held,
+    entry: core.book.ownTrades.get(pairKey(id, symbol))?.entry,
+    price,
+  })
 }
 
 /** The same on all of its instruments, at the last prices; undefined where a part is not known. */
@@ -93,7 +103,8 @@ interface Valued {
 function valueAt(core: Core, symbol: string, { held, entry, price }: Valued): number {
   if (isFlat(held)) return 0
   const { longLots, shortLots } = held
-  if (!entry || entry.longLots < longLots || entry.shortLots < shortLots || !(price > 0)) return Number.NaN
+  if (!entry || entry.longLots < longLots || entry.shortLots < shortLots || !(price > 0))
+    return Number.NaN
   const { tick, lot } = specOf(core, symbol)
   const long = (price - floatOnGrid(tick, entry.longTicks)) * floatOnGrid(lot, longLots)
   const short = (floatOnGrid(tick, entry.shortTicks) - price) * floatOnGrid(lot, shortLots)

@@ -3,7 +3,14 @@ import type { OrderId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
 import { exchangeNow } from './clock-state.ts'
 import type { EngineEvent } from '../event.ts'
-import { type Core, emit, type OrphanNote, type ReadFailure, record, type UnreadableNote } from './core.ts'
+import {
+  type Core,
+  emit,
+  type OrphanNote,
+  type ReadFailure,
+  record,
+  type UnreadableNote,
+} from './core.ts'
 
 /** Fills are read again from this far before the newest known one, in addition to the time in which fills become visible. */
 const KNOWN_MARGIN_MS = 2000
@@ -34,7 +41,10 @@ export function askForPositionSoon(core: Core, symbol: string): void {
  */
 function fillsSince(core: Core): number {
   const { fillVisibilityMs } = core.settings.execution
-  return Math.max(0, Math.min(readThrough(core), exchangeNow(core)) - fillVisibilityMs - KNOWN_MARGIN_MS)
+  return Math.max(
+    0,
+    Math.min(readThrough(core), exchangeNow(core)) - fillVisibilityMs - KNOWN_MARGIN_MS,
+  )
 }
 
 /**
@@ -100,7 +110,11 @@ export function listStaleReadings(core: Core, now: number): readonly StaleReadin
   return [
     ...stale('fills', core.readings.fillsAskedAt, NO_ANSWER),
     ...[...core.instruments.values()].flatMap(({ symbol, position: { readAt, mismatch } }) =>
-      stale(`position ${symbol}`, readAt, mismatch ? 'it is not what the fills explain' : NO_ANSWER),
+      stale(
+        `position ${symbol}`,
+        readAt,
+        mismatch ? 'it is not what the fills explain' : NO_ANSWER,
+      ),
     ),
   ]
 }
@@ -148,7 +162,11 @@ function bringBackKnown(core: Core, { fills }: FillsReading, askedAt: number): v
 }
 
 /** @param failure Why the reading failed; undefined: it has come. */
-export function noteReadFailure({ readings }: Core, what: string, failure: ReadFailure | undefined): void {
+export function noteReadFailure(
+  { readings }: Core,
+  what: string,
+  failure: ReadFailure | undefined,
+): void {
   const known = readings.failures.get(what)
   if (
     known?.reason === failure?.reason &&
@@ -189,7 +207,10 @@ export function noteOrphanLogged({ readings }: Core, orderId: OrderId, note: Orp
 }
 
 /** The orderIds whose fills have waited and have an owner now, or belong to no strategy; each once. */
-export function takeSettledOrphans({ readings, book }: Core): readonly (readonly [OrderId, OrphanNote])[] {
+export function takeSettledOrphans({
+  readings,
+  book,
+}: Core): readonly (readonly [OrderId, OrphanNote])[] {
   const { orphans } = own(readings)
   const settled = [...orphans].filter(([orderId]) => !book.orphans.has(orderId))
   for (const [orderId] of settled) orphans.delete(orderId)
@@ -214,6 +235,10 @@ export function noteUnreadable<Kind extends 'unreadable' | 'wholes'>(
   }
 }
 
-export function forgetUnreadable({ readings }: Core, kind: 'unreadable' | 'wholes', name: string): void {
+export function forgetUnreadable(
+  { readings }: Core,
+  kind: 'unreadable' | 'wholes',
+  name: string,
+): void {
   own(readings)[kind].delete(name)
 }

@@ -29,13 +29,18 @@ export function reductionOf(
   const keptLots = reduction?.keeps.get(id as StrategyId)
   if (reduction === undefined || keptLots === undefined) return undefined
   const { holdSide } = reduction
-  return holdingOf(book, id, symbol)[`${holdSide}Lots`] > keptLots ? { holdSide, keptLots } : undefined
+  return holdingOf(book, id, symbol)[`${holdSide}Lots`] > keptLots
+    ? { holdSide, keptLots }
+    : undefined
 }
 
 /** Closes lots of an instrument: of the strategies that trade it, in their order. Returns whether anything is new in that. */
 export function reduceTo(
   core: Core,
-  order: { readonly symbol: string; readonly lots: number } & Pick<Reduction, 'code' | 'holdSide' | 'reason'>,
+  order: { readonly symbol: string; readonly lots: number } & Pick<
+    Reduction,
+    'code' | 'holdSide' | 'reason'
+  >,
 ): boolean {
   const { symbol, lots, code, holdSide, reason } = order
   const { book, settings, changes } = core

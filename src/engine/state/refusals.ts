@@ -38,7 +38,8 @@ export interface AnsweredOrder extends Pick<ItemOutcome, 'outcome'> {
 }
 
 /** An order, sent or only wanted. */
-export type Wish = RefusableTerms & Pick<OrderTerms, 'symbol' | 'purpose'> & { readonly strategyId: string }
+export type Wish = RefusableTerms &
+  Pick<OrderTerms, 'symbol' | 'purpose'> & { readonly strategyId: string }
 
 /** A flatten counts by itself, and what reduces by itself: neither waits because something that adds was refused. */
 export function kindOf({ book, settings }: Core, wish: Wish): Refusal['kind'] {
@@ -90,7 +91,10 @@ function noteRefused(
     cause,
     code,
     message,
-    terms: leastRefused(cause, [...group.map((one) => one.terms), ...(before ? [before.terms] : [])]),
+    terms: leastRefused(cause, [
+      ...group.map((one) => one.terms),
+      ...(before ? [before.terms] : []),
+    ]),
     commonStep: commonStepAfter(core, { before, group, accepted, step }),
     accepted: 0,
     firstAt: before?.firstAt ?? core.now,
@@ -99,7 +103,8 @@ function noteRefused(
     orders: (before?.orders ?? 0) + group.length,
     isLogged: before?.isLogged ?? false,
   }
-  const isToLog = isLogged === 'atOnce' || (isLogged === 'whenItGoesOn' && refusal.inRow >= LOGGED_FROM)
+  const isToLog =
+    isLogged === 'atOnce' || (isLogged === 'whenItGoesOn' && refusal.inRow >= LOGGED_FROM)
   own(core.refusals).set(key, { ...refusal, isLogged: refusal.isLogged || isToLog })
   if (!isToLog || refusal.isLogged) return
   announce(core, pace === 'lasting' ? 'error' : 'warn', 'orders.refused', {
@@ -111,7 +116,10 @@ function noteRefused(
 }
 
 /** Of refused orders the one that asked for least: what is accepted beyond it disproves the cause for all of them. */
-function leastRefused(cause: Refusal['cause'], [first, ...others]: readonly OrderTerms[]): OrderTerms {
+function leastRefused(
+  cause: Refusal['cause'],
+  [first, ...others]: readonly OrderTerms[],
+): OrderTerms {
   const { disprovedBy } = REFUSAL_CAUSES[cause]
   if (first === undefined) throw new RangeError('nothing was refused')
   return others.reduce((least, one) => (disprovedBy?.(least, one) === true ? one : least), first)
@@ -142,7 +150,10 @@ function commonStepAfter(
       terms.strategyId === first.terms.strategyId &&
       kindOf(core, terms) === kindOf(core, first.terms),
   )
-  return alike.reduce((common, { terms }) => commonStep(common, stepsOf(terms, step)), isRefuted ? 0 : known)
+  return alike.reduce(
+    (common, { terms }) => commonStep(common, stepsOf(terms, step)),
+    isRefuted ? 0 : known,
+  )
 }
 
 function noteAccepted(core: Core, terms: OrderTerms): void {
@@ -155,7 +166,8 @@ function noteAccepted(core: Core, terms: OrderTerms): void {
       step === undefined
         ? disprovedBy?.(terms, refusal.terms) === true
         : isOnCommonStep(common, stepsOf(refusal.terms, step))
-    if (kind === 'flatten' || isDisproved || accepted >= ACCEPTED_IN_ROW) endRefusal(core, key, refusal)
+    if (kind === 'flatten' || isDisproved || accepted >= ACCEPTED_IN_ROW)
+      endRefusal(core, key, refusal)
     else own(core.refusals).set(key, { ...refusal, accepted, commonStep: common })
   }
 }
@@ -198,7 +210,10 @@ function standingFor(core: Core, wish: Wish): readonly (readonly [string, Refusa
   )
 }
 
-function concerns({ kind, cause, terms, commonStep: common }: Refusal, order: RefusableTerms): boolean {
+function concerns(
+  { kind, cause, terms, commonStep: common }: Refusal,
+  order: RefusableTerms,
+): boolean {
   const { concerns: isConcerned, step } = REFUSAL_CAUSES[cause]
   if (kind === 'flatten') return true
   if (!isConcerned(order, terms)) return false
@@ -211,11 +226,16 @@ export function waitsAfterRefusal(core: Core, wish: Wish): boolean {
 }
 
 /** One order alone tries whether a cause is gone. The others of the batch follow once it is. */
-export function oneForEachRefusal(core: Core, items: readonly ApprovedItem[]): readonly ApprovedItem[] {
+export function oneForEachRefusal(
+  core: Core,
+  items: readonly ApprovedItem[],
+): readonly ApprovedItem[] {
   if (core.refusals.size === 0) return items
   const tried = new Set<string>()
   return items.filter(({ intent }) => {
-    const keys = standingFor(core, intent).flatMap(([key, refusal]) => (isTriedSingly(refusal) ? [key] : []))
+    const keys = standingFor(core, intent).flatMap(([key, refusal]) =>
+      isTriedSingly(refusal) ? [key] : [],
+    )
     const isFree = !keys.some((key) => tried.has(key))
     if (isFree) for (const key of keys) tried.add(key)
     return isFree
@@ -238,7 +258,11 @@ function retryAtOf({ kind, at, inRow }: Refusal): number {
  * Whether a flatten was refused last because of its price: in a fast market the exchange refuses limit orders that are far
  * from its mark price, which lags behind.
  */
-export function wasPriceRefused({ refusals }: Core, strategyId: StrategyId, symbol: string): boolean {
+export function wasPriceRefused(
+  { refusals }: Core,
+  strategyId: StrategyId,
+  symbol: string,
+): boolean {
   for (const { strategyId: id, symbol: name, kind, cause, terms } of refusals.values()) {
     if (kind === 'flatten' && id === strategyId && name === symbol)
       return terms.ticks !== undefined && PRICE_CAUSES.has(cause)
@@ -255,9 +279,14 @@ const PRICE_CAUSES: ReadonlySet<Refusal['cause']> = new Set([
 ])
 
 /** Whether no price that an order to reduce could name lies on the exchange's grid for certain: the configured one is wrong. */
-export function isPriceGridWrong({ refusals }: Core, strategyId: StrategyId, symbol: string): boolean {
+export function isPriceGridWrong(
+  { refusals }: Core,
+  strategyId: StrategyId,
+  symbol: string,
+): boolean {
   for (const { strategyId: id, symbol: name, kind, cause } of refusals.values()) {
-    if (kind === 'reduces' && cause === 'priceStep' && id === strategyId && name === symbol) return true
+    if (kind === 'reduces' && cause === 'priceStep' && id === strategyId && name === symbol)
+      return true
   }
   return false
 }

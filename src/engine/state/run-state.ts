@@ -96,7 +96,14 @@ export interface StopState {
 }
 
 export interface KillState {
-  readonly phase: 'cutting' | 'draining' | 'clearing' | 'waiting' | 'confirming' | 'proving' | 'clean'
+  readonly phase:
+    | 'cutting'
+    | 'draining'
+    | 'clearing'
+    | 'waiting'
+    | 'confirming'
+    | 'proving'
+    | 'clean'
   /** How many cancel-alls had found something when this phase began. */
   readonly foundBefore: number
   /** When the present round of `proving` began (Unix ms, our clock), and how many rounds in a row have shown the same. */
@@ -159,7 +166,11 @@ export function endKilling(run: RunState): void {
 }
 
 /** @param progress undefined when the scope was released. */
-export function noteFlatten(run: RunState, scope: Scope, progress: FlattenProgress | undefined): void {
+export function noteFlatten(
+  run: RunState,
+  scope: Scope,
+  progress: FlattenProgress | undefined,
+): void {
   const { flattens } = own(run)
   if (progress) flattens.set(scope, progress)
   else flattens.delete(scope)
@@ -180,6 +191,9 @@ export function noteBeyond(run: RunState, code: PaceReason, beyond: BeyondLimit 
   else own(run.beyondLimit).delete(code)
 }
 
-export function noteFlatBeforeStop(run: RunState, flatBeforeStop: FlatBeforeStop | undefined): void {
+export function noteFlatBeforeStop(
+  run: RunState,
+  flatBeforeStop: FlatBeforeStop | undefined,
+): void {
   own(run).flatBeforeStop = flatBeforeStop
 }

@@ -1,4 +1,9 @@
-import { type Answer, isUnanswered, type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
+import {
+  type Answer,
+  isUnanswered,
+  type RefusedAnswer,
+  type UnknownAnswer,
+} from '../../domain/answer.ts'
 import { own } from '../../lib/own.ts'
 import type { EngineEvent } from '../event.ts'
 import { announce, type Core, type Outage, type SilenceState, type SilentCalls } from './core.ts'
@@ -37,7 +42,10 @@ function isOfAccount(what: string): boolean {
   return what === 'fills' || what.startsWith('position ')
 }
 
-function noteBatch(core: Core, { batchId, answer }: Extract<EngineEvent, { kind: 'batchAnswered' }>): void {
+function noteBatch(
+  core: Core,
+  { batchId, answer }: Extract<EngineEvent, { kind: 'batchAnswered' }>,
+): void {
   const batch = core.calls.batches.get(batchId)
   if (batch !== undefined) noteAnswer(core, ordersOf(batch.symbol), answer)
 }
@@ -80,7 +88,10 @@ export function waitsInSilence(core: Core, wish: Wish): boolean {
   if (calls === undefined || calls.times < 2 || !calls.hasLeft) return false
   const kind = kindOf(core, wish)
   if (kind === 'flatten') return false
-  return core.now < calls.lastAt + pauseMs(calls, kind === 'opens' ? PAUSE_MS_MAX : REDUCING_PAUSE_MS_MAX)
+  return (
+    core.now <
+    calls.lastAt + pauseMs(calls, kind === 'opens' ? PAUSE_MS_MAX : REDUCING_PAUSE_MS_MAX)
+  )
 }
 
 function pauseMs({ times }: SilentCalls, mostMs = PAUSE_MS_MAX): number {
@@ -120,7 +131,8 @@ function forgetOld({ silence, now }: Core): void {
   for (const [kind, calls] of silence.calls) {
     const waitedMs = isOfOrders(kind) ? pauseMs(calls) : 0
     const isSentForReasons = isOfOrders(kind) || kind === CANCELS
-    if (isSentForReasons && now - calls.lastAt - waitedMs >= FORGOTTEN_MS) own(silence.calls).delete(kind)
+    if (isSentForReasons && now - calls.lastAt - waitedMs >= FORGOTTEN_MS)
+      own(silence.calls).delete(kind)
   }
 }
 
@@ -165,7 +177,8 @@ function gather(core: Core, outage: Outage): void {
     if (record.kind !== 'settle') continue
     for (const { clientOid } of record.orders) {
       const became = book.orders.get(clientOid)?.state ?? 'forgotten'
-      if (outage.unknown.has(clientOid)) state.found.set(became, (outage.found.get(became) ?? 0) + 1)
+      if (outage.unknown.has(clientOid))
+        state.found.set(became, (outage.found.get(became) ?? 0) + 1)
     }
   }
   for (const { symbol, resolution } of instruments.values()) {
@@ -179,7 +192,10 @@ function gather(core: Core, outage: Outage): void {
   }
 }
 
-function endOutage(core: Core, { since, calls, unknown, found, cancelled, fills, proved }: Outage): void {
+function endOutage(
+  core: Core,
+  { since, calls, unknown, found, cancelled, fills, proved }: Outage,
+): void {
   own(core.silence).outage = undefined
   announce(core, 'info', 'exchange.answers', {
     afterMs: core.now - since,

@@ -52,7 +52,13 @@ export function restrict(core: Core, restriction: NewRestriction): void {
   const held = restrictionOf(core.book, scope, code)
   if (held?.reason === reason && held.mode === mode) return
   record(core, { kind: 'restricted', at: core.now, ...restriction }, true)
-  announce(core, 'error', `trading.${mode}`, { scope, code, reason, by, ends: MODE_REASONS[code].ends })
+  announce(core, 'error', `trading.${mode}`, {
+    scope,
+    code,
+    reason,
+    by,
+    ends: MODE_REASONS[code].ends,
+  })
 }
 
 /** An operator releases a scope and says why, and may take a new peak where nothing holds it. A kill has a release of its own. */
@@ -92,7 +98,11 @@ export type ScopeRelease = Pick<ReleasedRecord, 'scope' | 'reason' | 'by' | 'pea
  * The trading mode for an order of the strategy on the instrument, and everything that restricts it: for the account, the
  * instrument or the strategy, recorded or only true just now.
  */
-export function tradingStateOf(core: Core, symbol: string, strategyId?: StrategyId | string): TradingState {
+export function tradingStateOf(
+  core: Core,
+  symbol: string,
+  strategyId?: StrategyId | string,
+): TradingState {
   const strategy = strategyId === undefined ? undefined : strategyScope(strategyId)
   const held = volatileRestrictions(core).filter(
     ({ scope }) => scope === ACCOUNT || scope === symbol || scope === strategy,
@@ -132,7 +142,11 @@ function volatileRestrictions(core: Core): readonly Restriction[] {
   }
   if (run.flatBeforeStop !== undefined) {
     held.push(
-      byDaemon('flatten', 'the daemon stops, and closes everything first', run.flatBeforeStop.askedAt),
+      byDaemon(
+        'flatten',
+        'the daemon stops, and closes everything first',
+        run.flatBeforeStop.askedAt,
+      ),
     )
   }
   // Each scope once, with the first of its rows.
@@ -167,7 +181,9 @@ export function isKilling({ run, book }: Core): boolean {
 /** Whether what the strategy holds on the instrument is being closed, wholly or in part: until then it places nothing. */
 export function isFlattening(core: Core, symbol: string, strategyId: StrategyId | string): boolean {
   if (core.run.phase === 'stopping') return false
-  return isFlatteningAll(core, symbol, strategyId) || reductionOf(core, symbol, strategyId) !== undefined
+  return (
+    isFlatteningAll(core, symbol, strategyId) || reductionOf(core, symbol, strategyId) !== undefined
+  )
 }
 
 /**

@@ -24,7 +24,8 @@ export function noteListing({ unlisted }: Core, symbol: string): void {
 /** A cancel-all was answered, and nothing that was accepted before it rests on these instruments (A5). */
 export function noteListed(core: Core, symbols: Iterable<string>, requestAt: number): void {
   const { run, clock, settings, unlisted } = core
-  const acceptableUntil = run.startedAt + (clock.offsetMs ?? 0) + settings.execution.acceptanceWindowMs
+  const acceptableUntil =
+    run.startedAt + (clock.offsetMs ?? 0) + settings.execution.acceptanceWindowMs
   if (requestAt < acceptableUntil) return
   for (const symbol of symbols) own(unlisted).listedAt.set(symbol, requestAt)
 }

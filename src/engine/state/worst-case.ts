@@ -33,7 +33,9 @@ export function worstCaseBasisOf(core: Core, symbol: string): WorstCaseBasis | u
   )
   return {
     ...basisOf(core, specOf(core, symbol), dearestPrice(core, symbol)),
-    others: sumNeeds(others.map((other) => needsOf(riskOf(core, other, dearestPrice(core, other.symbol))))),
+    others: sumNeeds(
+      others.map((other) => needsOf(riskOf(core, other, dearestPrice(core, other.symbol)))),
+    ),
     equity: equityNow(core),
   }
 }
@@ -43,7 +45,8 @@ export function measureWorstCase(core: Core): WorstCase | undefined {
   own(core.worstCase).equity = equityAtWorst(core)
   const risks = risksOf(core, dearestPrice)
   const measured = findWorstCase(risks.map(needsOf), equityNow(core))
-  own(core.worstCase).last = measured === undefined || Number.isNaN(measured.used) ? undefined : measured
+  own(core.worstCase).last =
+    measured === undefined || Number.isNaN(measured.used) ? undefined : measured
   return core.worstCase.last
 }
 
@@ -60,7 +63,12 @@ export function believedWorstCase(core: Core): BelievedWorstCase | undefined {
   const equity = equityBelieved(core)
   if (equity === undefined) return undefined
   const needs = risksOf(core, mildestPrice).map(needsOf)
-  const worst = findWorstCase(needs, equity) ?? { scenario: { kind: 'joint' }, need: 0, equity, used: 0 }
+  const worst = findWorstCase(needs, equity) ?? {
+    scenario: { kind: 'joint' },
+    need: 0,
+    equity,
+    used: 0,
+  }
   if (Number.isNaN(worst.used)) return undefined
   const held = [...core.settings.instruments.values()]
     .filter(({ symbol }) => !isFlat(accountHoldingOf(core.book, symbol)))
@@ -77,7 +85,10 @@ export function believedWorstCase(core: Core): BelievedWorstCase | undefined {
   return { worst, equity, held }
 }
 
-function risksOf(core: Core, priceOf: (core: Core, symbol: string) => number): readonly InstrumentRisk[] {
+function risksOf(
+  core: Core,
+  priceOf: (core: Core, symbol: string) => number,
+): readonly InstrumentRisk[] {
   return [...core.settings.instruments.values()]
     .filter((instrument) => isAtRisk(core, instrument))
     .map((instrument) => riskOf(core, instrument, priceOf(core, instrument.symbol)))
@@ -203,6 +214,8 @@ export function confirmBeyond(
   const before = worstCase.awaited
   if (before === undefined) own(worstCase).awaited = answers
   return (
-    before !== undefined && before.positionAt !== answers.positionAt && before.tickersAt !== answers.tickersAt
+    before !== undefined &&
+    before.positionAt !== answers.positionAt &&
+    before.tickersAt !== answers.tickersAt
   )
 }

@@ -34,16 +34,24 @@ export type CallTaken =
   | { readonly ok: false; readonly code: DenialCode; readonly detail: string }
 
 /** The call that an intent becomes, or why it is denied. */
-export function takeAccountCall(core: Core, strategyId: string, intent: AccountCallIntent): CallTaken {
+export function takeAccountCall(
+  core: Core,
+  strategyId: string,
+  intent: AccountCallIntent,
+): CallTaken {
   const { key, symbol } = intent
   if (key === '' || key.includes('|')) {
     return { ok: false, code: 'KEY_MISSING', detail: 'an empty key, or one with a bar' }
   }
-  if (core.book.callKeys.has(pairKey(strategyId, key))) return { ok: false, code: 'KEY_REUSED', detail: key }
+  if (core.book.callKeys.has(pairKey(strategyId, key)))
+    return { ok: false, code: 'KEY_REUSED', detail: key }
   const written = writeAccountCall(intent, specOf(core, symbol))
   if (!written.ok) return { ok: false, code: 'INTENT_MALFORMED', detail: written.problem }
   const { endpoint, body } = written
-  return { ok: true, call: { strategyId, key, symbol, endpoint, body, deadlineAt: core.now + CALL_TTL_MS } }
+  return {
+    ok: true,
+    call: { strategyId, key, symbol, endpoint, body, deadlineAt: core.now + CALL_TTL_MS },
+  }
 }
 
 /** Makes every call that waits and may be made now. */
@@ -82,7 +90,9 @@ function sendCall(core: Core, pair: string, call: AccountCall): void {
 /** Whether a call must not leave after all, because trading has been restricted since. Asked before its first byte. */
 export function isCallHeldBack(core: Core, callId: number): boolean {
   const call = core.book.calls.get(core.calls.accountCalls.get(callId) ?? '')
-  return call !== undefined && !approveCall(call, tradingStateOf(core, call.symbol, call.strategyId))
+  return (
+    call !== undefined && !approveCall(call, tradingStateOf(core, call.symbol, call.strategyId))
+  )
 }
 
 /** Handles the answer to a call: the call has ended, or is made again. */
@@ -92,7 +102,8 @@ export function answerCall(core: Core, callId: number, answer: Answer<unknown>):
   if (pair === undefined || !call) return
   if (answer.kind === 'accepted') return endCall(core, call, { outcome: 'accepted', reason: '' })
   const reason = reasonOf(answer)
-  const isFinal = answer.kind === 'refused' && answer.class !== 'retry' && answer.class !== 'notSent'
+  const isFinal =
+    answer.kind === 'refused' && answer.class !== 'retry' && answer.class !== 'notSent'
   if (isFinal) return endCall(core, call, { outcome: 'rejected', reason })
   repeatAccountCall(core, pair, core.now + CALL_REPEAT_MS)
   announce(core, 'warn', 'call.repeated', { strategy: call.strategyId, key: call.key, reason })

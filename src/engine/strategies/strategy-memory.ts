@@ -12,7 +12,8 @@ export const STATE_UNRECORDED_MS_MAX = 10_000
 /** What each strategy remembers now, whether it is recorded yet or not. */
 export function newestStates({ book, decisions }: Core): ReadonlyMap<StrategyId, string> {
   const newest = new Map(book.strategyStates)
-  for (const [strategyId, { state }] of decisions.states) newest.set(strategyId, JSON.stringify(state))
+  for (const [strategyId, { state }] of decisions.states)
+    newest.set(strategyId, JSON.stringify(state))
   return newest
 }
 
@@ -32,13 +33,17 @@ function recordStates(core: Core, since: number): void {
     const waitsSince = core.decisions.states.get(strategyId)?.waitsSince
     if (waitsSince === undefined || waitsSince > since) continue
     const stateText = newestStateOf(core, strategyId)
-    if (stateText !== undefined) record(core, { kind: 'decision', at: core.now, strategyId, stateText })
+    if (stateText !== undefined)
+      record(core, { kind: 'decision', at: core.now, strategyId, stateText })
     noteStateRecorded(core, strategyId)
   }
 }
 
 /** What a strategy remembers, as JSON text; undefined where the book already holds it. */
-export function newestStateOf({ book, decisions }: Core, strategyId: StrategyId): string | undefined {
+export function newestStateOf(
+  { book, decisions }: Core,
+  strategyId: StrategyId,
+): string | undefined {
   const known = decisions.states.get(strategyId)
   if (known?.waitsSince === undefined) return undefined
   const text = JSON.stringify(known.state)

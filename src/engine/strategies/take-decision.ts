@@ -92,7 +92,10 @@ function repeatsItself(
 /** Whether the book holds exactly what the intent asks for. */
 export function stands({ quotes, targets }: Core['book'], id: StrategyId, intent: Intent): boolean {
   if (intent.kind === 'target') return targets.get(pairOf(id, intent.symbol)) === intent.lots
-  return intent.kind === 'quote' && sameLevels(quotes.get(pairOf(id, intent.symbol)) ?? [], intent.levels)
+  return (
+    intent.kind === 'quote' &&
+    sameLevels(quotes.get(pairOf(id, intent.symbol)) ?? [], intent.levels)
+  )
 }
 
 function noChanges({ denials = [], usedKeys = [] }: Partial<Decision> = {}): Changes {
@@ -104,7 +107,12 @@ function wasUsed({ usedKeys }: Changes, purpose: UsedKey['purpose'], key: string
   return usedKeys.some((used) => used.purpose === purpose && used.key === key)
 }
 
-function takeIntent(core: Core, strategy: StrategySettings, intent: Intent, changes: Changes): void {
+function takeIntent(
+  core: Core,
+  strategy: StrategySettings,
+  intent: Intent,
+  changes: Changes,
+): void {
   if (!strategy.symbols.includes(intent.symbol)) {
     const detail = `it lists ${strategy.symbols.join(', ')}`
     return deny(changes, strategy, intent.symbol, 'INSTRUMENT_NOT_BOUND', detail)
@@ -130,7 +138,12 @@ function takeIntent(core: Core, strategy: StrategySettings, intent: Intent, chan
   }
 }
 
-function takeCall(core: Core, strategy: StrategySettings, intent: AccountCallIntent, changes: Changes): void {
+function takeCall(
+  core: Core,
+  strategy: StrategySettings,
+  intent: AccountCallIntent,
+  changes: Changes,
+): void {
   const taken = takeAccountCall(core, strategy.id, intent)
   const isSecond =
     changes.calls.some((call) => call.key === intent.key) || wasUsed(changes, 'call', intent.key)
@@ -139,17 +152,34 @@ function takeCall(core: Core, strategy: StrategySettings, intent: AccountCallInt
   changes.calls.push(taken.call)
 }
 
-function takeTarget(core: Core, strategy: StrategySettings, intent: TargetIntent, changes: Changes): void {
+function takeTarget(
+  core: Core,
+  strategy: StrategySettings,
+  intent: TargetIntent,
+  changes: Changes,
+): void {
   const { symbol, lots } = intent
   const earlier = changes.targets.findIndex((target) => target.symbol === symbol)
   if (earlier >= 0) changes.targets.splice(earlier, 1)
-  if (core.book.targets.get(pairOf(strategy.id, symbol)) !== lots) changes.targets.push({ symbol, lots })
+  if (core.book.targets.get(pairOf(strategy.id, symbol)) !== lots)
+    changes.targets.push({ symbol, lots })
 }
 
-function takeQuote(core: Core, strategy: StrategySettings, intent: QuoteIntent, changes: Changes): void {
+function takeQuote(
+  core: Core,
+  strategy: StrategySettings,
+  intent: QuoteIntent,
+  changes: Changes,
+): void {
   const rungs = new Set(intent.levels.map((level) => `${level.side}:${level.ticks}`))
   if (rungs.size < intent.levels.length) {
-    return deny(changes, strategy, intent.symbol, 'INTENT_MALFORMED', 'two levels of one side at one price')
+    return deny(
+      changes,
+      strategy,
+      intent.symbol,
+      'INTENT_MALFORMED',
+      'two levels of one side at one price',
+    )
   }
   changeQuote(core, strategy, intent, changes)
 }
@@ -172,18 +202,32 @@ function sameLevels(left: readonly QuoteLevel[], right: readonly QuoteLevel[]): 
     left.length === right.length &&
     left.every((level, index) => {
       const other = right[index]
-      return other && level.side === other.side && level.ticks === other.ticks && level.lots === other.lots
+      return (
+        other &&
+        level.side === other.side &&
+        level.ticks === other.ticks &&
+        level.lots === other.lots
+      )
     })
   )
 }
 
-function takePlace(core: Core, strategy: StrategySettings, intent: PlaceIntent, changes: Changes): void {
+function takePlace(
+  core: Core,
+  strategy: StrategySettings,
+  intent: PlaceIntent,
+  changes: Changes,
+): void {
   const { symbol, key } = intent
   if (key === '' || key.includes('|'))
     return deny(changes, strategy, symbol, 'KEY_MISSING', 'an empty key, or one with a bar')
   const pair = pairKey(strategy.id, key)
   const known = core.book.keys.has(pair) || core.book.places.has(pair)
-  if (known || wasUsed(changes, 'place', key) || changes.places.some((place) => place.key === key)) {
+  if (
+    known ||
+    wasUsed(changes, 'place', key) ||
+    changes.places.some((place) => place.key === key)
+  ) {
     changes.denials.push({ code: 'KEY_REUSED', detail: key, strategyId: strategy.id, symbol, key })
     return
   }
@@ -217,9 +261,15 @@ function countPlaces({ book: { places } }: Core, strategyId: StrategyId): number
 }
 
 /** Withdraws the strategy's ladder, its resting orders and its waiting places on the instrument. Its target stays. */
-function takeCancelAll(core: Core, strategy: StrategySettings, symbol: string, changes: Changes): void {
+function takeCancelAll(
+  core: Core,
+  strategy: StrategySettings,
+  symbol: string,
+  changes: Changes,
+): void {
   changeQuote(core, strategy, { symbol, levels: [] }, changes)
-  for (const place of changes.places.splice(0)) if (place.symbol !== symbol) changes.places.push(place)
+  for (const place of changes.places.splice(0))
+    if (place.symbol !== symbol) changes.places.push(place)
   for (const order of openOrdersOf(core.book, symbol)) {
     const { strategyId, clientOid } = order.terms
     const rests = strategyId === strategy.id && canRest(order.terms)
@@ -266,12 +316,18 @@ function recordChanges(core: Core, decision: Decision, changes: Changes): void {
   const symbols = new Set(
     [...changes.quotes, ...changes.targets, ...changes.places].map(({ symbol }) => symbol),
   )
-  const markets = Object.fromEntries([...symbols].map((symbol) => [symbol, seenMarketOf(core, symbol)]))
+  const markets = Object.fromEntries(
+    [...symbols].map((symbol) => [symbol, seenMarketOf(core, symbol)]),
+  )
   const seen = symbols.size === 0 ? {} : { seen: { snapshot: decision.sequence, markets } }
   const entry: DecisionRecord = { kind: 'decision', at: core.now, strategyId, ...parts, ...seen }
   record(core, entry)
   for (const { symbol, levels } of changes.quotes) {
-    announce(core, 'debug', 'quote.changed', { strategy: strategyId, symbol, levels: levels.length })
+    announce(core, 'debug', 'quote.changed', {
+      strategy: strategyId,
+      symbol,
+      levels: levels.length,
+    })
   }
   for (const { symbol, lots } of changes.targets) {
     announce(core, 'info', 'target.changed', { strategy: strategyId, symbol, lots })
@@ -284,7 +340,8 @@ export function expirePlaces(core: Core): void {
   const isKilled = killOf(core.book) !== undefined
   for (const place of core.book.places.values()) {
     if (core.now > place.deadlineAt) dropPlace(core, place, 'not sent within its time')
-    else if (isKilled || isCovered(core, place)) dropPlace(core, place, 'a kill or a flatten goes on')
+    else if (isKilled || isCovered(core, place))
+      dropPlace(core, place, 'a kill or a flatten goes on')
   }
 }
 
@@ -321,7 +378,8 @@ export function dropUncountable(core: Core): void {
     const spec = settings.instruments.get(place.symbol)
     const { lots, ticks, takeProfitTicks, stopLossTicks } = place
     const objection =
-      spec && (objectToSize(spec, lots) ?? objectToPrices(spec, [ticks, takeProfitTicks, stopLossTicks]))
+      spec &&
+      (objectToSize(spec, lots) ?? objectToPrices(spec, [ticks, takeProfitTicks, stopLossTicks]))
     if (objection) dropPlace(core, place, objection.detail, objection.code)
   }
   for (const [pair, levels] of book.quotes) {
@@ -351,7 +409,8 @@ function dropWish(
 export function withdrawWishes(core: Core, strategyId: StrategyId): void {
   const strategy = core.settings.strategies.get(strategyId)
   const changes = noChanges()
-  if (strategy) for (const symbol of strategy.symbols) takeCancelAll(core, strategy, symbol, changes)
+  if (strategy)
+    for (const symbol of strategy.symbols) takeCancelAll(core, strategy, symbol, changes)
   const { quotes, withdrawn } = changes
   if (quotes.length + withdrawn.length > 0) {
     record(core, { kind: 'decision', at: core.now, strategyId, quotes, withdrawn })

@@ -9,7 +9,13 @@ import { exchangeNow } from '../state/clock-state.ts'
 import { isUndecided } from '../state/decision-state.ts'
 import { type Core, emit, instrumentOf, specOf } from '../state/core.ts'
 import { isProved } from '../state/instrument-state.ts'
-import { crossedOrders, freshUntil, isBeyondOrder, nextSnapshot, noteTickers } from '../state/market-state.ts'
+import {
+  crossedOrders,
+  freshUntil,
+  isBeyondOrder,
+  nextSnapshot,
+  noteTickers,
+} from '../state/market-state.ts'
 import { askForFills } from '../state/readings.ts'
 import { momentOf } from '../state/totals.ts'
 import type { StrategySettings } from '../settings.ts'
@@ -33,7 +39,11 @@ export function showFills(core: Core, strategyIds: ReadonlySet<StrategyId>): voi
   if (strategies.length > 0) askToDecide(core, 'fill', strategies)
 }
 
-function askToDecide(core: Core, cause: 'snapshot' | 'fill', strategies: Iterable<StrategySettings>): void {
+function askToDecide(
+  core: Core,
+  cause: 'snapshot' | 'fill',
+  strategies: Iterable<StrategySettings>,
+): void {
   const { tickers } = core.market
   nextSnapshot(core)
   if (!isTrading(core) || !tickers) return

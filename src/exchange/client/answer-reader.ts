@@ -1,7 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { gunzipSync } from 'node:zlib'
 import type { Answer, RefusedAnswer, UnknownAnswer } from '../../domain/answer.ts'
-import { type Envelope, envelope, requestTimeOf, SUCCESS_CODE, withoutMark } from '../../protocol/envelope.ts'
+import {
+  type Envelope,
+  envelope,
+  requestTimeOf,
+  SUCCESS_CODE,
+  withoutMark,
+} from '../../protocol/envelope.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
 import { cleanAnswer } from './clean-answer.ts'
 import { dataText } from './data-text.ts'
@@ -21,10 +27,11 @@ const AMBIGUOUS_FOR_A_REQUEST: ReadonlySet<string> = new Set([
 ])
 
 /** Document: "400 bad request; 403 forbidden (not whitelisted or invalid signature)". */
-const GATEWAY_REFUSALS: ReadonlyMap<number, { readonly topic: string; readonly message: string }> = new Map([
-  [400, { topic: 'parameter', message: 'Bad Request' }],
-  [403, { topic: 'auth', message: 'Forbidden: not whitelisted, or the signature is invalid' }],
-])
+const GATEWAY_REFUSALS: ReadonlyMap<number, { readonly topic: string; readonly message: string }> =
+  new Map([
+    [400, { topic: 'parameter', message: 'Bad Request' }],
+    [403, { topic: 'auth', message: 'Forbidden: not whitelisted, or the signature is invalid' }],
+  ])
 
 export interface AnswerRules<Data> {
   /** Makes typed data of the envelope's `data`, or says what is wrong with it. */
@@ -60,7 +67,15 @@ export function readAnswer<Data>(answer: WireAnswer, rules: AnswerRules<Data>): 
     return { ...unknown(answer, 'ambiguousCode', code, message), ...timesOf(answer, read) }
   }
   if (topic === 'rate') return rateLimited(answer, read)
-  return { kind: 'refused', class: errorClass, topic, code, message, status, ...timesOf(answer, read) }
+  return {
+    kind: 'refused',
+    class: errorClass,
+    topic,
+    code,
+    message,
+    status,
+    ...timesOf(answer, read),
+  }
 }
 
 /** The same, with the accepted data also as the exchange wrote it. */
@@ -75,7 +90,11 @@ export function readExactly<Data>(
   return { ...answer, data: { data: answer.data, text } }
 }
 
-function readSuccess<Data>(answer: WireAnswer, read: Envelope, rules: AnswerRules<Data>): Answer<Data> {
+function readSuccess<Data>(
+  answer: WireAnswer,
+  read: Envelope,
+  rules: AnswerRules<Data>,
+): Answer<Data> {
   const { status } = answer
   const times = timesOf(answer, read)
   if (status < 200 || status >= 300) {
@@ -146,7 +165,8 @@ function parseEnvelope(
 /** The answer's bytes, unpacked: we do not ask for compression, but a server may compress all the same. */
 export function unpackAnswer(answer: WireAnswer, bytesMax: number): Buffer | string {
   if (answer.contentEncoding === '' || answer.contentEncoding === 'identity') return answer.body
-  if (answer.contentEncoding !== 'gzip') return 'the answer is packed in a way that was not asked for'
+  if (answer.contentEncoding !== 'gzip')
+    return 'the answer is packed in a way that was not asked for'
   try {
     return gunzipSync(answer.body, { maxOutputLength: bytesMax, chunkSize: GUNZIP_CHUNK_BYTES })
   } catch {

@@ -16,7 +16,9 @@ export function answerRulesOf<Name extends EndpointName>(
 
 /** Largest answer of an endpoint that is read. @param bytesMax what the configuration allows any of them */
 export function answerBytesMaxOf(endpoint: EndpointName, bytesMax: number): number {
-  return endpointNamed(endpoint).listsMarket === true ? bytesMax : Math.min(bytesMax, ANSWER_BYTES_MAX)
+  return endpointNamed(endpoint).listsMarket === true
+    ? bytesMax
+    : Math.min(bytesMax, ANSWER_BYTES_MAX)
 }
 
 function parseData(endpoint: EndpointName, data: unknown): ParsedData<unknown> {

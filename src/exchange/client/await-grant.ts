@@ -11,7 +11,9 @@ export interface GrantRequest {
 }
 
 /** Waits for a grant. Resolves to the reason where there is none: too many requests wait, or none came in time. */
-export function awaitGrant(wanted: GrantRequest): Promise<Grant | 'LIMITER_FULL' | 'LIMITER_TIMEOUT'> {
+export function awaitGrant(
+  wanted: GrantRequest,
+): Promise<Grant | 'LIMITER_FULL' | 'LIMITER_TIMEOUT'> {
   const { limiter, timers, endpoint, priority, timeoutMs } = wanted
   return new Promise((resolve) => {
     let isGranted = false

@@ -20,7 +20,10 @@ export interface CallOptions {
 
 /** What makes calls: the client, or a stand-in of a test. */
 export interface EndpointCaller {
-  call<Name extends EndpointName>(endpoint: Name, request: RequestOf<Name>): Promise<Answer<ResponseOf<Name>>>
+  call<Name extends EndpointName>(
+    endpoint: Name,
+    request: RequestOf<Name>,
+  ): Promise<Answer<ResponseOf<Name>>>
 }
 
 /** What a reader needs to make its calls. */

@@ -25,6 +25,9 @@ function cleanPart(name: string, value: unknown, scrub: (text: string) => string
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((part) => cleanPart(name, part, scrub))
   return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [scrub(cleanLine(key)), cleanPart(key, part, scrub)]),
+    Object.entries(value).map(([key, part]) => [
+      scrub(cleanLine(key)),
+      cleanPart(key, part, scrub),
+    ]),
   )
 }

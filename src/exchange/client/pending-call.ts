@@ -6,7 +6,10 @@ import type { OutgoingRequest } from './request-writer.ts'
 import type { AnswerBuffer, AnswerBuffers } from './answer-buffers.ts'
 
 /** One request as it goes on the wire. */
-export interface WireRequest<Result> extends Pick<OutgoingRequest, 'method' | 'target' | 'headers' | 'body'> {
+export interface WireRequest<Result> extends Pick<
+  OutgoingRequest,
+  'method' | 'target' | 'headers' | 'body'
+> {
   /** From now until the last byte of the answer, in ms. */
   readonly timeoutMs: number
   /** Largest answer that is read, in bytes. */
@@ -34,7 +37,12 @@ export interface WireAnswer {
  */
 export type WireOutcome<Result> =
   | { readonly kind: 'answered'; readonly result: Result }
-  | { readonly kind: 'notSent'; readonly code: NotSentCode; readonly message: string; readonly at: number }
+  | {
+      readonly kind: 'notSent'
+      readonly code: NotSentCode
+      readonly message: string
+      readonly at: number
+    }
   | {
       readonly kind: 'lost'
       readonly cause: LossCause
@@ -111,7 +119,12 @@ export class PendingCall<Result> implements RequestHandler {
     if (this.#state !== 'waiting') throw new Refusal('the call is over')
     const reason = this.#lastCheck()
     if (reason !== undefined) {
-      this.#end({ kind: 'notSent', code: 'ABORTED', message: reason, at: this.#options.clock.now() })
+      this.#end({
+        kind: 'notSent',
+        code: 'ABORTED',
+        message: reason,
+        at: this.#options.clock.now(),
+      })
       throw new Refusal('aborted before it was written')
     }
     this.#state = 'written'
@@ -197,7 +210,12 @@ export class PendingCall<Result> implements RequestHandler {
   #expire(): void {
     if (this.#state === 'waiting') {
       const message = 'no connection to the exchange was free in time'
-      this.#end({ kind: 'notSent', code: 'CONNECT_TIMEOUT', message, at: this.#options.clock.now() })
+      this.#end({
+        kind: 'notSent',
+        code: 'CONNECT_TIMEOUT',
+        message,
+        at: this.#options.clock.now(),
+      })
     } else if (this.#state === 'written') {
       this.#lose('timeout', 'DEADLINE')
     }
@@ -228,7 +246,8 @@ export class PendingCall<Result> implements RequestHandler {
 
 /** What the HTTP client says of a proxy that answers CONNECT with another status than 200. */
 function proxyAnswer(error: unknown): string | undefined {
-  const [, status] = (error instanceof Error && /^Proxy response \((\d{3})\)/.exec(error.message)) || []
+  const [, status] =
+    (error instanceof Error && /^Proxy response \((\d{3})\)/.exec(error.message)) || []
   return status === undefined ? undefined : `it answers ${status}`
 }
 

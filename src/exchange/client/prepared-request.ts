@@ -30,7 +30,8 @@ export function prepareRequest<Name extends EndpointName>(
   const problems = checked.success
     ? (row.rules?.(checked.data, context) ?? [])
     : checked.error.issues.map(describeIssue)
-  if (problems.length > 0) return { kind: 'invalid', problem: problems.slice(0, PROBLEMS_MAX).join('; ') }
+  if (problems.length > 0)
+    return { kind: 'invalid', problem: problems.slice(0, PROBLEMS_MAX).join('; ') }
   try {
     return { kind: 'prepared', request: { endpoint, ...writeRequest(row, wire) } }
   } catch (error) {

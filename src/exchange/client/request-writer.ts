@@ -42,7 +42,14 @@ export class RequestWriter {
 
   constructor(options: RequestWriterOptions) {
     this.#options = options
-    this.#headers = ['Content-Type', 'application/json', 'locale', options.locale, 'User-Agent', 'intentd']
+    this.#headers = [
+      'Content-Type',
+      'application/json',
+      'locale',
+      options.locale,
+      'User-Agent',
+      'intentd',
+    ]
   }
 
   /** Signs exactly the given bytes. `signedAt` in Unix ms, exchange clock; asked only for what is signed. */
@@ -59,18 +66,28 @@ export class RequestWriter {
     if (auth !== 'public') {
       const { signer, objection } = this.#options
       const objected = objection?.()
-      if (objected !== undefined) return { kind: 'unwritable', code: 'LEASE_OVER', message: objected }
+      if (objected !== undefined)
+        return { kind: 'unwritable', code: 'LEASE_OVER', message: objected }
       if (signer === undefined) {
         const message = `${endpoint} must be signed by ${auth}`
         return { kind: 'unwritable', code: 'CREDENTIALS_MISSING', message }
       }
       const request = { method, path, query, body }
       const signed =
-        auth === 'schemeB' ? signer.gatewayHeaders(request, signedAt()) : signer.headers(request, signedAt())
+        auth === 'schemeB'
+          ? signer.gatewayHeaders(request, signedAt())
+          : signer.headers(request, signedAt())
       headers.push(...signed)
     }
     const target = query === '' ? path : `${path}?${query}`
-    return { kind: 'written', host: auth === 'schemeB' ? 'gateway' : 'api', method, target, headers, body }
+    return {
+      kind: 'written',
+      host: auth === 'schemeB' ? 'gateway' : 'api',
+      method,
+      target,
+      headers,
+      body,
+    }
   }
 
   #pathOf({ path }: Endpoint): string | undefined {

@@ -36,7 +36,10 @@ export class Signer {
    * @param gateway The key of scheme B, where it is another one.
    * @throws Failure CREDENTIALS_UNUSABLE, without the text, for a key or passphrase that no header can carry.
    */
-  constructor({ apiKey, secret, passphrase }: Credentials, gateway: GatewayCredentials = { apiKey, secret }) {
+  constructor(
+    { apiKey, secret, passphrase }: Credentials,
+    gateway: GatewayCredentials = { apiKey, secret },
+  ) {
     this.#apiKey = assertHeaderValue('API key', apiKey)
     this.#passphrase = assertHeaderValue('passphrase', passphrase)
     assertHeaderValue('secret', secret)
@@ -45,7 +48,8 @@ export class Signer {
       apiKey: assertHeaderValue('API key of the gateway', gateway.apiKey),
       key: createSecretKey(gateway.secret.reveal(), 'utf8'),
     }
-    for (const text of [apiKey, secret, passphrase, gateway.apiKey, gateway.secret]) this.#hidden.add(text)
+    for (const text of [apiKey, secret, passphrase, gateway.apiKey, gateway.secret])
+      this.#hidden.add(text)
   }
 
   /** Scheme A. Headers as a flat list of names and values. `signedAt` in Unix ms, exchange clock. */
@@ -67,7 +71,13 @@ export class Signer {
   gatewayHeaders({ path, query, body }: SignableRequest, signedAt: number): string[] {
     const { apiKey, key } = this.#gateway
     const timestamp = String(signedAt)
-    const signature = signSchemeB(key, { apiPath: path, query: readQuery(query), body, apiKey, timestamp })
+    const signature = signSchemeB(key, {
+      apiPath: path,
+      query: readQuery(query),
+      body,
+      apiKey,
+      timestamp,
+    })
     return [
       SCHEME_B_HEADERS.apiKey,
       apiKey,

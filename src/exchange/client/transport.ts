@@ -94,12 +94,14 @@ const LOOPBACK_HOSTS = new Set(['127.0.0.1', '[::1]', 'localhost'])
 
 function assertOrigin(baseUrl: string): string {
   const url = URL.parse(baseUrl)
-  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK_HOSTS.has(url.hostname))
+  const isSafe =
+    url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK_HOSTS.has(url.hostname))
   const isBare = url !== null && url.pathname === '/' && url.search === '' && url.username === ''
   if (url === null || !isSafe || !isBare) {
     throw new Failure({
       code: 'EXCHANGE_URL_UNUSABLE',
-      sentence: 'the address of the exchange must be https (http only on this machine), a host and a port',
+      sentence:
+        'the address of the exchange must be https (http only on this machine), a host and a port',
       hint: 'write exchange.baseUrl like https://api.example.com, without a path',
     })
   }

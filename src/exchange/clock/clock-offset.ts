@@ -64,7 +64,11 @@ export class ClockOffset {
 
   /** False until two samples agree, while one contradicts the estimate, and after {@link loseSynchronisation}. */
   get isSynchronised(): boolean {
-    return this.#samples.length > 1 && this.#unsynchronisedAt === undefined && this.#suspect === undefined
+    return (
+      this.#samples.length > 1 &&
+      this.#unsynchronisedAt === undefined &&
+      this.#suspect === undefined
+    )
   }
 
   /** Whether any sample has come. */
@@ -91,7 +95,10 @@ export class ClockOffset {
 
   /** Our own clock was put forward by so many ms: everything measured with it moves along. */
   followOurClock(forwardMs: number): void {
-    const shift = ({ low, high }: Bounds): Bounds => ({ low: low - forwardMs, high: high - forwardMs })
+    const shift = ({ low, high }: Bounds): Bounds => ({
+      low: low - forwardMs,
+      high: high - forwardMs,
+    })
     this.#samples = this.#samples.map(shift)
     this.#best = this.#best && shift(this.#best)
     this.#suspect = this.#suspect && shift(this.#suspect)
@@ -104,7 +111,8 @@ export class ClockOffset {
 
   observe(sample: ClockSample): void {
     const bounds = boundsOf(sample)
-    if (!Number.isFinite(bounds.low) || !Number.isFinite(bounds.high) || bounds.low > bounds.high) return
+    if (!Number.isFinite(bounds.low) || !Number.isFinite(bounds.high) || bounds.low > bounds.high)
+      return
     if (this.#unsynchronisedAt !== undefined && sample.sentAt < this.#unsynchronisedAt) return
     const isOdd = this.#best !== undefined && apart(bounds, this.#best) > STEP_MS
     if (isOdd || this.#unsynchronisedAt !== undefined) {

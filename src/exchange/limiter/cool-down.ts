@@ -34,7 +34,8 @@ export class CoolDown {
   noteRefused(endpoint: EndpointName, now: number): number | undefined {
     const last = this.#last
     this.#last = { endpoint, at: now }
-    if (last === undefined || last.endpoint === endpoint || now - last.at > TOGETHER_MS) return undefined
+    if (last === undefined || last.endpoint === endpoint || now - last.at > TOGETHER_MS)
+      return undefined
     if (now < this.#until) return undefined
     this.#restMs = this.#wasServed ? REST_MS : Math.min(REST_MS_MAX, 2 * this.#restMs)
     this.#wasServed = false

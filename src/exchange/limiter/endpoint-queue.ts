@@ -3,7 +3,13 @@ import type { Timers } from '../../lib/timers.ts'
 import type { EndpointName } from '../../protocol/endpoints.ts'
 import { type ArrivalBounds, DRIFT } from './arrival-bounds.ts'
 import type { CallWindow } from './call-window.ts'
-import { type Grant, type GrantedCall, PRIORITY, type Priority, type WaitingRequest } from './grant.ts'
+import {
+  type Grant,
+  type GrantedCall,
+  PRIORITY,
+  type Priority,
+  type WaitingRequest,
+} from './grant.ts'
 import { type EndpointStatistics, LimiterStatistics } from './limiter-statistics.ts'
 import type { OverallLimit } from './overall-limit.ts'
 import type { LimitUse } from './shared/shared-limits.ts'
@@ -172,8 +178,11 @@ export class EndpointQueue {
     if (priority === PRIORITY.reducesRisk) return this.#allRestUntil
     const { keepsLast, calls, perMs, overall } = this.#options
     const isLast = keepsLast && calls > 1 && this.#window.free === 1
-    const keptUntil = isLast ? this.#grantedAt + KEPT_SHARE * (perMs / calls) : Number.NEGATIVE_INFINITY
-    const coolsUntil = priority === PRIORITY.reads ? overall.readsRestUntil : Number.NEGATIVE_INFINITY
+    const keptUntil = isLast
+      ? this.#grantedAt + KEPT_SHARE * (perMs / calls)
+      : Number.NEGATIVE_INFINITY
+    const coolsUntil =
+      priority === PRIORITY.reads ? overall.readsRestUntil : Number.NEGATIVE_INFINITY
     return Math.max(this.#othersRestUntil, keptUntil, coolsUntil)
   }
 

@@ -52,7 +52,11 @@ export class LimiterStatistics {
   #answersMs = 0
   #firstAt: number | undefined
 
-  constructor({ endpoint, calls, perMs }: Pick<EndpointStatistics, 'endpoint' | 'calls' | 'perMs'>) {
+  constructor({
+    endpoint,
+    calls,
+    perMs,
+  }: Pick<EndpointStatistics, 'endpoint' | 'calls' | 'perMs'>) {
     this.#limit = { endpoint, calls, perMs }
   }
 

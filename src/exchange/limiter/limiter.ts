@@ -4,7 +4,13 @@ import { type EndpointName, endpointNamed, endpointNames } from '../../protocol/
 import { ArrivalBounds } from './arrival-bounds.ts'
 import { CallWindow, type CallWindowOptions } from './call-window.ts'
 import { EndpointQueue } from './endpoint-queue.ts'
-import { type Grant, type GrantSource, PRIORITIES, type Priority, type WaitingRequest } from './grant.ts'
+import {
+  type Grant,
+  type GrantSource,
+  PRIORITIES,
+  type Priority,
+  type WaitingRequest,
+} from './grant.ts'
 import type { EndpointStatistics } from './limiter-statistics.ts'
 import { OverallLimit } from './overall-limit.ts'
 import type { SharedLimits } from './shared/shared-limits.ts'
@@ -149,8 +155,13 @@ export class Limiter implements GrantSource {
     const hasSpent = previousRunEndedAt !== undefined && this.#options.shared === undefined
     const spentBefore = hasSpent ? OVERALL_SPENT_BEFORE : 0
     const shareOf = this.#options.shared?.add({
-      ...{ name: 'all endpoints', calls, perMs: OVERALL_PER_MS },
-      readUse: () => ({ inside: overall.inside, waiting: this.#countWaiting() }),
+      name: 'all endpoints',
+      calls,
+      perMs: OVERALL_PER_MS,
+      readUse: () => ({
+        inside: overall.inside,
+        waiting: this.#countWaiting(),
+      }),
       onMore: () => this.#serveAll(),
     })
     const window = this.#createWindow({ calls, shareOf, stockMin, onFree: () => this.#serveAll() })
@@ -172,11 +183,15 @@ export class Limiter implements GrantSource {
     const { clock, timers, tier } = this.#options
     const { overall, bounds } = this.#address
     const { limit, auth } = endpointNamed(endpoint)
-    const calls = this.#allowed(tier === 'copyTrader' ? (limit.copyTraderCalls ?? limit.calls) : limit.calls)
+    const calls = this.#allowed(
+      tier === 'copyTrader' ? (limit.copyTraderCalls ?? limit.calls) : limit.calls,
+    )
     const shareOf =
       limit.scope === 'ip'
         ? this.#options.shared?.add({
-            ...{ name: endpoint, calls, perMs: limit.perMs },
+            name: endpoint,
+            calls,
+            perMs: limit.perMs,
             readUse: () => queue.readUse(),
             onMore: () => queue.serve(),
           })
@@ -197,7 +212,9 @@ export class Limiter implements GrantSource {
     return queue
   }
 
-  #createWindow(limit: Pick<CallWindowOptions, 'calls' | 'shareOf' | 'stockMin' | 'onFree'>): CallWindow {
+  #createWindow(
+    limit: Pick<CallWindowOptions, 'calls' | 'shareOf' | 'stockMin' | 'onFree'>,
+  ): CallWindow {
     const { clock, timers, createPool = (pool) => new BottleneckPool(pool) } = this.#options
     return new CallWindow({ ...limit, clock, timers, createPool })
   }
@@ -219,7 +236,7 @@ export class Limiter implements GrantSource {
   #serveAll(): void {
     const { served } = this.#address
     for (const priority of PRIORITIES) {
-      for (const queue of [...served]) {
+      for (const queue of Array.from(served)) {
         if (!queue.serve(priority)) continue
         served.delete(queue)
         served.add(queue)

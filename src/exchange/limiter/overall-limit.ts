@@ -71,7 +71,8 @@ export class OverallLimit {
     const { window, clock, timers, onTurn } = this.#options
     window.awaitFree()
     const restMs = this.#nextReadAt - clock.monotonic()
-    if (restMs <= 0 || !this.#isSpreading || this.#cancelTurn !== undefined || this.#isStopped) return
+    if (restMs <= 0 || !this.#isSpreading || this.#cancelTurn !== undefined || this.#isStopped)
+      return
     this.#cancelTurn = timers.after(Math.ceil(restMs), () => {
       this.#cancelTurn = undefined
       onTurn()
@@ -128,7 +129,8 @@ export class OverallLimit {
     const left = free - keptOf(allowed) - this.#spentOf(allowed)
     const lastingMs = left < 1 ? 0 : (window.nextLeavesAt - now) / left
     this.#nextReadAt =
-      Math.max(this.#nextReadAt, now - MADE_UP_MS) + Math.max(steadyMs, Math.min(lastingMs, SPREAD_MS_MAX))
+      Math.max(this.#nextReadAt, now - MADE_UP_MS) +
+      Math.max(steadyMs, Math.min(lastingMs, SPREAD_MS_MAX))
   }
 }
 

@@ -64,12 +64,17 @@ export function takePage(
   const pages = fillList.length === 0 ? before.pages : [...before.pages, fillList]
   const last = fillList.at(-1)
   const read = { ...before, pages, exchangeTime }
-  if (last === undefined || fillList.length < span.pageMax || isBefore(named(last).cTime, span.sinceAt)) {
+  if (
+    last === undefined ||
+    fillList.length < span.pageMax ||
+    isBefore(named(last).cTime, span.sinceAt)
+  ) {
     return { kind: 'complete', read }
   }
   const { cTime } = fillList.map(named).findLast((row) => row.cTime !== '') ?? named(last)
   const reachedAt = Number(cTime)
-  const newestAt = before.pages.length === 0 ? Number(named(fillList[0] ?? last).cTime) : before.newestAt
+  const newestAt =
+    before.pages.length === 0 ? Number(named(fillList[0] ?? last).cTime) : before.newestAt
   const oldest = oldestId(fillList.map(named))
   if (oldest === undefined) return { kind: 'unreadable', message: 'a tradeId is not a number' }
   const { reachedId } = before
@@ -117,7 +122,13 @@ export function toFillsReading(
     else fills.push(fill)
   }
   fills.sort(compareFills)
-  return { fills, ...(unreadable.length > 0 ? { unreadable } : {}), sinceAt, requestedAt, exchangeTime }
+  return {
+    fills,
+    ...(unreadable.length > 0 ? { unreadable } : {}),
+    sinceAt,
+    requestedAt,
+    exchangeTime,
+  }
 }
 
 const NO_FILLS: readonly Fill[] = []

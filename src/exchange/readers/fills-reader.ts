@@ -101,5 +101,12 @@ async function readPages(
 }
 
 function unknown(message: string, receivedAt: number): Answer<never> {
-  return { kind: 'unknown', cause: 'unreadable', code: SUCCESS_CODE, message, status: 200, receivedAt }
+  return {
+    kind: 'unknown',
+    cause: 'unreadable',
+    code: SUCCESS_CODE,
+    message,
+    status: 200,
+    receivedAt,
+  }
 }

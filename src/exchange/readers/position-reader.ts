@@ -31,7 +31,14 @@ export async function readPosition(call: PositionCall): Promise<Answer<PositionR
     return { ...answer, data: { symbol, rows, isSilent, requestedAt, exchangeTime } }
   }
   const { data: _, ...times } = answer
-  return { ...times, kind: 'unknown', cause: 'unreadableRow', code: SUCCESS_CODE, message: rows, status: 200 }
+  return {
+    ...times,
+    kind: 'unknown',
+    cause: 'unreadableRow',
+    code: SUCCESS_CODE,
+    message: rows,
+    status: 200,
+  }
 }
 
 /** The properties of a row that are read. */
@@ -48,7 +55,10 @@ export type ReadPosition = Pick<
   | 'totalFee'
 > &
   Partial<
-    Pick<WirePosition, 'liquidationPrice' | 'marginMode' | 'leverage' | 'marginRatio' | 'keepMarginRate'>
+    Pick<
+      WirePosition,
+      'liquidationPrice' | 'marginMode' | 'leverage' | 'marginRatio' | 'keepMarginRate'
+    >
   >
 
 export function toPositionRows(
@@ -58,10 +68,12 @@ export function toPositionRows(
   const rows: PositionRow[] = []
   for (const position of positions) {
     if (isUnreadable(position)) return position.unreadable
-    if (position.symbol.toUpperCase() !== instrument.symbol) return `a position of ${position.symbol} instead`
+    if (position.symbol.toUpperCase() !== instrument.symbol)
+      return `a position of ${position.symbol} instead`
     const row = toPositionRow(instrument, position)
     if (typeof row === 'string') return row
-    if (rows.some((other) => other.holdSide === row.holdSide)) return `two ${row.holdSide} positions`
+    if (rows.some((other) => other.holdSide === row.holdSide))
+      return `two ${row.holdSide} positions`
     rows.push(row)
   }
   return rows

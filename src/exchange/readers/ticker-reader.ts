@@ -103,7 +103,8 @@ export function forgetTickers(table: TickerTable): void {
 function fillTable(table: TickerTable, data: unknown): void {
   if (!Array.isArray(data)) throw new Malformed('data: expected a list')
   const named = data.filter(isNamed)
-  if (named.length === 0 && data.length > 0) throw new Malformed('data: no entry names an instrument')
+  if (named.length === 0 && data.length > 0)
+    throw new Malformed('data: no entry names an instrument')
   const { rows, beyond } = cutToCapacity(named, table.capacity)
   const unreadable = new Map(beyond)
   if (!hasSameSymbols(table, rows)) table.clear()

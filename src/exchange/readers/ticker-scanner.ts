@@ -32,7 +32,8 @@ export class TickerScanner {
     const read = readTickersJson(body, table)
     if (read.kind === 'filled' && table.unreadable.size === 0) {
       const learned = learnSkeleton(body, table.symbols)
-      this.#skeleton = learned !== undefined && fits(body, learned, read.requestTime) ? learned : undefined
+      this.#skeleton =
+        learned !== undefined && fits(body, learned, read.requestTime) ? learned : undefined
     }
     return read
   }
@@ -55,7 +56,9 @@ const NONE: ReadonlyMap<string, string> = new Map()
 const DELIVERY_NUMBERS: ReadonlyMap<string, number> = new Map(
   DELIVERY_STATES.map((state, index) => [state, index]),
 )
-const MAY_BE_NEGATIVE = Uint8Array.from(TICKER_COLUMNS, (column) => (NEGATIVE_ALLOWED.has(column) ? 1 : 0))
+const MAY_BE_NEGATIVE = Uint8Array.from(TICKER_COLUMNS, (column) =>
+  NEGATIVE_ALLOWED.has(column) ? 1 : 0,
+)
 const STATUS_COLUMN = TICKER_COLUMNS.indexOf('deliveryStatus' satisfies TickerColumn)
 
 /** Where the reading stands. One object for all of a scan: a value and where it ends are two results. */
@@ -124,7 +127,8 @@ function scanRows(body: Buffer, cursor: Cursor, { skeleton, table }: RowsOf): bo
         if (column !== undefined) column[row] = cursor.value
       } else if (slot === SLOT.symbol) {
         const end = symbolEnds[row] ?? 0
-        if (!isSame(bytes, cursor.at, { expected: symbolBytes, from: symbolAt, to: end })) return false
+        if (!isSame(bytes, cursor.at, { expected: symbolBytes, from: symbolAt, to: end }))
+          return false
         cursor.at += end - symbolAt
         symbolAt = end
       } else if (slot === SLOT.other && !skipScalar(body, cursor)) return false
@@ -137,7 +141,11 @@ function scanRows(body: Buffer, cursor: Cursor, { skeleton, table }: RowsOf): bo
 function isSame(
   bytes: DataView,
   at: number,
-  { expected, from, to }: { readonly expected: DataView; readonly from: number; readonly to: number },
+  {
+    expected,
+    from,
+    to,
+  }: { readonly expected: DataView; readonly from: number; readonly to: number },
 ): boolean {
   const offset = at - from
   if (to + offset > bytes.byteLength) return false
@@ -145,13 +153,15 @@ function isSame(
   for (; index + 4 <= to; index += 4) {
     if (bytes.getInt32(index + offset) !== expected.getInt32(index)) return false
   }
-  for (; index < to; index++) if (bytes.getUint8(index + offset) !== expected.getUint8(index)) return false
+  for (; index < to; index++)
+    if (bytes.getUint8(index + offset) !== expected.getUint8(index)) return false
   return true
 }
 
 function skip(body: Buffer, cursor: Cursor, literal: Uint8Array): boolean {
   let at = cursor.at
-  for (let index = 0; index < literal.length; index++) if (body[at++] !== literal[index]) return false
+  for (let index = 0; index < literal.length; index++)
+    if (body[at++] !== literal[index]) return false
   cursor.at = at
   return true
 }
@@ -176,7 +186,8 @@ function scanNumber(body: Buffer, cursor: Cursor, column: number): boolean {
     decimals = at - decimalsAt
     count += decimals
   }
-  if (byte !== QUOTE || count === 0 || count > EXACT_DIGITS) return scanText(body, cursor, { begin, column })
+  if (byte !== QUOTE || count === 0 || count > EXACT_DIGITS)
+    return scanText(body, cursor, { begin, column })
   const value = digits / (POWERS_OF_TEN[decimals] ?? 1)
   if (isNegative && value > 0 && MAY_BE_NEGATIVE[column] === 0) return false
   cursor.at = at + 1
@@ -193,7 +204,8 @@ function scanText(
   cursor.at = begin - 1
   if (!skipText(body, cursor)) return false
   const text = body.toString('latin1', begin, cursor.at - 1)
-  const value = column === STATUS_COLUMN && text !== '' ? DELIVERY_NUMBERS.get(text) : parseNumber(text)
+  const value =
+    column === STATUS_COLUMN && text !== '' ? DELIVERY_NUMBERS.get(text) : parseNumber(text)
   const name = TICKER_COLUMNS[column]
   if (value === undefined || name === undefined || !isPossible(name, value)) return false
   cursor.value = value

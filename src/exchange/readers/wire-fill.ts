@@ -15,7 +15,11 @@ export const MONEY = /^-?\d{1,40}(\.\d{1,40})?([eE]-?\d{1,2})?$/
  * own) stand apart. A fee or a profit that is null, empty or absent is not known (MON2); whether an empty profit is that
  * of a fill that opened is the book's to say, which knows the position.
  */
-export function toFill(instrument: Instrument, positionMode: PositionMode, row: WireFill): Fill | string {
+export function toFill(
+  instrument: Instrument,
+  positionMode: PositionMode,
+  row: WireFill,
+): Fill | string {
   const ticks = parseOnGrid(instrument.tick, row.price)
   if (ticks === undefined || ticks < 0 || ticks > ticksMax(instrument))
     return `price "${row.price}" is off the grid of ${instrument.tick.step}`
@@ -24,13 +28,15 @@ export function toFill(instrument: Instrument, positionMode: PositionMode, row: 
     return `baseVolume "${row.baseVolume}" is off the grid of ${instrument.lot.step}`
   }
   const filledAt = Number(row.cTime)
-  if (!Number.isSafeInteger(filledAt) || filledAt <= 0) return `cTime "${row.cTime}" is not Unix milliseconds`
+  if (!Number.isSafeInteger(filledAt) || filledAt <= 0)
+    return `cTime "${row.cTime}" is not Unix milliseconds`
   const fees = feesOf(instrument, row)
   if (fees === undefined) return 'a fee is not a decimal'
   const { profit } = row
   if (profit && !MONEY.test(profit)) return `profit "${profit}" is not a decimal`
   const direction = toDirection(positionMode, row)
-  if (direction === undefined) return `tradeSide "${row.tradeSide}" is not known in hedge position mode`
+  if (direction === undefined)
+    return `tradeSide "${row.tradeSide}" is not known in hedge position mode`
   return {
     tradeId: toTradeId(row.tradeId),
     orderId: toOrderId(row.orderId),

@@ -178,7 +178,10 @@ export class SharedTickers {
   }
 
   /** Undefined where it is no answer of the exchange at that time. */
-  #take(table: TickerTable, found: Extract<Found, { kind: 'reading' }>): Answer<TickerTable> | undefined {
+  #take(
+    table: TickerTable,
+    found: Extract<Found, { kind: 'reading' }>,
+  ): Answer<TickerTable> | undefined {
     const { client, trusted } = this.#options
     const { clock, offset } = trusted
     const now = clock.now()
@@ -186,8 +189,11 @@ export class SharedTickers {
     const askedAt = now - Math.ceil(ageMs) - ROUNDING_MS
     const { contentEncoding, body } = found
     const answer = client.takeTickers(table, {
-      ...{ status: 200, contentEncoding, body },
-      ...{ sentAt: askedAt, receivedAt: askedAt },
+      status: 200,
+      contentEncoding,
+      body,
+      sentAt: askedAt,
+      receivedAt: askedAt,
     })
     const { requestTime = 0 } = answer
     const isOfItsTime =
@@ -220,9 +226,10 @@ export class SharedTickers {
     const askedAt = now + Math.max(0, sentAt - answeredAt)
     if (wire) this.#has.set(productType, askedAt)
     const handing = this.#options.store.handOn({
-      ...{ productType, askedAt, tookMs: (wire?.receivedAt ?? sentAt) - sentAt },
+      productType,
+      askedAt,
+      tookMs: (wire?.receivedAt ?? sentAt) - sentAt,
       contentEncoding: wire?.contentEncoding ?? '',
-      // The bytes of an answer are lent for this moment.
       body: Buffer.from(wire?.body ?? ''),
     })
     handing.catch(() => this.#fail())

@@ -95,7 +95,13 @@ export class RedisTickerStore implements TickerStore {
     return { kind, now, askedAt: Number(number), contentEncoding: String(more), body }
   }
 
-  async handOn({ productType, askedAt, tookMs, contentEncoding, body }: HandedTickers): Promise<void> {
+  async handOn({
+    productType,
+    askedAt,
+    tookMs,
+    contentEncoding,
+    body,
+  }: HandedTickers): Promise<void> {
     await this.#run(HAND_ON_SCRIPT, productType, [askedAt, tookMs, contentEncoding, body])
   }
 
@@ -110,6 +116,12 @@ export class RedisTickerStore implements TickerStore {
     args: readonly (string | number | Buffer)[],
   ): Promise<readonly unknown[]> {
     if (this.#redis.status !== 'ready') throw new Error(this.#trouble)
-    return (await this.#redis.callBuffer('EVAL', script, 1, this.#keyOf(productType), ...args)) as unknown[]
+    return (await this.#redis.callBuffer(
+      'EVAL',
+      script,
+      1,
+      this.#keyOf(productType),
+      ...args,
+    )) as unknown[]
   }
 }

@@ -25,14 +25,18 @@ export function copyTaken(where: string, found: string): Failure {
 export function copyBehind(where: string, there: Mark, here: Mark): Failure {
   return new Failure({
     code: 'JOURNAL_COPY_BEHIND',
-    sentence: 'the journal to be copied ends before the one at the target, so it is not the newer one',
+    sentence:
+      'the journal to be copied ends before the one at the target, so it is not the newer one',
     facts: { where, there: there.sequence, here: here.sequence },
     hint: 'find out which of the two traded last, and set journal.url accordingly',
   })
 }
 
 /** An order that only who opens the journal there would hear of. */
-export function copyKilled(where: string, { by, reason }: Pick<OrderedKill, 'by' | 'reason'>): Failure {
+export function copyKilled(
+  where: string,
+  { by, reason }: Pick<OrderedKill, 'by' | 'reason'>,
+): Failure {
   return new Failure({
     code: 'JOURNAL_COPY_KILLED',
     sentence: 'a kill of this account was ordered on the server, and is not released',
@@ -57,7 +61,8 @@ export function copyFailed(error: unknown): Failure {
 export function copyUnknown(error: unknown): Failure {
   return new Failure({
     code: 'JOURNAL_COPY_UNKNOWN',
-    sentence: 'the server did not answer the last step of the copy, so it is not known whether it was done',
+    sentence:
+      'the server did not answer the last step of the copy, so it is not known whether it was done',
     facts: { found: messageOf(error) },
     hint: 'repeat the command, which finds out; until then no start uses either side',
     cause: error,

@@ -10,7 +10,11 @@ import { findFlawedRows } from '../sqlite-journal.ts'
 import { readVerified } from '../verify-journal.ts'
 import type { Connection, PostgresPlace } from '../postgres/connection.ts'
 import type { LeaseTaker, LeaseTerms } from '../postgres/lease.ts'
-import { assertServerVersion, readServerNature, type ServerNature } from '../postgres/server-tables.ts'
+import {
+  assertServerVersion,
+  readServerNature,
+  type ServerNature,
+} from '../postgres/server-tables.ts'
 import { quoteName } from '../postgres/tables.ts'
 
 /** A statement that takes longer has failed, ms: of a large journal one may take minutes. */
@@ -75,7 +79,9 @@ export async function lookAtServer(
   given: { readonly evenOlder?: boolean } = {},
 ): Promise<ServerState | undefined> {
   await assertServerVersion(connection, place)
-  await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`intentd ${place.schema}`])
+  await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+    `intentd ${place.schema}`,
+  ])
   const nature = await readServerNature(connection, place, given)
   if (nature === undefined) return undefined
   const schema = quoteName(place.schema)

@@ -5,12 +5,25 @@ import { syncDirectory, syncFile } from '../../lib/durable-file.ts'
 import { type Failure, messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import type { Counted } from './count-journal.ts'
-import { createCopyMark, createMark, type Mark, type MarkReading, readMark } from '../durable-mark.ts'
+import {
+  createCopyMark,
+  createMark,
+  type Mark,
+  type MarkReading,
+  readMark,
+} from '../durable-mark.ts'
 import { type Flaw, foreign, isDamage, markDamaged, repairUnfinished } from '../journal-failures.ts'
 import { makeTables, removeDatabase } from '../journal-layout.ts'
 import { isJournalFile, markFileOf, verifyJournal } from '../sqlite-journal.ts'
 import { Connection, serverName } from '../postgres/connection.ts'
-import { copyBehind, copyFailed, copyKilled, copyTaken, copyUnknown, nothingToCopy } from './copy-failures.ts'
+import {
+  copyBehind,
+  copyFailed,
+  copyKilled,
+  copyTaken,
+  copyUnknown,
+  nothingToCopy,
+} from './copy-failures.ts'
 import {
   COPY_ANSWER_MS_MAX,
   type CopyOptions,
@@ -63,7 +76,11 @@ export async function copyToFile(options: CopyToFileOptions): Promise<CopyReport
     return await copyOver(connection, options, { state, isMoved: state.movedTo !== undefined })
   } catch (error) {
     if (!isDamage(error)) throw copyFailed(error)
-    throw corruptOnServer(serverName(place), { sequence: undefined, found: messageOf(error) }, error)
+    throw corruptOnServer(
+      serverName(place),
+      { sequence: undefined, found: messageOf(error) },
+      error,
+    )
   } finally {
     removeFile(madeFileOf(options))
     await connection.close()
@@ -94,7 +111,8 @@ function isNeverCopied(
 /** Whether what is in the place of the file may be replaced. @throws Failure where it may not */
 function judgeFile(options: CopyOptions, mark: MarkReading, state: ServerState): 'copy' | 'done' {
   const { file, identity, place, fileName } = options
-  if (state.nature.identity !== identity) throw foreign(serverName(place), state.nature.identity, identity)
+  if (state.nature.identity !== identity)
+    throw foreign(serverName(place), state.nature.identity, identity)
   if (state.movedTo !== undefined) {
     if (state.movedTo === fileName && mark.kind === 'copying') return 'copy'
     if (state.movedTo === fileName && mark.kind === 'read') return 'done'
@@ -114,7 +132,8 @@ function judgeFile(options: CopyOptions, mark: MarkReading, state: ServerState):
       throw copyTaken(file, 'a journal that may be the current one')
     case 'moved': {
       const found = verifyJournal({ file, identity }, { evenMoved: true })
-      if (found?.nature.first !== state.nature.first) throw copyTaken(file, 'a journal of another beginning')
+      if (found?.nature.first !== state.nature.first)
+        throw copyTaken(file, 'a journal of another beginning')
       if (mark.mark.sequence > state.last.sequence) throw copyBehind(file, mark.mark, state.last)
       return 'copy'
     }
@@ -159,7 +178,11 @@ async function holdLease(connection: Connection, options: CopyToFileOptions): Pr
   if (attempt.isAbandoned) options.noteRetreat()
   const renewals = new Connection(place, terms.lastingMs)
   return new HeldLease({
-    ...{ connection: renewals, schema: place.schema, clock, timers, lastingMs },
+    connection: renewals,
+    schema: place.schema,
+    clock,
+    timers,
+    lastingMs,
     taken: attempt,
     holder: taker.name,
   })
@@ -177,8 +200,9 @@ async function fetchFile(
   const database = openReplica(file)
   try {
     makeTables(database, nature)
-    const expected = await connection.within('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', () =>
-      fetchRows(connection, options, database),
+    const expected = await connection.within(
+      'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+      () => fetchRows(connection, options, database),
     )
     const last = { ...expected.last, link: expected.last.link || nature.first }
     const refuse = (flaw: Flaw): Failure => corruptOnServer(serverName(place), flaw)
@@ -212,10 +236,17 @@ async function fetchRows(
   }
   let rows = 0
   await fetchTables({
-    ...{ connection, schema: place.schema, database, packUpTo: numberOf('checkpointed') },
+    connection,
+    schema: place.schema,
+    database,
+    packUpTo: numberOf('checkpointed'),
     onRows(_table, more) {
       rows += more
-      onProgress({ doing: 'copying', rows, of: rowsOf(counted) })
+      onProgress({
+        doing: 'copying',
+        rows,
+        of: rowsOf(counted),
+      })
     },
   })
   return { last: { sequence: numberOf('last_sequence'), link: String(row['last_link']) }, counted }

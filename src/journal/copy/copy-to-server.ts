@@ -59,7 +59,12 @@ export async function copyToServer(options: CopyToServerOptions): Promise<CopyRe
   const database = openReading(file)
   const connection = new Connection(place, COPY_ANSWER_MS_MAX)
   try {
-    return await copyOver(connection, options, { ...found, database, mark, counted: countJournal(database) })
+    return await copyOver(connection, options, {
+      ...found,
+      database,
+      mark,
+      counted: countJournal(database),
+    })
   } finally {
     removeDatabase(proofFileOf(options))
     await connection.close()
@@ -148,7 +153,10 @@ async function clearServer(
   for (const table of [...JOURNAL_TABLES.map((one) => one.name), 'feed', 'followers'])
     await connection.query(`DELETE FROM ${schema}.${table}`)
   for (const key of ['salt', 'first'] as const)
-    await connection.query(`UPDATE ${schema}.meta SET value = $2 WHERE name = $1`, [key, nature[key]])
+    await connection.query(`UPDATE ${schema}.meta SET value = $2 WHERE name = $1`, [
+      key,
+      nature[key],
+    ])
   await connection.query(`DELETE FROM ${schema}.meta WHERE name = $1`, [WRITER])
   if (nature.writer)
     await connection.query(`INSERT INTO ${schema}.meta VALUES ($1, $2)`, [
@@ -186,7 +194,10 @@ function* pagesOf(database: DatabaseSync, table: JournalTable): Generator<readon
   if (page.length > 0) yield page
 }
 
-function* rowsOfTable(database: DatabaseSync, { name, columns, key }: JournalTable): Generator<TableRow> {
+function* rowsOfTable(
+  database: DatabaseSync,
+  { name, columns, key }: JournalTable,
+): Generator<TableRow> {
   const list = columns.map((column) => `"${column.name}"`).join(', ')
   const order = key.map((one) => `"${one}"`).join(', ')
   const rows =
@@ -231,10 +242,16 @@ async function proveServer(
   try {
     makeTables(database, nature)
     await fetchTables({
-      ...{ connection, schema: place.schema, database },
+      connection,
+      schema: place.schema,
+      database,
       onRows(_table, more) {
         rows += more
-        onProgress({ doing: 'reading back', rows, of: rowsOf(counted) })
+        onProgress({
+          doing: 'reading back',
+          rows,
+          of: rowsOf(counted),
+        })
       },
     })
     putFeedPlace(database, feedPlace)

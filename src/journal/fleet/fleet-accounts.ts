@@ -94,7 +94,9 @@ export async function readAccounts(
   const unread: FleetUnread[] = []
   const read = async (together: readonly FoundJournal[]): Promise<void> => {
     try {
-      const rows = await connection.query(`${together.map(toSelect).join(' UNION ALL ')} ORDER BY place`)
+      const rows = await connection.query(
+        `${together.map(toSelect).join(' UNION ALL ')} ORDER BY place`,
+      )
       const found = new Map(rows.map((row) => [Number(row['place']), row]))
       for (const [place, { schema }] of together.entries()) {
         const row = found.get(place)
@@ -129,7 +131,10 @@ function toSelect({ schema, hasOrder }: FoundJournal, place: number): string {
     FROM ${of}.lease l)`
 }
 
-function toAccount(schema: string, row: Readonly<Record<string, unknown>>): Omit<FleetAccount, 'shown'> {
+function toAccount(
+  schema: string,
+  row: Readonly<Record<string, unknown>>,
+): Omit<FleetAccount, 'shown'> {
   return {
     schema,
     state: stateOf(row),
@@ -146,7 +151,9 @@ function toAccount(schema: string, row: Readonly<Record<string, unknown>>): Omit
 }
 
 function toStandbys(followers: unknown): readonly FleetStandby[] {
-  const rows = Array.isArray(followers) ? (followers as readonly Readonly<Record<string, unknown>>[]) : []
+  const rows = Array.isArray(followers)
+    ? (followers as readonly Readonly<Record<string, unknown>>[])
+    : []
   return rows.map(({ holder, behind, seenAgoMs, differs }) => ({
     holder: String(holder),
     behind: Number(behind),

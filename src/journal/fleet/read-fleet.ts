@@ -1,6 +1,11 @@
 import type { FleetAlert, FleetState } from '../journal.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { COMMIT_LOCALLY, Connection, type PostgresPlace, sqlStateOf } from '../postgres/connection.ts'
+import {
+  COMMIT_LOCALLY,
+  Connection,
+  type PostgresPlace,
+  sqlStateOf,
+} from '../postgres/connection.ts'
 import type { KillOrderRow } from '../postgres/kill-order.ts'
 import { FLEET_SCHEMA, IS_CONNECTED } from '../postgres/fleet-member.ts'
 import { isRefusal, translatePostgresError } from '../postgres/postgres-failures.ts'
@@ -125,7 +130,9 @@ export class FleetReader {
         createConnection: () => this.#createConnection(),
         onOrdered: (schema, ordered) => noted.set(schema, ordered),
       })
-      return trouble === undefined ? undefined : messageOf(translatePostgresError(trouble, this.#place))
+      return trouble === undefined
+        ? undefined
+        : messageOf(translatePostgresError(trouble, this.#place))
     } catch (error) {
       throw translatePostgresError(error, this.#place)
     }
@@ -159,7 +166,10 @@ export class FleetReader {
 
   async #findJournals() {
     const rows = await this.#connection.query(FIND_JOURNALS)
-    return rows.map(({ schema, has_order }) => ({ schema: String(schema), hasOrder: has_order === true }))
+    return rows.map(({ schema, has_order }) => ({
+      schema: String(schema),
+      hasOrder: has_order === true,
+    }))
   }
 
   async #lookForFleet(): Promise<{ readonly now: number; readonly hasFleet: boolean }> {
@@ -174,7 +184,9 @@ export class FleetReader {
   async #selectAlerts(after: number | undefined, most: number): Promise<readonly FleetAlertRow[]> {
     // Those that come after one are read in turn, the others from the end.
     return this.#selectIds(
-      after === undefined ? lastAlerts(most) : `${ALERT_IDS} WHERE id > ${after} ORDER BY id LIMIT ${most}`,
+      after === undefined
+        ? lastAlerts(most)
+        : `${ALERT_IDS} WHERE id > ${after} ORDER BY id LIMIT ${most}`,
     )
   }
 
@@ -185,8 +197,13 @@ export class FleetReader {
         FROM ${FLEET_SCHEMA}.alerts WHERE id IN (${ids}) ORDER BY id`,
     )
     return rows.map(({ id, at, holder, schema, urgency, event, title, lines }) => ({
-      ...{ id: Number(id), at: Math.round(Number(at)), holder: String(holder), schema: String(schema) },
-      ...{ urgency: String(urgency), event: String(event), title: String(title) },
+      id: Number(id),
+      at: Math.round(Number(at)),
+      holder: String(holder),
+      schema: String(schema),
+      urgency: String(urgency),
+      event: String(event),
+      title: String(title),
       lines: Array.isArray(lines) ? lines.map(String) : [],
     }))
   }
@@ -208,8 +225,10 @@ export class FleetReader {
       )
       for (const { kind, schema, holder, state, started_at, seen_ago_ms, connected } of rows) {
         const member = {
-          ...{ holder: String(holder), state: state as FleetState },
-          ...{ startedAt: Math.round(Number(started_at)), seenAgoMs: Math.round(Number(seen_ago_ms)) },
+          holder: String(holder),
+          state: state as FleetState,
+          startedAt: Math.round(Number(started_at)),
+          seenAgoMs: Math.round(Number(seen_ago_ms)),
         }
         if (kind === 'daemon') daemons.set(String(schema), member)
         else workers.push({ ...member, isConnected: connected === true })

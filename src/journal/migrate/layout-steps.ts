@@ -46,7 +46,8 @@ const STEPS: Readonly<Record<number, LayoutStep>> = {
 export function stepsFrom(layout: number): readonly LayoutStep[] {
   return Array.from({ length: LAYOUT - layout }, (_, index) => {
     const step = STEPS[layout + index]
-    if (step === undefined) throw new Error(`unreachable: no step leads from layout ${layout + index} on`)
+    if (step === undefined)
+      throw new Error(`unreachable: no step leads from layout ${layout + index} on`)
     return step
   })
 }
@@ -66,6 +67,12 @@ function sealAnew(database: DatabaseSync, book: RowsSum): void {
   const row = database.prepare('SELECT sequence, link, booked FROM checkpoints').get()
   if (row === undefined) return
   const mark = { sequence: Number(row['sequence']), link: String(row['link']) }
-  const seal = sealOf(mark, { book, keys: readBuckets(database).sum, booked: String(row['booked']) })
-  database.prepare('UPDATE checkpoints SET rows = ?, sum = ?, seal = ?').run(book.rows, sumToText(book), seal)
+  const seal = sealOf(mark, {
+    book,
+    keys: readBuckets(database).sum,
+    booked: String(row['booked']),
+  })
+  database
+    .prepare('UPDATE checkpoints SET rows = ?, sum = ?, seal = ?')
+    .run(book.rows, sumToText(book), seal)
 }

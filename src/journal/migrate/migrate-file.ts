@@ -1,4 +1,12 @@
-import { closeSync, copyFileSync, existsSync, openSync, renameSync, statfsSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  openSync,
+  renameSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { syncDirectory, syncFile } from '../../lib/durable-file.ts'
@@ -13,7 +21,13 @@ import {
   readNature,
   removeDatabase,
 } from '../journal-layout.ts'
-import { findFlawedRows, isJournalFile, markFileOf, type Verified, verifyJournal } from '../sqlite-journal.ts'
+import {
+  findFlawedRows,
+  isJournalFile,
+  markFileOf,
+  type Verified,
+  verifyJournal,
+} from '../sqlite-journal.ts'
 import { readVerified } from '../verify-journal.ts'
 import { stepsFrom } from './layout-steps.ts'
 
@@ -128,7 +142,10 @@ function isCopyOf(copy: string, { verified, plan: { counted } }: Examined): bool
 /** Whether a file holds all that the journal holds, as it was written. */
 function isSame(file: string, { verified, counted }: Original): boolean {
   try {
-    return reading(file, (database) => findDifference(database, { verified, counted }, file) === undefined)
+    return reading(
+      file,
+      (database) => findDifference(database, { verified, counted }, file) === undefined,
+    )
   } catch {
     return false
   }
@@ -158,7 +175,9 @@ function copyAside(file: string, { verified, plan }: Examined): void {
   removeDatabase(part)
   closeSync(openSync(part, 'wx', 0o600))
   reading(file, (database) => database.prepare('VACUUM INTO ?').run(part))
-  const difference = reading(part, (database) => findDifference(database, { verified, counted }, part))
+  const difference = reading(part, (database) =>
+    findDifference(database, { verified, counted }, part),
+  )
   if (difference !== undefined) throw corrupt(part, { sequence: undefined, found: difference })
   syncFile(part)
   if (existsSync(markFileOf(file))) {
@@ -189,7 +208,8 @@ function changeLayout(file: string, { verified, plan }: Examined): void {
 function noRoom(file: string, { neededBytes, freeBytes }: MigrationPlan): Failure {
   return new Failure({
     code: 'JOURNAL_MIGRATE_NO_ROOM',
-    sentence: 'the disk has no room to migrate the journal, which is copied first: nothing has changed',
+    sentence:
+      'the disk has no room to migrate the journal, which is copied first: nothing has changed',
     facts: { file, neededBytes, freeBytes },
     hint: 'free as much space as neededBytes says, then start again',
   })

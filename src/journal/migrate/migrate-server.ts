@@ -3,7 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { Failure } from '../../lib/failure.ts'
-import { COPY_ANSWER_MS_MAX, lookAtServer, proveCopy, type ServerState } from '../copy/copy-parts.ts'
+import {
+  COPY_ANSWER_MS_MAX,
+  lookAtServer,
+  proveCopy,
+  type ServerState,
+} from '../copy/copy-parts.ts'
 import type { Counted } from '../copy/count-journal.ts'
 import { type Flaw, foreign } from '../journal-failures.ts'
 import { LAYOUT, makeTables } from '../journal-layout.ts'
@@ -56,7 +61,9 @@ export interface ServerMigration {
  * @throws Failure JOURNAL_LEASE_HELD, JOURNAL_FOLLOWED, JOURNAL_MOVED, JOURNAL_FOREIGN, JOURNAL_CORRUPT,
  * JOURNAL_MIGRATE_COPY_EXISTS, JOURNAL_UNREACHABLE
  */
-export async function migrateServer(options: ServerToMigrate): Promise<ServerMigration | undefined> {
+export async function migrateServer(
+  options: ServerToMigrate,
+): Promise<ServerMigration | undefined> {
   const { place } = options
   const connection = new Connection(place, COPY_ANSWER_MS_MAX)
   const folder = mkdtempSync(join(tmpdir(), 'intentd-migrate-'))
@@ -87,14 +94,22 @@ async function migrateWithin(
   await copyTables(connection, place.schema, plan.copy)
   await changeTables(connection, place.schema, plan.from)
   const expected = { last: state.last, counted: plan.counted }
-  const before = await fetchProved(connection, options, { state, expected, file: join(folder, 'before') })
+  const before = await fetchProved(connection, options, {
+    state,
+    expected,
+    file: join(folder, 'before'),
+  })
   try {
     await writeChanges(connection, place.schema, changeRows(before, plan.from, state))
   } finally {
     before.close()
   }
   await voidEarlier(connection, place.schema)
-  const after = await fetchProved(connection, options, { state, expected, file: join(folder, 'after') })
+  const after = await fetchProved(connection, options, {
+    state,
+    expected,
+    file: join(folder, 'after'),
+  })
   after.close()
   return plan
 }
@@ -116,8 +131,12 @@ async function refuseFollowed(connection: Asking, place: PostgresPlace): Promise
   if (rows.length === 0) return
   throw new Failure({
     code: 'JOURNAL_FOLLOWED',
-    sentence: 'another machine stands by for this journal, with a version that does not know the new layout',
-    facts: { where: serverName(place), holders: rows.map(({ holder }) => String(holder)).join('; ') },
+    sentence:
+      'another machine stands by for this journal, with a version that does not know the new layout',
+    facts: {
+      where: serverName(place),
+      holders: rows.map(({ holder }) => String(holder)).join('; '),
+    },
     hint: 'end every standby of this account, migrate, and start them again with this version',
   })
 }
@@ -166,7 +185,9 @@ function copyExists(place: PostgresPlace, copy: string): Failure {
 async function copyTables(connection: Asking, schema: string, copy: string): Promise<void> {
   await connection.query(`CREATE SCHEMA ${quoteName(copy)}`)
   for (const table of ['meta', 'lease', ...JOURNAL_TABLES.map(({ name }) => name)])
-    await connection.query(`CREATE TABLE ${quoteName(copy)}.${table} AS TABLE ${quoteName(schema)}.${table}`)
+    await connection.query(
+      `CREATE TABLE ${quoteName(copy)}.${table} AS TABLE ${quoteName(schema)}.${table}`,
+    )
 }
 
 /** The functions of an earlier layout are gone: what still calls them fails. */

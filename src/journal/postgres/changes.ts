@@ -19,7 +19,9 @@ export function toServerText(changes: Changes | readonly TableRow[]): string {
   const text = JSON.stringify(changes)
   if (!text.includes('\\u0000') && !text.includes(ESCAPE)) return text
   return JSON.stringify(changes, (_name, value: unknown) =>
-    typeof value === 'string' ? value.replaceAll(ESCAPE, `${ESCAPE}1`).replaceAll(NUL, `${ESCAPE}0`) : value,
+    typeof value === 'string'
+      ? value.replaceAll(ESCAPE, `${ESCAPE}1`).replaceAll(NUL, `${ESCAPE}0`)
+      : value,
   )
 }
 
@@ -66,7 +68,8 @@ function readRow(database: DatabaseSync, table: JournalTable, key: TableRow): Ta
   const row = database
     .prepare(`SELECT ${columns} FROM ${table.name} WHERE ${whereKey(table)}`)
     .get(...keyOf(table, key))
-  if (row === undefined) throw new Error(`unreachable: a row of ${table.name} was changed and is gone`)
+  if (row === undefined)
+    throw new Error(`unreachable: a row of ${table.name} was changed and is gone`)
   return toTableRow(row)
 }
 
@@ -81,7 +84,11 @@ export function applyChanges(database: DatabaseSync, changes: Changes): void {
 }
 
 /** @param rows As the server gives them. */
-export function putRows(database: DatabaseSync, table: JournalTable, rows: Iterable<TableRow>): void {
+export function putRows(
+  database: DatabaseSync,
+  table: JournalTable,
+  rows: Iterable<TableRow>,
+): void {
   const names = table.columns.map(({ name }) => name)
   const columns = names.map((name) => `"${name}"`).join(', ')
   const insert = database.prepare(
@@ -94,7 +101,9 @@ export function toTableRow(row: Readonly<Record<string, SQLOutputValue>>): Table
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
       name,
-      typeof value === 'string' || typeof value === 'number' || value === null ? value : String(value),
+      typeof value === 'string' || typeof value === 'number' || value === null
+        ? value
+        : String(value),
     ]),
   )
 }
@@ -145,7 +154,9 @@ class ChangesetReader {
     const key = Object.fromEntries(
       values.flatMap((value, index) => {
         const name = table?.columns[index]?.name
-        return this.#keys[index] === true && name !== undefined ? [[name, value ?? null] as const] : []
+        return this.#keys[index] === true && name !== undefined
+          ? [[name, value ?? null] as const]
+          : []
       }),
     )
     return { operation, key }

@@ -103,13 +103,18 @@ export class FleetMember {
   /** It ends in good order, and is not missed. */
   async leave(): Promise<void> {
     const { connection, id, holder } = this.#options
-    await connection.query(`DELETE FROM ${FLEET_SCHEMA}.members WHERE id = $1 AND holder = $2`, [id, holder])
+    await connection.query(`DELETE FROM ${FLEET_SCHEMA}.members WHERE id = $1 AND holder = $2`, [
+      id,
+      holder,
+    ])
   }
 }
 
 /** What an alert or a reason quotes can hold anything, and one such text would keep all of them back. */
 function toJson(value: unknown): string {
-  return JSON.stringify(value, (_name, part: unknown) => (typeof part === 'string' ? cleanText(part) : part))
+  return JSON.stringify(value, (_name, part: unknown) =>
+    typeof part === 'string' ? cleanText(part) : part,
+  )
 }
 
 async function makeFleet(connection: Pick<Connection, 'query'>): Promise<void> {

@@ -1,6 +1,12 @@
 import type { Clock } from '../../lib/clock.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
-import { assertKeys, differencesOf, type JournalWriter, parseWriter, WRITER } from '../journal-writer.ts'
+import {
+  assertKeys,
+  differencesOf,
+  type JournalWriter,
+  parseWriter,
+  WRITER,
+} from '../journal-writer.ts'
 import { type Connection, type PostgresPlace, serverName } from './connection.ts'
 import { type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
 import { isAway, isPassing } from './postgres-failures.ts'
@@ -101,7 +107,13 @@ async function forgetFollowers({ connection, place }: FollowOptions): Promise<vo
   await connection.query(old).catch(() => undefined)
 }
 
-async function look({ connection, place, replica, taker, own }: FollowOptions): Promise<StandbyState> {
+async function look({
+  connection,
+  place,
+  replica,
+  taker,
+  own,
+}: FollowOptions): Promise<StandbyState> {
   const behind = await replica.catchUp()
   const schema = quoteName(place.schema)
   const [row = {}] = await connection.query(
@@ -131,6 +143,8 @@ async function tryToTake(options: FollowOptions): Promise<TakenLease | undefined
   const { connection, place, taker, terms, clock } = options
   const attempt = await takeLease({ connection, schema: place.schema, clock }, taker, terms)
   if (attempt.kind === 'held') return undefined
-  await connection.query(`DELETE FROM ${quoteName(place.schema)}.followers WHERE place = $1`, [taker.place])
+  await connection.query(`DELETE FROM ${quoteName(place.schema)}.followers WHERE place = $1`, [
+    taker.place,
+  ])
   return attempt
 }

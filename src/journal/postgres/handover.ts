@@ -55,7 +55,9 @@ export class Handover {
 
   /** The holder hears of it when it renews its lease, and stops in good order. */
   async ask(token: number): Promise<void> {
-    await this.#query('UPDATE $schema.lease SET handover_at = clock_timestamp() WHERE token = $1', [token])
+    await this.#query('UPDATE $schema.lease SET handover_at = clock_timestamp() WHERE token = $1', [
+      token,
+    ])
   }
 
   close(): Promise<void> {
@@ -67,7 +69,10 @@ export class Handover {
     values: readonly unknown[] = [],
   ): Promise<readonly Readonly<Record<string, unknown>>[]> {
     try {
-      return await this.#connection.query(sql.replaceAll('$schema', quoteName(this.#place.schema)), values)
+      return await this.#connection.query(
+        sql.replaceAll('$schema', quoteName(this.#place.schema)),
+        values,
+      )
     } catch (error) {
       throw translatePostgresError(error, this.#place)
     }

@@ -75,7 +75,10 @@ export function parseKillOrder(value: unknown): KillOrderRow | undefined {
 }
 
 /** As it stands now. */
-export async function readKillOrder(connection: Asking, schema: string): Promise<KillOrderRow | undefined> {
+export async function readKillOrder(
+  connection: Asking,
+  schema: string,
+): Promise<KillOrderRow | undefined> {
   if (!(await hasKillOrder(connection, schema))) return undefined
   const [row] = await connection.query(`SELECT ${killOrderColumn(schema)}`)
   return parseKillOrder(row?.['kill'])
@@ -124,7 +127,11 @@ export async function orderKill(
 export async function answerKill(
   connection: Asking,
   schema: string,
-  { token, number, state }: { readonly token: number; readonly number: number; readonly state: KillAnswer },
+  {
+    token,
+    number,
+    state,
+  }: { readonly token: number; readonly number: number; readonly state: KillAnswer },
 ): Promise<void> {
   const of = quoteName(schema)
   await connection.query(

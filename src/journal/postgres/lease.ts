@@ -264,7 +264,9 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
 
   /** One after the other: what is on its way to the server is no news any more. */
   #showNews(isLast = false): Promise<void> {
-    this.#showing = this.#showing.then(() => this.#showNow(!isLast && this.objection() === undefined))
+    this.#showing = this.#showing.then(() =>
+      this.#showNow(!isLast && this.objection() === undefined),
+    )
     return this.#showing
   }
 

@@ -62,14 +62,19 @@ export async function openPostgresJournal(options: OpenPostgresOptions): Promise
   }
 }
 
-async function openOver(connection: Connection, options: OpenPostgresOptions): Promise<OpenedPostgres> {
+async function openOver(
+  connection: Connection,
+  options: OpenPostgresOptions,
+): Promise<OpenedPostgres> {
   const { place, file, following } = options
   const openReplica = async () => {
     await assertServerVersion(connection, place)
     const nature = await openServerTables(connection, place, options)
     return { nature, replica: await Replica.open({ connection, place, nature, file }) }
   }
-  const { nature, replica } = await (following ? waitForServer(openReplica, following) : openReplica())
+  const { nature, replica } = await (following
+    ? waitForServer(openReplica, following)
+    : openReplica())
   try {
     const taken = following
       ? await follow({ ...options, connection, replica, following })

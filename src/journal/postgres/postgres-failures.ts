@@ -66,7 +66,10 @@ function adviseOpening(error: unknown, { schema }: PostgresPlace): string {
     return 'this server takes only connections with TLS: add ?sslmode=verify-full to the address'
   if (state === '42501' && schema === '') return READING_ADVICE
   if (state === '28P01') return `look at the password: it is ${password}`
-  return ADVICE[state] ?? `look whether the server runs and lets this machine in; the password is ${password}`
+  return (
+    ADVICE[state] ??
+    `look whether the server runs and lets this machine in; the password is ${password}`
+  )
 }
 
 /** The driver's own word: the server has asked for one already. */
@@ -129,7 +132,8 @@ export function notWritten(error: unknown): Failure {
 export function leaseHeld(place: PostgresPlace, holder: string, freeInMs: number): Failure {
   return new Failure({
     code: 'JOURNAL_LEASE_HELD',
-    sentence: 'another process writes this journal, or may still have requests on the way to the exchange',
+    sentence:
+      'another process writes this journal, or may still have requests on the way to the exchange',
     facts: { ...placeFacts(place), holder, freeInSeconds: Math.ceil(freeInMs / 1000) },
     hint: '`intentd standby` waits for it and takes over by itself, `intentd handover` moves it here on purpose',
   })
@@ -154,7 +158,11 @@ export function movedAway(place: PostgresPlace, to: string): Failure {
 }
 
 /** @param where A server with its schema. */
-export function corruptOnServer(where: string, { sequence, found }: Flaw, cause?: unknown): Failure {
+export function corruptOnServer(
+  where: string,
+  { sequence, found }: Flaw,
+  cause?: unknown,
+): Failure {
   return new Failure({
     code: 'JOURNAL_CORRUPT',
     sentence: 'the journal on PostgreSQL is not what was written to it',

@@ -28,7 +28,11 @@ const WAITING_MAX = 256
 
 /** What one transaction does, in this order. */
 type Step =
-  | { readonly kind: 'record'; readonly record: JournalRecord; readonly bookings: readonly Booking[] }
+  | {
+      readonly kind: 'record'
+      readonly record: JournalRecord
+      readonly bookings: readonly Booking[]
+    }
   | { readonly kind: 'checkpoint'; readonly changes: readonly RowChange[] }
   | { readonly kind: 'archived'; readonly record: ArchivedRecord }
 

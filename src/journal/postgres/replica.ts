@@ -139,7 +139,10 @@ export class Replica {
       const prefix = readVerified(this.#database, this.#options.nature)
       const flaw = prefix.flaw ?? prefix.daysFlaw
       if (flaw)
-        return { found: flaw.sequence === undefined ? flaw.found : `record ${flaw.sequence}: ${flaw.found}` }
+        return {
+          found:
+            flaw.sequence === undefined ? flaw.found : `record ${flaw.sequence}: ${flaw.found}`,
+        }
       const isServers = await this.#isServers(prefix)
       return isServers
         ? { prefix, found: '' }
@@ -157,7 +160,8 @@ export class Replica {
     const [row = {}] = await connection.query(
       `SELECT last_link, (SELECT seal FROM ${schema}.checkpoints) AS seal FROM ${schema}.lease`,
     )
-    const seal = checkpoint && this.#database.prepare('SELECT seal FROM checkpoints').get()?.['seal']
+    const seal =
+      checkpoint && this.#database.prepare('SELECT seal FROM checkpoints').get()?.['seal']
     return last.link === (row['last_link'] || nature.first) && (seal ?? null) === row['seal']
   }
 }
@@ -175,7 +179,9 @@ async function openKept({
   place,
   nature,
   file,
-}: ReplicaOptions): Promise<{ readonly database: DatabaseSync; readonly feedPlace: number } | undefined> {
+}: ReplicaOptions): Promise<
+  { readonly database: DatabaseSync; readonly feedPlace: number } | undefined
+> {
   if (!existsSync(file)) return undefined
   let database: DatabaseSync | undefined
   try {
@@ -187,7 +193,8 @@ async function openKept({
     )
     const head = Number(row['feed_place'])
     assertKept(place, head, feedPlace)
-    const isInReach = feedPlace === head || (row['oldest'] !== null && feedPlace + 1 >= Number(row['oldest']))
+    const isInReach =
+      feedPlace === head || (row['oldest'] !== null && feedPlace + 1 >= Number(row['oldest']))
     const isPresent = readLayout(database) === LAYOUT
     if (feedPlace >= 0 && isInReach && isPresent) return { database, feedPlace }
   } catch (error) {
@@ -227,7 +234,9 @@ async function fetchAnew({
   try {
     makeTables(database, nature)
     await connection.within('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', async () => {
-      const [row] = await connection.query(`SELECT feed_place FROM ${quoteName(place.schema)}.lease`)
+      const [row] = await connection.query(
+        `SELECT feed_place FROM ${quoteName(place.schema)}.lease`,
+      )
       feedPlace = Number(row?.['feed_place'])
       await fetchTables({ connection, schema: place.schema, database })
       putFeedPlace(database, feedPlace)

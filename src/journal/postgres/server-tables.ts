@@ -6,7 +6,13 @@ import { Connection, type PostgresPlace, serverName, sqlStateOf } from './connec
 import { type TableRow, toServerText } from './changes.ts'
 import { FLEET_SCHEMA } from './fleet-member.ts'
 import { ensureKillOrder } from './kill-order.ts'
-import { layoutOther, movedAway, notAllowed, serverOld, translatePostgresError } from './postgres-failures.ts'
+import {
+  layoutOther,
+  movedAway,
+  notAllowed,
+  serverOld,
+  translatePostgresError,
+} from './postgres-failures.ts'
 import { type JournalTable, quoteName, schemaSql, STILL_HELD, toLayout } from './tables.ts'
 
 /** Rows that are read at a time: some hundred kilobytes. */
@@ -56,7 +62,8 @@ export async function openServerTables(
     await connection.within('BEGIN', () => makeServerTables(connection, place.schema, nature))
     return nature
   } catch (error) {
-    const made = MADE_BY_ANOTHER.has(sqlStateOf(error) ?? '') && (await readServerNature(connection, place))
+    const made =
+      MADE_BY_ANOTHER.has(sqlStateOf(error) ?? '') && (await readServerNature(connection, place))
     if (made) return assertOwner(made, place, { identity, own })
     throw error
   }
@@ -181,7 +188,9 @@ export interface ServerDurability {
   readonly isSynchronised: boolean
 }
 
-export async function readDurability(connection: Pick<Connection, 'query'>): Promise<ServerDurability> {
+export async function readDurability(
+  connection: Pick<Connection, 'query'>,
+): Promise<ServerDurability> {
   const [row = {}] = await connection.query(
     `SELECT current_setting('synchronous_standby_names') <> '' AS replicated, current_setting('fsync') = 'on' AS synchronised`,
   )
@@ -242,14 +251,22 @@ async function readWhatIsThere(
   hasJournal: boolean,
 ): Promise<ProbedServer['journal']> {
   if (!hasJournal) {
-    const [may] = await connection.query(`SELECT has_database_privilege(current_database(), 'CREATE') AS may`)
-    if (may?.['may'] !== true) throw notAllowed(place, 'this user may not make a schema in the database')
+    const [may] = await connection.query(
+      `SELECT has_database_privilege(current_database(), 'CREATE') AS may`,
+    )
+    if (may?.['may'] !== true)
+      throw notAllowed(place, 'this user may not make a schema in the database')
     return 'none'
   }
   const lease = `${quoteName(place.schema)}.lease`
-  const [may] = await connection.query(`SELECT has_table_privilege($1, 'SELECT, UPDATE') AS may`, [lease])
-  if (may?.['may'] !== true) throw notAllowed(place, 'this user may not write the journal that is there')
-  const [row] = await connection.query(`SELECT moved_to, last_sequence = 0 AS is_empty FROM ${lease}`)
+  const [may] = await connection.query(`SELECT has_table_privilege($1, 'SELECT, UPDATE') AS may`, [
+    lease,
+  ])
+  if (may?.['may'] !== true)
+    throw notAllowed(place, 'this user may not write the journal that is there')
+  const [row] = await connection.query(
+    `SELECT moved_to, last_sequence = 0 AS is_empty FROM ${lease}`,
+  )
   if (typeof row?.['moved_to'] === 'string') throw movedAway(place, row['moved_to'])
   return row?.['is_empty'] === true ? 'empty' : 'written'
 }

@@ -150,7 +150,9 @@ const WRITE_CHANGES = `
   END`
 
 function changeSql({ name, columns, key }: JournalTable): string {
-  const rest = columns.filter((column) => !key.includes(column.name)).map((column) => quoteName(column.name))
+  const rest = columns
+    .filter((column) => !key.includes(column.name))
+    .map((column) => quoteName(column.name))
   return `
     IF changes ? '${name}' THEN
       DELETE FROM ${name} AS t USING jsonb_populate_recordset(NULL::${name}, changes #> '{${name},drop}') AS gone

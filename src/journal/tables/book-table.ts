@@ -18,7 +18,9 @@ export interface FoundRows {
 export function readRows(database: DatabaseSync, first: string): FoundRows {
   const rows: PlacedRow[] = []
   let sum = 0n
-  const stored = database.prepare('SELECT position, name, key, value, digest FROM book ORDER BY position')
+  const stored = database.prepare(
+    'SELECT position, name, key, value, digest FROM book ORDER BY position',
+  )
   for (const { position, name, key, value, digest } of stored.iterate()) {
     const placed: PlacedRow = {
       position: Number(position),
@@ -139,5 +141,8 @@ export function renameRows(
 
 /** Costs half of a link, which matters since a start reads all rows. The separator is safe: no name contains a blank. */
 function digestOf(first: string, { position, row: { name, key, value } }: PlacedRow): string {
-  return hash('sha256', `${first} ${position} ${name} ${key.length} ${key}${value}`, 'hex').slice(0, 32)
+  return hash('sha256', `${first} ${position} ${name} ${key.length} ${key}${value}`, 'hex').slice(
+    0,
+    32,
+  )
 }

@@ -13,8 +13,24 @@ const TABLES = {
     name: 'fills',
     key: ['tradeId', 'orderId'],
     columns: [
-      ...['tradeId', 'at', 'orderId', 'clientOid', 'strategyId', 'owner', 'symbol', 'side', 'tradeSide'],
-      ...['price', 'size', 'profit', 'fee', 'coin', 'scope', 'source', 'fillKind', 'otherFees'],
+      'tradeId',
+      'at',
+      'orderId',
+      'clientOid',
+      'strategyId',
+      'owner',
+      'symbol',
+      'side',
+      'tradeSide',
+      'price',
+      'size',
+      'profit',
+      'fee',
+      'coin',
+      'scope',
+      'source',
+      'fillKind',
+      'otherFees',
     ] as readonly (keyof BookedFill)[],
     /** Added by layout 7. Where both are empty the digest leaves them out, so rows of before keep theirs. */
     added: 2,
@@ -55,7 +71,11 @@ export function totalToText(sum: RowsSum): string {
 }
 
 /** Every row of a kind that is as it was written, even if others are damaged. */
-export function* salvageBookings(database: DatabaseSync, first: string, kind: Kind): Generator<BookedRow> {
+export function* salvageBookings(
+  database: DatabaseSync,
+  first: string,
+  kind: Kind,
+): Generator<BookedRow> {
   for (const row of database.prepare(`SELECT * FROM ${TABLES[kind].name}`).iterate()) {
     const stored = toRow(kind, row)
     if (digestOf(first, stored) === row['digest']) yield stored
@@ -91,7 +111,9 @@ export function areBookingsWhole(database: DatabaseSync, first: string): boolean
       found.set(day, addDigest(found.get(day) ?? NO_ROWS, digestOf(first, row)))
     }
   }
-  return [...new Set([...days.keys(), ...found.keys()])].every((day) => isSame(days.get(day), found.get(day)))
+  return [...new Set([...days.keys(), ...found.keys()])].every((day) =>
+    isSame(days.get(day), found.get(day)),
+  )
 }
 
 /**
@@ -116,7 +138,9 @@ export class BookingTable {
     this.#first = first
     this.#days = new Map(found.days)
     this.#sum = found.sum
-    this.#putDay = database.prepare('REPLACE INTO booked_days (kind, day, rows, sum) VALUES (?, ?, ?, ?)')
+    this.#putDay = database.prepare(
+      'REPLACE INTO booked_days (kind, day, rows, sum) VALUES (?, ?, ?, ?)',
+    )
     this.#dropDay = database.prepare('DELETE FROM booked_days WHERE kind = ? AND day = ?')
     this.#statements = { fill: this.#prepare('fill'), funding: this.#prepare('funding') }
   }
@@ -132,7 +156,9 @@ export class BookingTable {
       put: this.#database.prepare(
         `REPLACE INTO ${name} (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')})`,
       ),
-      read: this.#database.prepare(`SELECT * FROM ${name} WHERE ${span} ORDER BY at, ${key.join(', ')}`),
+      read: this.#database.prepare(
+        `SELECT * FROM ${name} WHERE ${span} ORDER BY at, ${key.join(', ')}`,
+      ),
       drop: this.#database.prepare(`DELETE FROM ${name} WHERE ${span}`),
     }
   }
@@ -160,7 +186,10 @@ export class BookingTable {
    * Rows of one kind, the oldest first. A day is checked at its end, so only a span that was read to its end is proved.
    * @throws RangeError for a day that is not as it was written
    */
-  *read(kind: Kind, { since = 0, until = Number.MAX_SAFE_INTEGER }: BookingSpan = {}): Generator<BookedRow> {
+  *read(
+    kind: Kind,
+    { since = 0, until = Number.MAX_SAFE_INTEGER }: BookingSpan = {},
+  ): Generator<BookedRow> {
     const [first, last] = [dayOf(since), dayOf(until - 1)]
     const expected = new Map(this.#daysOf(kind).filter(([day]) => day >= first && day <= last))
     let [found, before]: [RowsSum, BookedRow | undefined] = [NO_ROWS, undefined]

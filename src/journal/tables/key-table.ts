@@ -49,7 +49,11 @@ function* readProved(
   first: string,
 ): Generator<{ readonly stored: StoredKey; readonly digest: string }> {
   for (const row of database.prepare('SELECT bucket, name, at, digest FROM used_keys').iterate()) {
-    const stored = { bucket: Number(row['bucket']), name: String(row['name']), at: Number(row['at']) }
+    const stored = {
+      bucket: Number(row['bucket']),
+      name: String(row['name']),
+      at: Number(row['at']),
+    }
     const digest = digestOf(first, stored)
     if (digest === row['digest']) yield { stored, digest }
   }
@@ -73,7 +77,9 @@ export class KeyTable {
   readonly #first: string
   readonly #buckets: Map<number, RowsSum>
   readonly #recent = new MemoryKeys()
-  readonly #statements: Readonly<Record<'read' | 'one' | 'old' | 'insert' | 'delete' | 'put', StatementSync>>
+  readonly #statements: Readonly<
+    Record<'read' | 'one' | 'old' | 'insert' | 'delete' | 'put', StatementSync>
+  >
   #sum: RowsSum
 
   /** @param found What {@link readBuckets} has read. */
@@ -85,7 +91,9 @@ export class KeyTable {
       read: database.prepare('SELECT bucket, name, at, digest FROM used_keys WHERE bucket = ?'),
       one: database.prepare('SELECT at FROM used_keys WHERE bucket = ? AND name = ?'),
       old: database.prepare('SELECT name, at FROM used_keys WHERE bucket = ? AND at < ?'),
-      insert: database.prepare('INSERT INTO used_keys (bucket, name, at, digest) VALUES (?, ?, ?, ?)'),
+      insert: database.prepare(
+        'INSERT INTO used_keys (bucket, name, at, digest) VALUES (?, ?, ?, ?)',
+      ),
       delete: database.prepare('DELETE FROM used_keys WHERE bucket = ? AND name = ?'),
       put: database.prepare('REPLACE INTO key_buckets (bucket, keys, sum) VALUES (?, ?, ?)'),
     }
@@ -178,7 +186,10 @@ export class KeyTable {
   #read(bucket: number): readonly StoredKey[] {
     const rows = this.#statements.read.all(bucket)
     const keys = rows.map(({ name, at }) => toStored(bucket, name, at))
-    const sum = keys.reduce((total, stored) => addDigest(total, digestOf(this.#first, stored)), NO_ROWS)
+    const sum = keys.reduce(
+      (total, stored) => addDigest(total, digestOf(this.#first, stored)),
+      NO_ROWS,
+    )
     if (isSame(sum, this.#buckets.get(bucket))) return keys
     throw new RangeError(`bucket ${bucket} of the used keys is not as it was written`)
   }

@@ -1,4 +1,9 @@
-import { type JournalRecord, keysUsedBy, type StrategyKey, type UsedKey } from '../../domain/record.ts'
+import {
+  type JournalRecord,
+  keysUsedBy,
+  type StrategyKey,
+  type UsedKey,
+} from '../../domain/record.ts'
 import type { BookRow, RowChange } from '../journal.ts'
 
 /** The rows of a checkpoint in memory, for journals that end with their process. */

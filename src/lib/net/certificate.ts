@@ -1,5 +1,6 @@
 const RENEW = 'renew the certificate of the server'
-const OTHER_NAME = 'name the server in the address as its certificate does, or give it one for this name'
+const OTHER_NAME =
+  'name the server in the address as its certificate does, or give it one for this name'
 
 /** By Node's word: nobody who is known has signed it. */
 const UNKNOWN_SIGNER: ReadonlySet<string> = new Set([

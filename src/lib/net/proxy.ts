@@ -35,7 +35,11 @@ export function openTunnel(
     requestTls: tls,
     proxyTls: tls,
     clientFactory: (address, options) =>
-      new Pool(address, { ...options, headersTimeout: connectTimeoutMs, bodyTimeout: connectTimeoutMs }),
+      new Pool(address, {
+        ...options,
+        headersTimeout: connectTimeoutMs,
+        bodyTimeout: connectTimeoutMs,
+      }),
     ...(authorization && { token: authorization.reveal() }),
   })
 }

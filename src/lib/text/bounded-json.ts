@@ -11,7 +11,10 @@ const BACKSLASH = 0x5c
  * Parses JSON that came from outside the process. Levels are counted before anything is parsed.
  * @throws SyntaxError for a text that is not JSON, or is nested deeper than 64 levels
  */
-export function parseBoundedJson(text: string, reviver?: Parameters<typeof JSON.parse>[1]): unknown {
+export function parseBoundedJson(
+  text: string,
+  reviver?: Parameters<typeof JSON.parse>[1],
+): unknown {
   if (isTooDeep(text)) throw new SyntaxError(`nested deeper than ${DEPTH_MAX} levels`)
   return JSON.parse(text, reviver)
 }

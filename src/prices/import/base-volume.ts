@@ -33,15 +33,20 @@ const CONTRACT_DOLLARS = [1, 10, 100]
 export function chooseBaseVolume(sizes: Sizes, where: string): BaseVolume {
   const { volume, quote, coin, ticks, price } = sizes
   if (ticks?.some((count) => count > 0) === true && volume.every((size) => size === 0))
-    throw unclear(where, 'the volume is zero in all rows, and a tick volume counts changes of the price')
+    throw unclear(
+      where,
+      'the volume is zero in all rows, and a tick volume counts changes of the price',
+    )
   if (quote === undefined) return { numbers: volume, from: 'volume' }
   const ratio = (base: Float64Array, value: Float64Array) => valueRatio(base, value, price)
   const found = ratio(volume, quote)
   if (found === undefined || isNear(found, 1)) return { numbers: volume, from: 'volume' }
-  if (coin !== undefined && isNear(ratio(coin, quote) ?? 0, 1)) return { numbers: coin, from: 'coin' }
+  if (coin !== undefined && isNear(ratio(coin, quote) ?? 0, 1))
+    return { numbers: coin, from: 'coin' }
   // The other way round: the volume counts dollars, or contracts of so many, and the other column coins.
   const dollars = 1 / (ratio(quote, volume) ?? 0)
-  if (CONTRACT_DOLLARS.some((size) => isNear(dollars, size))) return { numbers: quote, from: 'quote' }
+  if (CONTRACT_DOLLARS.some((size) => isNear(dollars, size)))
+    return { numbers: quote, from: 'quote' }
   throw unclear(
     where,
     `what was traded in the quote coin is ${Number(found.toPrecision(3))} times volume times price`,

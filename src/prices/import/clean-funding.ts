@@ -1,7 +1,13 @@
 /** Funding payments of several files become one series: each payment once, in order of time. */
 import { Failure } from '../../lib/failure.ts'
 import { findGaps, type Gaps } from './gaps.ts'
-import { addFindings, type Finding, findDisorder, findRows, type PriceTable } from './price-table.ts'
+import {
+  addFindings,
+  type Finding,
+  findDisorder,
+  findRows,
+  type PriceTable,
+} from './price-table.ts'
 
 const HOUR_MS = 3_600_000
 /** Exchanges write the time of a payment with the seconds that it took. */
@@ -15,7 +21,9 @@ export interface CleanFunding {
   /** Unix ms, ascending. */
   readonly at: Float64Array
   readonly rates: Float64Array
-  readonly findings: Readonly<Record<'disorder' | 'duplicates' | 'conflicts' | 'otherPeriods', Finding>>
+  readonly findings: Readonly<
+    Record<'disorder' | 'duplicates' | 'conflicts' | 'otherPeriods', Finding>
+  >
   /** Where a payment is later than any usual one. */
   readonly gaps: Gaps
 }
@@ -39,7 +47,8 @@ export function cleanFunding(tables: readonly PriceTable[]): CleanFunding {
   assertShares(payments, tables[0]?.source ?? '')
   const sorted = payments.toSorted((one, other) => one.at - other.at)
   const isDouble = (place: number) => place > 0 && sorted[place]?.at === sorted[place - 1]?.at
-  const isConflict = (place: number) => isDouble(place) && sorted[place]?.rate !== sorted[place - 1]?.rate
+  const isConflict = (place: number) =>
+    isDouble(place) && sorted[place]?.rate !== sorted[place - 1]?.rate
   const whereOf = (place: number) => sorted[place]?.where() ?? ''
   const kept = sorted.filter((_, place) => !isDouble(place))
   const at = Float64Array.from(kept, (payment) => payment.at)
@@ -83,7 +92,10 @@ function assertPaid(payments: readonly Payment[]): void {
 }
 
 function listPayments({ columns, periodHours, whereOf }: PriceTable): readonly Payment[] {
-  const [at, rates] = [columns.get('at') as Float64Array, columns.get('fundingRate') as Float64Array]
+  const [at, rates] = [
+    columns.get('at') as Float64Array,
+    columns.get('fundingRate') as Float64Array,
+  ]
   return Array.from(at, (time, row) => {
     const where = () => whereOf(row)
     const periodMs = (periodHours?.[row] ?? Number.NaN) * HOUR_MS

@@ -67,11 +67,14 @@ export function cleanTables(tables: readonly PriceTable[], intervalMs?: number):
   const whereOf = whereIn(sorted)
   const at = columns.get('at') as Float64Array
   const isImpossible = findImpossible(columns)
-  const hasPrices = (row: number) => PRICES.every((field) => !((columns.get(field)?.[row] ?? 1) <= 0))
+  const hasPrices = (row: number) =>
+    PRICES.every((field) => !((columns.get(field)?.[row] ?? 1) <= 0))
   const zeroPrices = findRows(at.length, (row) => !hasPrices(row), whereOf)
   const impossible = findRows(at.length, (row) => hasPrices(row) && isImpossible(row), whereOf)
   const hasNoHeader = sorted.some(({ isByPlace }) => isByPlace === true)
-  const isOtherOrder = hasNoHeader ? impossible.count > 0 : isTooMuchImpossible(impossible.count, at.length)
+  const isOtherOrder = hasNoHeader
+    ? impossible.count > 0
+    : isTooMuchImpossible(impossible.count, at.length)
   if (isOtherOrder) throw otherOrder(impossible, at.length)
   const inTrades = (name: 'zeroPrices' | 'impossible' | 'duplicates') =>
     sorted.map(({ trades }) => trades?.[name] ?? { count: 0 })
@@ -80,7 +83,8 @@ export function cleanTables(tables: readonly PriceTable[], intervalMs?: number):
     at,
   )
   const offset = offsetOf(at, possible, intervalMs)
-  const isOff = (row: number) => offset !== undefined && (at[row] as number) % (intervalMs ?? 1) !== offset
+  const isOff = (row: number) =>
+    offset !== undefined && (at[row] as number) % (intervalMs ?? 1) !== offset
   const onTime = possible.filter((row) => !isOff(row))
   const isDouble = findDoubles(columns, onTime)
   const order = onTime.filter((_, place) => !isDouble(place))
@@ -89,15 +93,7 @@ export function cleanTables(tables: readonly PriceTable[], intervalMs?: number):
       zeroPrices: addFindings([...inTrades('zeroPrices'), zeroPrices]),
       impossible: addFindings([...inTrades('impossible'), impossible]),
     })
-  const rows = toRows(
-    intervalMs === undefined ? 'quotes' : 'candles',
-    new Map(
-      [...columns].map(([field, numbers]) => [
-        field,
-        Float64Array.from(order, (row) => numbers[row] as number),
-      ]),
-    ),
-  )
+  const rows = pickRows(columns, order, intervalMs)
   const inOrder = (places: Uint32Array) => (place: number) => whereOf(places[place] as number)
   if (intervalMs !== undefined) assertOneInterval(rows.at, intervalMs, inOrder(order))
   return {
@@ -113,17 +109,40 @@ export function cleanTables(tables: readonly PriceTable[], intervalMs?: number):
       ]),
       conflicts: findRows(
         onTime.length,
-        (place) => isDouble(place) && !isEqual(columns, onTime[place] as number, onTime[place - 1] as number),
+        (place) =>
+          isDouble(place) &&
+          !isEqual(columns, onTime[place] as number, onTime[place - 1] as number),
         inOrder(onTime),
       ),
       zeroPrices: addFindings([...inTrades('zeroPrices'), zeroPrices]),
       impossible: addFindings([...inTrades('impossible'), impossible]),
-      offInterval: findRows(possible.length, (place) => isOff(possible[place] as number), inOrder(possible)),
+      offInterval: findRows(
+        possible.length,
+        (place) => isOff(possible[place] as number),
+        inOrder(possible),
+      ),
       outliers: findOutliers(rows, inOrder(order)),
     },
     gaps: findGaps(rows.at, intervalMs),
     leftAside,
   }
+}
+
+/** The rows of that order, as quotes or as candles of that interval. */
+function pickRows(
+  columns: Columns,
+  order: Uint32Array,
+  intervalMs: number | undefined,
+): CandleRows | QuoteRows {
+  return toRows(
+    intervalMs === undefined ? 'quotes' : 'candles',
+    new Map(
+      [...columns].map(([field, numbers]) => [
+        field,
+        Float64Array.from(order, (row) => numbers[row] as number),
+      ]),
+    ),
+  )
 }
 
 /** Unix ms of the first row, or of the last where a file runs backwards. */
@@ -136,8 +155,14 @@ function disorderOf({ disorder, columns, whereOf }: PriceTable): Finding {
   return disorder ?? findDisorder(columns.get('at') as Float64Array, whereOf)
 }
 
-function joinColumns(tables: readonly PriceTable[]): { columns: Columns; leftAside: readonly Field[] } {
-  const rows = tables.reduce((sum, { columns }) => sum + (columns.get('at') as Float64Array).length, 0)
+function joinColumns(tables: readonly PriceTable[]): {
+  columns: Columns
+  leftAside: readonly Field[]
+} {
+  const rows = tables.reduce(
+    (sum, { columns }) => sum + (columns.get('at') as Float64Array).length,
+    0,
+  )
   assertRowCount(rows)
   const { required, optional } = FIELDS[tables[0]?.kind === 'quotes' ? 'quotes' : 'candles']
   const found = optional.filter((field) => tables.some(({ columns }) => columns.has(field)))

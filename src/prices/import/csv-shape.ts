@@ -45,10 +45,31 @@ const CLOSE_TIMES = ['closetime', 'timeclose', 'endtime', 'timeend']
 /** Names in headers, in small letters without spaces, underscores and brackets; the first that is there counts. */
 const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   at: [
-    ...['tsms', 'opentime', 'timeopen', 'start', 'starttime', 'timestamp', 'time', 'ts', 't', 'unix', 'mts'],
-    ...['unixtimestamp', 'transacttime', 'tsevent', 'calctime', 'fundingtime', 'fundingratetimestamp'],
-    ...['createdtime', 'createtime', 'tradetime'],
-    ...['settletime', 'datetime', 'gmttime', 'date', ...CLOSE_TIMES],
+    'tsms',
+    'opentime',
+    'timeopen',
+    'start',
+    'starttime',
+    'timestamp',
+    'time',
+    'ts',
+    't',
+    'unix',
+    'mts',
+    'unixtimestamp',
+    'transacttime',
+    'tsevent',
+    'calctime',
+    'fundingtime',
+    'fundingratetimestamp',
+    'createdtime',
+    'createtime',
+    'tradetime',
+    'settletime',
+    'datetime',
+    'gmttime',
+    'date',
+    ...CLOSE_TIMES,
   ],
   clock: [],
   zone: [
@@ -68,8 +89,14 @@ const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   close: ['close', 'closeprice', 'c'],
   volume: ['basevolume', 'volumebase', 'baseassetvolume', 'realvolume', 'volume', 'vol', 'v'],
   quoteVolume: [
-    ...['quotevolume', 'volumequote', 'quoteassetvolume', 'volccyquote', 'volquote', 'turnover'],
-    ...['quoteqty', 'foreignnotional'],
+    'quotevolume',
+    'volumequote',
+    'quoteassetvolume',
+    'volccyquote',
+    'volquote',
+    'turnover',
+    'quoteqty',
+    'foreignnotional',
   ],
   coinVolume: ['volccy', 'homenotional'],
   tickVolume: ['tickvolume', 'tickvol'],
@@ -79,7 +106,13 @@ const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   askSize: ['asksz', 'asksize', 'askamount', 'askqty', 'bestaskqty', 'bestaskamount'],
   last: ['last', 'lastprice', 'lastpr'],
   mark: ['mark', 'markprice'],
-  fundingRate: ['realfundingrate', 'realizedrate', 'realizedfundingrate', 'lastfundingrate', 'fundingrate'],
+  fundingRate: [
+    'realfundingrate',
+    'realizedrate',
+    'realizedfundingrate',
+    'lastfundingrate',
+    'fundingrate',
+  ],
   price: ['price', 'px'],
   size: ['baseqty', 'size', 'sz', 'qty', 'quantity', 'amount', 'volume'],
   instrument: INSTRUMENT_COLUMNS,
@@ -92,13 +125,33 @@ const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
 
 /** They say which side a trade was taken by. */
 const SIDES = [
-  ...['side', 'takerside', 'trdside', 'tradeside', 'direction', 'type', 'tradetype', 'issell', 'isbuy', 'bs'],
-  ...['isbuyermaker', 'isbuyerthemaker', 'buyermaker', 'aggressorside', 'makerside'],
+  'side',
+  'takerside',
+  'trdside',
+  'tradeside',
+  'direction',
+  'type',
+  'tradetype',
+  'issell',
+  'isbuy',
+  'bs',
+  'isbuyermaker',
+  'isbuyerthemaker',
+  'buyermaker',
+  'aggressorside',
+  'makerside',
 ]
 
 /** All names of these mean the same; those of others are of one meaning more or less. */
 const PRICES_OF_ONE_MEANING: readonly ShapeField[] = ['open', 'high', 'low', 'close', 'price']
-const WITHOUT_TWINS: readonly ShapeField[] = ['instrument', 'exchange', 'id', 'clock', 'zone', 'nextFunding']
+const WITHOUT_TWINS: readonly ShapeField[] = [
+  'instrument',
+  'exchange',
+  'id',
+  'clock',
+  'zone',
+  'nextFunding',
+]
 
 const WITH_ZONE = /\d(?:Z| ?(?:UTC|GMT)?[+-]\d\d:?\d\d)$/
 
@@ -122,7 +175,11 @@ const KINDS: readonly KindFields[] = [
     required: ['at', 'bid', 'ask', 'bidSize', 'askSize', 'last'],
     optional: ['volume', 'mark', 'fundingRate'],
   },
-  { kind: 'trades', required: ['at', 'price', 'size'], optional: ['quoteVolume', 'coinVolume', 'id'] },
+  {
+    kind: 'trades',
+    required: ['at', 'price', 'size'],
+    optional: ['quoteVolume', 'coinVolume', 'id'],
+  },
   { kind: 'funding', required: ['at', 'fundingRate'], optional: ['periodHours', 'nextFunding'] },
 ]
 
@@ -155,10 +212,11 @@ function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]):
     }
     const paidAt = PAYMENT_TIMES.find((name) => header.includes(name))
     if (kind === 'funding' && paidAt !== undefined) places.set('at', header.indexOf(paidAt))
-    const fields = [...required, ...optional, 'clock', 'zone', 'instrument', 'exchange'].filter((field) =>
-      places.has(field as ShapeField),
+    const fields = [...required, ...optional, 'clock', 'zone', 'instrument', 'exchange'].filter(
+      (field) => places.has(field as ShapeField),
     ) as ShapeField[]
-    const twinOf = (place: number) => fields.find((field) => isTwin({ field, place, header, places }))
+    const twinOf = (place: number) =>
+      fields.find((field) => isTwin({ field, place, header, places }))
     const twinName = (place: number) => `${titles[place]} in column ${place + 1}`
     const columns = header.map(
       (_, place) =>
@@ -175,7 +233,9 @@ function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]):
       columns,
       fields,
       twins: new Map(twins),
-      titles: new Map(fields.map((field) => [field, titles[places.get(field) as number] as string])),
+      titles: new Map(
+        fields.map((field) => [field, titles[places.get(field) as number] as string]),
+      ),
       isByClose: CLOSE_TIMES.includes(header[places.get('at') as number] ?? ''),
       hasSide: SIDES.some((name) => header.includes(name)),
     }
@@ -202,10 +262,15 @@ function isTwin({
 }): boolean {
   const [own, name] = [places.get(field) as number, header[place] as string]
   if (place === own || WITHOUT_TWINS.includes(field)) return false
-  return name === header[own] || (PRICES_OF_ONE_MEANING.includes(field) && NAMES[field].includes(name))
+  return (
+    name === header[own] || (PRICES_OF_ONE_MEANING.includes(field) && NAMES[field].includes(name))
+  )
 }
 
-function findPlaces(header: readonly string[], nextCells: readonly string[]): Map<ShapeField, number> {
+function findPlaces(
+  header: readonly string[],
+  nextCells: readonly string[],
+): Map<ShapeField, number> {
   const places = new Map<ShapeField, number>()
   for (const [field, names] of Object.entries(NAMES) as [ShapeField, readonly string[]][]) {
     const name = names.find((candidate) => header.includes(candidate))
@@ -268,7 +333,8 @@ function describeMissing(
  */
 function shapeOfRow(cells: readonly string[]): Shape | ShapeGap {
   const flags = cells.filter((cell) => /^(true|false)$/i.test(cell)).length
-  const fill = (columns: readonly string[]) => cells.map((_, place) => columns[place] ?? `other ${place}`)
+  const fill = (columns: readonly string[]) =>
+    cells.map((_, place) => columns[place] ?? `other ${place}`)
   const common = {
     hasHeader: false,
     isByClose: false,
@@ -295,7 +361,10 @@ function shapeOfRow(cells: readonly string[]): Shape | ShapeGap {
   }
   // MetaTrader 4: a day, a time of day, and a volume that counts changes of the price.
   if (/^\d\d?:\d\d/.test(cells[1] ?? ''))
-    return { kind: 'candles', missing: ['a header', "a volume in the base coin (MetaTrader's is none)"] }
+    return {
+      kind: 'candles',
+      missing: ['a header', "a volume in the base coin (MetaTrader's is none)"],
+    }
   if (cells.length === 3) return { kind: 'trades', missing: ['a header such as time,price,volume'] }
   const candles = { ...common, kind: 'candles' } as const
   if (cells.length === 12)

@@ -48,6 +48,8 @@ export function findInterval(at: Float64Array): number | undefined {
     const step = (sorted[row] as number) - (sorted[row - 1] as number)
     if (step > 0) counts.set(step, (counts.get(step) ?? 0) + 1)
   }
-  const common = [...counts].filter(([, count]) => count >= SHARE_MIN * at.length).map(([step]) => step)
+  const common = [...counts]
+    .filter(([, count]) => count >= SHARE_MIN * at.length)
+    .map(([step]) => step)
   return common.length === 0 ? undefined : Math.min(...common)
 }

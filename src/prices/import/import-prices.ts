@@ -72,7 +72,9 @@ export interface ImportedFunding extends CleanFunding {
  *   IMPORT_INTERVAL_DIFFERS, IMPORT_STAMPS_DIFFER, IMPORT_EXISTS, IMPORT_UNWRITABLE, and those of reading:
  *   {@link readTables}, {@link cleanTables}, {@link cleanFunding}
  */
-export async function* importPrices(options: ImportOptions): AsyncGenerator<Imported | ImportedFunding> {
+export async function* importPrices(
+  options: ImportOptions,
+): AsyncGenerator<Imported | ImportedFunding> {
   await Promise.all(options.files.map(assertReadable))
   if (options.isStrict) await assertSameStamps(options)
   for await (const { symbol, groups, funding } of readInstruments(options)) {
@@ -157,7 +159,10 @@ function assertOneStamp(
 
 function writeFunding(
   tables: readonly PriceTable[],
-  { symbol, options }: { readonly symbol: string; readonly options: WriteOptions & { isStrict: boolean } },
+  {
+    symbol,
+    options,
+  }: { readonly symbol: string; readonly options: WriteOptions & { isStrict: boolean } },
 ): ImportedFunding {
   const clean = cleanFunding(tables)
   const sources = [...new Set(tables.map(({ source }) => source))]
@@ -170,7 +175,10 @@ function writeFunding(
 }
 
 /** Whether nothing was missing, sorted or dropped. */
-export function isClean({ findings, gaps }: Pick<Imported | ImportedFunding, 'findings' | 'gaps'>): boolean {
+export function isClean({
+  findings,
+  gaps,
+}: Pick<Imported | ImportedFunding, 'findings' | 'gaps'>): boolean {
   return gaps.count === 0 && Object.values(findings).every(({ count }) => count === 0)
 }
 
@@ -203,7 +211,10 @@ async function loadTables(path: string, now: number): Promise<readonly NamedTabl
   const own = readInstrumentName(basename(path))
   if (!isZip(packed)) {
     const bytes = await unpackGzip(packed, limit)
-    return readTables({ name: basename(path), bytes }, now).map((table) => ({ ...table, names: [own] }))
+    return readTables({ name: basename(path), bytes }, now).map((table) => ({
+      ...table,
+      names: [own],
+    }))
   }
   const entries = unpackZip(packed, limit)
   const files = entries.filter(({ name }) => isPricesName(name))
@@ -260,11 +271,14 @@ function groupByInterval(
   tables: readonly PriceTable[],
   given: number | undefined,
 ): ReadonlyMap<number | undefined, readonly PriceTable[]> {
-  const steps = tables.map((table) => (table.kind === 'quotes' ? undefined : intervalOf(table, given)))
+  const steps = tables.map((table) =>
+    table.kind === 'quotes' ? undefined : intervalOf(table, given),
+  )
   const known = steps.find((step) => step !== undefined) ?? findCommonInterval(tables)
   const groups = new Map<number | undefined, PriceTable[]>()
   for (const [index, table] of tables.entries()) {
-    if (table.kind !== 'quotes' && (steps[index] ?? known) === undefined) throw intervalUnknown(table)
+    if (table.kind !== 'quotes' && (steps[index] ?? known) === undefined)
+      throw intervalUnknown(table)
     const intervalMs = table.kind === 'quotes' ? undefined : (steps[index] ?? known)
     groups.set(intervalMs, [...(groups.get(intervalMs) ?? []), table])
   }

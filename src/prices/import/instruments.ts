@@ -64,7 +64,11 @@ function symbolIn(table: NamedTable, all: readonly NamedTable[]): string | undef
   const certain = table.isPriceFile === true ? (named ?? instrument) : named
   const ofFile = all.filter((one) => one.source === source)
   const others = [...new Set(ofFile.flatMap((one) => instrumentIn(one) ?? []))]
-  if (inFile.length > 1 || inFile.some((symbol) => !agrees(table, symbol)) || (!certain && others.length > 1))
+  if (
+    inFile.length > 1 ||
+    inFile.some((symbol) => !agrees(table, symbol)) ||
+    (!certain && others.length > 1)
+  )
     throw contradiction(source, [...inFile, ...(others.length > 0 ? others : [])])
   return certain ?? inFile[0]
 }
@@ -85,7 +89,11 @@ function agrees({ instrument, isPriceFile }: NamedTable, symbol: string): boolea
  * A spot pair and a future of one name are two instruments. Vendors mark only the future, so a name without a mark is
  * another one than a name with it; except beside a price file, whose name has what `--market` said.
  */
-function assertOneMarket(symbol: string, tables: readonly NamedTable[], { market }: GivenInstrument): void {
+function assertOneMarket(
+  symbol: string,
+  tables: readonly NamedTable[],
+  { market }: GivenInstrument,
+): void {
   const marked = tables.map((table) => ({
     source: table.isPriceFile === true ? table.source : (table.instrument ?? table.source),
     market: marketOf(table) ?? (table.isPriceFile === true ? 'any' : 'unmarked'),
@@ -121,7 +129,8 @@ function assertOneExchange(symbol: string, tables: readonly NamedTable[]): void 
   for (const table of tables) {
     const name = table.names.find(({ exchange }) => exchange !== undefined)?.exchange
     const inCell = readInstrumentName(table.instrument ?? '').exchange
-    const exchange = (table.exchange === undefined ? undefined : exchangeIn(table.exchange)) ?? inCell ?? name
+    const exchange =
+      (table.exchange === undefined ? undefined : exchangeIn(table.exchange)) ?? inCell ?? name
     if (exchange !== undefined) found.set(exchange, table.source)
   }
   if (found.size < 2) return
@@ -137,7 +146,9 @@ const exchangeIn = (cell: string) => readInstrumentName(cell).exchange ?? cell.t
 
 function asked({ source, names, instrument }: NamedTable): never {
   const why =
-    instrument === undefined ? names.map((name) => name.why ?? '').at(-1) : `its column says ${instrument}`
+    instrument === undefined
+      ? names.map((name) => name.why ?? '').at(-1)
+      : `its column says ${instrument}`
   throw new Failure({
     code: 'IMPORT_SYMBOL_UNKNOWN',
     sentence: 'nothing says for certain which instrument the file is of',

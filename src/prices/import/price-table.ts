@@ -89,7 +89,11 @@ export function addFindings(findings: readonly Finding[]): Finding {
 
 /** Rows whose time is before that of the row before. */
 export function findDisorder(at: Float64Array, whereOf: (row: number) => string): Finding {
-  return findRows(at.length, (row) => row > 0 && (at[row] as number) < (at[row - 1] as number), whereOf)
+  return findRows(
+    at.length,
+    (row) => row > 0 && (at[row] as number) < (at[row - 1] as number),
+    whereOf,
+  )
 }
 
 /**
@@ -116,6 +120,9 @@ export function pickRows<Name>(
   rows: Uint32Array,
 ): ReadonlyMap<Name, Float64Array> {
   return new Map(
-    [...columns].map(([name, numbers]) => [name, Float64Array.from(rows, (row) => numbers[row] as number)]),
+    [...columns].map(([name, numbers]) => [
+      name,
+      Float64Array.from(rows, (row) => numbers[row] as number),
+    ]),
   )
 }

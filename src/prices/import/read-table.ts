@@ -7,8 +7,21 @@ import { isPriceFile, parsePriceFile } from '../price-file.ts'
 import { type Field, FIELDS, toColumns } from '../recording.ts'
 import { chooseBaseVolume } from './base-volume.ts'
 import { predicted } from './clean-funding.ts'
-import { type CsvShape, findShape, type ShapeField, type ShapeGap, type ShapeKind } from './csv-shape.ts'
-import { findDisorder, findRows, pickRows, type PriceTable, sortByTime, type Trades } from './price-table.ts'
+import {
+  type CsvShape,
+  findShape,
+  type ShapeField,
+  type ShapeGap,
+  type ShapeKind,
+} from './csv-shape.ts'
+import {
+  findDisorder,
+  findRows,
+  pickRows,
+  type PriceTable,
+  sortByTime,
+  type Trades,
+} from './price-table.ts'
 import { parseClock, parseDate, parseZone, TIME_HINT, toUnixMs } from '../times.ts'
 import { toCandles } from './trade-candles.ts'
 import type { PackedFile } from './zip-entries.ts'
@@ -80,11 +93,14 @@ function readCsv({ name, bytes }: PackedFile, now: number): readonly PriceTable[
   const [line = '', nextLine = ''] = beginOf(bytes, begin.from).split('\n', 2)
   assertNoCommaInNumber(line, `${name}:${begin.line}`)
   const shape = findShape(line, nextLine)
-  if ('missing' in shape) throw unknownShape(`${name}:${begin.line}`, line.trim().slice(0, 60), shape)
+  if ('missing' in shape)
+    throw unknownShape(`${name}:${begin.line}`, line.trim().slice(0, 60), shape)
   const next = shape.titles.get('nextFunding')
   if (next !== undefined) throw predicted(`${name}:${begin.line}`, `a column ${next}`)
   const firstLine = begin.line + (shape.hasHeader ? 1 : 0)
-  const from = shape.hasHeader ? bytes.indexOf(LINE_FEED, begin.from) + 1 || bytes.length : begin.from
+  const from = shape.hasHeader
+    ? bytes.indexOf(LINE_FEED, begin.from) + 1 || bytes.length
+    : begin.from
   const texts = new TextNumbers()
   const columns = readCsvColumns(bytes, {
     separator: shape.separator,
@@ -92,12 +108,16 @@ function readCsv({ name, bytes }: PackedFile, now: number): readonly PriceTable[
     names: [...shape.fields, ...shape.twins.keys()],
     texts: [...TEXT_FIELDS, 'id'],
     times: ['at'],
-    ...{ from, firstLine, source: name },
-    readText: (text, column) => readText(text, shape.twins.get(column) ?? (column as ShapeField), texts),
+    from,
+    firstLine,
+    source: name,
+    readText: (text, column) =>
+      readText(text, shape.twins.get(column) ?? (column as ShapeField), texts),
     hintFor: (column) => (column === 'at' || column === 'clock' ? TIME_HINT : undefined),
   }) as ShapeColumns
   assertSameTwins(shape, columns, (row) => `${name}:${row + firstLine}`)
-  if (columns.get('at')?.length === 0) throw empty(`${name}:${firstLine}`, 'there is no row below the header')
+  if (columns.get('at')?.length === 0)
+    throw empty(`${name}:${firstLine}`, 'there is no row below the header')
   return toTables(shape, columns, {
     source: name,
     texts,
@@ -133,9 +153,11 @@ function readText(text: string, field: ShapeField, texts: TextNumbers): number |
   if (field === 'at') return parseDate(text)
   if (field === 'clock') return parseClock(text)
   if (field === 'id') return numberOfId(text)
-  if (field === 'confirm' && /^(true|false)$/i.test(text)) return text.toLowerCase() === 'true' ? 1 : 0
+  if (field === 'confirm' && /^(true|false)$/i.test(text))
+    return text.toLowerCase() === 'true' ? 1 : 0
   if (field === 'periodHours' && text === '') return Number.NaN
-  if (field === 'fundingRate' && /^[+-]?\d+(\.\d+)? ?%$/.test(text)) return Number.parseFloat(text) / 100
+  if (field === 'fundingRate' && /^[+-]?\d+(\.\d+)? ?%$/.test(text))
+    return Number.parseFloat(text) / 100
   return TEXT_FIELDS.includes(field) ? texts.numberOf(text) : undefined
 }
 
@@ -149,8 +171,10 @@ function numberOfId(text: string): number {
     high = Math.imul(high ^ code, 2_654_435_761)
     low = Math.imul(low ^ code, 1_597_334_677)
   }
-  high = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909)
-  low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909)
+  high =
+    Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909)
+  low =
+    Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909)
   return -((high & 0x1f_ffff) * 0x1_0000_0000 + (low >>> 0) + 1)
 }
 
@@ -176,25 +200,32 @@ interface ReadFile extends Pick<PriceTable, 'source' | 'whereOf'> {
 }
 
 function toTables(
-  shape: Pick<CsvShape, 'kind' | 'isByClose' | 'titles'> & Partial<Pick<CsvShape, 'hasHeader' | 'hasSide'>>,
+  shape: Pick<CsvShape, 'kind' | 'isByClose' | 'titles'> &
+    Partial<Pick<CsvShape, 'hasHeader' | 'hasSide'>>,
   read: ShapeColumns,
   file: ReadFile,
 ): readonly PriceTable[] {
-  const isSigned = shape.kind === 'trades' && shape.hasSide === false && hasBothSigns(read.get('size'))
+  const isSigned =
+    shape.kind === 'trades' && shape.hasSide === false && hasBothSigns(read.get('size'))
   const columns = isSigned ? withoutSigns(read) : read
   const at = columns.get('at')
   if (!at || at.length === 0) throw empty(file.source, 'the file has no rows')
   const clock = columns.get('clock')
-  if (clock) for (let row = 0; row < at.length; row++) at[row] = (at[row] as number) + (clock[row] as number)
+  if (clock)
+    for (let row = 0; row < at.length; row++) at[row] = (at[row] as number) + (clock[row] as number)
   toUnixMs(at, file.whereOf, file.now)
   const zones = columns.get('zone')
   if (zones)
-    for (let row = 0; row < at.length; row++) at[row] = (at[row] as number) - zoneMsOf(zones, row, file)
+    for (let row = 0; row < at.length; row++)
+      at[row] = (at[row] as number) - zoneMsOf(zones, row, file)
   return splitRows(columns, file).map(({ rows, named }) => {
     const isAll = rows.length === at.length
     const whereOf = (row: number) => file.whereOf(rows[row] as number)
     const own = isAll ? columns : pickRows(columns, rows)
-    const table = toTable(shape, own, { source: file.source, whereOf: isAll ? file.whereOf : whereOf })
+    const table = toTable(shape, own, {
+      source: file.source,
+      whereOf: isAll ? file.whereOf : whereOf,
+    })
     const isByPlace = shape.kind === 'candles' && shape.hasHeader === false
     const sold = `sizes below zero of ${shape.titles.get('size')} are sells of that size`
     const remarks = isSigned ? [...(table.remarks ?? []), sold] : table.remarks
@@ -210,12 +241,19 @@ function hasBothSigns(sizes: Float64Array | undefined): boolean {
 function withoutSigns(columns: ShapeColumns): ShapeColumns {
   const sizes: readonly ShapeField[] = ['size', 'quoteVolume', 'coinVolume']
   return new Map(
-    [...columns].map(([field, numbers]) => [field, sizes.includes(field) ? numbers.map(Math.abs) : numbers]),
+    [...columns].map(([field, numbers]) => [
+      field,
+      sizes.includes(field) ? numbers.map(Math.abs) : numbers,
+    ]),
   )
 }
 
 /** How far a row's clock is ahead of UTC, ms. @throws Failure IMPORT_ZONE_UNKNOWN */
-function zoneMsOf(zones: Float64Array, row: number, { texts: { texts }, whereOf }: ReadFile): number {
+function zoneMsOf(
+  zones: Float64Array,
+  row: number,
+  { texts: { texts }, whereOf }: ReadFile,
+): number {
   const text = texts[zones[row] as number] ?? ''
   const zoneMs = text === '' ? 0 : parseZone(text)
   if (zoneMs !== undefined) return zoneMs
@@ -244,7 +282,10 @@ function splitRows(columns: ShapeColumns, { texts: { texts }, whereOf }: ReadFil
     if (instrument === '') throw empty(whereOf(group[0] as number), 'the row names no instrument')
     return {
       rows: Uint32Array.from(group),
-      named: { ...(instrument !== undefined && { instrument }), ...(exchange !== undefined && { exchange }) },
+      named: {
+        ...(instrument !== undefined && { instrument }),
+        ...(exchange !== undefined && { exchange }),
+      },
     }
   })
 }
@@ -257,7 +298,12 @@ function toTable(
   if (kind === 'quotes') return inTimeOrder({ kind, columns: withoutTexts(columns, kind), ...file })
   if (kind === 'funding') {
     const periodHours = columns.get('periodHours')
-    return { kind, columns: withoutTexts(columns, kind), ...(periodHours && { periodHours }), ...file }
+    return {
+      kind,
+      columns: withoutTexts(columns, kind),
+      ...(periodHours && { periodHours }),
+      ...file,
+    }
   }
   if (kind === 'candles' && columns.get('confirm')?.includes(0) === true)
     return withoutUnfinished({ isByClose, titles }, columns, file)
@@ -271,7 +317,10 @@ function toTable(
     const trades = { ...Object.fromEntries(columns), size: numbers } as unknown as Trades
     return { ...toCandles(trades, file), remarks }
   }
-  const own = new Map([...withoutTexts(columns, kind), ['volume', numbers]] as [Field, Float64Array][])
+  const own = new Map([...withoutTexts(columns, kind), ['volume', numbers]] as [
+    Field,
+    Float64Array,
+  ][])
   return { kind, isByClose, columns: own, remarks, ...file }
 }
 
@@ -286,7 +335,10 @@ function withoutUnfinished(
   const { count, first = '' } = findRows(confirm.length, (row) => confirm[row] === 0, file.whereOf)
   if (rows.length === 0) throw empty(file.source, 'no candle in it had ended')
   const whereOf = (row: number) => file.whereOf(rows[row] as number)
-  const table = toTable({ kind: 'candles', ...shape }, pickRows(columns, rows), { ...file, whereOf })
+  const table = toTable({ kind: 'candles', ...shape }, pickRows(columns, rows), {
+    ...file,
+    whereOf,
+  })
   const remark = `candles that had not ended were dropped (${shape.titles.get('confirm')} 0): ${count}, the first ${first}`
   return { ...table, remarks: [...(table.remarks ?? []), remark] }
 }
@@ -297,7 +349,12 @@ function baseVolumeOf(
   { source }: Pick<PriceTable, 'source'>,
 ) {
   const column = (field: ShapeField) => columns.get(field) as Float64Array
-  const [volume, price, high, low] = [column('volume'), column('price'), column('high'), column('low')]
+  const [volume, price, high, low] = [
+    column('volume'),
+    column('price'),
+    column('high'),
+    column('low'),
+  ]
   const isTrades = kind === 'trades'
   const sizes = {
     volume: isTrades ? column('size') : volume,
@@ -402,7 +459,8 @@ function readFunding(
   return readCsv({ name: source, bytes }, now).map((table) => ({ ...table, whereOf }))
 }
 
-const textOf = (cell: unknown) => (typeof cell === 'string' || typeof cell === 'number' ? String(cell) : '')
+const textOf = (cell: unknown) =>
+  typeof cell === 'string' || typeof cell === 'number' ? String(cell) : ''
 
 function parseJson(name: string, bytes: Buffer): unknown {
   try {
@@ -424,7 +482,9 @@ function unknownShape(where: string, found: string, gap?: ShapeGap): Failure {
     sentence: 'the file has no known format of prices',
     facts: { where, found, ...(gap && { missing: `${gap.missing.join(', ')}, for ${gap.kind}` }) },
     hint:
-      gap?.kind === 'candles' && gap.missing.some((one) => /volume/.test(one)) ? VOLUME_HINT : SHAPES_HINT,
+      gap?.kind === 'candles' && gap.missing.some((one) => /volume/.test(one))
+        ? VOLUME_HINT
+        : SHAPES_HINT,
   })
 }
 

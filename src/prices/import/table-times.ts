@@ -14,7 +14,10 @@ const ASTRAY_SHARE_MAX = 0.1
  *
  * @returns undefined where nothing says it. @throws Failure IMPORT_INTERVAL_DIFFERS, IMPORT_INTERVAL_MONTHS
  */
-export function intervalOf({ intervalMs, source, columns }: PriceTable, given?: number): number | undefined {
+export function intervalOf(
+  { intervalMs, source, columns }: PriceTable,
+  given?: number,
+): number | undefined {
   const stated = intervalMs ?? intervalInName(source)
   if (given !== undefined && stated !== undefined && stated !== given)
     throw intervalGiven(source, given, stated)

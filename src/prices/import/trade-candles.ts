@@ -104,13 +104,16 @@ function pickMinute(
  */
 export function joinSeams(tables: readonly PriceTable[]): readonly PriceTable[] {
   const edges = tables.flatMap((table) => table.trades?.edges ?? [])
-  const seams = [...Map.groupBy(edges, ({ minute }) => minute).values()].filter((parts) => parts.length > 1)
+  const seams = [...Map.groupBy(edges, ({ minute }) => minute).values()].filter(
+    (parts) => parts.length > 1,
+  )
   if (seams.length === 0) return tables
   const minutes = new Set(seams.map(([part]) => part?.minute))
   const rest = tables.map((table) => {
     if (!table.trades) return table
     const at = table.columns.get('at') as Float64Array
-    const isEdge = (time: number) => table.trades?.edges.some(({ minute }) => minute === time) === true
+    const isEdge = (time: number) =>
+      table.trades?.edges.some(({ minute }) => minute === time) === true
     const rows = Uint32Array.from(at, (_, row) => row).filter((row) => {
       const time = at[row] as number
       return !(minutes.has(time) && isEdge(time))
@@ -130,7 +133,9 @@ function joinMinute(parts: readonly TradesOfMinute[], source: string): PriceTabl
   const ordered = parts.toSorted((one, other) => (one.at[0] as number) - (other.at[0] as number))
   const join = (pick: (part: TradesOfMinute) => Float64Array) =>
     Float64Array.from(ordered.flatMap((part) => [...pick(part)]))
-  const places = ordered.flatMap(({ at, whereOf }) => Array.from(at, (_, row) => () => whereOf(row)))
+  const places = ordered.flatMap(({ at, whereOf }) =>
+    Array.from(at, (_, row) => () => whereOf(row)),
+  )
   const trades = {
     at: join(({ at }) => at),
     price: join(({ price }) => price),

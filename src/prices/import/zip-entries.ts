@@ -18,7 +18,9 @@ const [STORED, DEFLATED] = [0, 8] as const
 
 export function isZip(bytes: Buffer): boolean {
   // An empty zip is its end alone.
-  return bytes.length >= END_BYTES && [FILE_SIGNATURE, END_SIGNATURE].includes(bytes.readUInt32LE(0))
+  return (
+    bytes.length >= END_BYTES && [FILE_SIGNATURE, END_SIGNATURE].includes(bytes.readUInt32LE(0))
+  )
 }
 
 /**
@@ -79,7 +81,8 @@ function* listEntries(bytes: Buffer): Generator<Entry> {
   const endAt = findEnd(bytes)
   let at = bytes.readUInt32LE(endAt + 16)
   for (let left = bytes.readUInt16LE(endAt + 10); left > 0; left--) {
-    if (bytes.readUInt32LE(at) !== ENTRY_SIGNATURE) throw new Error(`no directory entry at byte ${at}`)
+    if (bytes.readUInt32LE(at) !== ENTRY_SIGNATURE)
+      throw new Error(`no directory entry at byte ${at}`)
     const nameEnd = at + 46 + bytes.readUInt16LE(at + 28)
     yield {
       name: bytes.toString('utf8', at + 46, nameEnd),
@@ -103,11 +106,14 @@ function findEnd(bytes: Buffer): number {
 
 function unpackEntry(bytes: Buffer, entry: Entry): Buffer {
   const { name, method, crc, headerAt, packedBytes, unpackedBytes } = entry
-  if (bytes.readUInt32LE(headerAt) !== FILE_SIGNATURE) throw new Error(`${name}: no file at byte ${headerAt}`)
+  if (bytes.readUInt32LE(headerAt) !== FILE_SIGNATURE)
+    throw new Error(`${name}: no file at byte ${headerAt}`)
   const at = headerAt + 30 + bytes.readUInt16LE(headerAt + 26) + bytes.readUInt16LE(headerAt + 28)
   const packed = bytes.subarray(at, at + packedBytes)
   const unpacked =
-    method === STORED ? packed : inflateRawSync(packed, { maxOutputLength: Math.max(1, unpackedBytes) })
+    method === STORED
+      ? packed
+      : inflateRawSync(packed, { maxOutputLength: Math.max(1, unpackedBytes) })
   if (unpacked.length !== unpackedBytes || crc32(unpacked) !== crc)
     throw new Error(`${name}: the contents are not those that were packed`)
   return unpacked

@@ -22,7 +22,10 @@ const record = z
     ).describe('Fees'),
     status: knownText('success').describe('Conversion status'),
     ctime: textIfAny.describe('Record time, Unix ms'),
-    ts: textIfAny.meta({ description: 'How the table of the document spells ctime', aliasOf: 'ctime' }),
+    ts: textIfAny.meta({
+      description: 'How the table of the document spells ctime',
+      aliasOf: 'ctime',
+    }),
   })
   .transform(({ ctime, ts, ...rest }) => ({ ...rest, ts: ctime ?? ts }))
 

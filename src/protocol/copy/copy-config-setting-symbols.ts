@@ -49,7 +49,8 @@ export const copyConfigSettingSymbols = defineEndpoint({
   auth: 'schemeA',
   limit: { calls: 5, perMs: 1000, scope: 'uid' },
   retry: 'repeatable',
-  section: 'POST /api/v2/copy/mix-trader/config-setting-symbols (change copy-trade symbol settings)',
+  section:
+    'POST /api/v2/copy/mix-trader/config-setting-symbols (change copy-trade symbol settings)',
   request: z.strictObject({
     settingList: z
       .array(setting)

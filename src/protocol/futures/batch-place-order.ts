@@ -38,7 +38,9 @@ const order = z
         default: 'gtc',
       })
       .optional(),
-    clientOid: clientOid.describe('Unique; a repetition is the same order for 20 minutes').optional(),
+    clientOid: clientOid
+      .describe('Unique; a repetition is the same order for 20 minutes')
+      .optional(),
     reduceOnly: z
       .enum(['YES', 'NO'])
       .meta({ description: 'One-way position mode only', default: 'NO' })
@@ -84,7 +86,10 @@ export const batchPlaceOrder = defineEndpoint({
 type Item = z.output<typeof order>
 
 /** Document: tradeSide and reduceOnly. */
-function positionModeProblems({ tradeSide: given, reduceOnly }: Item, positionMode: PositionMode): string[] {
+function positionModeProblems(
+  { tradeSide: given, reduceOnly }: Item,
+  positionMode: PositionMode,
+): string[] {
   if (positionMode === 'one_way_mode') {
     return given === undefined ? [] : ['tradeSide must be omitted in one-way position mode']
   }

@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../endpoint.ts'
-import { batchResult, marginCoin, productType, receiveWindow, requestTime, symbol } from '../values.ts'
+import {
+  batchResult,
+  marginCoin,
+  productType,
+  receiveWindow,
+  requestTime,
+  symbol,
+} from '../values.ts'
 
 /** Cancels every normal order of a product type, or of one symbol: the only way to cancel that there is. */
 export const cancelAllOrders = defineEndpoint({

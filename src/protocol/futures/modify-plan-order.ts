@@ -37,12 +37,16 @@ const request = z
     planType: z
       .string()
       .regex(/^[a-z_]{1,30}$/, 'a type of plan order such as normal_plan')
-      .describe('In the sample only: the document shows neither its values nor whether it is required')
+      .describe(
+        'In the sample only: the document shows neither its values nor whether it is required',
+      )
       .optional(),
     symbol: symbol.describe('Trading pair; in the sample only').optional(),
     newSize: settable.describe('New amount; empty keeps it').optional(),
     newPrice: settable
-      .describe('New execution price; empty keeps it; must be empty for a market or a trailing order')
+      .describe(
+        'New execution price; empty keeps it; must be empty for a market or a trailing order',
+      )
       .optional(),
     newCallbackRatio: settable
       .describe('Percent, not greater than 10: required for a trailing order, else must be empty')
@@ -57,12 +61,22 @@ const request = z
         aliasOf: 'newStopSurplusTriggerPrice',
       })
       .optional(),
-    newStopSurplusTriggerPrice: removable.describe(`Take-profit trigger price: ${exitPrice}`).optional(),
-    newStopSurplusExecutePrice: removable.describe(`Take-profit strike price: ${strikePrice}`).optional(),
-    newStopSurplusTriggerType: newTriggerType.describe(`Take-profit trigger type: ${exitType}`).optional(),
+    newStopSurplusTriggerPrice: removable
+      .describe(`Take-profit trigger price: ${exitPrice}`)
+      .optional(),
+    newStopSurplusExecutePrice: removable
+      .describe(`Take-profit strike price: ${strikePrice}`)
+      .optional(),
+    newStopSurplusTriggerType: newTriggerType
+      .describe(`Take-profit trigger type: ${exitType}`)
+      .optional(),
     newStopLossTriggerPrice: removable.describe(`Stop-loss trigger price: ${exitPrice}`).optional(),
-    newStopLossExecutePrice: removable.describe(`Stop-loss strike price: ${strikePrice}`).optional(),
-    newStopLossTriggerType: newTriggerType.describe(`Stop-loss trigger type: ${exitType}`).optional(),
+    newStopLossExecutePrice: removable
+      .describe(`Stop-loss strike price: ${strikePrice}`)
+      .optional(),
+    newStopLossTriggerType: newTriggerType
+      .describe(`Stop-loss trigger type: ${exitType}`)
+      .optional(),
     newPresetStopSurplusPrice: removable
       .describe('In the sample only: the document does not show what values it takes')
       .optional(),
@@ -83,7 +97,8 @@ const request = z
     message: `newCallbackRatio must not be greater than ${CALLBACK_RATIO_MAX}`,
   })
   .refine(
-    ({ newSurplusTriggerPrice: one, newStopSurplusTriggerPrice: other }) => !one || !other || one === other,
+    ({ newSurplusTriggerPrice: one, newStopSurplusTriggerPrice: other }) =>
+      !one || !other || one === other,
     {
       path: ['newSurplusTriggerPrice'],
       message:
@@ -142,7 +157,9 @@ function trailingProblems(body: WirePlanModification): string[] {
   const problems = EMPTY_WHEN_TRAILING.filter((name) => body[name]).map(
     (name) => `${name} must be empty for a trailing order`,
   )
-  return body.newCallbackRatio ? problems : ['newCallbackRatio is required for a trailing order', ...problems]
+  return body.newCallbackRatio
+    ? problems
+    : ['newCallbackRatio is required for a trailing order', ...problems]
 }
 
 function triggerProblems(body: WirePlanModification, type: 'limit' | 'market'): string[] {

@@ -63,7 +63,9 @@ export const orderFills = defineEndpoint({
       symbol: symbol.describe('Trading pair').optional(),
       productType: productType.describe('Product type'),
       idLessThan: exchangeId.describe('The page before this trade ID: older data').optional(),
-      startTime: millisText.describe('From, Unix ms; when missing, three months before endTime').optional(),
+      startTime: millisText
+        .describe('From, Unix ms; when missing, three months before endTime')
+        .optional(),
       endTime: millisText
         .describe('To, Unix ms; at most, and when missing, three months after startTime')
         .optional(),

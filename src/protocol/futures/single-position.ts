@@ -8,7 +8,9 @@ export const position = z.object({
   symbol: z.string().min(1).describe('Trading pair'),
   marginCoin: z.string().describe('Margin coin'),
   holdSide: z.enum(['long', 'short']).describe('Direction'),
-  openDelegateSize: textOrNull.describe('Amount of the current order still to be filled, base coin'),
+  openDelegateSize: textOrNull.describe(
+    'Amount of the current order still to be filled, base coin',
+  ),
   marginSize: textOrNull.describe('Margin amount, margin coin'),
   available: textOrNull.describe('Available amount of the position'),
   locked: textOrNull.describe('Frozen amount in the position'),

@@ -49,7 +49,10 @@ export const isolatedBatchCancelOrders = defineEndpoint({
   toWire,
   response: z.object({
     successList: listOf(
-      z.object({ orderId: text.describe('Order ID'), clientOid: text.describe('Client-defined ID') }),
+      z.object({
+        orderId: text.describe('Order ID'),
+        clientOid: text.describe('Client-defined ID'),
+      }),
     ).describe('Orders that were cancelled'),
     failureList: listOf(
       z.object({

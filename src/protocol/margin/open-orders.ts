@@ -25,7 +25,9 @@ function marginOrder(...sides: readonly string[]) {
     enterPointSource: knownText('WEB', 'IOS', 'ANDROID', 'API', 'SYS').describe(
       'Client; SYS is the system, usually forced liquidation',
     ),
-    status: knownText('live', 'partial_fill', 'filled', 'cancelled', 'reject').describe('Order status'),
+    status: knownText('live', 'partial_fill', 'filled', 'cancelled', 'reject').describe(
+      'Order status',
+    ),
     side: knownText(...sides)
       .transform(toCleanSide)
       .describe('Direction'),
@@ -104,7 +106,9 @@ export const crossedOpenOrders = defineEndpoint({
     startTime: millisText.describe('From, Unix ms'),
     endTime: millisText.describe('To, Unix ms').optional(),
     limit: pageLimit({ byDefault: 100 }).optional(),
-    idLessThan: exchangeId.describe('Records with a smaller ID than the last loanId returned').optional(),
+    idLessThan: exchangeId
+      .describe('Records with a smaller ID than the last loanId returned')
+      .optional(),
   }),
   response: openOrdersPage(crossedOrder),
 })

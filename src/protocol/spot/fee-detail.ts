@@ -32,7 +32,9 @@ export interface CoinFees {
 const amount = z
   .union([z.string(), z.number()])
   .nullish()
-  .transform((value) => (value === null || value === undefined || value === '' ? undefined : String(value)))
+  .transform((value) =>
+    value === null || value === undefined || value === '' ? undefined : String(value),
+  )
 
 const newFees = z.object({ c: amount, d: amount, r: amount, t: amount })
 const coinFees = z.object({
@@ -65,7 +67,14 @@ export function parseFeeDetail(text: string): SpotFees | undefined | string {
   }
   if (coin === undefined) return undefined
   const { total, deduction: byPlatformCoin } = coin
-  return { source: 'coin', total, byCoupons: undefined, byPlatformCoin, fromObtainedCoin: undefined, coin }
+  return {
+    source: 'coin',
+    total,
+    byCoupons: undefined,
+    byPlatformCoin,
+    fromObtainedCoin: undefined,
+    coin,
+  }
 }
 
 function readCoin([key, value]: [string, unknown]): CoinFees | string {

@@ -17,7 +17,9 @@ export const spotOrderInfo = defineEndpoint({
     .strictObject({
       orderId: exchangeId.describe('Order ID; one of orderId and clientOid is required').optional(),
       clientOid: clientOid
-        .describe('Client order ID: works only when the client set it and nothing of the order is filled')
+        .describe(
+          'Client order ID: works only when the client set it and nothing of the order is filled',
+        )
         .optional(),
       requestTime: requestTime.optional(),
       receiveWindow: receiveWindow.optional(),

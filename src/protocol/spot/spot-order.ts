@@ -37,7 +37,9 @@ const shared = {
     .describe('Fees: a JSON document serialized into a string'),
   cTime: textIfAny.describe('Creation time, Unix ms'),
   uTime: textIfAny.describe('Update time, Unix ms'),
-  tpslType: knownText('normal', 'tpsl').describe('A spot order, or a take-profit or stop-loss order'),
+  tpslType: knownText('normal', 'tpsl').describe(
+    'A spot order, or a take-profit or stop-loss order',
+  ),
   triggerPrice: textIfAny.describe('Trigger price of a spot tpsl order'),
   cancelReason: knownText('normal_cancel', 'stp_cancel').describe('Empty when not cancelled'),
 }
@@ -45,7 +47,9 @@ const shared = {
 export const spotHistoryOrder = z.object({
   ...shared,
   size: textIfAny.describe('Order amount: base coin for limit, quote coin for market'),
-  status: knownText('init', 'new', 'partially_fill', 'full_fill', 'cancelled').describe('Order status'),
+  status: knownText('init', 'new', 'partially_fill', 'full_fill', 'cancelled').describe(
+    'Order status',
+  ),
   enterPointSource: knownText('WEB', 'APP', 'API', 'SYS', 'ANDROID', 'IOS').describe('Client'),
 })
 

@@ -8,7 +8,10 @@ const ADDRESS_CHARS_MAX = 4096
 /** What an internal transfer's address must look like. */
 const INTERNAL_ADDRESS = {
   uid: { form: /^\d{1,32}$/, message: 'address must be a UID of digits when innerToType is uid' },
-  email: { form: /^[^@\s]+@[^@\s]+$/, message: 'address must be an e-mail when innerToType is email' },
+  email: {
+    form: /^[^@\s]+@[^@\s]+$/,
+    message: 'address must be an e-mail when innerToType is email',
+  },
   mobile: {
     form: /^\+?\d{4,20}$/,
     message: 'address must be a mobile number when innerToType is mobile',
@@ -30,12 +33,16 @@ export const spotWithdrawal = defineEndpoint({
   request: z
     .strictObject({
       coin: coin.describe('Coin name'),
-      transferType: z.enum(['on_chain', 'internal_transfer']).describe('On chain, or to another account'),
+      transferType: z
+        .enum(['on_chain', 'internal_transfer'])
+        .describe('On chain, or to another account'),
       address: z
         .string()
         .min(1, 'address must not be empty')
         .max(ADDRESS_CHARS_MAX)
-        .describe('Chain address when on_chain; else a UID, e-mail or mobile number as innerToType says'),
+        .describe(
+          'Chain address when on_chain; else a UID, e-mail or mobile number as innerToType says',
+        ),
       chain: z
         .string()
         .min(1)
@@ -52,7 +59,9 @@ export const spotWithdrawal = defineEndpoint({
         .describe('Required when the internal address type is mobile')
         .optional(),
       tag: z.string().max(200).describe('Address tag, for some coins').optional(),
-      size: positiveDecimal.describe('Amount; for a Lightning invoice exactly its amount, without fees'),
+      size: positiveDecimal.describe(
+        'Amount; for a Lightning invoice exactly its amount, without fees',
+      ),
       remark: z.string().max(400).describe('Note').optional(),
       clientOid: clientOid.describe('Client unique ID').optional(),
     })
@@ -63,7 +72,8 @@ export const spotWithdrawal = defineEndpoint({
         refuse('areaCode', 'areaCode is required when innerToType is mobile')
       }
       if (body.transferType === 'on_chain') {
-        if (body.chain === undefined) refuse('chain', 'chain must be sent when transferType is on_chain')
+        if (body.chain === undefined)
+          refuse('chain', 'chain must be sent when transferType is on_chain')
         return
       }
       const { form, message } = INTERNAL_ADDRESS[body.innerToType ?? 'uid']

@@ -11,9 +11,9 @@ const subAccount = z
     subaAccountUid: z.string().describe('Sub-account UID (spelled so)'),
     subaAccountName: textIfAny.describe('Sub-account name (spelled so)'),
     status: knownText('normal', 'freeze', 'del').describe('Status; a new one is normal'),
-    permList: listOf(z.string().meta({ knownValues: ['spot_trade', 'contract_trade', 'read'] })).describe(
-      'Permissions; contract_trade is futures read-write',
-    ),
+    permList: listOf(
+      z.string().meta({ knownValues: ['spot_trade', 'contract_trade', 'read'] }),
+    ).describe('Permissions; contract_trade is futures read-write'),
     label: textIfAny.describe('Note'),
     cTime: textIfAny.describe('Creation time, Unix ms'),
     uTime: textIfAny.describe('Update time, Unix ms'),

@@ -52,7 +52,10 @@ export class DrawdownTracker {
 
   /** The worst first; the one that is not over among them. */
   worst(): readonly Drawdown[] {
-    return ranked([...this.#worst, ...(this.#trough < this.#peak ? [this.#current(undefined)] : [])])
+    return ranked([
+      ...this.#worst,
+      ...(this.#trough < this.#peak ? [this.#current(undefined)] : []),
+    ])
   }
 
   /** How long it was below its last peak, in all and at the longest, ms. */

@@ -81,8 +81,12 @@ export class EquitySeries {
     this.#endAt = endAt
     const column = (): number[] => emptyColumn(buckets)
     this.#columns = {
-      ...{ close: column(), low: column(), high: column() },
-      ...{ drawdown: column(), gross: column(), net: column() },
+      close: column(),
+      low: column(),
+      high: column(),
+      drawdown: column(),
+      gross: column(),
+      net: column(),
     }
     this.#drawdowns = new DrawdownTracker(startAt, opening)
     this.#lastAt = startAt

@@ -70,12 +70,19 @@ export class PositionBook {
     fee,
     at,
   }: Pick<RunFill, 'direction' | 'ticks' | 'lots' | 'fee' | 'at'>): number {
-    const closing = this.#open && this.#open.entry !== direction ? Math.min(lots, this.#open.lots) : 0
+    const closing =
+      this.#open && this.#open.entry !== direction ? Math.min(lots, this.#open.lots) : 0
     const opening = lots - closing
     const closingFee = opening === 0 ? fee : shareOf(fee, closing, lots)
     const realised = closing > 0 ? this.#close({ ticks, lots: closing, fee: closingFee, at }) : 0
     if (opening > 0)
-      this.#add({ direction, ticks, lots: opening, fee: fee.minus(closing > 0 ? closingFee : ZERO), at })
+      this.#add({
+        direction,
+        ticks,
+        lots: opening,
+        fee: fee.minus(closing > 0 ? closingFee : ZERO),
+        at,
+      })
     return realised
   }
 
@@ -85,7 +92,8 @@ export class PositionBook {
     if (open === undefined || open.lots === 0) return 0
     const { instrument } = this.#key
     const value = price * floatOnGrid(instrument.lot, open.lots)
-    const gain = (value - open.cost * Number(this.#tickLotValue.toString())) * (open.entry === 'buy' ? 1 : -1)
+    const gain =
+      (value - open.cost * Number(this.#tickLotValue.toString())) * (open.entry === 'buy' ? 1 : -1)
     return isInverse(instrument) ? gain / price : gain
   }
 
@@ -139,8 +147,12 @@ export class PositionBook {
       lots === 0 ? Number.NaN : floatOnGrid(tick, tickLots / lots)
     return {
       ...this.#key,
-      ...{ entry: open.entry, openedAt: open.openedAt, closedAt },
-      ...{ peakLots: open.peakLots, fills: open.fills, fees: open.fees },
+      entry: open.entry,
+      openedAt: open.openedAt,
+      closedAt,
+      peakLots: open.peakLots,
+      fills: open.fills,
+      fees: open.fees,
       openPrice: mean(open.opened),
       closePrice: mean(open.closed),
       profit: this.#profitOf(open),
@@ -160,8 +172,16 @@ export class PositionBook {
 function createPosition(entry: 'buy' | 'sell', openedAt: number): OpenPosition {
   const sums = { lots: 0, tickLots: 0 }
   return {
-    ...{ entry, openedAt, lots: 0, peakLots: 0, fills: 0, cost: 0, profit: 0, fees: ZERO },
-    ...{ opened: { ...sums }, closed: { ...sums } },
+    entry,
+    openedAt,
+    lots: 0,
+    peakLots: 0,
+    fills: 0,
+    cost: 0,
+    profit: 0,
+    fees: ZERO,
+    opened: { ...sums },
+    closed: { ...sums },
   }
 }
 

@@ -38,9 +38,15 @@ export class PriceSeries {
     this.#resting = resting
     const column = (): number[] => emptyColumn(buckets)
     this.#columns = {
-      ...{ low: column(), high: column(), close: column() },
-      ...{ restingBuy: column(), restingSell: column() },
-      ...{ boughtAt: column(), bought: column(), soldAt: column(), sold: column() },
+      low: column(),
+      high: column(),
+      close: column(),
+      restingBuy: column(),
+      restingSell: column(),
+      boughtAt: column(),
+      bought: column(),
+      soldAt: column(),
+      sold: column(),
     }
   }
 

@@ -34,7 +34,10 @@ const Y_TICKS = 4
 const X_TICKS = 7
 const HOUR_MS = 3_600_000
 const X_STEPS_MS = [
-  ...[60_000, 300_000, 900_000, 1_800_000],
+  60_000,
+  300_000,
+  900_000,
+  1_800_000,
   ...[1, 2, 4, 6, 12, 24, 48, 96, 168, 336, 730, 1460, 2920, 8760].map((hours) => hours * HOUR_MS),
 ]
 
@@ -88,7 +91,8 @@ function scaleOf(series: readonly ChartSeries[]): Scale {
     if (kind === 'area') [low, high] = [Math.min(low, 0), Math.max(high, 0)]
   }
   if (low > high) return { low: 0, high: 1 }
-  if (low === high) return { low: low - Math.abs(low || 1) * 0.01, high: high + Math.abs(high || 1) * 0.01 }
+  if (low === high)
+    return { low: low - Math.abs(low || 1) * 0.01, high: high + Math.abs(high || 1) * 0.01 }
   return { low, high }
 }
 
@@ -102,7 +106,11 @@ function x(bucket: number, count: number): number {
   return Number((((bucket + 0.5) / count) * WIDTH).toFixed(1))
 }
 
-function drawSeries({ kind, colour, values, upper }: ChartSeries, scale: Scale, count: number): string {
+function drawSeries(
+  { kind, colour, values, upper }: ChartSeries,
+  scale: Scale,
+  count: number,
+): string {
   const style = `style="--c:var(${colour})"`
   switch (kind) {
     case 'line':
@@ -140,7 +148,9 @@ function bandPath(
   upper: readonly (number | null)[],
   { scale, count }: { readonly scale: Scale; readonly count: number },
 ): string {
-  const known = lower.flatMap((value, bucket) => (isNumber(value) && isNumber(upper[bucket]) ? [bucket] : []))
+  const known = lower.flatMap((value, bucket) =>
+    isNumber(value) && isNumber(upper[bucket]) ? [bucket] : [],
+  )
   if (known.length === 0) return ''
   const point = (values: readonly (number | null)[]) => (bucket: number) =>
     `${x(bucket, count)} ${y(values[bucket] as number, scale)}`
@@ -152,7 +162,10 @@ function ticksOf({ low, high }: Scale): readonly number[] {
   const power = 10 ** Math.floor(Math.log10(raw))
   const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= raw) ?? 10) * power
   const first = Math.ceil(low / step)
-  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, index) => (first + index) * step)
+  return Array.from(
+    { length: Math.floor(high / step) - first + 1 },
+    (_, index) => (first + index) * step,
+  )
 }
 
 /** Of the smallest tick size. */
@@ -181,7 +194,9 @@ function timeLabels({ startAt, stepMs, count }: ChartOptions): string {
       step >= 24 * HOUR_MS
         ? day
         : `${at % (24 * HOUR_MS) === 0 ? `${day} ` : ''}${date.toISOString().slice(11, 16)}`
-    labels.push(`<span style="left:${(((at - startAt) / spanMs) * 100).toFixed(2)}%">${text}</span>`)
+    labels.push(
+      `<span style="left:${(((at - startAt) / spanMs) * 100).toFixed(2)}%">${text}</span>`,
+    )
   }
   return labels.join('')
 }

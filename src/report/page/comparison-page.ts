@@ -16,7 +16,8 @@ export function renderComparisonPage(named: readonly NamedRun[]): string {
   const names = named.map(({ name }) => name)
   const coin = named[0]?.coin ?? ''
   const isSameTime = runs.every(
-    ({ series }) => series.startAt === runs[0]?.series.startAt && series.stepMs === runs[0]?.series.stepMs,
+    ({ series }) =>
+      series.startAt === runs[0]?.series.startAt && series.stepMs === runs[0]?.series.stepMs,
   )
   const chart = isSameTime
     ? renderEquities(runs, names, coin)
@@ -39,7 +40,9 @@ export function renderComparisonPage(named: readonly NamedRun[]): string {
 }
 
 function renderStrategies(runs: readonly RunReport[], names: readonly string[]): string {
-  const ids = [...new Set(runs.flatMap(({ strategies }) => strategies.map(({ name }) => name)))].toSorted()
+  const ids = [
+    ...new Set(runs.flatMap(({ strategies }) => strategies.map(({ name }) => name))),
+  ].toSorted()
   const rows = ids.map((id): readonly Cell[] => [
     id,
     ...runs.flatMap(({ strategies, money }) => {

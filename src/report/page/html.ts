@@ -8,7 +8,10 @@ export function escapeHtml(text: string): string {
 }
 
 /** JSON as it may stand in a script element. */
-export function toScriptJson(value: unknown, replacer?: (key: string, value: unknown) => unknown): string {
+export function toScriptJson(
+  value: unknown,
+  replacer?: (key: string, value: unknown) => unknown,
+): string {
   return JSON.stringify(value, replacer).replaceAll('<', String.raw`\u003c`)
 }
 
@@ -22,7 +25,9 @@ export function renderTable(
   textColumns: readonly number[] = [0],
 ): string {
   const align = (index: number): string => (textColumns.includes(index) ? ' class="text"' : '')
-  const head = columns.map((column, index) => `<th${align(index)}>${escapeHtml(column)}</th>`).join('')
+  const head = columns
+    .map((column, index) => `<th${align(index)}>${escapeHtml(column)}</th>`)
+    .join('')
   const body = rows.map(
     (cells) => `<tr>${cells.map((cell, index) => renderCell(cell, align(index))).join('')}</tr>`,
   )

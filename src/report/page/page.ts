@@ -30,7 +30,9 @@ export function renderPage(
   const title = `Backtest of ${report.name}${madeUp.length === 0 ? '' : ` on ${MADE_UP}`}`
   const remarks = [...madeUp, ...report.remarks]
   const [first] = runs
-  const span = first ? `${showTime(first.fromAt)} to ${showTime(first.toAt)} UTC` : 'nothing was played'
+  const span = first
+    ? `${showTime(first.fromAt)} to ${showTime(first.toAt)} UTC`
+    : 'nothing was played'
   const models = runs.map(({ model }) => model).join(', ')
   const body = [
     `<h1>${escapeHtml(title)}</h1><p class="sub">${span}${first?.isCut ? ', ended before the prices did' : ''} · fill model ${models} · ${escapeHtml(coin)}</p>`,
@@ -80,7 +82,9 @@ function renderTabs(runs: readonly RunReport[], coin: string): string {
       `<input type="radio" name="model" id="tab${index}"${index === 0 ? ' checked' : ''}><label for="tab${index}">${escapeHtml(model)}</label>`,
   )
   const rules = runs.map((_, index) => `#tab${index}:checked ~ .panel${index}`).join(', ')
-  const hidden = panels.map((panel, index) => panel.replace('<div>', `<div class="panel panel${index}">`))
+  const hidden = panels.map((panel, index) =>
+    panel.replace('<div>', `<div class="panel panel${index}">`),
+  )
   return `<style>${rules} { display: block }</style><div class="tabs">${inputs.join('')}${hidden.join('')}</div>`
 }
 
@@ -99,7 +103,11 @@ function renderTiles(run: RunReport, coin: string): string {
   const [opening, final] = [Number(money.opening), Number(money.final)]
   const decimals = moneyDecimals(money)
   const tiles: readonly (readonly [string, Cell, string])[] = [
-    ['final equity', { text: showNumber(final, decimals) }, `${coin}, from ${showNumber(opening, decimals)}`],
+    [
+      'final equity',
+      { text: showNumber(final, decimals) },
+      `${coin}, from ${showNumber(opening, decimals)}`,
+    ],
     [
       'total return',
       toned(final - opening, showShare(final / opening - 1)),
@@ -122,7 +130,11 @@ function renderTiles(run: RunReport, coin: string): string {
       { text: withSign(-Number(money.fees), decimals) },
       `${fills.count} fills, ${(fills.makerShare * 100).toFixed(0)} % maker`,
     ],
-    ['funding', toned(Number(money.funding), withSign(Number(money.funding), decimals)), 'received, or paid'],
+    [
+      'funding',
+      toned(Number(money.funding), withSign(Number(money.funding), decimals)),
+      'received, or paid',
+    ],
     [
       'profit factor',
       { text: ratioText(run, 'profit factor') },
@@ -152,15 +164,22 @@ function renderModels({ runs, coin }: BacktestReport): string {
 
 /** A column each run, a row each figure. */
 export function renderComparison(runs: readonly RunReport[], names: readonly string[]): string {
-  const row = (title: string, show: (run: RunReport) => Cell): readonly Cell[] => [title, ...runs.map(show)]
+  const row = (title: string, show: (run: RunReport) => Cell): readonly Cell[] => [
+    title,
+    ...runs.map(show),
+  ]
   const gain = ({ money }: RunReport): number => Number(money.final) / Number(money.opening) - 1
   return renderTable(
     ['', ...names],
     [
-      row('final equity', ({ money }) => ({ text: showNumber(Number(money.final), moneyDecimals(money)) })),
+      row('final equity', ({ money }) => ({
+        text: showNumber(Number(money.final), moneyDecimals(money)),
+      })),
       row('total return', (run) => toned(gain(run), showShare(gain(run)))),
       row('fees', ({ money }) => ({ text: withSign(-Number(money.fees), moneyDecimals(money)) })),
-      row('funding', ({ money }) => ({ text: withSign(Number(money.funding), moneyDecimals(money)) })),
+      row('funding', ({ money }) => ({
+        text: withSign(Number(money.funding), moneyDecimals(money)),
+      })),
       row('fills, maker share', ({ fills }) => ({
         text: `${fills.count}, ${(fills.makerShare * 100).toFixed(0)} %`,
       })),
@@ -176,14 +195,14 @@ export function renderComparison(runs: readonly RunReport[], names: readonly str
 
 function renderCoverage({ coverage }: BacktestReport): string {
   const rows = coverage.map(({ symbol, source, kind, fromAt, toAt, rows: count, gaps, sha256 }) => [
-    ...[symbol, source, kind],
-    ...[
-      { text: showTime(fromAt) },
-      { text: showTime(toAt) },
-      { text: String(count) },
-      { text: String(gaps.count) },
-      { text: sha256.slice(0, 12) },
-    ],
+    symbol,
+    source,
+    kind,
+    { text: showTime(fromAt) },
+    { text: showTime(toAt) },
+    { text: String(count) },
+    { text: String(gaps.count) },
+    { text: sha256.slice(0, 12) },
   ])
   return renderTable(
     ['instrument', 'source', 'kind', 'from (UTC)', 'to', 'rows', 'gaps', 'SHA-256'],

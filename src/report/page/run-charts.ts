@@ -31,19 +31,44 @@ function renderEquity(run: RunReport, index: number, coin: string): string {
   const path = (name: string): string => `runs/${index}/series/${name}`
   const equity = renderChart({
     ...frame,
-    ...{ title: `Equity, ${coin}`, heightPx: 240, unit: 'money' },
+    title: `Equity, ${coin}`,
+    heightPx: 240,
+    unit: 'money',
     series: [
-      { name: 'low to high', colour: '--blue', kind: 'band', values: low, upper: high },
-      { name: 'equity', colour: '--blue', kind: 'line', values: close, path: path('close') },
-      { name: 'buy and hold', colour: '--grey', kind: 'line', values: buyAndHold, path: path('buyAndHold') },
+      {
+        name: 'low to high',
+        colour: '--blue',
+        kind: 'band',
+        values: low,
+        upper: high,
+      },
+      {
+        name: 'equity',
+        colour: '--blue',
+        kind: 'line',
+        values: close,
+        path: path('close'),
+      },
+      {
+        name: 'buy and hold',
+        colour: '--grey',
+        kind: 'line',
+        values: buyAndHold,
+        path: path('buyAndHold'),
+      },
     ],
   })
   const under = renderChart({
     ...frame,
-    ...{ title: 'Below the last peak', heightPx: 110, unit: 'share' },
+    title: 'Below the last peak',
+    heightPx: 110,
+    unit: 'share',
     series: [
       {
-        ...{ name: 'drawdown', colour: '--red', kind: 'area', path: path('drawdown') },
+        name: 'drawdown',
+        colour: '--red',
+        kind: 'area',
+        path: path('drawdown'),
         values: drawdown.map((depth) => (Number.isNaN(depth) ? Number.NaN : -depth)),
       },
     ],
@@ -57,10 +82,24 @@ function renderPrices(run: RunReport, index: number, symbol: string): string {
   const path = (name: string): string => `runs/${index}/prices/${symbol}/${name}`
   return renderChart({
     ...frameOf(run, index),
-    ...{ title: symbol, heightPx: 240, unit: 'price' },
+    title: symbol,
+    heightPx: 240,
+    unit: 'price',
     series: [
-      { name: 'low to high', colour: '--grey', kind: 'band', values: columns.low, upper: columns.high },
-      { name: 'price', colour: '--grey', kind: 'line', values: columns.close, path: path('close') },
+      {
+        name: 'low to high',
+        colour: '--grey',
+        kind: 'band',
+        values: columns.low,
+        upper: columns.high,
+      },
+      {
+        name: 'price',
+        colour: '--grey',
+        kind: 'line',
+        values: columns.close,
+        path: path('close'),
+      },
       {
         name: 'resting buy',
         colour: '--teal',
@@ -75,8 +114,20 @@ function renderPrices(run: RunReport, index: number, symbol: string): string {
         values: columns.restingSell,
         path: path('restingSell'),
       },
-      { name: 'bought at', colour: '--teal', kind: 'dots', values: columns.boughtAt, path: path('boughtAt') },
-      { name: 'sold at', colour: '--orange', kind: 'dots', values: columns.soldAt, path: path('soldAt') },
+      {
+        name: 'bought at',
+        colour: '--teal',
+        kind: 'dots',
+        values: columns.boughtAt,
+        path: path('boughtAt'),
+      },
+      {
+        name: 'sold at',
+        colour: '--orange',
+        kind: 'dots',
+        values: columns.soldAt,
+        path: path('soldAt'),
+      },
     ],
   })
 }
@@ -85,7 +136,9 @@ function renderExposure(run: RunReport, index: number): string {
   const path = (name: string): string => `runs/${index}/series/${name}`
   return renderChart({
     ...frameOf(run, index),
-    ...{ title: 'Value of the positions over the equity', heightPx: 130, unit: 'number' },
+    title: 'Value of the positions over the equity',
+    heightPx: 130,
+    unit: 'number',
     series: [
       {
         name: 'long + short',
@@ -94,7 +147,13 @@ function renderExposure(run: RunReport, index: number): string {
         values: run.series.gross,
         path: path('gross'),
       },
-      { name: 'long - short', colour: '--blue', kind: 'line', values: run.series.net, path: path('net') },
+      {
+        name: 'long - short',
+        colour: '--blue',
+        kind: 'line',
+        values: run.series.net,
+        path: path('net'),
+      },
     ],
   })
 }
@@ -103,19 +162,24 @@ function renderExposure(run: RunReport, index: number): string {
 const COLOURS = ['--blue', '--orange', '--teal', '--violet', '--magenta', '--olive']
 
 /** The equity of several runs of the same prices in one chart. */
-export function renderEquities(runs: readonly RunReport[], names: readonly string[], coin: string): string {
+export function renderEquities(
+  runs: readonly RunReport[],
+  names: readonly string[],
+  coin: string,
+): string {
   const [first] = runs
   if (first === undefined) return ''
   return renderChart({
     ...frameOf(first, 0),
-    ...{ title: `Equity, ${coin}`, heightPx: 240, unit: 'money', group: 'all' },
+    title: `Equity, ${coin}`,
+    heightPx: 240,
+    unit: 'money',
+    group: 'all',
     series: runs.map((run, index) => ({
-      ...{
-        name: names[index] ?? '',
-        kind: 'line',
-        values: run.series.close,
-        path: `runs/${index}/series/close`,
-      },
+      name: names[index] ?? '',
+      kind: 'line',
+      values: run.series.close,
+      path: `runs/${index}/series/close`,
       colour: COLOURS[index % COLOURS.length] ?? '--blue',
     })),
   })
@@ -125,17 +189,19 @@ export function renderRolling(run: RunReport, index: number): string {
   const [first] = run.rollingSharpe
   if (first === undefined || run.rollingSharpe.length < 2) return ''
   return renderChart({
-    ...{ title: 'Sharpe of the last 30 days (per day)', heightPx: 120, unit: 'number' },
-    ...{
-      startAt: first.startAt,
-      stepMs: 86_400_000,
-      count: run.rollingSharpe.length,
-      group: `rolling${index}`,
-    },
+    title: 'Sharpe of the last 30 days (per day)',
+    heightPx: 120,
+    unit: 'number',
+    startAt: first.startAt,
+    stepMs: 864e5,
+    count: run.rollingSharpe.length,
+    group: `rolling${index}`,
     series: [
       {
-        ...{ name: 'mean / sd of daily returns', colour: '--blue', kind: 'line' },
-        ...{ values: run.rollingSharpe.map(({ value }) => value) },
+        name: 'mean / sd of daily returns',
+        colour: '--blue',
+        kind: 'line',
+        values: run.rollingSharpe.map(({ value }) => value),
       },
     ],
   })

@@ -87,22 +87,17 @@ function renderParts({ strategies, instruments, money: sums }: RunReport): strin
 function toPartRow(part: PartReport, decimals: number): readonly Cell[] {
   return [
     part.name,
-    ...[
-      String(part.orders),
-      String(part.fills),
-      showShareOf(part.makerShare),
-      showNumber(part.traded, decimals === 2 ? 0 : decimals),
-    ],
-    ...[
-      toned(part.realised, withSign(part.realised, decimals)),
-      toned(part.unrealised, withSign(part.unrealised, decimals)),
-    ],
-    ...[
-      withSign(-part.fees, decimals),
-      toned(part.funding, withSign(part.funding, decimals)),
-      toned(part.profit, withSign(part.profit, decimals)),
-    ],
-    ...[String(part.denied), String(part.rejected)],
+    String(part.orders),
+    String(part.fills),
+    showShareOf(part.makerShare),
+    showNumber(part.traded, decimals === 2 ? 0 : decimals),
+    toned(part.realised, withSign(part.realised, decimals)),
+    toned(part.unrealised, withSign(part.unrealised, decimals)),
+    withSign(-part.fees, decimals),
+    toned(part.funding, withSign(part.funding, decimals)),
+    toned(part.profit, withSign(part.profit, decimals)),
+    String(part.denied),
+    String(part.rejected),
   ]
 }
 
@@ -123,7 +118,12 @@ function renderRatios({ ratios, money: sums }: RunReport): string {
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-function renderCalendar({ monthlyReturns, profitByHour, profitByWeekday, money: sums }: RunReport): string {
+function renderCalendar({
+  monthlyReturns,
+  profitByHour,
+  profitByWeekday,
+  money: sums,
+}: RunReport): string {
   const decimals = moneyDecimals(sums)
   const weekdays = [...profitByWeekday.slice(1), profitByWeekday[0] ?? 0]
   const hours = profitByHour.map((_, hour) => String(hour))
@@ -137,16 +137,21 @@ function renderMonths(months: RunReport['monthlyReturns']): string {
   // Of a single year no empty months are shown.
   const ofYear = months.map(({ month }) => Number(month.slice(5)) - 1)
   const [first, last] = years.length > 1 ? [0, 11] : [Math.min(...ofYear), Math.max(...ofYear)]
-  const shown = MONTHS.flatMap((name, index) => (index >= first && index <= last ? [{ name, index }] : []))
+  const shown = MONTHS.flatMap((name, index) =>
+    index >= first && index <= last ? [{ name, index }] : [],
+  )
   const cell = (year: string, index: number): string => {
-    const found = months.find(({ month }) => month === `${year}-${String(index + 1).padStart(2, '0')}`)
+    const found = months.find(
+      ({ month }) => month === `${year}-${String(index + 1).padStart(2, '0')}`,
+    )
     if (found === undefined) return '<td></td>'
     const tint = found.value >= 0 ? '--heat-good' : '--heat-bad'
     const strength = (0.12 + (0.5 * Math.abs(found.value)) / strongest).toFixed(2)
     return `<td style="--tint:var(${tint});--strength:${strength}">${showShare(found.value)}</td>`
   }
   const rows = years.map(
-    (year) => `<tr><td class="text">${year}</td>${shown.map(({ index }) => cell(year, index)).join('')}</tr>`,
+    (year) =>
+      `<tr><td class="text">${year}</td>${shown.map(({ index }) => cell(year, index)).join('')}</tr>`,
   )
   const head = `<th></th>${shown.map(({ name }) => `<th>${name}</th>`).join('')}`
   return `<div class="scroll heat"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`
@@ -175,15 +180,21 @@ function renderDrawdowns({ drawdowns, toAt, money: sums }: RunReport): string {
     { text: recoveredAt === undefined ? 'not over' : showTime(recoveredAt) },
     { text: showDuration((recoveredAt ?? toAt) - peakAt) },
   ])
-  return renderTable(['peak (UTC)', 'depth', 'amount', 'lowest', 'peak reached again', 'length'], rows)
+  return renderTable(
+    ['peak (UTC)', 'depth', 'amount', 'lowest', 'peak reached again', 'length'],
+    rows,
+  )
 }
 
 function renderNearest(run: RunReport): string {
   const { nearest = [] } = run.liquidation ?? {}
-  if (nearest.length === 0) return '<p class="note">Nothing was held, or its distance was not known.</p>'
+  if (nearest.length === 0)
+    return '<p class="note">Nothing was held, or its distance was not known.</p>'
   const rows = nearest.map(({ symbol, holdSide, distance, at }) => [
-    ...[symbol, holdSide],
-    ...[{ text: `${showNumber(distance * 100)} %` }, { text: showTime(at) }],
+    symbol,
+    holdSide,
+    { text: `${showNumber(distance * 100)} %` },
+    { text: showTime(at) },
   ])
   const steps = describeSteps(run)
   const list = steps.length === 0 ? '' : `<h3>Steps before it</h3>${renderList(steps)}`
@@ -208,10 +219,18 @@ function renderTrade(run: RunReport): string {
   ]
   const limits = limiter.map((use) => [
     use.endpoint,
-    ...[String(use.made), use.limit, showShareOf(use.usedShare), String(use.windowMax)],
-    ...[showNumber(use.waitedMsP50, 0), showNumber(use.waitedMsP99, 0), String(use.rateLimited)],
+    String(use.made),
+    use.limit,
+    showShareOf(use.usedShare),
+    String(use.windowMax),
+    showNumber(use.waitedMsP50, 0),
+    showNumber(use.waitedMsP99, 0),
+    String(use.rateLimited),
   ])
-  const quantity = Object.entries(orders).map(([status, count]) => [status.toLowerCase(), String(count)])
+  const quantity = Object.entries(orders).map(([status, count]) => [
+    status.toLowerCase(),
+    String(count),
+  ])
   return [
     `<h3>Fill quality</h3>${renderTable(['', 'value', 'cost'], quality, [0, 2])}`,
     `<div class="pair"><div><h3>Orders by how they ended</h3>${renderTable(['', 'orders'], quantity)}</div>`,

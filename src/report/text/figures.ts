@@ -76,7 +76,8 @@ export function describeHold({
 }): string {
   const symbols = Object.keys(instruments)
   if (symbols.length === 0) return 'nothing is traded'
-  const names = symbols.length > NAMED_MAX ? `the ${symbols.length} traded instruments` : symbols.join(', ')
+  const names =
+    symbols.length > NAMED_MAX ? `the ${symbols.length} traded instruments` : symbols.join(', ')
   return `${symbols.length === 1 ? '' : 'equal parts of '}${names} from the first price to the last, without fees`
 }
 

@@ -25,16 +25,19 @@ const RUNS_ABREAST = 3
 
 /** Ratios that are worth a line of a terminal. */
 const SHOWN_RATIOS: ReadonlySet<string> = new Set([
-  ...['yearly growth', 'Sharpe', 'Sortino', 'Calmar', 'deepest drawdown', 'time under water'],
-  ...[
-    'positions closed',
-    'winners',
-    'profit factor',
-    'turnover a day',
-    'mean exposure',
-    'highest margin use',
-    'nearest to liquidation',
-  ],
+  'yearly growth',
+  'Sharpe',
+  'Sortino',
+  'Calmar',
+  'deepest drawdown',
+  'time under water',
+  'positions closed',
+  'winners',
+  'profit factor',
+  'turnover a day',
+  'mean exposure',
+  'highest margin use',
+  'nearest to liquidation',
 ])
 
 /** What came of a backtest, in lines of at most 80 columns: a column each fill model. */
@@ -82,9 +85,13 @@ function describeNotes({ runs, remarks, looks }: BacktestReport): readonly strin
       describeDenials(id, denials, looks),
     )
     const liquidated = liquidations === 0 ? [] : [`${liquidations} liquidations`]
-    return [...liquidated, ...describeSteps(run), ...own, ...denied, ...describeRejections(rejections)].map(
-      (note) => which + note,
-    )
+    return [
+      ...liquidated,
+      ...describeSteps(run),
+      ...own,
+      ...denied,
+      ...describeRejections(rejections),
+    ].map((note) => which + note)
   })
   const lines = [...notes, ...remarks].flatMap((note) => wrap(`note: ${note}`))
   return lines.length === 0 ? [] : ['', ...lines]
@@ -122,7 +129,10 @@ export function describeComparison(named: readonly ComparedRun[]): readonly stri
     ]),
     '',
     ...(isSameTime ? [] : ['  equity, each over its own time:']),
-    ...named.flatMap(({ name, run }) => [`  ${shorten(name, COLUMNS)}`, `  ${sparkline(run.series.close)}`]),
+    ...named.flatMap(({ name, run }) => [
+      `  ${shorten(name, COLUMNS)}`,
+      `  ${sparkline(run.series.close)}`,
+    ]),
     '',
   ]
 }
@@ -143,7 +153,8 @@ function describeRow<T>(title: string, runs: readonly T[], show: (run: T) => str
 }
 
 function describeFigures(runs: readonly RunReport[]): readonly string[] {
-  const row = (title: string, show: (run: RunReport) => string): string => describeRow(title, runs, show)
+  const row = (title: string, show: (run: RunReport) => string): string =>
+    describeRow(title, runs, show)
   return [
     row('fill model', ({ model }) => model),
     row('final equity', ({ money }) => showNumber(Number(money.final), moneyDecimals(money))),
@@ -154,7 +165,11 @@ function describeFigures(runs: readonly RunReport[]): readonly string[] {
     row('fees', ({ money }) => withSign(-Number(money.fees), moneyDecimals(money))),
     row('funding', ({ money }) => withSign(Number(money.funding), moneyDecimals(money))),
     ...(runs.some(({ money }) => Number(money.insurance) !== 0)
-      ? [row('insurance fund', ({ money }) => withSign(Number(money.insurance), moneyDecimals(money)))]
+      ? [
+          row('insurance fund', ({ money }) =>
+            withSign(Number(money.insurance), moneyDecimals(money)),
+          ),
+        ]
       : []),
     ...(runs[0]?.ratios ?? []).flatMap(({ name: ratio }) => {
       // Reports of earlier releases have fewer.
@@ -164,7 +179,10 @@ function describeFigures(runs: readonly RunReport[]): readonly string[] {
       const title = isDaily ? `${ratio}, per day` : ratio
       return SHOWN_RATIOS.has(ratio) ? [row(title, (run) => texts[runs.indexOf(run)] ?? '')] : []
     }),
-    row('fills, maker share', ({ fills }) => `${fills.count}, ${Math.round(fills.makerShare * 100)} %`),
+    row(
+      'fills, maker share',
+      ({ fills }) => `${fills.count}, ${Math.round(fills.makerShare * 100)} %`,
+    ),
     row('denied, rejected', ({ denials, rejections }) => `${sumOf(denials)}, ${sumOf(rejections)}`),
   ]
 }
@@ -194,7 +212,10 @@ function isKnown(value: number | null): value is number {
 /** Of a cell of the table of strategies: 79 characters in all. */
 const CELL_WIDTH = 10
 
-function describeStrategies({ model, strategies, money }: RunReport, isNamed: boolean): readonly string[] {
+function describeStrategies(
+  { model, strategies, money }: RunReport,
+  isNamed: boolean,
+): readonly string[] {
   const header = ['orders', 'fills', 'fees', 'funding', 'profit'].map(toCell).join('')
   return [
     '',

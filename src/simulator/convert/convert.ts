@@ -68,7 +68,10 @@ export interface ConvertState {
   readonly records: Histories<ConvertRecord>
 }
 
-export function openConvert(ports: ServicePorts, settings: Partial<ConvertSettings> = {}): ConvertState {
+export function openConvert(
+  ports: ServicePorts,
+  settings: Partial<ConvertSettings> = {},
+): ConvertState {
   const complete = { ...defaultConvertSettings, ...settings }
   const records = new Histories<ConvertRecord>(ports.rows, {
     codec: { table: 'conversions', id: ({ orderId }) => orderId },
@@ -78,7 +81,10 @@ export function openConvert(ports: ServicePorts, settings: Partial<ConvertSettin
   return { ports, settings: complete, records }
 }
 
-export function convertLedger({ records }: ConvertState, uid: string): { readonly conversions: number } {
+export function convertLedger(
+  { records }: ConvertState,
+  uid: string,
+): { readonly conversions: number } {
   return { conversions: records.of(uid).length }
 }
 

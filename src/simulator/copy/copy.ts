@@ -37,7 +37,8 @@ export interface CopyState {
 
 export function openCopy(ports: ServicePorts, futures: CoreState): CopyState {
   const state: CopyState = {
-    ...{ ports, futures },
+    ports,
+    futures,
     random: createRandom(ports.seed).fork('copy'),
     traders: new Map(),
     nextDayAt: 0,
@@ -66,7 +67,10 @@ export function playCopy(state: CopyState, now: number): void {
   state.nextDayAt = dayStart(now) + DAY_MS
 }
 
-export const copyHandlers = { copyOrderTotalDetail, copyConfigSettingSymbols } satisfies Handlers<CopyState>
+export const copyHandlers = {
+  copyOrderTotalDetail,
+  copyConfigSettingSymbols,
+} satisfies Handlers<CopyState>
 
 function copyOrderTotalDetail(
   state: CopyState,

@@ -26,11 +26,10 @@ export function futuresResults(state: CoreState, uid: string, afterTrade: number
     else if (fill.profit.lt(ZERO)) losses++
   }
   return {
-    /** Net, since the account was opened: realised, less fees, with funding. */
     profit: realisedProfit.minus(fees).plus(funding).plus(insurance),
-    /** Balance and unrealised profit. */
     equity: balance.plus(sumDecimals(open)),
-    /** Closing trades after the named one, by their outcome, and the last of them. */
-    ...{ gains, losses, lastTrade },
+    gains,
+    losses,
+    lastTrade,
   }
 }

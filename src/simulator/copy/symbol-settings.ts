@@ -38,10 +38,14 @@ function refusalOf(
 ): Refusal | undefined {
   const symbol = symbols.get(change.symbol)
   const isListed = symbol !== undefined && clock.now >= symbol.listedAt
-  if (!isListed || symbol.instrument.productType !== change.productType) return refusals.copiedSymbolUnknown
+  if (!isListed || symbol.instrument.productType !== change.productType)
+    return refusals.copiedSymbolUnknown
   if (change.settingType === 'DELETE') return undefined
-  if (change.settingType === 'UPDATE' && !changed.has(change.symbol)) return refusals.copiedSymbolNotOpened
-  return deliveryStatus(symbol, clock.now) === 'delivery_normal' ? undefined : refusals.copiedSymbolClosed
+  if (change.settingType === 'UPDATE' && !changed.has(change.symbol))
+    return refusals.copiedSymbolNotOpened
+  return deliveryStatus(symbol, clock.now) === 'delivery_normal'
+    ? undefined
+    : refusals.copiedSymbolClosed
 }
 
 function toSetting(change: SettingChange, existing: SymbolSetting | undefined): SymbolSetting {

@@ -14,7 +14,10 @@ const PERCENT_DECIMALS = 2
  * the account had when the day began. Rates are in percent, as in the document's sample, and the total profit
  * has a dollar sign there.
  */
-export function toSummary(trader: Trader, present: FuturesResults): WireResponseOf<'copyOrderTotalDetail'> {
+export function toSummary(
+  trader: Trader,
+  present: FuturesResults,
+): WireResponseOf<'copyOrderTotalDetail'> {
   const { days, gains, losses } = trader
   const week = days.slice(-WEEK_DAYS)
   const total = trader.totalProfit.plus(present.profit).minus(trader.profitTaken)

@@ -74,13 +74,21 @@ export function createTrader(uid: string, startAt: number, opening: Decimal): Tr
 /** Days are closed one by one up to `now`; what the account earned since the last is the first one's. */
 export function closeDays(
   trader: Trader,
-  { now, profit, random }: { readonly now: number; readonly profit: Decimal; readonly random: Random },
+  {
+    now,
+    profit,
+    random,
+  }: { readonly now: number; readonly profit: Decimal; readonly random: Random },
 ): void {
   const { days } = trader
   const today = dayStart(now)
   while (trader.today < today) {
     const earned = profit.minus(trader.profitTaken)
-    days.push({ startAt: trader.today, equity: trader.capital.plus(trader.totalProfit), profit: earned })
+    days.push({
+      startAt: trader.today,
+      equity: trader.capital.plus(trader.totalProfit),
+      profit: earned,
+    })
     trader.totalProfit = trader.totalProfit.plus(earned)
     trader.profitTaken = profit
     const day = random.fork(String(trader.today))

@@ -3,7 +3,12 @@ import { createRandom, type Random } from '../../lib/random.ts'
 import { judgeDebtors } from '../margin/debts/liquidation.ts'
 import { passTime, startClock } from '../margin/debts/pass-time.ts'
 import { coinIn, type MarginPair, type MarginState } from '../margin/margin-state.ts'
-import { balanceOf, type LoanType, type MarginMode, type OrderSource } from '../margin/orders/margin-order.ts'
+import {
+  balanceOf,
+  type LoanType,
+  type MarginMode,
+  type OrderSource,
+} from '../margin/orders/margin-order.ts'
 import { cancelMarginOrder, createVenue } from '../margin/orders/margin-venue.ts'
 import { placeOrder } from '../margin/orders/place-order.ts'
 import { EMPTY_QUOTE } from '../market/market.ts'
@@ -41,7 +46,11 @@ interface Owner {
 /** Brings collateral, which is booked as an opening. */
 function deposit(state: MarginState, { uid, mode, symbol }: Owner, collateral: Decimal): void {
   const { quoteCoin } = pairOf(state, symbol).rules
-  state.ports.wallet.book({ uid, balance: balanceOf(mode, symbol), coin: quoteCoin }, 'opening', collateral)
+  state.ports.wallet.book(
+    { uid, balance: balanceOf(mode, symbol), coin: quoteCoin },
+    'opening',
+    collateral,
+  )
 }
 
 /** More than a page of the records has by default, and some of it out of a query's 90 days. */
@@ -53,7 +62,11 @@ const SHARED_EVERY = 26
 const QUIET_MS = 86_400_000
 
 /** Each account borrows, trades and is liquidated; what is left of its collateral goes. @param prices By symbol. */
-function liveLiquidations(state: MarginState, prices: ReadonlyMap<string, number>, random: Random): void {
+function liveLiquidations(
+  state: MarginState,
+  prices: ReadonlyMap<string, number>,
+  random: Random,
+): void {
   const { startAt, accounts } = state.ports
   const symbols = [...prices.keys()]
   startClock(state, startAt - PAST_MS)
@@ -64,7 +77,15 @@ function liveLiquidations(state: MarginState, prices: ReadonlyMap<string, number
     const isLong = round % 4 < 2
     for (const { uid } of round % SHARED_EVERY === 0 ? accounts : accounts.slice(0, 1)) {
       for (const mode of ['isolated', 'crossed'] as const) {
-        liveLiquidation(state, { uid, mode, symbol, isLong, at, price, cents: 5000 + random.integer(45_000) })
+        liveLiquidation(state, {
+          uid,
+          mode,
+          symbol,
+          isLong,
+          at,
+          price,
+          cents: 5000 + random.integer(45_000),
+        })
       }
     }
   }
@@ -97,7 +118,12 @@ function liveLiquidation(state: MarginState, episode: Episode): void {
   const size = isLong
     ? { quoteSize: toQuote(borrowed + cents).toString() }
     : { baseSize: (borrowed / 100 / price).toFixed(Math.min(4, pair.rules.sizeDecimals)) }
-  const order = { symbol, side: isLong ? 'buy' : 'sell', orderType: 'market', loanType: 'autoLoan' } as const
+  const order = {
+    symbol,
+    side: isLong ? 'buy' : 'sell',
+    orderType: 'market',
+    loanType: 'autoLoan',
+  } as const
   placeOrder(state, { uid, mode, source: 'API' }, { ...order, ...size })
   const step = isLong ? -1 : 1
   let shown = price * (1 + step * FIRST_MOVE[mode])
@@ -120,7 +146,10 @@ const PLENTY_LOTS = 1e12
 function showPrice({ clock }: MarginState, pair: MarginPair, price: number): void {
   const bidTicks = pair.ticks(decimalOfFloat(price, 2))
   const plenty = { bidLots: PLENTY_LOTS, askLots: PLENTY_LOTS, candleLots: PLENTY_LOTS }
-  pair.show({ ...EMPTY_QUOTE, bidTicks, askTicks: bidTicks + 10, lastTicks: bidTicks, ...plenty }, clock.now)
+  pair.show(
+    { ...EMPTY_QUOTE, bidTicks, askTicks: bidTicks + 10, lastTicks: bidTicks, ...plenty },
+    clock.now,
+  )
 }
 
 function toQuote(cents: number): Decimal {
@@ -153,10 +182,31 @@ const ORDERS: readonly OrderRow[] = [
   { percent: 125, side: 'sell', force: 'gtc', loanType: 'autoLoanAndRepay', source: 'ANDROID' },
   { percent: 130, side: 'sell', force: 'post_only', loanType: 'normal', source: 'API' },
   { percent: 88, side: 'buy', force: 'gtc', loanType: 'autoLoan', source: 'WEB', status: 'live' },
-  { percent: 86, side: 'buy', force: 'gtc', loanType: 'autoLoan', source: 'WEB', status: 'partial_fill' },
-  { percent: 84, side: 'buy', force: 'gtc', loanType: 'autoLoan', source: 'WEB', status: 'cancelled' },
+  {
+    percent: 86,
+    side: 'buy',
+    force: 'gtc',
+    loanType: 'autoLoan',
+    source: 'WEB',
+    status: 'partial_fill',
+  },
+  {
+    percent: 84,
+    side: 'buy',
+    force: 'gtc',
+    loanType: 'autoLoan',
+    source: 'WEB',
+    status: 'cancelled',
+  },
   // Would take, and only may rest.
-  { percent: 102, side: 'buy', force: 'post_only', loanType: 'autoLoan', source: 'WEB', status: 'reject' },
+  {
+    percent: 102,
+    side: 'buy',
+    force: 'post_only',
+    loanType: 'autoLoan',
+    source: 'WEB',
+    status: 'reject',
+  },
 ]
 /** Of each, in quote coin. */
 const VALUE = 150
@@ -166,14 +216,23 @@ const HOUR_MS = 3_600_000
  * What an account has when the exchange opens: in each balance collateral, a running loan, and orders well away from
  * the price. There is one in every state of the document, under a clientOid such as `isolated-BTCUSDT-filled`.
  */
-function placeMarginOrders(state: MarginState, uid: string, prices: ReadonlyMap<string, number>): void {
+function placeMarginOrders(
+  state: MarginState,
+  uid: string,
+  prices: ReadonlyMap<string, number>,
+): void {
   passTime(state, state.ports.startAt - 12 * HOUR_MS)
   for (const { mode, symbol, collateral, bought } of BALANCES) {
     const price = prices.get(symbol)
     if (price === undefined) continue
     showPrice(state, pairOf(state, symbol), price)
     deposit(state, { uid, mode, symbol }, decimal(collateral))
-    const terms = { side: 'buy', orderType: 'market', loanType: 'autoLoan', quoteSize: bought } as const
+    const terms = {
+      side: 'buy',
+      orderType: 'market',
+      loanType: 'autoLoan',
+      quoteSize: bought,
+    } as const
     const clientOid = `${mode}-${symbol}-filled`
     placeOrder(state, { uid, mode, source: 'API' }, { symbol, ...terms, clientOid })
     for (const row of ORDERS) placeRow(state, { uid, mode, symbol, price }, row)

@@ -16,7 +16,11 @@ export interface PastMoment {
 }
 
 /** So many moments spread over the past, oldest first. @param name Other moments under each. */
-export function pastMoments({ seed, startAt }: ServicePorts, name: string, count: number): PastMoment[] {
+export function pastMoments(
+  { seed, startAt }: ServicePorts,
+  name: string,
+  count: number,
+): PastMoment[] {
   const random = createRandom(`${seed}/${name}`)
   const gapMs = (DAYS * DAY_MS - HOUR_MS) / count
   const deviation = DAILY_VOLATILITY * Math.sqrt(gapMs / DAY_MS)

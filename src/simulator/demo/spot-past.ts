@@ -54,7 +54,11 @@ const ENTRIES = ['API', 'WEB', 'ANDROID', 'IOS', 'SYS'] as const
 /** Orders of every kind and outcome. Each coin is booked as if it happened: balances, fees and histories agree. */
 export function writeSpotOrders(state: SpotState, uid: string): void {
   const pairs = [...state.pairs.values()].filter(({ market }) => market.at > 0)
-  for (const [index, { at, priceRatio }] of pastMoments(state.ports, `spot/${uid}`, ORDERS).entries()) {
+  for (const [index, { at, priceRatio }] of pastMoments(
+    state.ports,
+    `spot/${uid}`,
+    ORDERS,
+  ).entries()) {
     const pair = pairs[Math.floor(index / 2) % pairs.length]
     const kind = OPEN_KINDS[index - ORDERS + OPEN_KINDS.length] ?? KINDS[index % KINDS.length]
     if (pair === undefined || kind === undefined) continue
@@ -97,7 +101,11 @@ function writeOrder(state: SpotState, past: PastOrder, terms: SpotTerms): void {
   else if (kind.filled === '1' && isOpen(order)) finishOrder(venueAt(order.updatedAt), order)
 }
 
-function fillShare(state: SpotState, order: SpotOrder, { pair, kind, at, reference }: PastOrder): void {
+function fillShare(
+  state: SpotState,
+  order: SpotOrder,
+  { pair, kind, at, reference }: PastOrder,
+): void {
   const isMarket = order.orderType === 'market'
   const price = isMarket ? reference : order.price
   const whole = order.isQuoteSized ? remainingOf(order).div(price) : remainingOf(order)
@@ -120,14 +128,30 @@ function termsOf(state: SpotState, { uid, pair, kind, index, reference }: PastOr
   const notional = decimal(String(100 + 20 * (index % 9)))
   const isBuyOfQuote = orderType === 'market' && direction === 'buy'
   return {
-    ...{ uid, symbol, direction, orderType, force: 'gtc', stpMode: 'none' },
+    uid,
+    symbol,
+    direction,
+    orderType,
+    force: 'gtc',
+    stpMode: 'none',
     clientOid: isStanding(kind) || index % 3 === 0 ? `past-${index}` : undefined,
     price: orderType === 'limit' ? away : ZERO,
     isQuoteSized: isBuyOfQuote,
     size: isBuyOfQuote ? notional : roundDown(notional.div(reference), sizeDecimals),
-    trigger: hasTrigger === true ? { price: away, isAbove: direction === 'sell' } : undefined,
+    trigger:
+      hasTrigger === true
+        ? {
+            price: away,
+            isAbove: direction === 'sell',
+          }
+        : undefined,
     entry: ENTRIES[index % ENTRIES.length] ?? 'API',
-    source: isFollowing === true ? `spot_follower_${direction}` : orderType === 'limit' ? 'normal' : 'market',
+    source:
+      isFollowing === true
+        ? `spot_follower_${direction}`
+        : orderType === 'limit'
+          ? 'normal'
+          : 'market',
     deductsFee: index % 6 === 0,
   }
 }
@@ -150,13 +174,23 @@ export function writeWithdrawals(state: SpotState, uid: string): void {
     if (route === undefined) {
       if (other === undefined) continue
       const receiver = { innerToType: 'email', address: contactOf(other.uid).email } as const
-      const transfer = { ...receiver, transferType: 'internal_transfer', coin: 'USDT', size: '15' } as const
+      const transfer = {
+        ...receiver,
+        transferType: 'internal_transfer',
+        coin: 'USDT',
+        size: '15',
+      } as const
       withdraw(state, { uid }, { ...transfer, ...clientOid }, at)
       continue
     }
     const { coin, chain, minWithdrawAmount: size } = route
     const listed = addressesOf(uid).find((row) => row.coin === coin && row.chain === chain)
     const address = listed?.address ?? ''
-    withdraw(state, { uid }, { transferType: 'on_chain', coin, chain, size, address, ...clientOid }, at)
+    withdraw(
+      state,
+      { uid },
+      { transferType: 'on_chain', coin, chain, size, address, ...clientOid },
+      at,
+    )
   }
 }

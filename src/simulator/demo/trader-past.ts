@@ -13,7 +13,11 @@ const MONEY_DECIMALS = 2
  * Gives a trader that has just been opened a month that ends in its balance: the days' profits are shares of it, and
  * what is left is the capital that it began with. @param copied A symbol that it opens for copying.
  */
-export function writeTraderPast(trader: Trader, copied: SymbolSetting | undefined, random: Random): void {
+export function writeTraderPast(
+  trader: Trader,
+  copied: SymbolSetting | undefined,
+  random: Random,
+): void {
   const opening = trader.capital
   const profits = Array.from({ length: DAYS_KEPT }, () => drawProfit(random, opening))
   trader.totalProfit = sumDecimals(profits)

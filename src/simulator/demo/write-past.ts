@@ -24,7 +24,10 @@ export interface DemoServices {
  * functions, so that all books add up. The prices end where the market stands, so something must be displayed.
  * The same seed and the same prices write the same past.
  */
-export function writeDemoPast(ports: ServicePorts, { spot, margin, convert, copy }: DemoServices): void {
+export function writeDemoPast(
+  ports: ServicePorts,
+  { spot, margin, convert, copy }: DemoServices,
+): void {
   for (const pair of spot.pairs.values()) pair.refresh()
   for (const { uid } of ports.accounts) {
     writeSpotOrders(spot, uid)

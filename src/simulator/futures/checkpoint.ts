@@ -2,7 +2,13 @@ import { Failure } from '../../lib/failure.ts'
 import { type Bucket, BUCKETS, type DayStatisticsState } from '../market/day-statistics.ts'
 import type { Market, MarketState } from '../market/market.ts'
 import type { DisplayedMarket } from '../matching/displayed-market.ts'
-import { damagedRow, otherVersion, singleRow, type Codec, type StoredRows } from '../store/stored-rows.ts'
+import {
+  damagedRow,
+  otherVersion,
+  singleRow,
+  type Codec,
+  type StoredRows,
+} from '../store/stored-rows.ts'
 import type { CoreState } from './core-state.ts'
 import type { Instrument } from './instruments/instruments.ts'
 

@@ -10,7 +10,12 @@ import { known } from '../shared/known.ts'
 import type { StoredRows } from '../store/stored-rows.ts'
 import type { Fill } from './positions/fill.ts'
 import type { Instrument } from './instruments/instruments.ts'
-import { NO_COUNTERPARTIES, NO_MONEY, type CoinBalance, type Counterparties } from './accounts/ledger.ts'
+import {
+  NO_COUNTERPARTIES,
+  NO_MONEY,
+  type CoinBalance,
+  type Counterparties,
+} from './accounts/ledger.ts'
 import { createDisplayedMarket } from '../matching/displayed-market.ts'
 import { fillModel, type MatchingRules } from '../matching/fill-model.ts'
 import { createBookSide, type OrderBook } from '../matching/order-book.ts'
@@ -86,8 +91,12 @@ export interface Account {
 }
 
 export const NO_COUNTS = {
-  ...{ ordersAccepted: 0, ordersRefused: 0, ordersFilled: 0, ordersCancelled: 0 },
-  ...{ fills: 0, liquidations: 0 },
+  ordersAccepted: 0,
+  ordersRefused: 0,
+  ordersFilled: 0,
+  ordersCancelled: 0,
+  fills: 0,
+  liquidations: 0,
 }
 
 export type AccountCounts = Record<keyof typeof NO_COUNTS, number>
@@ -144,7 +153,8 @@ export function createSymbolState(
     statistics,
     market,
     settings,
-  }: Pick<SymbolState, 'statistics'> & Pick<CoreState, 'settings'> & { readonly market: MarketFacts },
+  }: Pick<SymbolState, 'statistics'> &
+    Pick<CoreState, 'settings'> & { readonly market: MarketFacts },
 ): SymbolState {
   return {
     ...listingOf(instrument, market, settings),
@@ -175,7 +185,8 @@ function listingOf(
   { priceStepsMs }: MarketFacts,
   { deliverySettlementMs, deliveryConfigMs }: CoreSettings,
 ): Pick<SymbolState, 'listedAt' | 'opensAt'> {
-  if (delivery === undefined || priceStepsMs?.has(symbol) === true) return { listedAt: 0, opensAt: 0 }
+  if (delivery === undefined || priceStepsMs?.has(symbol) === true)
+    return { listedAt: 0, opensAt: 0 }
   const listedAt = delivery.listedAt + deliverySettlementMs
   return { listedAt, opensAt: listedAt + deliveryConfigMs }
 }
@@ -225,7 +236,14 @@ export function createCoreState(parts: CoreStateParts): CoreState {
     ),
     arrivals: [],
     nextSettlement: { at: Number.POSITIVE_INFINITY },
-    clock: { now: 0, nextFundingAt: 0, orderSequence: 0, tradeSequence: 0, pausedAt: 0, pausedMs: 0 },
+    clock: {
+      now: 0,
+      nextFundingAt: 0,
+      orderSequence: 0,
+      tradeSequence: 0,
+      pausedAt: 0,
+      pausedMs: 0,
+    },
     rows,
     tickerBoards: new Map(),
   }
@@ -281,12 +299,19 @@ export function forgetBands(state: CoreState, account: Account): void {
   for (const { symbol } of account.positions.values()) forgetBand(symbolOf(state, symbol))
 }
 
-export function positionOf(account: Account, symbol: string, slot: PositionSlot): Position | undefined {
+export function positionOf(
+  account: Account,
+  symbol: string,
+  slot: PositionSlot,
+): Position | undefined {
   return account.positions.get(positionKey(symbol, slot))
 }
 
 /** The leverage of the account on an instrument, capped by the instrument. */
 export function leverageOf(account: Account, instrument: Instrument): number {
   const { leverageBySymbol, leverage = 20 } = account.setup
-  return Math.max(1, Math.min(leverageBySymbol?.[instrument.symbol] ?? leverage, instrument.leverageMax))
+  return Math.max(
+    1,
+    Math.min(leverageBySymbol?.[instrument.symbol] ?? leverage, instrument.leverageMax),
+  )
 }

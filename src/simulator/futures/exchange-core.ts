@@ -55,7 +55,9 @@ export class ExchangeCore {
     this.#state = state
     this.#market = market
     this.#answers = bindHandlers(state, futuresHandlers)
-    this.#byKey = new Map([...state.accounts.values()].map((account) => [account.setup.key, account]))
+    this.#byKey = new Map(
+      [...state.accounts.values()].map((account) => [account.setup.key, account]),
+    )
     this.#checkpointAt = state.clock.now
     if (state.rows.isFresh) this.#checkpoint()
     this.#save()

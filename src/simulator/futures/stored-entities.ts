@@ -12,7 +12,12 @@ import {
   type SymbolState,
 } from './core-state.ts'
 import type { Fill } from './positions/fill.ts'
-import { NO_COUNTERPARTIES, NO_MONEY, type CoinBalance, type Counterparties } from './accounts/ledger.ts'
+import {
+  NO_COUNTERPARTIES,
+  NO_MONEY,
+  type CoinBalance,
+  type Counterparties,
+} from './accounts/ledger.ts'
 import { isOpen } from '../matching/order-lifecycle.ts'
 import type { Order } from './orders/order.ts'
 import { isPending, type PlanOrder } from './plans/plan-order.ts'
@@ -36,7 +41,8 @@ export const COUNTERPARTIES: PlacedCodec<CoreState, CoinCounterparties> = {
   table: 'counterparties',
   id: ({ coin }) => coin,
   decimals: Object.keys(NO_COUNTERPARTIES),
-  place: (state, { coin, counterparties }) => Object.assign(counterpartiesOf(state, coin), counterparties),
+  place: (state, { coin, counterparties }) =>
+    Object.assign(counterpartiesOf(state, coin), counterparties),
 }
 
 interface AccountRow extends Pick<Account, 'counts' | 'choices'> {
@@ -103,7 +109,8 @@ export const PLAN_ORDERS: PlacedCodec<CoreState, PlanOrder> = {
   id: ({ sequence }) => String(sequence),
   place(state, plan) {
     if (isPending(plan)) listed(state, plan).planOrders.push(plan)
-    if (state.symbols.has(plan.symbol)) namedAccount(state, plan.uid).planOrders.set(plan.sequence, plan)
+    if (state.symbols.has(plan.symbol))
+      namedAccount(state, plan.uid).planOrders.set(plan.sequence, plan)
   },
 }
 
@@ -165,7 +172,10 @@ function namedAccount(state: CoreState, uid: string): Account {
 }
 
 /** The symbol of an open order or a position: without it they could neither be priced nor closed. */
-function listed(state: CoreState, entity: { readonly symbol: string; readonly uid: string }): SymbolState {
+function listed(
+  state: CoreState,
+  entity: { readonly symbol: string; readonly uid: string },
+): SymbolState {
   const symbol = state.symbols.get(entity.symbol)
   if (symbol !== undefined) return symbol
   throw new Failure({

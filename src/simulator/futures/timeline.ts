@@ -33,7 +33,11 @@ export function playUntil(state: CoreState, market: Market, now: number): boolea
  * Takes in the quotes of a stretch that was played before: after a start from a stored state.
  * @param stored By symbol: put back at the quote at which it was stored.
  */
-export function replayQuotes(state: CoreState, market: Market, stored: ReadonlyMap<string, SymbolRow>): void {
+export function replayQuotes(
+  state: CoreState,
+  market: Market,
+  stored: ReadonlyMap<string, SymbolRow>,
+): void {
   const { clock } = state
   for (const symbol of state.symbols.values()) putBack(symbol, stored)
   const takeIn = (step: MarketStep) => {
@@ -74,7 +78,11 @@ function playStep(state: CoreState, step: MarketStep): void {
   for (const hear of symbol.followers) hear()
 }
 
-function applyQuote(state: CoreState, symbol: SymbolState, { at, quote, reference }: MarketStep): void {
+function applyQuote(
+  state: CoreState,
+  symbol: SymbolState,
+  { at, quote, reference }: MarketStep,
+): void {
   const shownAt = at + state.clock.pausedMs
   showQuote(symbol.market, quote, shownAt, state.matching)
   symbol.quoteCount++

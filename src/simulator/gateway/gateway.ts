@@ -7,5 +7,6 @@ import type { Handlers } from '../shared/handlers.ts'
  * under the signature, and the exchange's clock in Unix ms, for a client that wants to know how far its own stands off.
  */
 export const gatewayHandlers = {
-  gatewayTest: ({ now }, { uid }, { query, body }) => accept({ uid, query, body, serverTime: String(now) }),
+  gatewayTest: ({ now }, { uid }, { query, body }) =>
+    accept({ uid, query, body, serverTime: String(now) }),
 } satisfies Handlers<{ readonly now: number }>

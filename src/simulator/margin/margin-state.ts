@@ -59,16 +59,20 @@ export function openMarginState(ports: ServicePorts, settings: MarginSettings): 
   const { ordersMax, recordsMax } = settings
   const state: MarginState = {
     ...openPairs<MarginOrder, MarginSymbol>(ports, MARGIN_SYMBOLS, {
-      ...{ table: 'margin_orders', decimals: ['loan'], ordersMax },
+      table: 'margin_orders',
+      decimals: ['loan'],
+      ordersMax,
     }),
     settings,
     clock: {
-      ...{ now: startAt, accruedAt: startAt - (startAt % HOUR_MS) },
+      now: startAt,
+      accruedAt: startAt - (startAt % HOUR_MS),
       ...rows.readOne(ACCRUAL, ACCRUAL.id()),
     },
-    records: new Histories(rows, {
+    records: new Histories<LiquidationRecord>(rows, {
       codec: {
-        ...{ table: 'margin_records', id: ({ id }) => id },
+        table: 'margin_records',
+        id: ({ id }) => id,
         decimals: ['price', 'size', 'filledBase', 'filledQuote', 'fromSize', 'toSize'],
       },
       max: recordsMax,

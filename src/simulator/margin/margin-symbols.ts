@@ -22,8 +22,20 @@ export interface BorrowableCoin {
 
 /** The first row is the vendor's listing of the pair; the second its documentation sample. */
 export const MARGIN_SYMBOLS: readonly MarginSymbol[] = [
-  buildSymbol({ symbol: 'BTCUSDT', baseCoin: 'BTC', priceDecimals: 2, sizeDecimals: 6, notionalMin: '1' }),
-  buildSymbol({ symbol: 'ETHUSDT', baseCoin: 'ETH', priceDecimals: 4, sizeDecimals: 4, notionalMin: '5' }),
+  buildSymbol({
+    symbol: 'BTCUSDT',
+    baseCoin: 'BTC',
+    priceDecimals: 2,
+    sizeDecimals: 6,
+    notionalMin: '1',
+  }),
+  buildSymbol({
+    symbol: 'ETHUSDT',
+    baseCoin: 'ETH',
+    priceDecimals: 4,
+    sizeDecimals: 4,
+    notionalMin: '5',
+  }),
 ]
 
 /** The document gives neither rates nor caps: these are the simulator's own, a year of 4 % to 9 %. */
@@ -39,7 +51,9 @@ export const BORROWABLE_COINS: ReadonlyMap<string, BorrowableCoin> = new Map(
 )
 
 function buildSymbol(
-  row: Pick<MarginSymbol, 'symbol' | 'baseCoin' | 'priceDecimals' | 'sizeDecimals'> & { notionalMin: string },
+  row: Pick<MarginSymbol, 'symbol' | 'baseCoin' | 'priceDecimals' | 'sizeDecimals'> & {
+    notionalMin: string
+  },
 ): MarginSymbol {
   return {
     ...row,

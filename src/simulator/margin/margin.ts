@@ -25,7 +25,10 @@ import { openOrdersPage, toWireOrder } from './orders/open-orders-page.ts'
  * Opens the exchange's margin trading, isolated and crossed. It hears every quote: orders are matched, and balances
  * liquidated, at each. Amounts are exact; all money is in the wallet.
  */
-export function openMargin(ports: ServicePorts, settings: Partial<MarginSettings> = {}): MarginState {
+export function openMargin(
+  ports: ServicePorts,
+  settings: Partial<MarginSettings> = {},
+): MarginState {
   const state = openMarginState(ports, { ...defaultMarginSettings, ...settings })
   for (const pair of state.pairs.values()) followPair(state, pair)
   return state
@@ -33,8 +36,10 @@ export function openMargin(ports: ServicePorts, settings: Partial<MarginSettings
 
 /** What answers the document's margin endpoints: the isolated and the crossed one of a kind are one function. */
 export const marginHandlers = {
-  isolatedOpenOrders: (state, { uid }, query) => openOrdersPage(state, { uid, mode: 'isolated' }, query),
-  crossedOpenOrders: (state, { uid }, query) => openOrdersPage(state, { uid, mode: 'crossed' }, query),
+  isolatedOpenOrders: (state, { uid }, query) =>
+    openOrdersPage(state, { uid, mode: 'isolated' }, query),
+  crossedOpenOrders: (state, { uid }, query) =>
+    openOrdersPage(state, { uid, mode: 'crossed' }, query),
   isolatedLiquidationOrders: (state, { uid }, query) =>
     liquidationPage(state, { uid, mode: 'isolated' }, query),
   crossedLiquidationOrders: (state, { uid }, query) =>

@@ -88,7 +88,13 @@ export class DayStatistics {
   constructor({ instrument, seed, speed, past, state }: DayStatisticsOptions) {
     this.#tick = Number(instrument.tickSize)
     this.#lot = Number(instrument.lotSize)
-    this.#fair = new FairPrice({ instrument, seed, speed, isReal: past === undefined, state: state?.fair })
+    this.#fair = new FairPrice({
+      instrument,
+      seed,
+      speed,
+      isReal: past === undefined,
+      state: state?.fair,
+    })
     if (state) this.#restore(state)
     else this.#addPast(past ?? [])
   }
@@ -103,7 +109,8 @@ export class DayStatistics {
       this.#fair.apply(at, (quote.bidTicks + quote.askTicks) / 2)
       if (reference !== undefined) this.#fair.refer(reference)
       this.#lastTicks = quote.lastTicks
-      const { candleHighTicks: high = quote.lastTicks, candleLowTicks: low = quote.lastTicks } = quote
+      const { candleHighTicks: high = quote.lastTicks, candleLowTicks: low = quote.lastTicks } =
+        quote
       if (high > (ring[base + HIGH] as number)) ring[base + HIGH] = high
       if (low < (ring[base + LOW] as number)) ring[base + LOW] = low
     }
@@ -225,7 +232,8 @@ export class DayStatistics {
     const known = this.#hours[place]
     if (known?.startMinute === startMinute) return known
     const hour = { startMinute, high: 0, low: Number.POSITIVE_INFINITY, lots: 0, quoteVolume: 0 }
-    for (let minute = startMinute; minute < startMinute + HOUR; minute++) this.#addBucket(hour, minute)
+    for (let minute = startMinute; minute < startMinute + HOUR; minute++)
+      this.#addBucket(hour, minute)
     this.#hours[place] = hour
     return hour
   }

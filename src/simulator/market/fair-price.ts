@@ -104,7 +104,13 @@ export class FairPrice {
     this.#random = createRandom(seed).fork(instrument.symbol).fork('fair price')
     const premium = this.#premiumDeviation * this.#random.normal()
     this.#now = {
-      ...{ at: 0, smoothTicks: 0, minute: 0, premiumSum: 0, premiumCount: 0, premium, basis: premium },
+      at: 0,
+      smoothTicks: 0,
+      minute: 0,
+      premiumSum: 0,
+      premiumCount: 0,
+      premium,
+      basis: premium,
       holdingLevel: HOLDING_DEVIATION * this.#random.normal(),
     }
   }
@@ -150,7 +156,8 @@ export class FairPrice {
 
   figures(): FairPriceFigures {
     const { smoothTicks, settledFundingRate, holdingLevel } = this.#now
-    const lots = (HOLDING_DAYS * this.#turnover * exponential(holdingLevel)) / this.#lotNotionalPerTick
+    const lots =
+      (HOLDING_DAYS * this.#turnover * exponential(holdingLevel)) / this.#lotNotionalPerTick
     return {
       indexTicks: Math.round(this.#index()),
       markTicks: this.markTicks(),

@@ -46,8 +46,15 @@ export interface Quote {
 export type MutableQuote = { -readonly [Field in keyof Quote]: Quote[Field] }
 
 export const EMPTY_QUOTE: Quote = {
-  ...{ bidTicks: 0, askTicks: 0, bidLots: 0, askLots: 0, lastTicks: 0, tradedLots: 0 },
-  ...{ levelTicks: 1, candle: 0, candleLots: 0 },
+  bidTicks: 0,
+  askTicks: 0,
+  bidLots: 0,
+  askLots: 0,
+  lastTicks: 0,
+  tradedLots: 0,
+  levelTicks: 1,
+  candle: 0,
+  candleLots: 0,
 }
 
 /** Levels behind the displayed one are this share of a usual minute's range apart: an assumption. */

@@ -25,7 +25,10 @@ export const RECORDED_LOTS_MAX = 1e10
 export function countCutRows({ rows }: Pick<Recording, 'rows'>, lotSize: string): number {
   const sizes = rows.kind === 'candles' ? [rows.volume] : [rows.volume, rows.bidSize, rows.askSize]
   const isAbove = (size: number | undefined) => (size ?? 0) > RECORDED_LOTS_MAX * Number(lotSize)
-  return rows.at.reduce((count, _, row) => count + (sizes.some((size) => isAbove(size?.[row])) ? 1 : 0), 0)
+  return rows.at.reduce(
+    (count, _, row) => count + (sizes.some((size) => isAbove(size?.[row])) ? 1 : 0),
+    0,
+  )
 }
 
 /** What the candles before have shown; all zero before the first. */
@@ -115,7 +118,10 @@ export class QuoteGrid {
     const candle = Math.floor(foreign.at / MINUTE_MS)
     const { memory, minute } = this.#count(candle, lastTicks, tradedLots)
     const quote = {
-      ...{ lastTicks, tradedLots, bidTicks, candle },
+      lastTicks,
+      tradedLots,
+      bidTicks,
+      candle,
       askTicks: Math.max(bidTicks + 1, stepAbove(this.#grid, foreign.ask)),
       bidLots: Math.max(1, this.lots(foreign.bidSize)),
       askLots: Math.max(1, this.lots(foreign.askSize)),

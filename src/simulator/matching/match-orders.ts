@@ -90,7 +90,10 @@ export function matchResting<Order extends BookOrder>(venue: Venue<Order>): void
 }
 
 /** The orders at this price and better ones: a copy, since orders leave the book when they are filled. */
-function reached<Order extends BookOrder>(orders: readonly Order[], ticks: number): readonly Order[] {
+function reached<Order extends BookOrder>(
+  orders: readonly Order[],
+  ticks: number,
+): readonly Order[] {
   const end = orders.findIndex(({ priceTicks, direction }) =>
     direction === 'buy' ? priceTicks < ticks : priceTicks > ticks,
   )
@@ -98,7 +101,11 @@ function reached<Order extends BookOrder>(orders: readonly Order[], ticks: numbe
 }
 
 /** Takes from the other side, level by level. @param cutTicks No level at or beyond this price; see self-trade.ts. */
-function takeLevels<Order extends BookOrder>(venue: Venue<Order>, order: Order, cutTicks?: number): void {
+function takeLevels<Order extends BookOrder>(
+  venue: Venue<Order>,
+  order: Order,
+  cutTicks?: number,
+): void {
   const { market } = venue.book
   const { direction } = order
   if (market.at === 0 || (direction === 'buy' ? market.askLots : market.bidLots) <= 0) return
@@ -150,7 +157,11 @@ function canFillWhole<Order extends BookOrder>(venue: Venue<Order>, order: Order
 function meetQuote<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
   if (!isOpen(order)) return
   const { market } = venue.book
-  if (reachesMarket(market, order) && order.takingAt !== 0 && order.takingAt === market.previousAt) {
+  if (
+    reachesMarket(market, order) &&
+    order.takingAt !== 0 &&
+    order.takingAt === market.previousAt
+  ) {
     order.takingAt = market.at
     venue.putOrder(order)
     return takeLevels(venue, order)
@@ -183,7 +194,8 @@ function lotsMet<Order extends BookOrder>(venue: Venue<Order>, order: Order): Me
   const hasTraded = market.tradedLots > 0
   const allowed = allowedLots(market, model)
   const isCrossed = isBuy ? market.askTicks < priceTicks : market.bidTicks > priceTicks
-  const isTradedThrough = hasTraded && (isBuy ? market.lowTicks < priceTicks : market.highTicks > priceTicks)
+  const isTradedThrough =
+    hasTraded && (isBuy ? market.lowTicks < priceTicks : market.highTicks > priceTicks)
   if (isCrossed || isTradedThrough) return { by: 'through', lots: allowed }
   if (model.touch === 'never') return { by: 'trade', lots: 0 }
   // Somebody offers at its price: whoever stood before it there has been taken.
@@ -213,7 +225,10 @@ function lotsTradedAt<Order extends BookOrder>(venue: Venue<Order>, order: Order
 }
 
 /** What is displayed at its price before it comes there: nothing where its price is better than the best one. */
-function queueBefore<Order extends BookOrder>({ market }: OrderBook<Order>, order: BookOrder): number {
+function queueBefore<Order extends BookOrder>(
+  { market }: OrderBook<Order>,
+  order: BookOrder,
+): number {
   if (market.at === 0) return QUEUE_UNKNOWN
   const isBuy = order.direction === 'buy'
   const best = isBuy ? market.bidTicks : market.askTicks

@@ -44,7 +44,10 @@ function noteBest(side: BookSide<BookOrder>): void {
 }
 
 /** Where the order stands, or would. */
-function placeOf<Order extends BookOrder>({ orders, isBuy }: BookSide<Order>, order: Order): number {
+function placeOf<Order extends BookOrder>(
+  { orders, isBuy }: BookSide<Order>,
+  order: Order,
+): number {
   let low = 0
   let high = orders.length
   while (low < high) {

@@ -24,7 +24,11 @@ export function isOpen({ status }: Pick<BookOrder, 'status'>): boolean {
 }
 
 /** Books a trade of an order, which ends when nothing remains. @returns the lots that were traded */
-export function fillOrder<Order extends BookOrder>(venue: Venue<Order>, order: Order, trade: Trade): number {
+export function fillOrder<Order extends BookOrder>(
+  venue: Venue<Order>,
+  order: Order,
+  trade: Trade,
+): number {
   const lots = venue.settle(order, trade)
   if (lots > 0) {
     order.status = 'partially_filled'

@@ -30,7 +30,8 @@ export function preventSelfTrade<Order extends BookOrder>(
   }
   if (order.stpMode === 'cancel_maker') return undefined
   const best = isBuy ? market.askTicks : market.bidTicks
-  if (market.at === 0 || (isBuy ? nearest <= best : nearest >= best)) cancelOrder(venue, order, 'self_trade')
+  if (market.at === 0 || (isBuy ? nearest <= best : nearest >= best))
+    cancelOrder(venue, order, 'self_trade')
   return nearest
 }
 
@@ -50,7 +51,10 @@ export function meetOwnOrders<Order extends BookOrder>(venue: Venue<Order>, orde
 }
 
 /** The resting orders of its own account that an order would trade with, the best first. */
-export function ownOrdersMet<Order extends BookOrder>(venue: Venue<Order>, order: Order): readonly Order[] {
+export function ownOrdersMet<Order extends BookOrder>(
+  venue: Venue<Order>,
+  order: Order,
+): readonly Order[] {
   const { market, buys, sells } = venue.book
   if (venue.meetsOwn !== true || order.stpMode !== 'none' || venue.isForced(order)) return []
   const isBuy = order.direction === 'buy'

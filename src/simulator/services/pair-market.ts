@@ -29,7 +29,10 @@ export interface Pair {
  * The market of a pair: the quotes of the futures of the same name, put on the pair's own grids, and the orders of all
  * accounts. What orders take of it is the pair's own (see pairs-taken.ts), and nothing of it is missing at the futures.
  */
-export class PairMarket<Order extends BookOrder, Rules extends Pair = Pair> implements OrderBook<Order> {
+export class PairMarket<
+  Order extends BookOrder,
+  Rules extends Pair = Pair,
+> implements OrderBook<Order> {
   readonly rules: Rules
   readonly market: DisplayedMarket
   readonly buys = createBookSide<Order>(true)

@@ -47,7 +47,10 @@ export function beginOrder<Order extends PairOrder>(
   const sequence = ids.next()
   return {
     ...pendingSince(at),
-    ...{ sequence, id: serviceIdText(sequence), filledBase: ZERO, filledQuote: ZERO },
+    sequence,
+    id: serviceIdText(sequence),
+    filledBase: ZERO,
+    filledQuote: ZERO,
     triggerTicks: 0,
     priceTicks: orderType === 'limit' ? pair.ticks(price) : 0,
   }
@@ -76,10 +79,13 @@ export function openPairs<Order extends PairOrder, Rules extends Pair>(
   list: readonly Rules[],
   { table, decimals, ordersMax }: OrdersOptions,
 ): PairTrading<Order, Rules> {
-  const pairs = new Map(list.map((rules) => [rules.symbol, new PairMarket<Order, Rules>(ports, rules)]))
+  const pairs = new Map(
+    list.map((rules) => [rules.symbol, new PairMarket<Order, Rules>(ports, rules)]),
+  )
   const orders = new Histories<Order>(ports.rows, {
     codec: {
-      ...{ table, id: ({ id }) => id },
+      table,
+      id: ({ id }) => id,
       decimals: ['price', 'size', 'filledBase', 'filledQuote', 'frozen', ...decimals],
     },
     max: ordersMax,

@@ -56,7 +56,12 @@ export function createPairVenue<Order extends PairOrder>(rules: PairRules<Order>
     const quote = base.times(price)
     const [paid, amount] = order.direction === 'buy' ? [quote, base] : [base, quote]
     const balance = balanceIn(order, obtainedCoin(pair.rules, order))
-    wallet.book(paidBalance(order), 'trade', negated(paid), isForced(order) ? 'available' : 'frozen')
+    wallet.book(
+      paidBalance(order),
+      'trade',
+      negated(paid),
+      isForced(order) ? 'available' : 'frozen',
+    )
     if (!isForced(order)) order.frozen = order.frozen.minus(paid)
     wallet.book(balance, 'trade', amount)
     order.filledBase = order.filledBase.plus(base)
@@ -94,7 +99,10 @@ export function createPairVenue<Order extends PairOrder>(rules: PairRules<Order>
 }
 
 /** The coin that an order pays with. */
-export function paidCoin({ baseCoin, quoteCoin }: Pair, { direction }: Pick<PairOrder, 'direction'>): string {
+export function paidCoin(
+  { baseCoin, quoteCoin }: Pair,
+  { direction }: Pick<PairOrder, 'direction'>,
+): string {
   return direction === 'buy' ? quoteCoin : baseCoin
 }
 
@@ -107,7 +115,9 @@ export function obtainedCoin(
 }
 
 /** What an order sets aside of the coin that it pays with. */
-export function costOf(order: Pick<PairOrder, 'direction' | 'isQuoteSized' | 'price' | 'size'>): Decimal {
+export function costOf(
+  order: Pick<PairOrder, 'direction' | 'isQuoteSized' | 'price' | 'size'>,
+): Decimal {
   const { direction, isQuoteSized, price, size } = order
   return direction === 'sell' || isQuoteSized ? size : price.times(size)
 }

@@ -26,9 +26,16 @@ export class PairsTaken {
   }
 
   /** Of the pairs with such lots, so that the counts are of one unit. */
-  of({ symbol, sizeDecimals }: { readonly symbol: string; readonly sizeDecimals: number }): PairTaken {
+  of({
+    symbol,
+    sizeDecimals,
+  }: {
+    readonly symbol: string
+    readonly sizeDecimals: number
+  }): PairTaken {
     const id = `${symbol}/${sizeDecimals}`
-    const found = this.#byId.get(id) ?? this.#rows.readOne(PAIRS_TAKEN, id) ?? { id, taken: createTaken() }
+    const found = this.#byId.get(id) ??
+      this.#rows.readOne(PAIRS_TAKEN, id) ?? { id, taken: createTaken() }
     this.#byId.set(id, found)
     return found
   }

@@ -9,7 +9,11 @@ export const NOBODY: AccountRef = { uid: '' }
  * What answers an endpoint: the state of its part of the exchange, who asks ({@link NOBODY} where it is public), what
  * is asked. All has been played up to the moment of the request before, and what changes is stored after it.
  */
-type Handler<State, Request, Data> = (state: State, account: AccountRef, request: Request) => Reply<Data>
+type Handler<State, Request, Data> = (
+  state: State,
+  account: AccountRef,
+  request: Request,
+) => Reply<Data>
 
 /** The handlers of one part of the exchange, by the names of their rows in the document's table. */
 export type Handlers<State> = {

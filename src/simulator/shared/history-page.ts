@@ -20,7 +20,10 @@ export interface HistoryRules {
   /** Limits that are refused instead. */
   readonly refusedLimits?: 'belowOne' | 'outOfRange'
   /** Where the asked times begin and end, Unix ms; left out, what is missing is no bound. */
-  readonly span?: (query: HistoryQuery, now: number) => { readonly startAt: number; readonly endAt: number }
+  readonly span?: (
+    query: HistoryQuery,
+    now: number,
+  ) => { readonly startAt: number; readonly endAt: number }
   /** Times in the wrong order are refused, or find nothing. */
   readonly refusesDisorder?: boolean
   /** Unix ms: nothing of before is shown, and an earlier start is refused. */
@@ -59,7 +62,9 @@ export function readHistory<Row>(
   if (newest !== undefined && timeOf && Number(query.startTime) > timeOf(newest)) return accept([])
   const { idLessThan } = query
   const times = timeOf && sinceBinding(span(query, now), boundAt)
-  return accept(historyPage(rows, { ...options, ...times, idLessThan, limit: Math.min(limit, limitMax) }))
+  return accept(
+    historyPage(rows, { ...options, ...times, idLessThan, limit: Math.min(limit, limitMax) }),
+  )
 }
 
 function sinceBinding({ startAt, endAt }: ReturnType<typeof asAsked>, boundAt: number) {
@@ -70,7 +75,10 @@ function asAsked({ startTime, endTime }: HistoryQuery) {
   return { startAt: Number(startTime || 0), endAt: Number(endTime || Number.POSITIVE_INFINITY) }
 }
 
-function limitRefusal(limit: number, { limitMax, refusedLimits }: HistoryRules): Refusal | undefined {
+function limitRefusal(
+  limit: number,
+  { limitMax, refusedLimits }: HistoryRules,
+): Refusal | undefined {
   const isRefused = !(limit >= 1) || (refusedLimits === 'outOfRange' && limit > limitMax)
   return refusedLimits !== undefined && isRefused
     ? refusals.outOfRange('limit', `1 and ${limitMax}`)
@@ -88,7 +96,8 @@ function spanRefusal(
 ): Refusal | undefined {
   if (!startTime) return undefined
   if (Number(startTime) < boundAt) return refusals.parameter('startTime')
-  if (refusesDisorder && endTime && Number(startTime) > Number(endTime)) return refusals.startAfterEnd
+  if (refusesDisorder && endTime && Number(startTime) > Number(endTime))
+    return refusals.startAfterEnd
   const isTooLong = Number(endTime || now) - Number(startTime) > daysMax * DAY_MS
   return isTooLong ? refusals.spanTooLong(daysMax) : undefined
 }
@@ -120,7 +129,8 @@ export function historyPage<Row>(rows: readonly Row[], options: PageOptions<Row>
   const begin = countFirst(rows, (row) => timeOf(row) < startAt)
   const end = countFirst(
     rows,
-    (row) => timeOf(row) <= endAt && (idLessThan === undefined || isIdBefore(idOf(row), idLessThan)),
+    (row) =>
+      timeOf(row) <= endAt && (idLessThan === undefined || isIdBefore(idOf(row), idLessThan)),
   )
   const page: Row[] = []
   for (let index = end - 1; index >= begin && page.length < limit; index--) {

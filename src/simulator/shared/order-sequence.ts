@@ -20,7 +20,13 @@ export function createOrderSequence(rows: StoredRows): OrderSequence {
 }
 
 /** What an id is of, by how it begins. */
-const ID_PREFIXES = { order: '11', trade: '12', service: '13', takeProfit: '14', stopLoss: '15' } as const
+const ID_PREFIXES = {
+  order: '11',
+  trade: '12',
+  service: '13',
+  takeProfit: '14',
+  stopLoss: '15',
+} as const
 
 /** 18 digits: longer than a float holds exactly, so that a client which parses ids as numbers is found out. */
 export function idText(of: keyof typeof ID_PREFIXES, sequence: number): string {

@@ -22,7 +22,8 @@ export const refusals = {
   spanTooLong: (days: number) =>
     refusal('00001', `startTime and endTime interval cannot be greater than ${days} days`),
   idMissing: refusal('40924', 'orderId and clientOid must have one'),
-  tooManyOrders: (max: number) => refusal('40306', `Batch processing orders can only process up to ${max}`),
+  tooManyOrders: (max: number) =>
+    refusal('40306', `Batch processing orders can only process up to ${max}`),
   outsideWindow: refusal('40078', 'Timestamp for this request is outside of the ME receiveWindow.'),
   windowTooLong: refusal('40079', 'receiveWindow timestamp must be less than 60s'),
   keyNotBound: refusal('22010', 'Please bind ip whitelist address'),
@@ -44,15 +45,19 @@ export const refusals = {
   sizeAboveMaximum: refusal('45112', 'more than the maximum order quantity'),
   sizeStep: (step: string) =>
     refusal('22038', `Please enter the quantity as an integral multiple of ${step}`),
-  notionalBelowMinimum: (minimum: string) => refusal('45110', `less than the minimum amount ${minimum} USDT`),
-  priceStep: (step: string) => refusal('45115', `The price you enter should be a multiple of ${step}`),
+  notionalBelowMinimum: (minimum: string) =>
+    refusal('45110', `less than the minimum amount ${minimum} USDT`),
+  priceStep: (step: string) =>
+    refusal('45115', `The price you enter should be a multiple of ${step}`),
   priceAboveLimit: {
     futures: (limit: string) => refusal('43039', `Maximum price limit exceeded ${limit}`),
-    spot: (limit: string) => refusal('43009', `The current order price exceeds the limit ${limit}USDT`),
+    spot: (limit: string) =>
+      refusal('43009', `The current order price exceeds the limit ${limit}USDT`),
   },
   priceBelowLimit: {
     futures: (limit: string) => refusal('43040', `Minimum price limit exceeded ${limit}`),
-    spot: (limit: string) => refusal('43008', `The current order price cannot be less than ${limit}USDT`),
+    spot: (limit: string) =>
+      refusal('43008', `The current order price cannot be less than ${limit}USDT`),
   },
   postOnlyBuyWouldTake: refusal('40815', 'The order price is higher than the highest bid price'),
   postOnlySellWouldTake: refusal('40816', 'The order price is lower than the lowest selling price'),
@@ -123,7 +128,10 @@ export const refusals = {
   planOrderUnknown: refusal('43025', 'Plan order does not exist'),
   planOrderClosed: refusal('43026', 'The planned order has been closed'),
 
-  positionModeFixed: refusal('40920', 'Position or order exists, the position mode cannot be switched'),
+  positionModeFixed: refusal(
+    '40920',
+    'Position or order exists, the position mode cannot be switched',
+  ),
   leverageHeld: refusal(
     '22020',
     'The leverage multiple is the leverage multiple of the current position and cannot be adjusted.',
@@ -153,7 +161,10 @@ export const refusals = {
     '31021',
     'The currency pair is not available for trading, please select another currency pair',
   ),
-  copiedSymbolNotOpened: refusal('31052', 'Cannot set trading symbol that have not been opened by traders.'),
+  copiedSymbolNotOpened: refusal(
+    '31052',
+    'Cannot set trading symbol that have not been opened by traders.',
+  ),
 } as const
 
 function refusal(code: string, message: string): Refusal {

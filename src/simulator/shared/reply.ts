@@ -53,7 +53,12 @@ export function eachOf<
     if (reply.ok) result.successList.push(reply.data)
     else {
       const { orderId = '', clientOid = '' } = item
-      result.failureList.push({ orderId, clientOid, errorMsg: reply.message, errorCode: reply.code })
+      result.failureList.push({
+        orderId,
+        clientOid,
+        errorMsg: reply.message,
+        errorCode: reply.code,
+      })
     }
   }
   return accept(result)

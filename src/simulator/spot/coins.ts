@@ -28,11 +28,15 @@ export const COINS: readonly Coin[] = [
   },
   {
     coin: 'BTC',
-    chains: [{ chain: 'BTC', withdrawFee: '0.0001', minWithdrawAmount: '0.0005', withdrawMinScale: 8 }],
+    chains: [
+      { chain: 'BTC', withdrawFee: '0.0001', minWithdrawAmount: '0.0005', withdrawMinScale: 8 },
+    ],
   },
   {
     coin: 'ETH',
-    chains: [{ chain: 'ERC20', withdrawFee: '0.001', minWithdrawAmount: '0.01', withdrawMinScale: 8 }],
+    chains: [
+      { chain: 'ERC20', withdrawFee: '0.001', minWithdrawAmount: '0.01', withdrawMinScale: 8 },
+    ],
   },
 ]
 

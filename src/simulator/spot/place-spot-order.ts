@@ -112,7 +112,8 @@ function readTerms(
   const isLimit = orderType === 'limit'
   if (isLimit && request.price === undefined) return refusals.parameterEmpty('price')
   const isWaiting = request.tpslType === 'tpsl'
-  if (isWaiting && request.triggerPrice === undefined) return refusals.parameterEmpty('triggerPrice')
+  if (isWaiting && request.triggerPrice === undefined)
+    return refusals.parameterEmpty('triggerPrice')
   const triggerPrice = decimal((isWaiting && request.triggerPrice) || '0')
   const terms: SpotTerms = {
     uid,
@@ -125,7 +126,9 @@ function readTerms(
     price: decimal((isLimit && request.price) || '0'),
     size: decimal(request.size),
     isQuoteSized: !isLimit && side === 'buy',
-    trigger: isWaiting ? { price: triggerPrice, isAbove: triggerPrice.gte(pair.lastPrice()) } : undefined,
+    trigger: isWaiting
+      ? { price: triggerPrice, isAbove: triggerPrice.gte(pair.lastPrice()) }
+      : undefined,
     entry: 'API',
     source: isLimit ? 'normal' : 'market',
     deductsFee: state.settings.deductsFees,
@@ -139,7 +142,11 @@ function readTerms(
   )
 }
 
-function numberRefusal({ rules }: SpotPair, terms: SpotTerms, request: PlaceRequest): Refusal | undefined {
+function numberRefusal(
+  { rules }: SpotPair,
+  terms: SpotTerms,
+  request: PlaceRequest,
+): Refusal | undefined {
   const sizeDecimals = terms.isQuoteSized ? rules.quoteDecimals : rules.sizeDecimals
   const checks = [
     { name: 'size', value: request.size, scale: sizeDecimals },
@@ -177,9 +184,16 @@ function priceRefusal(pair: SpotPair, terms: SpotTerms): Refusal | undefined {
   return isBuy ? refusals.postOnlyBuyWouldTake : refusals.postOnlySellWouldTake
 }
 
-function accountRefusal(state: SpotState, { rules }: SpotPair, terms: SpotTerms): Refusal | undefined {
+function accountRefusal(
+  state: SpotState,
+  { rules }: SpotPair,
+  terms: SpotTerms,
+): Refusal | undefined {
   const { uid, clientOid } = terms
-  if (clientOid !== undefined && state.orders.of(uid).some((order) => order.clientOid === clientOid)) {
+  if (
+    clientOid !== undefined &&
+    state.orders.of(uid).some((order) => order.clientOid === clientOid)
+  ) {
     return refusals.duplicateClientOid.spot
   }
   const open = openOrdersOf(state, uid).filter((order) => order.symbol === rules.symbol)

@@ -99,7 +99,11 @@ function amountText(amount: Decimal): string {
  * the account pays, in all their digits. Recent orders have the key `newFees`; earlier ones a key named
  * after the fee-deduction coin; the detail endpoint writes both, in the alphabet's order.
  */
-function feeText(state: SpotState, order: SpotOrder, keys: readonly ('newFees' | 'coin')[]): string {
+function feeText(
+  state: SpotState,
+  order: SpotOrder,
+  keys: readonly ('newFees' | 'coin')[],
+): string {
   const { fees, deductsFee, filledBase } = order
   if (!filledBase.gt(ZERO)) return ''
   const obtained = obtainedCoin(pairOf(state, order.symbol).rules, order)

@@ -7,7 +7,15 @@ export type SpotOrderSource = 'normal' | 'market' | 'spot_follower_buy' | 'spot_
 /** What is asked for, after validation. */
 export interface SpotTerms extends Pick<
   PairOrder,
-  'uid' | 'symbol' | 'direction' | 'orderType' | 'force' | 'stpMode' | 'price' | 'size' | 'isQuoteSized'
+  | 'uid'
+  | 'symbol'
+  | 'direction'
+  | 'orderType'
+  | 'force'
+  | 'stpMode'
+  | 'price'
+  | 'size'
+  | 'isQuoteSized'
 > {
   /** Undefined: the exchange makes one. */
   readonly clientOid: string | undefined

@@ -3,7 +3,12 @@ import { SPOT_HISTORY_PAGE_MAX } from '../../protocol/spot/spot-history-orders.t
 import { textsOf } from '../wallet/rounding.ts'
 import type { AccountRef } from '../shared/account.ts'
 import { accept, type Reply } from '../shared/reply.ts'
-import { lastNinetyDays, readHistory, type HistoryQuery, type HistoryRules } from '../shared/history-page.ts'
+import {
+  lastNinetyDays,
+  readHistory,
+  type HistoryQuery,
+  type HistoryRules,
+} from '../shared/history-page.ts'
 import { openOrdersOf } from '../services/pair-order.ts'
 import { ZERO } from '../../lib/decimal.ts'
 import type { SpotOrder } from './spot-order.ts'
@@ -37,7 +42,9 @@ export function spotOrderInfo(
     orderId === undefined
       ? state.orders
           .of(uid)
-          .find((one) => one.isClientOidOwn && one.clientOid === clientOid && one.filledBase.eq(ZERO))
+          .find(
+            (one) => one.isClientOidOwn && one.clientOid === clientOid && one.filledBase.eq(ZERO),
+          )
       : state.orders.find(uid, orderId)
   return accept(order === undefined ? [] : [toOrderDetail(state, order)])
 }
@@ -80,7 +87,10 @@ function orderPage(
 export function spotAssetRows(
   state: SpotState,
   { uid }: AccountRef,
-  { coin: asked, assetType }: { readonly coin?: string | undefined; readonly assetType?: string | undefined },
+  {
+    coin: asked,
+    assetType,
+  }: { readonly coin?: string | undefined; readonly assetType?: string | undefined },
 ) {
   const rows = [...state.ports.wallet.coins(uid, 'spot')]
     .filter(([coin]) => !asked || coin === asked.toUpperCase())

@@ -38,7 +38,8 @@ export function openSpotState(ports: ServicePorts, settings: SpotSettings): Spot
   const { symbols, ordersMax, withdrawalsMax } = settings
   return {
     ...openPairs<SpotOrder, SpotSymbol>(ports, symbols.map(readSpotSymbol), {
-      ...{ table: 'spot_orders', ordersMax },
+      table: 'spot_orders',
+      ordersMax,
       decimals: ['quoteSize', 'total', 'deducted', 'remainder'],
     }),
     settings,

@@ -4,7 +4,9 @@ import type { Pair } from '../services/pair-market.ts'
 import type { FeeRates } from '../wallet/fees.ts'
 
 /** A trading pair as the wire writes it, with a text in every field. Document: Spot symbol. */
-export interface SpotSymbolRow extends Readonly<Record<keyof ResponseOf<'spotSymbols'>[number], string>> {
+export interface SpotSymbolRow extends Readonly<
+  Record<keyof ResponseOf<'spotSymbols'>[number], string>
+> {
   readonly status: 'offline' | 'gray' | 'online' | 'halt'
   readonly areaSymbol: 'yes' | 'no'
 }
@@ -49,8 +51,14 @@ export function readSpotSymbol(row: SpotSymbolRow): SpotSymbol {
   const one = decimal('1')
   const { symbol, baseCoin, quoteCoin } = row
   return {
-    ...{ row, symbol, baseCoin, quoteCoin },
-    feeRates: { taker: decimal(row.takerFeeRate), maker: decimal(row.makerFeeRate) },
+    row,
+    symbol,
+    baseCoin,
+    quoteCoin,
+    feeRates: {
+      taker: decimal(row.takerFeeRate),
+      maker: decimal(row.makerFeeRate),
+    },
     priceDecimals: Number(row.pricePrecision),
     sizeDecimals: Number(row.quantityPrecision),
     quoteDecimals: Number(row.quotePrecision),

@@ -17,7 +17,9 @@ export function createVenue(
   clock: { readonly now: number } = state.ports.clock,
 ): Venue<SpotOrder> {
   return createPairVenue<SpotOrder>({
-    ...{ trading: state, clock, pair },
+    trading: state,
+    clock,
+    pair,
     balanceOf: () => 'spot',
     isForced: () => false,
     receive: (order, receipt) => chargeFee(state, order, receipt, clock.now),
@@ -55,7 +57,9 @@ function chargeFee(
   const platformBalance = spotBalance(order.uid, platformCoin.name)
   const { deducted, remainder } = order.deductsFee
     ? deductFee({
-        ...{ total, worth: order.direction === 'buy' ? total.times(price) : total, ratio },
+        total,
+        worth: order.direction === 'buy' ? total.times(price) : total,
+        ratio,
         price: platformCoinPrice(platformCoin, state.ports.seed, now),
         available: state.ports.wallet.coin(platformBalance).available,
       })

@@ -23,7 +23,10 @@ export function withdraw(
   const coin = coinNamed(state, request.coin)
   if (coin === undefined) return refusals.coinUnknown.spot
   const { clientOid = '' } = request
-  if (clientOid !== '' && state.withdrawals.of(uid).some((record) => record.clientOid === clientOid)) {
+  if (
+    clientOid !== '' &&
+    state.withdrawals.of(uid).some((record) => record.clientOid === clientOid)
+  ) {
     return refusals.duplicateClientOid.spot
   }
   const route =
@@ -104,6 +107,7 @@ function sizeRefusal(size: string, chain: CoinChain): Refusal | undefined {
 
 /** The platform's own coin has no chain: it moves between accounts only. */
 function coinNamed({ settings }: SpotState, name: string): Coin | undefined {
-  if (isSameName(name, settings.platformCoin.name)) return { coin: settings.platformCoin.name, chains: [] }
+  if (isSameName(name, settings.platformCoin.name))
+    return { coin: settings.platformCoin.name, chains: [] }
   return COINS.find(({ coin }) => isSameName(coin, name))
 }

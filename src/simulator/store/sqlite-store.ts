@@ -14,7 +14,10 @@ import type { RowStore, StoredRow } from './row-store.ts'
 export class SqliteStore implements RowStore {
   readonly #path: string
   readonly #database: DatabaseSync
-  readonly #tables = new Map<string, { readonly put: StatementSync; readonly drop: StatementSync }>()
+  readonly #tables = new Map<
+    string,
+    { readonly put: StatementSync; readonly drop: StatementSync }
+  >()
 
   /** @throws Failure SIMULATOR_STORE_FOLDER, SIMULATOR_STORE_FOREIGN, SIMULATOR_STORE_CORRUPT, SIMULATOR_STORE_UNUSABLE */
   constructor(path: string) {
@@ -72,7 +75,9 @@ function openDatabase(path: string): DatabaseSync {
     database = new DatabaseSync(path)
     // Before anything of it is changed.
     assertOwn(database, path)
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF')
+    database.exec(
+      'PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF',
+    )
     // Takes the lock now, so that a second simulator fails at its start.
     database.exec('BEGIN IMMEDIATE; COMMIT')
     return database
@@ -100,7 +105,11 @@ function assertPlace(path: string): void {
     })
   }
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
-    throw foreign(path, 'a directory', `name a file in it, such as ${join(path, 'exchange.sqlite')}`)
+    throw foreign(
+      path,
+      'a directory',
+      `name a file in it, such as ${join(path, 'exchange.sqlite')}`,
+    )
 }
 
 /** For what SQLite did not write. */
@@ -175,7 +184,8 @@ function assertOwn(database: DatabaseSync, path: string): void {
         .map(({ name }) => String(name))
         .join() !== 'id,json',
   )
-  if (other !== undefined) throw foreign(path, `an SQLite database of another program, with a table ${other}`)
+  if (other !== undefined)
+    throw foreign(path, `an SQLite database of another program, with a table ${other}`)
 }
 
 function foreign(path: string, found: string, hint = FOREIGN_HINT): Failure {

@@ -124,7 +124,15 @@ export class StoredRows {
 }
 
 /** For what stands in a table that no part of the exchange can read. */
-export function damagedRow({ table, id, cause }: { table: string; id: string; cause?: unknown }): Failure {
+export function damagedRow({
+  table,
+  id,
+  cause,
+}: {
+  table: string
+  id: string
+  cause?: unknown
+}): Failure {
   return new Failure({
     code: 'SIMULATOR_STORE_DAMAGED',
     sentence: 'a stored row of the simulator cannot be read',

@@ -75,7 +75,8 @@ function createVirtualSubaccounts(
 function create(state: SubaccountState, parentUid: string, alias: string): Subaccount | undefined {
   const { ports, settings, byAlias } = state
   const key = alias.toLowerCase()
-  if (byAlias.has(key) || subaccountsOf(state, parentUid).length >= settings.subaccountsMax) return undefined
+  if (byAlias.has(key) || subaccountsOf(state, parentUid).length >= settings.subaccountsMax)
+    return undefined
   const uid = subaccountUid(ports.sequence.next())
   const subaccount = { uid, parentUid, alias, createdAt: ports.clock.now }
   byAlias.set(key, subaccount)

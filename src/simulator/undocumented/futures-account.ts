@@ -37,7 +37,9 @@ const named = { symbol, productType, marginCoin: anyMarginCoin }
 const leverageText = z.string().optional()
 const leverages = {
   ...named,
-  ...{ leverage: leverageText, longLeverage: leverageText, shortLeverage: leverageText },
+  leverage: leverageText,
+  longLeverage: leverageText,
+  shortLeverage: leverageText,
   holdSide: z.enum(['long', 'short']).optional(),
 }
 const modes = { ...named, marginMode }
@@ -52,11 +54,17 @@ const exits = {
 
 export const futuresAccountRows = {
   /** One margin coin, and the settings of one symbol. */
-  account: read('/mix/account/account', { asks: named, shows: textRow('marginCoin'), answer: showAccount }),
+  account: read('/mix/account/account', {
+    asks: named,
+    shows: textRow('marginCoin'),
+    answer: showAccount,
+  }),
   /** Every margin coin of a product type, as far as the account has touched it. */
   accounts: read('/mix/account/accounts', {
     asks: { productType },
-    shows: z.array(z.looseObject({ marginCoin: z.string(), assetList: z.array(textRow('coin')).nullish() })),
+    shows: z.array(
+      z.looseObject({ marginCoin: z.string(), assetList: z.array(textRow('coin')).nullish() }),
+    ),
     answer: showAccounts,
   }),
   /** With their exits. Document: Futures position, as in single-position. */
@@ -94,7 +102,9 @@ function showAccount(state: CoreState, { uid }: AccountRef, request: Asked<typeo
   const leverage = String(leverageOf(account, instrument))
   return accept({
     ...moneyFields(state, account, instrument.marginCoin).fields,
-    ...{ crossedMarginLeverage: leverage, isolatedLongLever: leverage, isolatedShortLever: leverage },
+    crossedMarginLeverage: leverage,
+    isolatedLongLever: leverage,
+    isolatedShortLever: leverage,
     marginMode: shownMarginMode(account, instrument),
     posMode: account.setup.positionMode,
     assetMode: 'single',
@@ -116,13 +126,21 @@ function showAccounts(state: CoreState, { uid }: AccountRef, request: { productT
           ...fields,
           isolatedMargin: plain(held.isolated),
           crossedMargin: plain(held.crossed),
-          ...{ unionTotalMagin: '0', unionAvailable: '0', unionMm: '0', assetList: [], assetMode: 'single' },
+          unionTotalMagin: '0',
+          unionAvailable: '0',
+          unionMm: '0',
+          assetList: [],
+          assetMode: 'single',
         }
       }),
   )
 }
 
-function showPositions(state: CoreState, { uid }: AccountRef, request: Asked<typeof positionsOfProduct>) {
+function showPositions(
+  state: CoreState,
+  { uid }: AccountRef,
+  request: Asked<typeof positionsOfProduct>,
+) {
   const account = accountOf(state, uid)
   const asked = { productType: request.productType, marginCoin: request.marginCoin }
   const held = [...account.positions.values()].filter(isOfAsked(state, asked))
@@ -140,7 +158,9 @@ function moneyFields(state: CoreState, account: Account, coin: string) {
   for (const one of positionsOfCoin(state, account, coin)) {
     const entry = symbolOf(state, one.symbol)
     held[one.marginMode] = held[one.marginMode].plus(heldMargin(entry, one))
-    profit[one.marginMode] = profit[one.marginMode].plus(unrealised(entry.instrument, one, entry.markTicks))
+    profit[one.marginMode] = profit[one.marginMode].plus(
+      unrealised(entry.instrument, one, entry.markTicks),
+    )
   }
   const { equity } = crossedStanding(state, account, coin)
   const available = availableMargin(state, account, coin)
@@ -150,7 +170,9 @@ function moneyFields(state: CoreState, account: Account, coin: string) {
     marginCoin: coin,
     locked: plain(equity.minus(held.crossed).minus(available)),
     available: plain(unsetBalance(state, account, coin)),
-    ...{ crossedMaxAvailable: spendable, isolatedMaxAvailable: spendable, maxTransferOut: spendable },
+    crossedMaxAvailable: spendable,
+    isolatedMaxAvailable: spendable,
+    maxTransferOut: spendable,
     accountEquity: whole,
     usdtEquity: coin.endsWith('USDT') ? whole : '',
     btcEquity: coin.endsWith('BTC') ? whole : '',
@@ -181,7 +203,9 @@ function setLeverage(state: CoreState, { uid }: AccountRef, request: Asked<typeo
   if (isHeld(account, instrument)) return refusals.leverageHeld
   if (isOrdered(account, instrument)) return refusals.leverageOrdered
   const { leverageBySymbol } = account.choices
-  choose(state, account, { leverageBySymbol: { ...leverageBySymbol, [instrument.symbol]: leverage } })
+  choose(state, account, {
+    leverageBySymbol: { ...leverageBySymbol, [instrument.symbol]: leverage },
+  })
   return accept(toSymbolAnswer(account, instrument))
 }
 
@@ -234,7 +258,9 @@ function toSymbolAnswer(account: Account, instrument: Instrument) {
   return {
     symbol: instrument.symbol,
     marginCoin: instrument.marginCoin,
-    ...{ longLeverage: leverage, shortLeverage: leverage, crossMarginLeverage: leverage },
+    longLeverage: leverage,
+    shortLeverage: leverage,
+    crossMarginLeverage: leverage,
     marginMode: shownMarginMode(account, instrument),
   }
 }

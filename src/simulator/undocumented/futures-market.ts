@@ -130,24 +130,44 @@ function toCurrency(row: MarginSymbol) {
   const { symbol: pair, baseCoin, quoteCoin } = row
   const feeRate = row.feeRate.toString()
   return {
-    ...{ symbol: pair, baseCoin, quoteCoin },
+    symbol: pair,
+    baseCoin,
+    quoteCoin,
     maxCrossedLeverage: row.crossedLeverageMax.toString(),
     maxIsolatedLeverage: row.isolatedLeverageMax.toString(),
-    ...{ warningRiskRatio: '0.8', liquidationRiskRatio: '1' },
+    warningRiskRatio: '0.8',
+    liquidationRiskRatio: '1',
     minTradeAmount: row.baseMin.toString(),
-    ...{ maxTradeAmount: '0', takerFeeRate: feeRate, makerFeeRate: feeRate },
+    maxTradeAmount: '0',
+    takerFeeRate: feeRate,
+    makerFeeRate: feeRate,
     pricePrecision: String(row.priceDecimals),
     quantityPrecision: String(row.sizeDecimals),
     minTradeUSDT: row.notionalMin.toString(),
-    ...{ isBorrowable: true, userMinBorrow: '1', status: '1' },
-    ...{ isIsolatedBaseBorrowable: true, isIsolatedQuoteBorrowable: true, isCrossBorrowable: true },
+    isBorrowable: true,
+    userMinBorrow: '1',
+    status: '1',
+    isIsolatedBaseBorrowable: true,
+    isIsolatedQuoteBorrowable: true,
+    isCrossBorrowable: true,
   }
 }
 
 const MINUTE_MS = 60_000
 const MINUTES: Readonly<Record<string, number>> = {
-  ...{ '1m': 1, '3m': 3, '5m': 5, '15m': 15, '30m': 30, '1H': 60, '4H': 240, '6H': 360, '12H': 720 },
-  ...{ '1D': 1440, '6Hutc': 360, '12Hutc': 720, '1Dutc': 1440 },
+  '1m': 1,
+  '3m': 3,
+  '5m': 5,
+  '15m': 15,
+  '30m': 30,
+  '1H': 60,
+  '4H': 240,
+  '6H': 360,
+  '12H': 720,
+  '1D': 1440,
+  '6Hutc': 360,
+  '12Hutc': 720,
+  '1Dutc': 1440,
 }
 const CANDLES_DEFAULT = 100
 const CANDLES_MAX = 1000

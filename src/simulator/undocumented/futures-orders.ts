@@ -1,12 +1,30 @@
 import { z } from 'zod'
 import { sumDecimals, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { batchPlaceOrder } from '../../protocol/futures/batch-place-order.ts'
-import { batchResult, marginCoin, orderReference, productType, symbol } from '../../protocol/values.ts'
-import { accountOf, leverageOf, symbolOf, type Account, type CoreState } from '../futures/core-state.ts'
+import {
+  batchResult,
+  marginCoin,
+  orderReference,
+  productType,
+  symbol,
+} from '../../protocol/values.ts'
+import {
+  accountOf,
+  leverageOf,
+  symbolOf,
+  type Account,
+  type CoreState,
+} from '../futures/core-state.ts'
 import { isOfAsked, listedSymbol } from '../futures/instruments/asked-symbols.ts'
 import { priceText, sizeText } from '../futures/instruments/instruments.ts'
 import { cancelAll, cancelByUser } from '../futures/orders/cancel-orders.ts'
-import { orderIdText, referenceOf, sequenceOfId, wireSide, type Order } from '../futures/orders/order.ts'
+import {
+  orderIdText,
+  referenceOf,
+  sequenceOfId,
+  wireSide,
+  type Order,
+} from '../futures/orders/order.ts'
 import { placeOne } from '../futures/orders/place-orders.ts'
 import type { Fill } from '../futures/positions/fill.ts'
 import { baseSize, quoteValue, type Position } from '../futures/positions/position.ts'
@@ -46,7 +64,10 @@ export const futuresOrderRows = {
     shows: orderReference,
     answer: (state: CoreState, account, request) => {
       const { orderType, force } = request
-      return placeOne(state, account, { ...request, force: orderType === 'limit' ? force : undefined })
+      return placeOne(state, account, {
+        ...request,
+        force: orderType === 'limit' ? force : undefined,
+      })
     },
   }),
   cancelOrder: change('/mix/order/cancel-order', {
@@ -67,7 +88,9 @@ export const futuresOrderRows = {
     answer: (state: CoreState, { uid }, request) => {
       const account = accountOf(state, uid)
       const order = findOrder(state, account, request)
-      return order === undefined ? refusals.orderDataUnknown : accept(toOrderRow(state, account, order))
+      return order === undefined
+        ? refusals.orderDataUnknown
+        : accept(toOrderRow(state, account, order))
     },
   }),
   /** Newest first, whenever they were placed. */
@@ -98,7 +121,11 @@ export const futuresOrderRows = {
   }),
 }
 
-function cancelNamed(state: CoreState, { uid }: AccountRef, request: AskedOrder): Reply<OrderReference> {
+function cancelNamed(
+  state: CoreState,
+  { uid }: AccountRef,
+  request: AskedOrder,
+): Reply<OrderReference> {
   const order = findOrder(state, accountOf(state, uid), request)
   if (order === undefined) return refusals.orderUnknown
   return isOpen(order) ? cancelByUser(state, order) : refusals.noOrderToCancel
@@ -123,7 +150,9 @@ function showOrders(
   orders: readonly Order[],
 ) {
   const asked = { productType: query.productType, symbol: query.symbol }
-  const listed = orders.filter(isOfAsked(state, asked)).map((order) => ({ order, ...referenceOf(order) }))
+  const listed = orders
+    .filter(isOfAsked(state, asked))
+    .map((order) => ({ order, ...referenceOf(order) }))
   return showPage(listed, query, {
     now: state.clock.now,
     timeOf: ({ order }) => order.createdAt,
@@ -160,35 +189,42 @@ function orderNamed(
  */
 function closePositions(state: CoreState, account: AccountRef, request: Asked<typeof positions>) {
   const { symbol: name, productType: product, holdSide } = request
-  const listed = name === undefined ? undefined : listedSymbol(state, { symbol: name, productType: product })
+  const listed =
+    name === undefined ? undefined : listedSymbol(state, { symbol: name, productType: product })
   if (listed?.ok === false) return listed
   const closed = [...accountOf(state, account.uid).positions.values()]
     .filter(isOfAsked(state, { productType: product, symbol: name }))
     .filter(({ slot, holdSide: held }) => slot === 'net' || !holdSide || held === holdSide)
     .map((position) => ({ position }))
   if (closed.length === 0) return refusals.noPosition
-  return eachOf<{ position: Position; orderId?: string; clientOid?: string }>(closed, ({ position }) => {
-    const { instrument } = symbolOf(state, position.symbol)
-    const isNet = position.slot === 'net'
-    return placeOne(state, account, {
-      symbol: position.symbol,
-      productType: product,
-      marginCoin: instrument.marginCoin,
-      marginMode: position.marginMode,
-      orderType: 'market',
-      size: sizeText(instrument, position.lots),
-      side: (position.holdSide === 'long') === isNet ? 'sell' : 'buy',
-      ...(isNet ? { reduceOnly: 'YES' } : { tradeSide: 'close' }),
-    })
-  })
+  return eachOf<{ position: Position; orderId?: string; clientOid?: string }>(
+    closed,
+    ({ position }) => {
+      const { instrument } = symbolOf(state, position.symbol)
+      const isNet = position.slot === 'net'
+      return placeOne(state, account, {
+        symbol: position.symbol,
+        productType: product,
+        marginCoin: instrument.marginCoin,
+        marginMode: position.marginMode,
+        orderType: 'market',
+        size: sizeText(instrument, position.lots),
+        side: (position.holdSide === 'long') === isNet ? 'sell' : 'buy',
+        ...(isNet ? { reduceOnly: 'YES' } : { tradeSide: 'close' }),
+      })
+    },
+  )
 }
 
 const PRICE_DECIMALS = 10
 
 /** The real exchange spells `canceled` with one l here, and `cancelled` in the document's spot orders. */
 const WIRE_STATUS = {
-  ...{ pending: 'live', live: 'live', partially_filled: 'partially_filled' },
-  ...{ filled: 'filled', cancelled: 'canceled' },
+  pending: 'live',
+  live: 'live',
+  partially_filled: 'partially_filled',
+  filled: 'filled',
+  cancelled: 'canceled',
 } as const
 
 /**
@@ -209,7 +245,9 @@ function toOrderRow(state: CoreState, account: Account, order: Order) {
     clientOid: order.clientOid,
     baseVolume: sizeText(instrument, order.filledLots),
     // Empty while nothing is filled.
-    priceAvg: quoteVolume.eq(ZERO) ? '' : quoteVolume.div(baseFilled).round(PRICE_DECIMALS).toString(),
+    priceAvg: quoteVolume.eq(ZERO)
+      ? ''
+      : quoteVolume.div(baseFilled).round(PRICE_DECIMALS).toString(),
     fee: sum(({ fee }) => negated(fee)).toString(),
     price: order.priceTicks === 0 ? '' : priceText(instrument, order.priceTicks),
     state: status,

@@ -24,7 +24,10 @@ import {
 } from './undocumented-row.ts'
 
 const planPage = {
-  planType: z.string().min(1).describe('normal_plan, track_plan or profit_loss: the exits of positions'),
+  planType: z
+    .string()
+    .min(1)
+    .describe('normal_plan, track_plan or profit_loss: the exits of positions'),
   ...orderPage,
 }
 const list = {
@@ -89,7 +92,9 @@ function cancelListed(state: CoreState, { uid }: AccountRef, request: Asked<type
       cancel,
     )
   return eachOf(names, (name) => {
-    const exit = pendingExits(state, account, request).find(({ orderId }) => orderId === name.orderId)
+    const exit = pendingExits(state, account, request).find(
+      ({ orderId }) => orderId === name.orderId,
+    )
     const plan = pending.find((candidate) => isPending(candidate) && isNamed(candidate, name))
     if (exit === undefined) return plan === undefined ? refusals.planOrderUnknown : cancel(plan)
     removeExit(state, exit)
@@ -114,7 +119,9 @@ function pendingExits(state: CoreState, { positions }: Account, asked: AskedPlan
 
 /** When both ids are given, orderId prevails. */
 function isNamed(plan: PlanOrder, { orderId, clientOid }: AskedIds): boolean {
-  return orderId === undefined ? clientOid === plan.clientOid : sequenceOfId(orderId) === plan.sequence
+  return orderId === undefined
+    ? clientOid === plan.clientOid
+    : sequenceOfId(orderId) === plan.sequence
 }
 
 function toPlanRow(state: CoreState, account: Account, plan: ListedPlan) {
@@ -125,7 +132,11 @@ function toPlanRow(state: CoreState, account: Account, plan: ListedPlan) {
     planType: plan.planType,
     symbol: plan.symbol,
     size: sizeText(instrument, plan.lots),
-    ...{ orderId, clientOid, price, executePrice: price, callbackRatio: plan.callbackPercent ?? '' },
+    orderId,
+    clientOid,
+    price,
+    executePrice: price,
+    callbackRatio: plan.callbackPercent ?? '',
     triggerPrice: priceText(instrument, plan.triggerTicks),
     triggerType: plan.triggerType,
     planStatus: plan.planStatus,

@@ -50,14 +50,26 @@ export function toPlan({ position, trigger, planType, orderId }: PositionExit): 
   const { symbol, slot, marginMode, lots, holdSide, openedAt, updatedAt } = position
   const { triggerTicks, triggerType, executeTicks = 0 } = trigger
   return {
-    ...{ planType, symbol, slot, marginMode, lots, triggerTicks, triggerType },
+    planType,
+    symbol,
+    slot,
+    marginMode,
+    lots,
+    triggerTicks,
+    triggerType,
     direction: holdSide === 'long' ? 'sell' : 'buy',
     action: slot === 'net' ? 'net' : 'close',
     orderType: executeTicks === 0 ? 'market' : 'limit',
     priceTicks: executeTicks,
     callbackPercent: undefined,
-    ...{ takeProfit: undefined, stopLoss: undefined, createdAt: openedAt, updatedAt },
-    ...{ orderId, clientOid: orderId, planStatus: 'live', orderSource: planType },
+    takeProfit: undefined,
+    stopLoss: undefined,
+    createdAt: openedAt,
+    updatedAt,
+    orderId,
+    clientOid: orderId,
+    planStatus: 'live',
+    orderSource: planType,
   }
 }
 
@@ -65,17 +77,25 @@ export function toPlan({ position, trigger, planType, orderId }: PositionExit): 
 export interface ListedPlan
   extends
     OrderReference,
-    Omit<PlanOrder, 'uid' | 'sequence' | 'planType' | 'status' | 'reduceOnly' | 'isRising' | 'extremeTicks'> {
+    Omit<
+      PlanOrder,
+      'uid' | 'sequence' | 'planType' | 'status' | 'reduceOnly' | 'isRising' | 'extremeTicks'
+    > {
   readonly planType: PlanOrder['planType'] | PositionExit['planType']
   readonly planStatus: 'live' | 'not_trigger'
   readonly orderSource: 'normal' | PositionExit['planType']
 }
 
 /** `…Price`, `…Type` and the execution price of an order's exit: empty where it has none. */
-export function triggerFields(name: string, instrument: Instrument, trigger: PositionTrigger | undefined) {
+export function triggerFields(
+  name: string,
+  instrument: Instrument,
+  trigger: PositionTrigger | undefined,
+) {
   const ticks = trigger?.executeTicks
   return {
-    [`${name.replace(/Trigger$/, '')}ExecutePrice`]: ticks === undefined ? '' : priceText(instrument, ticks),
+    [`${name.replace(/Trigger$/, '')}ExecutePrice`]:
+      ticks === undefined ? '' : priceText(instrument, ticks),
     [`${name}Price`]: trigger === undefined ? '' : priceText(instrument, trigger.triggerTicks),
     [`${name}Type`]: trigger?.triggerType ?? '',
   }

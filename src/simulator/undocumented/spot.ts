@@ -6,7 +6,16 @@ import { placeRequest, placeSpotOrder } from '../spot/place-spot-order.ts'
 import { spotAssetRows, spotSymbolRows, spotUnfilled } from '../spot/spot-queries.ts'
 import type { SpotState } from '../spot/spot-state.ts'
 import { cancelSpotOrder } from '../spot/spot.ts'
-import { byEitherId, change, place, read, readPublic, span, textRow, type Asked } from './undocumented-row.ts'
+import {
+  byEitherId,
+  change,
+  place,
+  read,
+  readPublic,
+  span,
+  textRow,
+  type Asked,
+} from './undocumented-row.ts'
 
 const tickersOf = { symbol: symbol.optional() }
 
@@ -31,9 +40,13 @@ export const spotRows = {
   spotCoins: readPublic('/spot/public/coins', {
     calls: 3,
     asks: { coin: z.string().optional() },
-    shows: z.array(z.looseObject({ coin: z.string(), chains: z.array(textRow('chain')).nullish() })),
+    shows: z.array(
+      z.looseObject({ coin: z.string(), chains: z.array(textRow('chain')).nullish() }),
+    ),
     answer: (_state: SpotState, _account, { coin: asked }) =>
-      accept(COINS.filter(({ coin }) => asked === undefined || coin === asked.toUpperCase()).map(toCoin)),
+      accept(
+        COINS.filter(({ coin }) => asked === undefined || coin === asked.toUpperCase()).map(toCoin),
+      ),
   }),
   spotAssets: read('/spot/account/assets', {
     asks: {
@@ -65,10 +78,32 @@ function spotTickers(state: SpotState, account: unknown, request: Asked<typeof t
     pairs.data.flatMap(({ symbol: pair }) => {
       const shown = state.ports.ticker(pair)
       if (shown === undefined) return []
-      const { open24h: open, high24h, low24h, openUtc, lastPr, bidPr, askPr, bidSz, askSz, ts } = shown
+      const {
+        open24h: open,
+        high24h,
+        low24h,
+        openUtc,
+        lastPr,
+        bidPr,
+        askPr,
+        bidSz,
+        askSz,
+        ts,
+      } = shown
       const { baseVolume, quoteVolume, usdtVolume, change24h, changeUtc24h } = shown
       const prices = { open, high24h, low24h, lastPr, bidPr, askPr, bidSz, askSz, openUtc }
-      return [{ symbol: pair, ...prices, baseVolume, quoteVolume, usdtVolume, change24h, changeUtc24h, ts }]
+      return [
+        {
+          symbol: pair,
+          ...prices,
+          baseVolume,
+          quoteVolume,
+          usdtVolume,
+          change24h,
+          changeUtc24h,
+          ts,
+        },
+      ]
     }),
   )
 }
@@ -77,7 +112,9 @@ const COIN_IDS: Readonly<Record<string, string>> = { BTC: '1', USDT: '2', ETH: '
 
 /** What of a chain the spot service has no use for. Facts of the real list of coins. */
 const ETHEREUM = {
-  ...{ depositConfirm: '12', withdrawConfirm: '64', minDepositAmount: '0.0001' },
+  depositConfirm: '12',
+  withdrawConfirm: '64',
+  minDepositAmount: '0.0001',
   browserUrl: 'https://etherscan.io/tx/',
   contractAddress: null,
 }
@@ -85,7 +122,9 @@ const ETHEREUM = {
 /** By coin and chain; a pair that is not here is one of Ethereum's. */
 const CHAIN_FACTS: Readonly<Record<string, object>> = {
   'USDT TRC20': {
-    ...{ depositConfirm: '1', withdrawConfirm: '1', minDepositAmount: '0.01' },
+    depositConfirm: '1',
+    withdrawConfirm: '1',
+    minDepositAmount: '0.01',
     browserUrl: 'https://tronscan.org/#/transaction/',
     contractAddress: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
   },
@@ -95,7 +134,9 @@ const CHAIN_FACTS: Readonly<Record<string, object>> = {
     contractAddress: '0xdac17f958d2ee523a2206206994597c13d831ec7',
   },
   'BTC BTC': {
-    ...{ depositConfirm: '1', withdrawConfirm: '1', minDepositAmount: '0.00001' },
+    depositConfirm: '1',
+    withdrawConfirm: '1',
+    minDepositAmount: '0.00001',
     browserUrl: 'https://www.blockchain.com/explorer/transactions/btc/',
     contractAddress: null,
   },
@@ -108,9 +149,15 @@ function toCoin({ coin, chains }: Coin, index: number) {
     transfer: 'true',
     chains: chains.map(({ chain, withdrawFee, minWithdrawAmount, withdrawMinScale }) => ({
       chain,
-      ...{ needTag: 'false', withdrawable: 'true', rechargeable: 'true' },
-      ...{ withdrawFee, extraWithdrawFee: '0', minWithdrawAmount },
-      ...{ withdrawMinScale: String(withdrawMinScale), withdrawStep: '0', congestion: 'normal' },
+      needTag: 'false',
+      withdrawable: 'true',
+      rechargeable: 'true',
+      withdrawFee,
+      extraWithdrawFee: '0',
+      minWithdrawAmount,
+      withdrawMinScale: String(withdrawMinScale),
+      withdrawStep: '0',
+      congestion: 'normal',
       ...(CHAIN_FACTS[`${coin} ${chain}`] ?? ETHEREUM),
     })),
   }

@@ -10,11 +10,16 @@ import { accept, type OrderReference, type Reply } from '../shared/reply.ts'
  * A row of an endpoint outside the document, which public clients call before anything else, with what answers it. The
  * request lets unknown parameters through. The daemon never depends on it.
  */
-export interface UndocumentedRow<State, Request extends z.ZodType, Response extends z.ZodType> extends Omit<
-  Endpoint<string, Request, Response>,
-  'name' | 'toWire' | 'rules'
-> {
-  readonly answer: (state: State, account: AccountRef, request: z.input<Request>) => Reply<z.input<Response>>
+export interface UndocumentedRow<
+  State,
+  Request extends z.ZodType,
+  Response extends z.ZodType,
+> extends Omit<Endpoint<string, Request, Response>, 'name' | 'toWire' | 'rules'> {
+  readonly answer: (
+    state: State,
+    account: AccountRef,
+    request: z.input<Request>,
+  ) => Reply<z.input<Response>>
 }
 
 /** What is asked under such names, as its handler sees it. */
@@ -24,7 +29,11 @@ export type Asked<Shape extends z.ZodRawShape> = z.input<z.ZodObject<Shape>>
 interface Columns<State, Shape extends z.ZodRawShape, Response extends z.ZodType> {
   readonly asks?: Shape
   readonly shows: Response
-  readonly answer: (state: State, account: AccountRef, request: Asked<Shape>) => Reply<z.input<Response>>
+  readonly answer: (
+    state: State,
+    account: AccountRef,
+    request: Asked<Shape>,
+  ) => Reply<z.input<Response>>
   /** Calls a second. */
   readonly calls?: number
 }
@@ -37,8 +46,15 @@ function kindOf({ method, retry, auth = 'schemeA', scope = 'uid', calls: usual =
     path: string,
     { asks, shows, answer, calls = usual }: Columns<State, Shape, Response>,
   ): UndocumentedRow<State, z.ZodObject<Shape, z.core.$loose>, Response> => ({
-    ...{ method, path: `/api/v2${path}`, auth, retry },
-    limit: { calls, perMs: 1000, scope },
+    method,
+    path: `/api/v2${path}`,
+    auth,
+    retry,
+    limit: {
+      calls,
+      perMs: 1e3,
+      scope,
+    },
     section: 'outside the document',
     outside: true,
     request: z.looseObject(asks ?? ({} as Shape)),
@@ -48,7 +64,13 @@ function kindOf({ method, retry, auth = 'schemeA', scope = 'uid', calls: usual =
 }
 
 export const read = kindOf({ method: 'GET', retry: 'safe' })
-export const readPublic = kindOf({ method: 'GET', retry: 'safe', auth: 'public', scope: 'ip', calls: 20 })
+export const readPublic = kindOf({
+  method: 'GET',
+  retry: 'safe',
+  auth: 'public',
+  scope: 'ip',
+  calls: 20,
+})
 export const place = kindOf({ method: 'POST', retry: 'protocol' })
 /** A cancel or a setting. */
 export const change = kindOf({ method: 'POST', retry: 'repeatable' })

@@ -18,7 +18,9 @@ export const undocumentedRows = {
   ...undocumentedParts.margin,
 }
 
-export function answersOf<Rows extends Readonly<Record<string, { readonly answer: unknown }>>>(rows: Rows) {
+export function answersOf<Rows extends Readonly<Record<string, { readonly answer: unknown }>>>(
+  rows: Rows,
+) {
   const answers = Object.entries(rows).map(([name, { answer }]) => [name, answer])
   return Object.fromEntries(answers) as { readonly [Name in keyof Rows]: Rows[Name]['answer'] }
 }

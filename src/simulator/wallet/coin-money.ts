@@ -47,7 +47,12 @@ export type WalletBooking = keyof typeof COUNTERPARTY_OF | 'transfer'
 export type Flows = Partial<Record<WalletBooking, Decimal>>
 
 export const NO_COUNTERPARTIES = {
-  ...{ outside: ZERO, market: ZERO, fees: ZERO, interest: ZERO, insurance: ZERO, platform: ZERO },
+  outside: ZERO,
+  market: ZERO,
+  fees: ZERO,
+  interest: ZERO,
+  insurance: ZERO,
+  platform: ZERO,
 }
 
 export type Counterparties = Record<keyof typeof NO_COUNTERPARTIES, Decimal>

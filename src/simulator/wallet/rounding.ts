@@ -51,7 +51,9 @@ export function decimalOfFloat(value: number, decimals: number): Decimal {
 }
 
 /** Amounts under their names, each exactly. */
-export function textsOf<Amounts extends Readonly<Partial<Record<string, Decimal>>>>(amounts: Amounts) {
+export function textsOf<Amounts extends Readonly<Partial<Record<string, Decimal>>>>(
+  amounts: Amounts,
+) {
   const texts = Object.entries(amounts).map(([name, amount]) => [name, String(amount)])
   return Object.fromEntries(texts) as { readonly [Name in keyof Amounts]: string }
 }

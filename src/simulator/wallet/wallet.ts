@@ -120,7 +120,10 @@ export class Wallet {
   /** The books of every coin: `sum` is always zero. */
   sums(): readonly { readonly coin: string; readonly sum: string }[] {
     return [...this.#counterparties].map(([coin, counterparties]) => {
-      let sum = Object.values(counterparties).reduce((total, counterparty) => total.plus(counterparty), ZERO)
+      let sum = Object.values(counterparties).reduce(
+        (total, counterparty) => total.plus(counterparty),
+        ZERO,
+      )
       for (const { ref, money } of this.#accounts.values()) {
         if (ref.coin === coin) sum = sum.plus(equityOf(money))
       }
@@ -135,7 +138,9 @@ export class Wallet {
 
   /** Every row whose bookings do not explain its equity: always none. */
   unexplained(): readonly CoinRef[] {
-    return [...this.#accounts.values()].filter((account) => !isExplained(account)).map(({ ref }) => ref)
+    return [...this.#accounts.values()]
+      .filter((account) => !isExplained(account))
+      .map(({ ref }) => ref)
   }
 
   /** In the same order however often it was restarted. */
@@ -189,7 +194,12 @@ function plusDeltas(ref: CoinRef, money: CoinMoney, deltas: Partial<CoinMoney>):
   return sums
 }
 
-function shortage({ uid, balance, coin }: CoinRef, column: string, held: Decimal, delta: Decimal): Failure {
+function shortage(
+  { uid, balance, coin }: CoinRef,
+  column: string,
+  held: Decimal,
+  delta: Decimal,
+): Failure {
   return new Failure({
     code: 'SIMULATOR_WALLET_SHORT',
     sentence: 'a booking would take an account of the simulated exchange below zero',

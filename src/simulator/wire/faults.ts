@@ -52,7 +52,11 @@ const DEFAULT_DELAY_MS = { min: 1000, max: 5000 }
 export class FaultPlan {
   readonly #endpoints: readonly ServedName[] | undefined
   readonly #delayMs: { readonly min: number; readonly max: number }
-  readonly #streams: ReadonlyArray<{ readonly kind: FaultKind; readonly probability: number; random: Random }>
+  readonly #streams: ReadonlyArray<{
+    readonly kind: FaultKind
+    readonly probability: number
+    random: Random
+  }>
   readonly #delays: Random
   readonly #injected = new Map<FaultKind, number>()
 
@@ -61,7 +65,8 @@ export class FaultPlan {
     const random = createRandom(seed).fork('faults')
     const { endpoints, delayMs = DEFAULT_DELAY_MS } = settings
     const { min, max } = delayMs
-    if (!(min >= 0 && max >= min)) throw new RangeError(`delays must be in order, got ${min} to ${max}`)
+    if (!(min >= 0 && max >= min))
+      throw new RangeError(`delays must be in order, got ${min} to ${max}`)
     this.#endpoints = endpoints
     this.#delayMs = delayMs
     this.#delays = random.fork('delayMs')
@@ -84,7 +89,8 @@ export class FaultPlan {
     if (drawn === undefined) return undefined
     this.#injected.set(drawn, (this.#injected.get(drawn) ?? 0) + 1)
     const { min, max } = this.#delayMs
-    const delayMs = drawn === 'delayedAnswer' ? Math.round(min + this.#delays.next() * (max - min)) : 0
+    const delayMs =
+      drawn === 'delayedAnswer' ? Math.round(min + this.#delays.next() * (max - min)) : 0
     return { kind: drawn, delayMs }
   }
 

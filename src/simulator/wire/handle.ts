@@ -8,7 +8,12 @@ import { batchOf, withRefusedItems } from './checks/batches.ts'
 import { checkParameters, receiveWindowRefusal } from './checks/check-parameters.ts'
 import { RateLimits } from './checks/rate-limits.ts'
 import { gatewayRefusals, wireRefusals, type WireRefusal } from './checks/refusal.ts'
-import { createEndpointFinder, servedNames, type NamedEndpoint, type ServedName } from './served-rows.ts'
+import {
+  createEndpointFinder,
+  servedNames,
+  type NamedEndpoint,
+  type ServedName,
+} from './served-rows.ts'
 import { defaultWireSettings, REQUEST_TIME_TEXTS, type WireSettings } from './settings.ts'
 import type { WireCounters, WireEvent } from './server-event.ts'
 import type { WireRequest, WireResponse } from './wire-request.ts'
@@ -61,7 +66,10 @@ export class Wire {
     const { platformCoin, rateLimits } = this.#options.settings
     this.#endpointAt = createEndpointFinder(platformCoin)
     this.#limits = new RateLimits(rateLimits)
-    this.#requests = Object.fromEntries(servedNames.map((name) => [name, 0])) as Record<ServedName, number>
+    this.#requests = Object.fromEntries(servedNames.map((name) => [name, 0])) as Record<
+      ServedName,
+      number
+    >
   }
 
   handle(request: WireRequest): WireResponse {
@@ -116,7 +124,8 @@ export class Wire {
     }
     if (limit.scope === 'uid' && !this.#take(endpoint, taken)) return wireRefusals.tooManyRequests
     const checked = checkParameters(endpoint, request, settings)
-    if (!checked.ok) return auth === 'schemeB' ? gatewayRefusals.badRequest(checked.message) : checked
+    if (!checked.ok)
+      return auth === 'schemeB' ? gatewayRefusals.badRequest(checked.message) : checked
     const { parameters, refusedItems } = checked.data
     const late = receiveWindowRefusal(parameters, now)
     if (late !== undefined) return late
@@ -127,7 +136,10 @@ export class Wire {
   #authenticate(auth: 'schemeA' | 'schemeB', { request, now }: TakenRequest): Reply<AccountSetup> {
     const { exchange, settings } = this.#options
     if (auth === 'schemeB')
-      return authenticateGateway(request, { accountByKey: (key) => exchange.accountByGatewayKey(key), now })
+      return authenticateGateway(request, {
+        accountByKey: (key) => exchange.accountByGatewayKey(key),
+        now,
+      })
     const accountByKey = (key: string) => exchange.accountByKey(key)
     return authenticate(request, { accountByKey, toleranceMs: settings.timestampToleranceMs, now })
   }
@@ -153,19 +165,29 @@ export class Wire {
     const headers: Record<string, string> = { 'content-type': 'application/json;charset=UTF-8' }
     if (remaining !== undefined) headers['x-mbx-used-remain-limit'] = String(remaining)
     if (!outcome.ok) {
-      const { status = businessErrorStatus, code, message }: Partial<WireRefusal> & Refusal = outcome
-      return { status, headers, body: JSON.stringify({ code, msg: message, requestTime: now, data: null }) }
+      const {
+        status = businessErrorStatus,
+        code,
+        message,
+      }: Partial<WireRefusal> & Refusal = outcome
+      return {
+        status,
+        headers,
+        body: JSON.stringify({ code, msg: message, requestTime: now, data: null }),
+      }
     }
     const { textField = 'msg', name } = endpoint ?? {}
     const at = name !== undefined && REQUEST_TIME_TEXTS.includes(name) ? `"${now}"` : now
     const head = `{"code":"00000","${textField}":"success","requestTime":${at},"data":`
-    if (name === 'tickers') return { status: 200, headers, body: this.#tickersBody(head, outcome.data) }
+    if (name === 'tickers')
+      return { status: 200, headers, body: this.#tickersBody(head, outcome.data) }
     return { status: 200, headers, body: `${head}${JSON.stringify(outcome.data ?? null)}}` }
   }
 
   /** Hundreds of rows, asked for many times a second: written once for each array that the core answers. */
   #tickersBody(head: string, data: unknown): Buffer {
-    if (typeof data !== 'object' || data === null) return Buffer.from(`${head}${JSON.stringify(data)}}`)
+    if (typeof data !== 'object' || data === null)
+      return Buffer.from(`${head}${JSON.stringify(data)}}`)
     const json = this.#tickersJson.get(data) ?? Buffer.from(JSON.stringify(data))
     this.#tickersJson.set(data, json)
     return Buffer.concat([Buffer.from(head), json, CLOSING_BRACE])

@@ -11,7 +11,9 @@ export const servedRows = { ...endpoints, ...undocumentedRows }
 export type ServedName = keyof typeof servedRows
 export type ServedRequestOf<Name extends ServedName> = z.input<(typeof servedRows)[Name]['request']>
 /** What a server answers in the envelope's `data`. */
-export type ServedResponseOf<Name extends ServedName> = z.input<(typeof servedRows)[Name]['response']>
+export type ServedResponseOf<Name extends ServedName> = z.input<
+  (typeof servedRows)[Name]['response']
+>
 
 export const servedNames = Object.keys(servedRows) as readonly ServedName[]
 

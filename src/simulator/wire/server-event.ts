@@ -13,7 +13,11 @@ export type WireEvent =
       readonly message: string
     }
   /** The exchange itself broke: a defect to be reported. */
-  | { readonly kind: 'handlerFailed'; readonly endpoint: ServedName | undefined; readonly reason: string }
+  | {
+      readonly kind: 'handlerFailed'
+      readonly endpoint: ServedName | undefined
+      readonly reason: string
+    }
 
 export interface WireCounters {
   /** Requests by endpoint, refused ones too. */
@@ -27,7 +31,11 @@ export interface WireCounters {
 /** What the simulator has to say of itself, for a log. */
 export type ServerEvent =
   | WireEvent
-  | { readonly kind: 'faultInjected'; readonly fault: FaultKind; readonly endpoint: ServedName | undefined }
+  | {
+      readonly kind: 'faultInjected'
+      readonly fault: FaultKind
+      readonly endpoint: ServedName | undefined
+    }
   /** The market could not be played; quotes stand still until it can. */
   | { readonly kind: 'marketFailed'; readonly reason: string }
   /** A recording has rows with more than so many lots, which are played as so many. */

@@ -86,7 +86,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 /** What never fails: a defect is reported and answered, and the next request is served. */
-function createListener({ bodyBytesMax, onEvent }: ServerOptions, answerer: Answerer): RequestListener {
+function createListener(
+  { bodyBytesMax, onEvent }: ServerOptions,
+  answerer: Answerer,
+): RequestListener {
   const frontPage = renderFrontPage(servedNames.map(servedRow))
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     if (isFrontPage(incoming)) {
@@ -101,7 +104,10 @@ function createListener({ bodyBytesMax, onEvent }: ServerOptions, answerer: Answ
     serve(incoming, outgoing).catch((error: unknown) => {
       onEvent({ kind: 'serverFailed', reason: messageOf(error) })
       if (outgoing.headersSent) outgoing.destroy()
-      else outgoing.writeHead(500, { 'content-type': 'text/plain; charset=UTF-8' }).end('internal error')
+      else
+        outgoing
+          .writeHead(500, { 'content-type': 'text/plain; charset=UTF-8' })
+          .end('internal error')
     })
   }
 }

@@ -15,7 +15,9 @@ let library: Library | undefined
 
 /** Some seven hundred files, which only strategies with indicators need: loaded when the first of them is. */
 export function loadIndicators(): Library {
-  return (library ??= createLibrary(createRequire(import.meta.url)('trading-signals') as typeof Signals))
+  return (library ??= createLibrary(
+    createRequire(import.meta.url)('trading-signals') as typeof Signals,
+  ))
 }
 
 /** With its Wilder's average to the bit, but for the simple average beside it, which is needed for the first value alone. */
@@ -110,7 +112,11 @@ function createWorker({ name, settings }: IndicatorSpec, series: CandleSeries): 
     case 'adx':
       return ofCandles(new ADX(period, Wilder), series)
     case 'donchian':
-      return withoutNewest(ofCandles(new DonchianChannels(period), series), series, settings[1] ?? 0)
+      return withoutNewest(
+        ofCandles(new DonchianChannels(period), series),
+        series,
+        settings[1] ?? 0,
+      )
     case 'bollinger':
       return ofCloses(new BollingerBands(period, second), series)
     case 'macd':
@@ -229,7 +235,11 @@ function ofWindow(series: CandleSeries, toValue: (spread: Spread) => number): Wo
     add: (index) => closes.push(read(series, 'close', index)),
     result() {
       const mean = getAverage(closes)
-      return toValue({ mean, deviation: getStandardDeviation(closes, mean), last: closes.at(-1) ?? mean })
+      return toValue({
+        mean,
+        deviation: getStandardDeviation(closes, mean),
+        last: closes.at(-1) ?? mean,
+      })
     },
   }
 }

@@ -38,7 +38,9 @@ export type NoIndicators = Readonly<Record<never, never>>
 
 /** `market.indicators`: undefined until there are enough closed candles. */
 export type IndicatorValues<Specs> = {
-  readonly [Name in keyof Specs]: Specs[Name] extends IndicatorSpec<infer Value> ? Value | undefined : never
+  readonly [Name in keyof Specs]: Specs[Name] extends IndicatorSpec<infer Value>
+    ? Value | undefined
+    : never
 }
 
 export interface Bands {
@@ -133,7 +135,11 @@ export function bollinger({
   deviations = 2,
   ...rest
 }: Period & { readonly deviations?: number }): IndicatorSpec<Bands> {
-  return spec({ name: 'bollinger', interval, settings: [period, deviations], candles: period }, period, rest)
+  return spec(
+    { name: 'bollinger', interval, settings: [period, deviations], candles: period },
+    period,
+    rest,
+  )
 }
 
 /** Difference of two exponential averages of closes, and the average of it. 8 × (slow + signal) candles. */
@@ -151,7 +157,11 @@ export function macd({
   readonly signal?: number
   readonly candles?: number
 }): IndicatorSpec<Macd> {
-  return spec({ name: 'macd', interval, settings: [fast, slow, signal], candles }, slow + signal, rest)
+  return spec(
+    { name: 'macd', interval, settings: [fast, slow, signal], candles },
+    slow + signal,
+    rest,
+  )
 }
 
 /** Where the close stands between low and high of `period` candles, 0 to 100, smoothed twice by simple averages. */
@@ -168,7 +178,11 @@ export function stochastic({
   readonly signal?: number
 }): IndicatorSpec<Stochastic> {
   const candles = period + slowing + signal - 2
-  return spec({ name: 'stochastic', interval, settings: [period, slowing, signal], candles }, candles, rest)
+  return spec(
+    { name: 'stochastic', interval, settings: [period, slowing, signal], candles },
+    candles,
+    rest,
+  )
 }
 
 /**
@@ -183,7 +197,11 @@ export function donchian({
   ...rest
 }: Period & { readonly shift?: number }): IndicatorSpec<Bands> {
   const settings = shift === 0 ? [period] : [period, shift]
-  return spec({ name: 'donchian', interval, settings, candles: period + shift }, period + shift, rest)
+  return spec(
+    { name: 'donchian', interval, settings, candles: period + shift },
+    period + shift,
+    rest,
+  )
 }
 
 /** How many (population) standard deviations the last close is above the mean of `period` closes. */
@@ -198,14 +216,22 @@ export function roc({ interval, period, ...rest }: Period): IndicatorSpec<number
 
 /** Population standard deviation of `period` closes, in quote coin. */
 export function standardDeviation({ interval, period, ...rest }: Period): IndicatorSpec<number> {
-  return spec({ name: 'standardDeviation', interval, settings: [period], candles: period }, period, rest)
+  return spec(
+    { name: 'standardDeviation', interval, settings: [period], candles: period },
+    period,
+    rest,
+  )
 }
 
 /**
  * @param rest What was given beside: a word that is not known would leave the default in its place.
  * @throws RangeError for what cannot be worked out: a check of the configuration reports it.
  */
-function spec<Value>(made: IndicatorSpec<Value>, candlesMin: number, rest: object): IndicatorSpec<Value> {
+function spec<Value>(
+  made: IndicatorSpec<Value>,
+  candlesMin: number,
+  rest: object,
+): IndicatorSpec<Value> {
   const { name, interval, settings, candles } = made
   const [unknown] = Object.keys(rest)
   if (unknown !== undefined) {
@@ -225,6 +251,17 @@ function spec<Value>(made: IndicatorSpec<Value>, candlesMin: number, rest: objec
   return Object.freeze(made)
 }
 
-const OPTIONS = ['shift', 'interval', 'period', 'candles', 'deviations', 'fast', 'slow', 'signal', 'slowing']
+const OPTIONS = [
+  'shift',
+  'interval',
+  'period',
+  'candles',
+  'deviations',
+  'fast',
+  'slow',
+  'signal',
+  'slowing',
+]
 
-export const INTERVAL_RULE = 'an interval is a number and ms, s, m, h or d that divides a day, at least 1s'
+export const INTERVAL_RULE =
+  'an interval is a number and ms, s, m, h or d that divides a day, at least 1s'

@@ -15,8 +15,18 @@ type Judge = (path: string, flags: unknown) => void
 
 /** Functions that ask only whether there is a file and of what kind, which imports tell too, and those that take opened files. */
 const HARMLESS = both([
-  ...['exists', 'stat', 'lstat', 'access', 'realpath', 'readdir'],
-  ...['close', 'read', 'write', 'fsync', 'fstat', 'ftruncate'],
+  'exists',
+  'stat',
+  'lstat',
+  'access',
+  'realpath',
+  'readdir',
+  'close',
+  'read',
+  'write',
+  'fsync',
+  'fstat',
+  'ftruncate',
 ])
 const READING = both(['readFile', 'createReadStream'])
 const OPENING = both(['open'])

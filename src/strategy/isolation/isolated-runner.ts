@@ -1,5 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  type Worker,
+} from 'node:worker_threads'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Snapshot } from '../../domain/snapshot.ts'
@@ -65,7 +70,9 @@ export async function openIsolatedRunner(options: IsolatedRunnerOptions): Promis
   const reason = await runner.start()
   if (reason === undefined) return runner
   await runner.stop()
-  throw strategyFailure('STRATEGY_THREAD', { facts: { strategy: options.strategyId, found: reason } })
+  throw strategyFailure('STRATEGY_THREAD', {
+    facts: { strategy: options.strategyId, found: reason },
+  })
 }
 
 /**
@@ -79,7 +86,9 @@ export async function openIsolatedRunner(options: IsolatedRunnerOptions): Promis
 export class IsolatedRunner {
   readonly strategyId: string
   readonly #options: IsolatedRunnerOptions
-  readonly #control = new Int32Array(new SharedArrayBuffer(CONTROL_LENGTH * Int32Array.BYTES_PER_ELEMENT))
+  readonly #control = new Int32Array(
+    new SharedArrayBuffer(CONTROL_LENGTH * Int32Array.BYTES_PER_ELEMENT),
+  )
   readonly #numbers: SharedArrayBuffer
   readonly #writer: MomentWriter
   #worker: Worker | undefined
@@ -119,7 +128,8 @@ export class IsolatedRunner {
     const worker = openProgramThread('./strategy-thread', import.meta.url, {
       workerData: this.#threadData(port2),
       transferList: [port2],
-      ...{ stdout: true, stderr: true },
+      stdout: true,
+      stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_LIMIT_MB },
     })
     worker.stdout.resume()
@@ -194,7 +204,8 @@ export class IsolatedRunner {
     const time = this.#timeOf(clock.monotonic() - startedAt, awaited === 'answered')
     if (awaited === 'answered') {
       const answer = this.#readAnswer()
-      if (answer.kind !== 'failed' || answer.code !== 'STRATEGY_MEMORY') return { ...answer, ...time }
+      if (answer.kind !== 'failed' || answer.code !== 'STRATEGY_MEMORY')
+        return { ...answer, ...time }
       this.#lose(worker, TOO_MUCH_MEMORY)
       return { ...answer, ...time, isPaused: true }
     }
@@ -220,15 +231,13 @@ export class IsolatedRunner {
     }))
     this.#control.fill(0)
     return {
-      ...{
-        port,
-        heapMb: this.#options.heapMb,
-        moduleFile,
-        strategyId,
-        params,
-        instruments: crossing,
-        numbers: this.#numbers,
-      },
+      port,
+      heapMb: this.#options.heapMb,
+      moduleFile,
+      strategyId,
+      params,
+      instruments: crossing,
+      numbers: this.#numbers,
       control: this.#control.buffer,
       stateText: this.#state === undefined ? this.#stateText : writeState(this.#state),
     }
@@ -243,7 +252,12 @@ export class IsolatedRunner {
       if (answered === asked) return 'answered'
       const leftMs = endAt - clock.monotonic()
       if (leftMs <= 0) return 'late'
-      const woken = Atomics.wait(this.#control, ANSWERED, answered, Math.min(leftMs, MEMORY_LOOKED_AT_MS))
+      const woken = Atomics.wait(
+        this.#control,
+        ANSWERED,
+        answered,
+        Math.min(leftMs, MEMORY_LOOKED_AT_MS),
+      )
       if (woken === 'timed-out' && isGrown()) return 'grown'
     }
   }
@@ -260,7 +274,12 @@ export class IsolatedRunner {
       const { intents, denials } = readIntents(this.strategyId, answer.intents, this.#intents)
       this.#state = readState(answer.state, this.#state)
       this.#intents = intents
-      return { kind: 'decided', intents, denials: [...answer.denials, ...denials], state: this.#state }
+      return {
+        kind: 'decided',
+        intents,
+        denials: [...answer.denials, ...denials],
+        state: this.#state,
+      }
     } catch (error) {
       return failed('STRATEGY_NO_DECISION', { found: messageOf(error) })
     }

@@ -7,7 +7,9 @@ function keep<Self, Args extends readonly unknown[], Result>(
   name: string,
 ): (self: Self, ...args: Args) => Result {
   const property = Object.getOwnPropertyDescriptor(prototype, name) ?? {}
-  const method = (Reflect.get(property, 'value') ?? Reflect.get(property, 'get')) as (...args: Args) => Result
+  const method = (Reflect.get(property, 'value') ?? Reflect.get(property, 'get')) as (
+    ...args: Args
+  ) => Result
   return Function.prototype.call.bind(method)
 }
 

@@ -40,7 +40,10 @@ export function readAnswer(strategyId: string, message: unknown): AnswerReading 
   }
 }
 
-function readFailure({ code, message }: Readonly<Record<string, unknown>>): AnswerReading['failure'] {
+function readFailure({
+  code,
+  message,
+}: Readonly<Record<string, unknown>>): AnswerReading['failure'] {
   const isKnown = typeof code === 'string' && Object.hasOwn(STRATEGY_FAILURES, code)
   return {
     code: isKnown ? (code as StrategyFailureCode) : 'STRATEGY_NO_DECISION',

@@ -47,7 +47,10 @@ export class ShownMoment {
 
   constructor({ numbers, instruments }: ThreadData) {
     this.#numbers = new Float64Array(numbers)
-    this.#instruments = instruments.map((one) => ({ ...one, notionalMin: decimal(one.notionalMin) }))
+    this.#instruments = instruments.map((one) => ({
+      ...one,
+      notionalMin: decimal(one.notionalMin),
+    }))
     this.#moments = this.#instruments.map(() => undefined)
     this.#tickers = new TickerTable(instruments.length)
     this.#columns = TICKER_COLUMNS.map((column) => this.#tickers.columns[column])
@@ -68,7 +71,8 @@ export class ShownMoment {
         funding: new Map([...funding].map(([symbol, text]) => [symbol, decimal(text)])),
       }
     }
-    if (feeds) this.#feeds = new Map([...feeds].map(([name, reading]) => [name, deepFreeze(reading)]))
+    if (feeds)
+      this.#feeds = new Map([...feeds].map(([name, reading]) => [name, deepFreeze(reading)]))
     for (const one of candles) this.#takeCandles(one)
   }
 

@@ -49,7 +49,10 @@ async function open(): Promise<StrategyRunner> {
   guardThread()
   const { moduleFile, strategyId, params, stateText } = data
   const strategy = await loadStrategy(moduleFile)
-  const instruments = data.instruments.map((one) => ({ ...one, notionalMin: decimal(one.notionalMin) }))
+  const instruments = data.instruments.map((one) => ({
+    ...one,
+    notionalMin: decimal(one.notionalMin),
+  }))
   const onSaid = (line: SaidLine): number => said.push(line)
   return createStrategyRunner({
     strategyId,
@@ -81,7 +84,10 @@ function serve(runner: StrategyRunner): never {
     const lines = said.splice(0)
     const answer: Answer = lines.length > 0 ? { ...decision, said: lines } : decision
     const isSame =
-      lines.length === 0 && before !== undefined && answer.kind === 'decided' && repeats(answer, before)
+      lines.length === 0 &&
+      before !== undefined &&
+      answer.kind === 'decided' &&
+      repeats(answer, before)
     if (!isSame) data.port.postMessage(answer)
     before = answer.kind === 'decided' ? answer : undefined
     Atomics.store(control, CPU_US, cpuMs === undefined ? -1 : Math.round(cpuMs * 1000))

@@ -87,7 +87,9 @@ export type Answer = { readonly said?: readonly SaidLine[] } & (
 )
 
 /** The first message of the thread: its strategy is loaded, or why it is not. */
-export type Ready = { readonly kind: 'ready' } | { readonly kind: 'unready'; readonly reason: string }
+export type Ready =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'unready'; readonly reason: string }
 
 /** What a thread is made with. */
 export interface ThreadData {

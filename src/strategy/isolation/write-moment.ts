@@ -1,4 +1,11 @@
-import { candleKey, type CandleSeries, capacityOf, newestOpenAt, read, toRows } from '../../domain/candles.ts'
+import {
+  candleKey,
+  type CandleSeries,
+  capacityOf,
+  newestOpenAt,
+  read,
+  toRows,
+} from '../../domain/candles.ts'
 import type { FeedReading } from '../../domain/feed.ts'
 import type { AccountMoment, InstrumentMoment, Snapshot } from '../../domain/snapshot.ts'
 import { TICKER_COLUMNS } from '../../domain/ticker-table.ts'
@@ -95,7 +102,8 @@ export class MomentWriter {
 
   #changedFeeds({ feeds }: Snapshot): ReadonlyMap<string, FeedReading> | undefined {
     const isSame =
-      feeds.size === this.#feeds.size && [...feeds].every(([name, one]) => this.#feeds.get(name) === one)
+      feeds.size === this.#feeds.size &&
+      [...feeds].every(([name, one]) => this.#feeds.get(name) === one)
     if (isSame) return undefined
     this.#feeds = new Map(feeds)
     return this.#feeds
@@ -142,7 +150,14 @@ class CandleChanges {
       const from = known?.series === series ? placeAfter(series, known.newestAt) : 0
       const { intervalMs, filled } = series
       const rows = toRows(series, from)
-      changed.push({ key, intervalMs, capacity: capacityOf(series), filled, isAnew: from === 0, rows })
+      changed.push({
+        key,
+        intervalMs,
+        capacity: capacityOf(series),
+        filled,
+        isAnew: from === 0,
+        rows,
+      })
     }
     return changed
   }
@@ -162,7 +177,13 @@ class AccountChanges {
 
   changed(account: AccountMoment): CrossingAccount | undefined {
     const { money, funding, marks, holdings, distances, equity } = account
-    const parts: readonly ReadonlyMap<string, unknown>[] = [money, funding, marks, holdings, distances]
+    const parts: readonly ReadonlyMap<string, unknown>[] = [
+      money,
+      funding,
+      marks,
+      holdings,
+      distances,
+    ]
     const isSame = parts.every((part, index) => isSameMap(this.#known.get(index), part))
     if (isSame && equity === this.#equity) return undefined
     this.#equity = equity

@@ -57,10 +57,17 @@ function runOnce(strategy: Strategy, params: unknown, instruments: readonly Inst
   try {
     const { candles } = resolveNeeds(strategy, params)
     const stepMs = Math.min(MINUTE_MS, ...candles.keys())
-    const needed = Math.max(0, ...[...candles].map(([intervalMs, count]) => (count * intervalMs) / stepMs))
+    const needed = Math.max(
+      0,
+      ...[...candles].map(([intervalMs, count]) => (count * intervalMs) / stepMs),
+    )
     const count = Math.min(PRICES_MAX, needed + PRICES_MIN)
     const [first, ...others] = instruments.map((instrument) => ({
-      instrument: { symbol: instrument.symbol, tickSize: instrument.tick.step, lotSize: instrument.lot.step },
+      instrument: {
+        symbol: instrument.symbol,
+        tickSize: instrument.tick.step,
+        lotSize: instrument.lot.step,
+      },
       prices: makePrices(instrument, count),
     }))
     const parsed = { ...strategy, params: { parse: () => params } } as unknown as Strategy
@@ -70,7 +77,10 @@ function runOnce(strategy: Strategy, params: unknown, instruments: readonly Inst
       notes: countDenials(run),
     }
   } catch (error) {
-    return { decisions: [messageOf(error)], notes: [`on made-up prices it fails: ${messageOf(error)}`] }
+    return {
+      decisions: [messageOf(error)],
+      notes: [`on made-up prices it fails: ${messageOf(error)}`],
+    }
   }
 }
 
@@ -99,7 +109,10 @@ function countDenials(run: readonly SeriesDecision[]): readonly string[] {
 function readGlobals(): ReadonlyMap<string, unknown> {
   const globals = Object.entries(Object.getOwnPropertyDescriptors(globalThis))
   return new Map(
-    globals.map(([name, property]) => [name, (property.value as unknown) ?? Reflect.get(property, 'get')]),
+    globals.map(([name, property]) => [
+      name,
+      (property.value as unknown) ?? Reflect.get(property, 'get'),
+    ]),
   )
 }
 

@@ -47,7 +47,10 @@ export function watchImpureCalls(): ImpureCalls {
 }
 
 /** As `Date` is, but for who asks it what time it is. */
-function watchDate(original: DateConstructor, hear: (call: string, instead: string) => void): unknown {
+function watchDate(
+  original: DateConstructor,
+  hear: (call: string, instead: string) => void,
+): unknown {
   const now = (): number => {
     hear('Date.now()', CLOCK)
     return original.now()

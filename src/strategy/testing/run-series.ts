@@ -142,7 +142,9 @@ function toTickers({
       }))
     }),
   )
-  const wrong = tickers.findIndex(({ all }) => !all.every((price) => price > 0 && Number.isFinite(price)))
+  const wrong = tickers.findIndex(
+    ({ all }) => !all.every((price) => price > 0 && Number.isFinite(price)),
+  )
   if (wrong >= 0) {
     throw new RangeError(
       `price ${wrong + 1} of ${tickers.length} is ${tickers[wrong]?.all.join(', ')}: prices are numbers above 0`,
@@ -166,13 +168,26 @@ class SeriesHost {
     const params = parseParams(strategy, options.params)
     for (const column of Object.keys(options.columns ?? {})) assertColumn(column)
     this.#options = options
-    const given = [options.instrument ?? {}, ...(options.others ?? []).map(({ instrument }) => instrument)]
+    const given = [
+      options.instrument ?? {},
+      ...(options.others ?? []).map(({ instrument }) => instrument),
+    ]
     const instruments = given.map(toInstrument)
-    this.#parts = instruments.map((instrument) => ({ instrument, holding: FLAT, target: undefined }))
+    this.#parts = instruments.map((instrument) => ({
+      instrument,
+      holding: FLAT,
+      target: undefined,
+    }))
     this.#needs = resolveNeeds(strategy, params)
     this.#runner = createStrategyRunner({
-      ...{ strategyId: strategy.name, strategy, params, instruments },
-      clock: { now: () => this.#now, monotonic: () => 0 },
+      strategyId: strategy.name,
+      strategy,
+      params,
+      instruments,
+      clock: {
+        now: () => this.#now,
+        monotonic: () => 0,
+      },
     })
   }
 
@@ -238,14 +253,21 @@ class SeriesHost {
       return { instrument, holding, accountHolding: holding, positionReadAt: at, orders: [] }
     })
     return {
-      ...{ sequence: this.#decisions, takenAt: at, exchangeTime: at, fillsReadAt: at, tickers },
+      sequence: this.#decisions,
+      takenAt: at,
+      exchangeTime: at,
+      fillsReadAt: at,
+      tickers,
       instruments: moments,
       feeds: this.#feedsAt(at),
       candles: this.#series,
       account: {
         capital: undefined,
         equity: undefined,
-        ...{ money: new Map(), funding: new Map(), marks: new Map(), holdings: new Map() },
+        money: new Map(),
+        funding: new Map(),
+        marks: new Map(),
+        holdings: new Map(),
         distances: new Map(),
         fundingMinutes: [0, 480, 960],
       },
@@ -266,8 +288,14 @@ class SeriesHost {
     { at, price }: { readonly at: number; readonly price: number },
   ): void {
     const values: Readonly<Partial<Record<TickerColumn, number>>> = {
-      ...{ lastPr: price, bidPr: price, askPr: price + Number(tick.step), bidSz: 1, askSz: 1, ts: at },
-      ...{ indexPrice: price, fundingRate: 0 },
+      lastPr: price,
+      bidPr: price,
+      askPr: price + Number(tick.step),
+      bidSz: 1,
+      askSz: 1,
+      ts: at,
+      indexPrice: price,
+      fundingRate: 0,
       ...this.#options.columns,
     }
     const row = tickers.claimRow(symbol)
@@ -283,7 +311,9 @@ function parseParams({ name, params }: Strategy, given: unknown): unknown {
     return params.parse(given)
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error
-    const problems = error.issues.map(({ path, message }) => `${path.join('.') || 'params'}: ${message}`)
+    const problems = error.issues.map(
+      ({ path, message }) => `${path.join('.') || 'params'}: ${message}`,
+    )
     throw new Error(`params of ${name}: ${problems.join('; ')}`, { cause: error })
   }
 }
@@ -291,7 +321,8 @@ function parseParams({ name, params }: Strategy, given: unknown): unknown {
 function assertColumn(column: string): void {
   if ((TICKER_COLUMNS as readonly string[]).includes(column)) return
   const guess = didYouMean(column, TICKER_COLUMNS)
-  const hint = guess === undefined ? `there are ${TICKER_COLUMNS.join(', ')}` : `did you mean ${guess}?`
+  const hint =
+    guess === undefined ? `there are ${TICKER_COLUMNS.join(', ')}` : `did you mean ${guess}?`
   throw new Error(`columns: no column ${column}; ${hint}`)
 }
 
@@ -312,12 +343,12 @@ function toInstrument({
 }: TestInstrument): Instrument {
   const lot = createGrid(lotSize)
   return {
-    ...({ symbol, productType: 'USDT-FUTURES', marginCoin: 'USDT' } as const),
-    ...{
-      tick: createGrid(tickSize),
-      lot,
-      lotsMin: stepBelow(lot, Number(minSize)),
-      notionalMin: decimal('5'),
-    },
+    symbol,
+    productType: 'USDT-FUTURES',
+    marginCoin: 'USDT',
+    tick: createGrid(tickSize),
+    lot,
+    lotsMin: stepBelow(lot, Number(minSize)),
+    notionalMin: decimal('5'),
   }
 }

@@ -14,7 +14,12 @@ export function matchGolden(file: string, decisions: readonly SeriesDecision[]):
   const lines = decisions
     .filter(({ intents, denials }) => intents.length + denials.length > 0)
     .map(({ at, price, intents, denials }) => {
-      const said = { at: new Date(at).toISOString(), price, intents, ...(denials.length > 0 && { denials }) }
+      const said = {
+        at: new Date(at).toISOString(),
+        price,
+        intents,
+        ...(denials.length > 0 && { denials }),
+      }
       return JSON.stringify(said)
     })
   const text = `${lines.join('\n')}\n`

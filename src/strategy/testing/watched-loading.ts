@@ -17,7 +17,8 @@ export function findEndlessFile(
 ): Promise<StrategyFailure | undefined> {
   if (files.length === 0) return Promise.resolve(undefined)
   const worker = openProgramThread('./loading-thread', import.meta.url, {
-    ...{ workerData: { files }, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } },
+    workerData: { files },
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
   })
   return new Promise((resolve) => {
     let next = 0

@@ -32,7 +32,9 @@ export interface PurityData {
   readonly bindings: readonly {
     readonly moduleFile: string
     readonly params: unknown
-    readonly instruments: readonly (Omit<Instrument, 'notionalMin'> & { readonly notionalMin: string })[]
+    readonly instruments: readonly (Omit<Instrument, 'notionalMin'> & {
+      readonly notionalMin: string
+    })[]
   }[]
 }
 
@@ -53,7 +55,8 @@ export async function checkPurities(
     const rest = bindings.slice(checks.length)
     const [next] = rest as [Binding]
     const { strategy, params, instruments } = next
-    if (strategy === undefined || isPlain(params)) checks.push(...(await checkInThread(rest, limitMs)))
+    if (strategy === undefined || isPlain(params))
+      checks.push(...(await checkInThread(rest, limitMs)))
     else checks.push(checkPurity(strategy, params, instruments))
   }
   return checks
@@ -69,19 +72,27 @@ function isPlain(params: unknown): boolean {
 }
 
 /** Of the first of them at least, and up to one that ends the thread, cannot cross into it or may do more or less there. */
-function checkInThread(bindings: readonly Binding[], limitMs: number): Promise<readonly PurityCheck[]> {
+function checkInThread(
+  bindings: readonly Binding[],
+  limitMs: number,
+): Promise<readonly PurityCheck[]> {
   const isGuarded = bindings[0]?.isGuarded ?? true
   const end = bindings.findIndex((one) => one.isGuarded !== isGuarded || !isPlain(one.params))
   const crossing = end < 0 ? bindings : bindings.slice(0, end)
   const workerData: PurityData = {
     isGuarded,
     bindings: crossing.map(({ moduleFile, params, instruments }) => ({
-      ...{ moduleFile, params },
-      instruments: instruments.map((one) => ({ ...one, notionalMin: one.notionalMin.toString() })),
+      moduleFile,
+      params,
+      instruments: instruments.map((one) => ({
+        ...one,
+        notionalMin: one.notionalMin.toString(),
+      })),
     })),
   }
   const worker = openProgramThread('./purity-thread', import.meta.url, {
-    ...{ workerData, resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_LIMIT_MB } },
+    workerData,
+    resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_LIMIT_MB },
   })
   const checks: PurityCheck[] = []
   return new Promise((resolve) => {
@@ -118,6 +129,8 @@ function checkInThread(bindings: readonly Binding[], limitMs: number): Promise<r
       cancelTimer = late(news.kind === 'begun' ? limitMs : LOAD_MS_MAX)
     })
     worker.on('error', (error) => fail(`failed on made-up prices: ${messageOf(error)}`))
-    worker.on('exit', () => fail('ended its thread on made-up prices; a strategy may not end anything'))
+    worker.on('exit', () =>
+      fail('ended its thread on made-up prices; a strategy may not end anything'),
+    )
   })
 }

@@ -35,7 +35,8 @@ export class CandleView {
   at(index: number): Candle | undefined {
     const series = this.#series
     const place = index < 0 ? this.length + index : index
-    if (!series || !Number.isSafeInteger(place) || place < 0 || place >= series.length) return undefined
+    if (!series || !Number.isSafeInteger(place) || place < 0 || place >= series.length)
+      return undefined
     return {
       openAt: read(series, 'openAt', place),
       open: read(series, 'open', place),
@@ -51,6 +52,8 @@ export class CandleView {
     const series = this.#series
     if (!series) return []
     const length = Math.min(Math.max(0, Math.floor(count)), series.length)
-    return Array.from({ length }, (_, index) => read(series, 'close', series.length - length + index))
+    return Array.from({ length }, (_, index) =>
+      read(series, 'close', series.length - length + index),
+    )
   }
 }

@@ -38,7 +38,9 @@ export function refuseUnknownMembers(what: string): object {
     describe: (name) => `${name} of ${what}`,
     known: (asked) => [
       ...Object.keys(asked),
-      ...Object.getOwnPropertyNames(Object.getPrototypeOf(asked)).filter((name) => !FOR_RUNNER.has(name)),
+      ...Object.getOwnPropertyNames(Object.getPrototypeOf(asked)).filter(
+        (name) => !FOR_RUNNER.has(name),
+      ),
     ],
     hint: `docs/strategies.md lists what ${what} has`,
   })

@@ -55,21 +55,37 @@ class FakeQueue implements QueueOfSweep {
 
 const trials = (count: number): readonly Trial[] =>
   Array.from({ length: count }, (_, number) => ({
-    ...{ params: { 'a.b': String(number) }, fromAt: 0, toAt: 1000 },
+    params: { 'a.b': String(number) },
+    fromAt: 0,
+    toAt: 1e3,
   }))
 
 /** Runs a round to its end, or until `look` stops it. */
-async function run(queue: FakeQueue, round: readonly Trial[], onTurn?: (stop: AbortController) => void) {
+async function run(
+  queue: FakeQueue,
+  round: readonly Trial[],
+  onTurn?: (stop: AbortController) => void,
+) {
   const said: string[] = []
   const sweep = { name: 'paper', recipe: '{}', periodMs: 1, param: ['a.c=1'], limitMs: 1000 }
-  const queued = new QueuedTrials(queue, sweep, { say: (text) => said.push(text), timers: hastyTimers })
+  const queued = new QueuedTrials(queue, sweep, {
+    say: (text) => said.push(text),
+    timers: hastyTimers,
+  })
   const stop = new AbortController()
   const heard: string[] = []
   const isOver = queued.run({
     trials: round,
     orderOf: ({ params }) => ({
-      ...{ config: 'main.yaml', version: '1', periodMs: 1 },
-      options: { market: ['a.csv'], set: [], param: ['a.c=1', `a.b=${params['a.b']}`], seed: undefined },
+      config: 'main.yaml',
+      version: '1',
+      periodMs: 1,
+      options: {
+        market: ['a.csv'],
+        set: [],
+        param: ['a.c=1', `a.b=${params['a.b']}`],
+        seed: undefined,
+      },
     }),
     hear: ({ params }, outcome) =>
       heard.push(`${params['a.b']} ${'failed' in outcome ? outcome.failed : 'played'}`),
@@ -92,8 +108,18 @@ test('each trial of a round is heard of once, however many there are', async () 
   expect(new Set(heard).size).toBe(2500)
   expect([queue.most, label]).toEqual([2000, ', 1 worker'])
   expect(queue.requests[0]).toEqual({
-    ...{ format: 1, name: 'paper', recipe: '{}', param: ['a.c=1'], periodMs: 1, limitMs: 1000 },
-    ...{ config: 'main.yaml', options: { market: ['a.csv'], set: [], param: ['a.c=1', 'a.b=0'] } },
+    format: 1,
+    name: 'paper',
+    recipe: '{}',
+    param: ['a.c=1'],
+    periodMs: 1,
+    limitMs: 1e3,
+    config: 'main.yaml',
+    options: {
+      market: ['a.csv'],
+      set: [],
+      param: ['a.c=1', 'a.b=0'],
+    },
   })
 })
 

@@ -45,7 +45,8 @@ async function run(): Promise<void> {
   const scene = new SweepScene()
   try {
     write(scene, Number(values.measured))
-    for (let round = 0; round < Number(values.rounds); round++) await measure(scene, `measured-${round}`)
+    for (let round = 0; round < Number(values.rounds); round++)
+      await measure(scene, `measured-${round}`)
     write(scene, Number(values.trials))
     await prove(scene, createRandom(values.seed))
   } finally {
@@ -78,7 +79,9 @@ async function measure(scene: SweepScene, out: string): Promise<void> {
     const cpuMs = (cpuOfEnded() - cpuBefore) / trials
     figures.push(`${(trials / seconds).toFixed(2)} a second, ${cpuMs.toFixed(0)} ms of CPU each`)
   }
-  console.log(`${trials} trials: here ${figures[0]}; 1 worker ${figures[1]}; 2 workers ${figures[2]}`)
+  console.log(
+    `${trials} trials: here ${figures[0]}; 1 worker ${figures[1]}; 2 workers ${figures[2]}`,
+  )
 }
 
 /** Workers killed at random, the sweep and the server once: the files are those of one machine all the same. */
@@ -140,7 +143,8 @@ async function killOne(
       'SELECT id, retry_count AS tries, state FROM intentd_sweeps.job WHERE id = ANY($1::uuid[])',
       [[...before.keys()]],
     )
-    if (rows.some(({ id, tries }) => tries > (before.get(id) ?? 0))) return performance.now() - killedAt
+    if (rows.some(({ id, tries }) => tries > (before.get(id) ?? 0)))
+      return performance.now() - killedAt
     // Its trial ended in the same moment.
     if (rows.every(({ state }) => state === 'completed' || state === 'failed')) return undefined
     await sleep(LOOK_MS)

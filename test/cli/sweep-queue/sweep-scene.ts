@@ -46,9 +46,14 @@ export class SweepScene {
     project.edit('main.yaml', 'pollMs: 5000', 'pollMs: 60000')
     const price = (minute: number): string => (100_000 + 300 * Math.sin(minute / 40)).toFixed(1)
     const rows = Array.from({ length: 6 * 60 }, (_, minute) =>
-      [START_AT + minute * MINUTE_MS, price(minute), price(minute), price(minute), price(minute), 50].join(
-        ',',
-      ),
+      [
+        START_AT + minute * MINUTE_MS,
+        price(minute),
+        price(minute),
+        price(minute),
+        price(minute),
+        50,
+      ].join(','),
     )
     project.write('BTCUSDT.csv', `ts_ms,open,high,low,close,volume\n${rows.join('\n')}\n`)
   }
@@ -81,7 +86,17 @@ export class SweepScene {
 
   /** Words of a sweep in the project. */
   words(out: string, ...more: readonly string[]): readonly string[] {
-    return ['sweep', 'main.yaml', '--params', 'sweep.yaml', '--market', 'BTCUSDT.csv', '--out', out, ...more]
+    return [
+      'sweep',
+      'main.yaml',
+      '--params',
+      'sweep.yaml',
+      '--market',
+      'BTCUSDT.csv',
+      '--out',
+      out,
+      ...more,
+    ]
   }
 
   start(words: readonly string[], cwd = this.directory): IntentdProcess {

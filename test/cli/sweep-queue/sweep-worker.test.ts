@@ -60,10 +60,22 @@ class FakeQueue implements QueueOfWorker {
 }
 
 const trial = (id: string, more: Partial<TakenTrial> = {}): TakenTrial => ({
-  ...{ queue: 'sweep-a', id, retryCount: 0 },
+  queue: 'sweep-a',
+  id,
+  retryCount: 0,
   request: {
-    ...{ format: 1, name: 'paper', recipe: '{}', param: [], periodMs: 1, limitMs: 1, config: id },
-    options: { market: [], set: [], param: [] },
+    format: 1,
+    name: 'paper',
+    recipe: '{}',
+    param: [],
+    periodMs: 1,
+    limitMs: 1,
+    config: id,
+    options: {
+      market: [],
+      set: [],
+      param: [],
+    },
   },
   ...more,
 })
@@ -81,11 +93,16 @@ class Stage {
   constructor(threads: number, ...waiting: readonly TakenTrial[]) {
     this.queue = new FakeQueue(waiting)
     const worker = new SweepWorker({
-      ...{ queue: this.queue, threads, version: '1', timers: hastyTimers },
+      queue: this.queue,
+      threads,
+      version: '1',
+      timers: hastyTimers,
       say: (text) => this.said.push(text),
       show: (state) => {
         this.shown.push(state)
-        return this.isShownRefused ? Promise.reject(new Error('permission denied')) : Promise.resolve()
+        return this.isShownRefused
+          ? Promise.reject(new Error('permission denied'))
+          : Promise.resolve()
       },
       compute: ({ config = '' }, _limitMs, stop) =>
         new Promise((resolve) => {

@@ -41,7 +41,9 @@ describe.skipIf(postgresMissing !== undefined)('a sweep over several machines', 
     const ends = await Promise.all([other, poor, good].map((one) => one.stop()))
 
     // On a busy machine trials wait for a while beside workers that refuse them, and that is said.
-    const complaints = sweep.stderr.filter((line) => !/^\d+ trials wait, \d+ workers? connected/.test(line))
+    const complaints = sweep.stderr.filter(
+      (line) => !/^\d+ trials wait, \d+ workers? connected/.test(line),
+    )
     expect([alone.code, here.stderr, code, complaints]).toEqual([0, [], 0, []])
     for (const name of FILES) expect(scene.read('there', name)).toBe(scene.read('here', name))
     expect(ends).toEqual(Array.from({ length: 3 }, () => ({ code: 0, signal: null })))

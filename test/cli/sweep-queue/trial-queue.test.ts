@@ -14,10 +14,20 @@ import { askServer, newQueue } from './sweep-scene.ts'
 
 const QUEUE = nameQueue('0123456789abcdef0123456789abcdef0123')
 const REQUEST: TrialRequest = {
-  ...{ format: 1, name: 'paper', recipe: '{}', param: [], periodMs: 60_000, limitMs: 1000 },
-  options: { market: ['a.csv'], set: [], param: ['a.b=1'] },
+  format: 1,
+  name: 'paper',
+  recipe: '{}',
+  param: [],
+  periodMs: 6e4,
+  limitMs: 1e3,
+  options: {
+    market: ['a.csv'],
+    set: [],
+    param: ['a.b=1'],
+  },
 }
-const idOf = (number: number): string => `${String(number).padStart(8, '0')}-0000-4000-8000-000000000000`
+const idOf = (number: number): string =>
+  `${String(number).padStart(8, '0')}-0000-4000-8000-000000000000`
 const requests = (...numbers: readonly number[]) =>
   new Map(numbers.map((number) => [idOf(number), REQUEST] as const))
 
@@ -44,7 +54,8 @@ describe.skipIf(postgresMissing !== undefined)('the queue of trials', () => {
     if (taken === undefined) throw new Error('nothing to take')
     return taken
   }
-  const stateOf = async (number: number) => (await sweep.look(QUEUE, [idOf(number)])).get(idOf(number))
+  const stateOf = async (number: number) =>
+    (await sweep.look(QUEUE, [idOf(number)])).get(idOf(number))
 
   test('two sweeps put the same trial: it is there once, and both read what came of it, to the byte', async () => {
     await Promise.all([sweep.put(QUEUE, requests(1)), other.put(QUEUE, requests(1))])
@@ -143,7 +154,8 @@ describe.skipIf(postgresMissing !== undefined)('the queue of trials', () => {
     const next = await take()
 
     expect([next.id, next.retryCount]).toEqual([lost.id, 1])
-    for (const one of [next, await take(), await take()]) await worker.settle(one, { failed: 'done' })
+    for (const one of [next, await take(), await take()])
+      await worker.settle(one, { failed: 'done' })
   })
 
   test('a server that was restarted finds the same workers at the same trials', async () => {
@@ -160,7 +172,13 @@ describe.skipIf(postgresMissing !== undefined)('the queue of trials', () => {
   })
 
   test('what a worker shows is in the fleet of the database, until it leaves', async () => {
-    const of = { connection: worker, id: 'worker a:1', kind: 'worker', holder: 'a:1', schema: '' } as const
+    const of = {
+      connection: worker,
+      id: 'worker a:1',
+      kind: 'worker',
+      holder: 'a:1',
+      schema: '',
+    } as const
     const member = new FleetMember(of)
     const reader = new FleetReader({ url, password: undefined, schema: '' })
     await member.show({ sweep: 'paper', computes: '1 of 2', computed: 3 })
@@ -190,7 +208,9 @@ describe.skipIf(postgresMissing !== undefined)('the queue of trials', () => {
     await reader.close()
 
     expect(formatFleet(before)).toMatch(/a:1: computes 1 of 2\n +c:3: computes 1 of 2\n/)
-    expect(formatFleet(after)).toMatch(/a:1: computes 1 of 2\n +c:3: ! not connected, last seen \S+ s ago\n/)
+    expect(formatFleet(after)).toMatch(
+      /a:1: computes 1 of 2\n +c:3: ! not connected, last seen \S+ s ago\n/,
+    )
   })
 
   test('a queue without trials is dropped after a day', async () => {
@@ -201,12 +221,20 @@ describe.skipIf(postgresMissing !== undefined)('the queue of trials', () => {
     await askServer(url, `UPDATE intentd_sweeps.queue SET created_on = now() - interval '2 days'`)
     await sweep.dropOldQueues()
 
-    expect([before, await hasQueue(url, old), await hasQueue(url, QUEUE)]).toEqual([true, false, true])
+    expect([before, await hasQueue(url, old), await hasQueue(url, QUEUE)]).toEqual([
+      true,
+      false,
+      true,
+    ])
   })
 })
 
 test('a server that is not there is named without its password', async () => {
-  const opened = TrialQueue.open('postgresql://me:hidden@127.0.0.1:1/sweeps', undefined, 'worker a:1')
+  const opened = TrialQueue.open(
+    'postgresql://me:hidden@127.0.0.1:1/sweeps',
+    undefined,
+    'worker a:1',
+  )
 
   await expect(opened).rejects.toThrow(/SWEEP_QUEUE_UNREACHABLE[^]*127\.0\.0\.1:1\/sweeps/)
   await expect(opened).rejects.not.toThrow(/hidden/)
@@ -232,5 +260,7 @@ async function makeOld(url: string): Promise<void> {
 }
 
 async function hasQueue(url: string, name: string): Promise<boolean> {
-  return (await askServer(url, `SELECT 1 FROM intentd_sweeps.queue WHERE name = '${name}'`)).length === 1
+  return (
+    (await askServer(url, `SELECT 1 FROM intentd_sweeps.queue WHERE name = '${name}'`)).length === 1
+  )
 }

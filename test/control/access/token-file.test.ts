@@ -1,8 +1,20 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { assertTokens, openTokens, type TokenFiles } from '../../../src/control/access/token-file.ts'
+import {
+  assertTokens,
+  openTokens,
+  type TokenFiles,
+} from '../../../src/control/access/token-file.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'intentd-tokens-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -28,7 +40,10 @@ describe('the tokens of the control port', () => {
     expect(made.full.reveal()).toMatch(/^[0-9a-f]{64}$/)
     expect(made.read.reveal()).toMatch(/^[0-9a-f]{64}$/)
     expect(made.read.reveal()).not.toBe(made.full.reveal())
-    expect([again.full.reveal(), again.read.reveal()]).toEqual([made.full.reveal(), made.read.reveal()])
+    expect([again.full.reveal(), again.read.reveal()]).toEqual([
+      made.full.reveal(),
+      made.read.reveal(),
+    ])
     for (const file of [files.full, files.read]) expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 

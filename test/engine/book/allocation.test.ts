@@ -69,7 +69,9 @@ function knownLater(mode: PositionMode, moves: readonly DrawnMove[]): Book {
 
 /** What the account and each owner holds, without those who hold nothing. */
 function shares({ account, holdings }: Book): unknown {
-  const held = [...holdings].filter(([, { longLots, shortLots }]) => longLots !== 0 || shortLots !== 0)
+  const held = [...holdings].filter(
+    ([, { longLots, shortLots }]) => longLots !== 0 || shortLots !== 0,
+  )
   return { account: account.get(SYMBOL), held: Object.fromEntries(held) }
 }
 
@@ -87,7 +89,11 @@ describe.each(['one_way_mode', 'hedge_mode'] as const)(
 
     test('a close that waited has closed nothing that was opened after it', () => {
       const book = createBook(mode)
-      const close = { side: mode === 'hedge_mode' ? 'buy' : 'sell', tradeSide: 'close', lots: 1 } as const
+      const close = {
+        side: mode === 'hedge_mode' ? 'buy' : 'sell',
+        tradeSide: 'close',
+        lots: 1,
+      } as const
       const open = { side: 'buy', tradeSide: 'open', lots: 5 } as const
       applyMove(own(book), SYMBOL, { kind: 'fill', owner: NOBODY, change: open })
       applyMove(own(book), SYMBOL, { kind: 'fill', owner: waiterOf(toOrderId('1')), change: close })
@@ -104,7 +110,11 @@ describe('of a symbol with a fill that waits for its order', () => {
   const buy = { side: 'buy', tradeSide: 'open', lots: 1 } as const
   const close = { side: 'sell', tradeSide: 'close', lots: 1 } as const
 
-  function waiting(book: Book, id: string, change: Parameters<typeof applyMove>[2] & { kind: 'fill' }): void {
+  function waiting(
+    book: Book,
+    id: string,
+    change: Parameters<typeof applyMove>[2] & { kind: 'fill' },
+  ): void {
     applyMove(own(book), SYMBOL, { ...change, owner: waiterOf(toOrderId(id)) })
   }
 
@@ -135,14 +145,19 @@ describe('of a symbol with a fill that waits for its order', () => {
     settleOwner(own(book), [{ orderId: toOrderId('1'), symbol: SYMBOL } as Fill], 'b' as never)
 
     expect([...book.unsettledMoves.keys()]).toEqual([`${SYMBOL}|6`])
-    expect(book.unsettled.get(SYMBOL)).toMatchObject({ account: { longLots: 6 }, first: 6, next: 7 })
+    expect(book.unsettled.get(SYMBOL)).toMatchObject({
+      account: { longLots: 6 },
+      first: 6,
+      next: 7,
+    })
   })
 
   test("so many moves are kept, then what waits is nobody's, and nobody claims more than there is", () => {
     const book = createBook('one_way_mode')
     for (let count = 0; count < 10; count++)
       applyMove(own(book), SYMBOL, { kind: 'fill', owner: 'a', change: buy })
-    for (let count = 0; count < 3; count++) waiting(book, '1', { kind: 'fill', owner: '', change: close })
+    for (let count = 0; count < 3; count++)
+      waiting(book, '1', { kind: 'fill', owner: '', change: close })
     while (book.unsettledMoves.size < UNSETTLED_MOVES_MAX) {
       const change = book.unsettledMoves.size % 2 === 1 ? buy : close
       applyMove(own(book), SYMBOL, { kind: 'fill', owner: 'b', change })

@@ -7,7 +7,9 @@ import { EngineBench, SYMBOL } from '../engine-bench.ts'
 /** By kind of record: what each record has booked. */
 function bookingsOf(bench: EngineBench): readonly (readonly [string, readonly Booking[]])[] {
   return bench.effects.flatMap((effect) =>
-    effect.kind === 'record' && effect.bookings ? [[effect.record.kind, effect.bookings] as const] : [],
+    effect.kind === 'record' && effect.bookings
+      ? [[effect.record.kind, effect.bookings] as const]
+      : [],
   )
 }
 
@@ -35,16 +37,20 @@ describe('[ORD5] a fill is booked', () => {
         'fills',
         [
           expect.objectContaining({
-            ...{
-              kind: 'fill',
-              owner: 'strategy',
-              clientOid,
-              strategyId: 's',
-              orderId: '1001',
-              symbol: SYMBOL,
-            },
-            ...{ price: '9999', size: '0.004', fee: '-0.01', profit: '1.5', coin: 'USDT', scope: 'maker' },
-            ...{ fillKind: 'liquidation', otherFees: 'BGB 0.011;BNB 0.2' },
+            kind: 'fill',
+            owner: 'strategy',
+            clientOid,
+            strategyId: 's',
+            orderId: '1001',
+            symbol: SYMBOL,
+            price: '9999',
+            size: '0.004',
+            fee: '-0.01',
+            profit: '1.5',
+            coin: 'USDT',
+            scope: 'maker',
+            fillKind: 'liquidation',
+            otherFees: 'BGB 0.011;BNB 0.2',
           }),
         ],
       ],
@@ -62,8 +68,14 @@ describe('[ORD5] a fill is booked', () => {
     const { tradeId, orderId } = fill
     const [clientOid] = batch.clientOids
     expect(bookingsOf(bench)).toEqual([
-      ['fills', [expect.objectContaining({ tradeId, owner: 'waiting', clientOid: '', strategyId: '' })]],
-      ['outcome', [{ kind: 'owner', tradeId, orderId, owner: 'strategy', clientOid, strategyId: 's' }]],
+      [
+        'fills',
+        [expect.objectContaining({ tradeId, owner: 'waiting', clientOid: '', strategyId: '' })],
+      ],
+      [
+        'outcome',
+        [{ kind: 'owner', tradeId, orderId, owner: 'strategy', clientOid, strategyId: 's' }],
+      ],
     ])
   })
 
@@ -95,7 +107,8 @@ test('a funding payment is booked when the counter moves, and not when it begins
   read(bench, opened)
   for (const fundingFee of ['', '-0.5', '-0.7', undefined]) {
     bench.now += 1000
-    const held = fundingFee === undefined ? {} : { holding: { longLots: 10, shortLots: 0 }, fundingFee }
+    const held =
+      fundingFee === undefined ? {} : { holding: { longLots: 10, shortLots: 0 }, fundingFee }
     for (const what of ['fills', 'positions', 'fills'] as const) {
       bench.step({ kind: 'pollDue', what })
       bench.read({ fills: [opened], ...held })

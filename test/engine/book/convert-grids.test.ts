@@ -36,27 +36,38 @@ describe('a book under other ticks and lots', () => {
     ['0.01', '0.001', 999_900, 10],
     ['0.1', '0.0001', 99_990, 100],
     ['0.1', '0.01', 99_990, 1],
-  ])('[DET2] is converted to ticks of %s and lots of %s, and folds back', (tick, lot, ticks, lots) => {
-    const before = trading()
-    expect(findGridConflict(before.book, changed(tick, lot))).toBeUndefined()
+  ])(
+    '[DET2] is converted to ticks of %s and lots of %s, and folds back',
+    (tick, lot, ticks, lots) => {
+      const before = trading()
+      expect(findGridConflict(before.book, changed(tick, lot))).toBeUndefined()
 
-    const { book, records } = startWith(before, tick, lot)
+      const { book, records } = startWith(before, tick, lot)
 
-    expect(book.quotes.get(`${STRATEGY}|${SYMBOL}`)).toEqual([{ side: 'buy', ticks, lots }])
-    expect(book.targets.get(`${STRATEGY}|${SYMBOL}`)).toBe(2 * lots)
-    expect(book.account.get(SYMBOL)).toEqual({ longLots: 2 * lots, shortLots: 0 })
-    expect(book.holdings.get(`${STRATEGY}|${SYMBOL}`)).toEqual({ longLots: 2 * lots, shortLots: 0 })
-    const orders = [...book.orders.values()].map(({ terms, filledLots }) => [terms.lots, filledLots])
-    expect(orders).toEqual([
-      [2 * lots, 2 * lots],
-      [lots, 0],
-    ])
-    expect([...(book.open.get(SYMBOL)?.values() ?? [])]).toMatchObject([{ terms: { ticks, lots } }])
-    expect(book.grids.get(SYMBOL)).toEqual({ tick, lot })
-    const again = rebuildBook({ checkpoint: undefined, records }, 'one_way_mode')
-    expect(toBookRows(again)).toEqual(toBookRows(book))
-    expect(toBookRows(fromBookRows(toBookRows(book)))).toEqual(toBookRows(book))
-  })
+      expect(book.quotes.get(`${STRATEGY}|${SYMBOL}`)).toEqual([{ side: 'buy', ticks, lots }])
+      expect(book.targets.get(`${STRATEGY}|${SYMBOL}`)).toBe(2 * lots)
+      expect(book.account.get(SYMBOL)).toEqual({ longLots: 2 * lots, shortLots: 0 })
+      expect(book.holdings.get(`${STRATEGY}|${SYMBOL}`)).toEqual({
+        longLots: 2 * lots,
+        shortLots: 0,
+      })
+      const orders = [...book.orders.values()].map(({ terms, filledLots }) => [
+        terms.lots,
+        filledLots,
+      ])
+      expect(orders).toEqual([
+        [2 * lots, 2 * lots],
+        [lots, 0],
+      ])
+      expect([...(book.open.get(SYMBOL)?.values() ?? [])]).toMatchObject([
+        { terms: { ticks, lots } },
+      ])
+      expect(book.grids.get(SYMBOL)).toEqual({ tick, lot })
+      const again = rebuildBook({ checkpoint: undefined, records }, 'one_way_mode')
+      expect(toBookRows(again)).toEqual(toBookRows(book))
+      expect(toBookRows(fromBookRows(toBookRows(book)))).toEqual(toBookRows(book))
+    },
+  )
 
   test('[ORD5] is converted with the moves that are kept for a fill that waits for its order', () => {
     const before = trading()
@@ -68,7 +79,12 @@ describe('a book under other ticks and lots', () => {
     )
 
     const bench = startWith(before, '0.1', '0.0001')
-    bench.records.push({ kind: 'foreign', at: bench.now, symbol: SYMBOL, orderIds: [orphan.orderId] })
+    bench.records.push({
+      kind: 'foreign',
+      at: bench.now,
+      symbol: SYMBOL,
+      orderIds: [orphan.orderId],
+    })
     const { book } = bench.restart()
 
     // Of the 180 lots that were closed, the 100 of nobody went first.

@@ -26,11 +26,28 @@ function endedOrder(number: number, endedAt: number): Order {
   const clientOid = deriveClientOid({ salt: 'salt', strategyId: STRATEGY, key, generation: 0 })
   return {
     terms: {
-      ...{ clientOid, strategyId: STRATEGY, symbol: SYMBOL, purpose: 'place', key, generation: 0 },
-      ...{ action: 'openLong', lots: 1, ticks: 1, force: 'gtc', deadlineAt: endedAt },
+      clientOid,
+      strategyId: STRATEGY,
+      symbol: SYMBOL,
+      purpose: 'place',
+      key,
+      generation: 0,
+      action: 'openLong',
+      lots: 1,
+      ticks: 1,
+      force: 'gtc',
+      deadlineAt: endedAt,
     },
-    ...{ state: 'done', orderId: undefined, filledLots: 0, attempts: 1, reason: '' },
-    ...{ firstSentAt: endedAt, lastSentAt: endedAt, unansweredAt: 0, acceptedAt: endedAt, endedAt: 0 },
+    state: 'done',
+    orderId: undefined,
+    filledLots: 0,
+    attempts: 1,
+    reason: '',
+    firstSentAt: endedAt,
+    lastSentAt: endedAt,
+    unansweredAt: 0,
+    acceptedAt: endedAt,
+    endedAt: 0,
   }
 }
 
@@ -107,9 +124,18 @@ describe('[DET2] an order that ended and stands again', () => {
       [500_000, 'done'],
     ] as const) {
       live.recordedAt = at
-      storeOrder(live, { ...done, endedAt: live.orders.get(done.terms.clientOid)?.endedAt ?? 0, state })
+      storeOrder(live, {
+        ...done,
+        endedAt: live.orders.get(done.terms.clientOid)?.endedAt ?? 0,
+        state,
+      })
       const read = own(fromBookRows(toBookRows(live)))
-      const prune = { ordersBefore: 400_000, tradesBefore: 0, fillsThroughAt: 0, keysBefore: 400_000 }
+      const prune = {
+        ordersBefore: 400_000,
+        tradesBefore: 0,
+        fillsThroughAt: 0,
+        keysBefore: 400_000,
+      }
       applyRecord(read, { kind: 'prune', at: 600_000, ...prune })
       expect(read.orders.size).toBe(at === 1000 ? 0 : 1)
       if (at === 2000) applyRecord(live, { kind: 'prune', at: 600_000, ...prune })

@@ -16,7 +16,10 @@ describe('[DET2] a ladder that changed', () => {
   })
 
   test('is recorded whole where it keeps none, or where a level has another size', () => {
-    expect(buildLadderChange('A', [buy(9)], [buy(9, 2)])).toEqual({ symbol: 'A', levels: [buy(9, 2)] })
+    expect(buildLadderChange('A', [buy(9)], [buy(9, 2)])).toEqual({
+      symbol: 'A',
+      levels: [buy(9, 2)],
+    })
     expect(buildLadderChange('A', [buy(9)], [])).toEqual({ symbol: 'A', levels: [] })
   })
 
@@ -35,6 +38,9 @@ describe('[DET2] a ladder that changed', () => {
   })
 
   test('has no level for a place that the ladder before did not have', () => {
-    expect(applyLadderChange([buy(9)], { symbol: 'A', rungs: [0, 1, buy(7)] })).toEqual([buy(9), buy(7)])
+    expect(applyLadderChange([buy(9)], { symbol: 'A', rungs: [0, 1, buy(7)] })).toEqual([
+      buy(9),
+      buy(7),
+    ])
   })
 })

@@ -52,8 +52,22 @@ function fillOf(parts: Pick<Fill, 'side' | 'ticks' | 'lots'> & Partial<Fill>): F
 /** An order of the strategy, and what names it. */
 function send(book: Book, strategyId: string, orderId: string | undefined): void {
   const clientOid = `c-${strategyId}-${orderId ?? 'late'}`
-  const terms = { clientOid, strategyId, symbol: SYMBOL, action: 'buy', lots: 100, key: `k:${clientOid}:1` }
-  applyRecord(book, { kind: 'send', at: AT, batchId: 1, orders: [terms], again: [], requestAt: AT } as never)
+  const terms = {
+    clientOid,
+    strategyId,
+    symbol: SYMBOL,
+    action: 'buy',
+    lots: 100,
+    key: `k:${clientOid}:1`,
+  }
+  applyRecord(book, {
+    kind: 'send',
+    at: AT,
+    batchId: 1,
+    orders: [terms],
+    again: [],
+    requestAt: AT,
+  } as never)
   if (orderId !== undefined) accept(book, clientOid, orderId)
 }
 
@@ -85,7 +99,10 @@ describe('[MON1] what a strategy has made', () => {
     const book = begin()
     shared(book)
     // The exchange: nothing was made at its average of 2000.
-    trade(book, fillOf({ orderId: toOrderId('a'), side: 'sell', ticks: 2000, lots: 10, profit: '0' }))
+    trade(
+      book,
+      fillOf({ orderId: toOrderId('a'), side: 'sell', ticks: 2000, lots: 10, profit: '0' }),
+    )
     expect(madeBy(book, 'a')).toBe('1')
     expect(madeBy(book, 'b')).toBe('0')
     expect(book.money.get(pairKey('a', SYMBOL))?.profit.toString()).toBe('0')
@@ -94,16 +111,29 @@ describe('[MON1] what a strategy has made', () => {
   test('is nothing for one that opens against another', () => {
     const book = begin()
     shared(book)
-    trade(book, fillOf({ orderId: toOrderId('b'), side: 'sell', ticks: 2000, lots: 20, profit: '0' }))
+    trade(
+      book,
+      fillOf({ orderId: toOrderId('b'), side: 'sell', ticks: 2000, lots: 20, profit: '0' }),
+    )
     // Ten lots of b closed at a loss, ten opened.
     expect(madeBy(book, 'b')).toBe('-1')
-    expect(book.ownTrades.get(pairKey('b', SYMBOL))).toMatchObject({ lostInRow: 1, entry: { shortLots: 10 } })
+    expect(book.ownTrades.get(pairKey('b', SYMBOL))).toMatchObject({
+      lostInRow: 1,
+      entry: { shortLots: 10 },
+    })
   })
 
   test('has its part of a liquidation, with what that cost beyond its price', () => {
     const book = begin()
     shared(book)
-    const burst = { side: 'sell', ticks: 1500, lots: 20, profit: '-3', fee: '0.4', source: 'SYS' } as const
+    const burst = {
+      side: 'sell',
+      ticks: 1500,
+      lots: 20,
+      profit: '-3',
+      fee: '0.4',
+      source: 'SYS',
+    } as const
     trade(book, fillOf(burst))
     // 500 ticks of ten lots gained, 1500 lost; of the 2 beyond the price half each.
     expect([madeBy(book, 'a'), madeBy(book, 'b')]).toEqual(['-0.5', '-2.5'])
@@ -117,14 +147,20 @@ describe('[MON1] what a strategy has made', () => {
     send(book, 'a', 'a')
     trade(book, fillOf({ orderId: toOrderId('a'), side: 'buy', ticks: 1000, lots: 1 }))
     trade(book, fillOf({ orderId: toOrderId('a'), side: 'buy', ticks: 1001, lots: 2 }))
-    trade(book, fillOf({ orderId: toOrderId('a'), side: 'sell', ticks: 1001, lots: 1, profit: '0.00000667' }))
+    trade(
+      book,
+      fillOf({ orderId: toOrderId('a'), side: 'sell', ticks: 1001, lots: 1, profit: '0.00000667' }),
+    )
     expect(madeBy(book, 'a')).toBe('0.00000667')
   })
 
   test('is counted in the base coin of an inverse contract', () => {
     const book = begin({ tick: '0.1', lot: '0.001', isInverse: true })
     shared(book)
-    trade(book, fillOf({ orderId: toOrderId('a'), side: 'sell', ticks: 2000, lots: 10, profit: '0' }))
+    trade(
+      book,
+      fillOf({ orderId: toOrderId('a'), side: 'sell', ticks: 2000, lots: 10, profit: '0' }),
+    )
     expect(madeBy(book, 'a')).toBe('0.005')
   })
 
@@ -160,7 +196,10 @@ describe('[MON1] what a strategy has made', () => {
       profit: book.money.get(pair)?.profit.plus('7'),
     } as never)
     expect(madeBy(book, 'a')).toBe('7')
-    trade(book, fillOf({ orderId: toOrderId('a'), side: 'sell', ticks: 2000, lots: 10, profit: '0' }))
+    trade(
+      book,
+      fillOf({ orderId: toOrderId('a'), side: 'sell', ticks: 2000, lots: 10, profit: '0' }),
+    )
     expect(madeBy(book, 'a')).toBe('8')
   })
 
@@ -189,12 +228,24 @@ describe('[MON1] what a strategy has made within a span', () => {
     const isOurs = fill.orderId !== 'hand'
     return {
       kind: 'fill',
-      ...{ tradeId: fill.tradeId, orderId: fill.orderId, clientOid: '', at, coin: 'USDT' },
-      ...{ owner: isOurs ? 'strategy' : 'nobody', strategyId: isOurs ? fill.orderId : '' },
-      ...{ symbol: SYMBOL, side: fill.side, tradeSide: fill.tradeSide, source: fill.source },
+      tradeId: fill.tradeId,
+      orderId: fill.orderId,
+      clientOid: '',
+      at,
+      coin: 'USDT',
+      owner: isOurs ? 'strategy' : 'nobody',
+      strategyId: isOurs ? fill.orderId : '',
+      symbol: SYMBOL,
+      side: fill.side,
+      tradeSide: fill.tradeSide,
+      source: fill.source,
       price: (fill.ticks / 10).toFixed(1),
-      size: (fill.lots / 1000).toFixed(3),
-      ...{ profit: fill.profit ?? '', fee: fill.fee ?? '', scope: 'taker', fillKind: '', otherFees: '' },
+      size: (fill.lots / 1e3).toFixed(3),
+      profit: fill.profit ?? '',
+      fee: fill.fee ?? '',
+      scope: 'taker',
+      fillKind: '',
+      otherFees: '',
     }
   }
 

@@ -29,7 +29,13 @@ function repaired(keep: (records: EngineBench['records']) => EngineBench['record
 }
 
 function repair({ records, now: at }: EngineBench): void {
-  records.push({ kind: 'repaired', at, strategies: [STRATEGY], symbols: [SYMBOL], reason: 'damaged' })
+  records.push({
+    kind: 'repaired',
+    at,
+    strategies: [STRATEGY],
+    symbols: [SYMBOL],
+    reason: 'damaged',
+  })
 }
 
 /** The answer of its only attempt is the last thing that is known of an order. */
@@ -52,24 +58,32 @@ describe('after a repair of the journal', () => {
   test.each([
     ['never left', refused('CONNECT_FAILED', 'notSent'), 0],
     ['was proved absent', TIMED_OUT, 13_000],
-  ])('[ORD3] what %s and waited to be sent again may have been sent meanwhile', (_, answer, waitMs) => {
-    const bench = answered(answer)
-    bench.pass(waitMs)
-    expect(bench.states()).toEqual(['queued'])
-    repair(bench)
-    const repairedAt = bench.now
+  ])(
+    '[ORD3] what %s and waited to be sent again may have been sent meanwhile',
+    (_, answer, waitMs) => {
+      const bench = answered(answer)
+      bench.pass(waitMs)
+      expect(bench.states()).toEqual(['queued'])
+      repair(bench)
+      const repairedAt = bench.now
 
-    bench.restart().start()
+      bench.restart().start()
 
-    const [order] = bench.book.orders.values()
-    expect(order).toMatchObject({ state: 'unknown', attempts: 1, unansweredAt: repairedAt })
-    const fills = [bench.fill({ orderId: '77' as never, lots: 10, scope: 'taker', ticks: 100_001 })]
-    bench.pass(12_000, { fills, holding: { longLots: 10, shortLots: 0 } })
-    bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
-    bench.pass(3_000, { fills, holding: { longLots: 10, shortLots: 0 } })
-    expect([bench.states(), bench.take('sendBatch')]).toEqual([['filled'], []])
-    expect(bench.book.holdings.get(`${STRATEGY}|${SYMBOL}`)).toEqual({ longLots: 10, shortLots: 0 })
-  })
+      const [order] = bench.book.orders.values()
+      expect(order).toMatchObject({ state: 'unknown', attempts: 1, unansweredAt: repairedAt })
+      const fills = [
+        bench.fill({ orderId: '77' as never, lots: 10, scope: 'taker', ticks: 100_001 }),
+      ]
+      bench.pass(12_000, { fills, holding: { longLots: 10, shortLots: 0 } })
+      bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
+      bench.pass(3_000, { fills, holding: { longLots: 10, shortLots: 0 } })
+      expect([bench.states(), bench.take('sendBatch')]).toEqual([['filled'], []])
+      expect(bench.book.holdings.get(`${STRATEGY}|${SYMBOL}`)).toEqual({
+        longLots: 10,
+        shortLots: 0,
+      })
+    },
+  )
 
   test('[ORD2] a waiting order by name may have been sent, so it does not leave again after the release', () => {
     const bench = new EngineBench().start()
@@ -86,11 +100,16 @@ describe('after a repair of the journal', () => {
     bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
     bench.pass(13_000, account)
     for (const scope of ['*', SYMBOL])
-      bench.step({ kind: 'commanded', command: { kind: 'release', scope, reason: 'compared', by: 'me' } })
+      bench.step({
+        kind: 'commanded',
+        command: { kind: 'release', scope, reason: 'compared', by: 'me' },
+      })
     bench.pass(1000, account)
     bench.step({ kind: 'granted', endpoint: 'batchPlaceOrder' })
 
-    expect(bench.take('sendBatch').flatMap(({ batch }) => batch.clientOids)).not.toContain(clientOids[0])
+    expect(bench.take('sendBatch').flatMap(({ batch }) => batch.clientOids)).not.toContain(
+      clientOids[0],
+    )
     bench.decide(IOC)
     expect([bench.book.places.size, bench.take('sendBatch')]).toEqual([0, []])
   })
@@ -98,19 +117,22 @@ describe('after a repair of the journal', () => {
   test.each([
     ['an order that is known', (records: EngineBench['records']) => records],
     ['nothing', () => []],
-  ])('[ORD4] with %s left, each instrument is cancelled once nothing can arrive any more', (_, keep) => {
-    const bench = repaired(keep)
+  ])(
+    '[ORD4] with %s left, each instrument is cancelled once nothing can arrive any more',
+    (_, keep) => {
+      const bench = repaired(keep)
 
-    bench.pass(3_000)
-    expect(bench.take('askGrant')).toEqual([])
-    bench.pass(4_000)
-    expect(bench.take('askGrant')).toMatchObject([{ endpoint: 'cancelAllOrders' }])
-    bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
-    bench.pass(3_000)
+      bench.pass(3_000)
+      expect(bench.take('askGrant')).toEqual([])
+      bench.pass(4_000)
+      expect(bench.take('askGrant')).toMatchObject([{ endpoint: 'cancelAllOrders' }])
+      bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
+      bench.pass(3_000)
 
-    expect(bench.states().filter((state) => state === 'unknown')).toEqual([])
-    expect(bench.engine.phase).toBe('running')
-  })
+      expect(bench.states().filter((state) => state === 'unknown')).toEqual([])
+      expect(bench.engine.phase).toBe('running')
+    },
+  )
 
   test('[RSK2] nothing is opened until a person has looked, and then under no name that could have been used', () => {
     const bench = repaired(() => [])
@@ -121,7 +143,10 @@ describe('after a repair of the journal', () => {
     bench.quote(BID)
     expect(bench.take('askGrant')).toEqual([])
 
-    bench.step({ kind: 'commanded', command: { kind: 'release', scope: '*', reason: 'compared', by: 'me' } })
+    bench.step({
+      kind: 'commanded',
+      command: { kind: 'release', scope: '*', reason: 'compared', by: 'me' },
+    })
     bench.pass(200)
     bench.quote(BID)
     const batch = bench.grantBatch()

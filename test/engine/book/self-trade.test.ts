@@ -38,9 +38,9 @@ describe('[ORD5] the two fills of a self-trade', () => {
 
     expect(filledLots(bench)).toEqual([4, 4])
     expect(accountHoldingOf(bench.book, SYMBOL)).toEqual({ longLots: 0, shortLots: 0 })
-    expect([...bench.book.money.values()].map(({ fees, fills }) => [fees.toString(), fills])).toEqual([
-      ['0.3', 2],
-    ])
+    expect(
+      [...bench.book.money.values()].map(({ fees, fills }) => [fees.toString(), fills]),
+    ).toEqual([['0.3', 2]])
   })
 
   test('[DET2] are known after a restart, from records and from a checkpoint', () => {

@@ -5,7 +5,11 @@ import {
   countBookChanges,
   takeBookChanges,
 } from '../../../src/engine/book/book-rows.ts'
-import { TrackedMap, TrackedSet, TrackedSegmentedMap } from '../../../src/engine/book/tracked-map.ts'
+import {
+  TrackedMap,
+  TrackedSet,
+  TrackedSegmentedMap,
+} from '../../../src/engine/book/tracked-map.ts'
 import { MemoryRows } from '../../../src/journal/tables/memory-tables.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { EngineBench } from '../engine-bench.ts'
@@ -45,7 +49,9 @@ describe('[DET2] what a map remembers of its changes', () => {
       }
       const changes = map.takeChanges()
       rows.apply(Array.from(changes.removed, (key) => ({ name: 'map', key, value: undefined })))
-      rows.apply(Array.from(changes.put, (key) => ({ name: 'map', key, value: String(map.get(key)) })))
+      rows.apply(
+        Array.from(changes.put, (key) => ({ name: 'map', key, value: String(map.get(key)) })),
+      )
 
       const restored = new TrackedSegmentedMap<string, number>(4)
       for (const { key, value } of rows.list()) restored.restore(key, Number(value))
@@ -81,7 +87,16 @@ describe('[DET2] the changes of the book', () => {
     rows.apply(changes)
 
     expect(new Set(changes.map(({ name }) => name))).toEqual(
-      new Set(['scalars', 'trades', 'orders', 'holdings', 'account', 'entries', 'money', 'ownTrades']),
+      new Set([
+        'scalars',
+        'trades',
+        'orders',
+        'holdings',
+        'account',
+        'entries',
+        'money',
+        'ownTrades',
+      ]),
     )
     expect(changes.filter(({ name }) => name === 'orders')).toHaveLength(1)
     const again = fromBookRows(rows.list())

@@ -12,7 +12,11 @@ const AT_TOUCH: QuoteLevel = { side: 'buy', ticks: 99_990, lots: 10 }
 const FAR: QuoteLevel = { side: 'buy', ticks: 96_000, lots: 1 }
 
 /** A ladder of a strategy that rests. */
-function rest(bench: EngineBench, symbol: string, { as = STRATEGY, levels = [AT_TOUCH] } = {}): void {
+function rest(
+  bench: EngineBench,
+  symbol: string,
+  { as = STRATEGY, levels = [AT_TOUCH] } = {},
+): void {
   bench.decideAs(as, { kind: 'quote', symbol, levels })
   bench.accept(bench.grantBatch())
 }
@@ -24,7 +28,10 @@ function withdraw(bench: EngineBench, symbol: string, as: StrategyId = STRATEGY)
 function listed(bench: EngineBench, ...symbols: string[]) {
   return [...bench.book.orders.values()]
     .filter(({ terms }) => symbols.includes(terms.symbol))
-    .map(({ terms, orderId = '' }) => ({ clientOid: String(terms.clientOid), orderId: String(orderId) }))
+    .map(({ terms, orderId = '' }) => ({
+      clientOid: String(terms.clientOid),
+      orderId: String(orderId),
+    }))
 }
 
 function logged(bench: EngineBench, event: string): Readonly<Record<string, unknown>>[] {
@@ -59,7 +66,10 @@ describe('what nobody wants any more', () => {
   function beside(wanted: number): EngineBench {
     const bench = manyInstruments()
     rest(bench, A)
-    const levels = Array.from({ length: wanted }, (_, rung) => ({ ...FAR, ticks: FAR.ticks - rung }))
+    const levels = Array.from({ length: wanted }, (_, rung) => ({
+      ...FAR,
+      ticks: FAR.ticks - rung,
+    }))
     rest(bench, A, { as: OTHER, levels })
     bench.decide({ kind: 'quote', symbol: A, levels: [] })
     bench.take('askGrant')
@@ -83,7 +93,9 @@ describe('what nobody wants any more', () => {
 
   test('rests for a shorter time the more of it there is', () => {
     const bench = manyInstruments()
-    rest(bench, A, { levels: [AT_TOUCH, FAR, { ...FAR, ticks: 96_001 }, { ...FAR, ticks: 96_002 }] })
+    rest(bench, A, {
+      levels: [AT_TOUCH, FAR, { ...FAR, ticks: 96_001 }, { ...FAR, ticks: 96_002 }],
+    })
     bench.decide({ kind: 'quote', symbol: A, levels: [AT_TOUCH] })
     bench.take('askGrant')
 
@@ -230,7 +242,13 @@ describe('[LIM2] of several instruments that need a cancel-all', () => {
     rest(bench, A)
     rest(bench, B)
     rest(bench, C, { levels: [{ side: 'sell', ticks: 100_010, lots: 10 }] })
-    const halt = { kind: 'restrict', scope: '*', mode: 'halted', reason: 'drill', by: 'anna' } as const
+    const halt = {
+      kind: 'restrict',
+      scope: '*',
+      mode: 'halted',
+      reason: 'drill',
+      by: 'anna',
+    } as const
     bench.step({ kind: 'commanded', command: halt })
 
     expect([named(bench.grantCancel()), named(bench.grantCancel())]).toEqual([A, B])
@@ -339,7 +357,10 @@ describe('a cancel-all of the product', () => {
     const cancelAll = bench.grantCancel()
     expect(named(cancelAll)).toBeUndefined()
     bench.accept(batch)
-    bench.answerCancel(cancelAll.cancelId, accepted({ successList: listed(bench, A, B), failureList: [] }))
+    bench.answerCancel(
+      cancelAll.cancelId,
+      accepted({ successList: listed(bench, A, B), failureList: [] }),
+    )
 
     bench.decideAs(OTHER, { kind: 'quote', symbol: C, levels: [FAR, { ...FAR, ticks: 95_000 }] })
     expect(sentOn(bench)).toEqual([])
@@ -371,7 +392,10 @@ describe('a cancel-all of the product', () => {
     bench.restart().start()
     bench.pass(100)
     const again = bench.grantCancel()
-    bench.answerCancel(again.cancelId, accepted({ successList: listed(bench, A, B, C), failureList: [] }))
+    bench.answerCancel(
+      again.cancelId,
+      accepted({ successList: listed(bench, A, B, C), failureList: [] }),
+    )
     bench.pass(8000)
 
     expect([named(again), bench.states()]).toEqual([undefined, ['done', 'done', 'done']])
@@ -382,7 +406,10 @@ describe('a cancel-all of the product', () => {
     for (const symbol of SYMBOLS) rest(bench, symbol)
     bench.step({ kind: 'commanded', command: { kind: 'stop', policy: 'cancel' } })
     const first = bench.grantCancel()
-    bench.answerCancel(first.cancelId, accepted({ successList: listed(bench, ...SYMBOLS), failureList: [] }))
+    bench.answerCancel(
+      first.cancelId,
+      accepted({ successList: listed(bench, ...SYMBOLS), failureList: [] }),
+    )
     bench.pass(1600)
     const second = bench.grantCancel()
     bench.answerCancel(second.cancelId, EMPTY)
@@ -401,7 +428,15 @@ describe('[ORD8] what a cancel-all took for another’s sake', () => {
     bench.decideAs(
       OTHER,
       { kind: 'quote', symbol: A, levels: [{ ...AT_TOUCH, ticks: 99_900 }] },
-      { kind: 'place', symbol: A, key: 'k', action: 'openLong', lots: 5, ticks: 99_800, force: 'gtc' },
+      {
+        kind: 'place',
+        symbol: A,
+        key: 'k',
+        action: 'openLong',
+        lots: 5,
+        ticks: 99_800,
+        force: 'gtc',
+      },
     )
     bench.accept(bench.grantBatch())
     withdraw(bench, A)
@@ -421,7 +456,9 @@ describe('[ORD8] what a cancel-all took for another’s sake', () => {
     bench.pass(50)
 
     expect(batch.clientOids).toHaveLength(2)
-    expect(logged(bench, 'orders.restored')).toMatchObject([{ symbol: A, sinceMs: expect.any(Number) }])
+    expect(logged(bench, 'orders.restored')).toMatchObject([
+      { symbol: A, sinceMs: expect.any(Number) },
+    ])
   })
 
   test('goes before what is new elsewhere', () => {

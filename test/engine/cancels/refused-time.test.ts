@@ -20,7 +20,10 @@ function resting(): EngineBench {
 }
 
 /** The time in the body of a cancel-all, and the clock that signs it, both ahead of ours, ms. */
-function timesOf(bench: EngineBench, cancel: { readonly body: string; readonly clockAheadMs?: number }) {
+function timesOf(
+  bench: EngineBench,
+  cancel: { readonly body: string; readonly clockAheadMs?: number },
+) {
   const { requestTime } = JSON.parse(cancel.body) as { readonly requestTime: string }
   return [Number(requestTime) - bench.now, cancel.clockAheadMs]
 }
@@ -106,7 +109,9 @@ describe('a batch whose time is refused', () => {
     expect(again.clientOids).toEqual([...bench.book.orders.keys()])
     expect(second).toMatchObject({ orders: [], again: again.clientOids })
     expect((second?.requestAt ?? 0) - (first?.requestAt ?? 0)).toBeGreaterThanOrEqual(1_000)
-    expect(bench.book.orders.get(again.clientOids[0] ?? ('' as never))?.lastSentAt).toBe(second?.requestAt)
+    expect(bench.book.orders.get(again.clientOids[0] ?? ('' as never))?.lastSentAt).toBe(
+      second?.requestAt,
+    )
   })
 
   test('[ORD3] may have been accepted all the same: a definite refusal of the next one proves nothing', () => {
@@ -121,12 +126,15 @@ describe('a batch whose time is refused', () => {
     const pauses = []
     for (let round = 0; round < 4; round++) {
       const since = bench.now
-      while (bench.take('askGrant').every(({ endpoint }) => endpoint !== 'batchPlaceOrder')) bench.pass(50)
+      while (bench.take('askGrant').every(({ endpoint }) => endpoint !== 'batchPlaceOrder'))
+        bench.pass(50)
       pauses.push(bench.now - since)
       bench.answer(bench.grantBatch().batchId, refuseTime(bench))
       expect(bench.engine.restrictions).toMatchObject([{ code: 'clockUnsynchronised' }])
     }
-    expect(bench.engine.restrictions[0]?.reason).toMatch(/refuses the time of orders \(40008\), 5 in a row/)
+    expect(bench.engine.restrictions[0]?.reason).toMatch(
+      /refuses the time of orders \(40008\), 5 in a row/,
+    )
     expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000])
   })
 

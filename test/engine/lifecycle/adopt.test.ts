@@ -31,7 +31,9 @@ function release({ bench }: TradedAccount): void {
 }
 
 const assigned = ({ bench }: TradedAccount) =>
-  bench.take('announce').flatMap(({ event, fields }) => (event === 'position.assigned' ? [fields] : []))
+  bench
+    .take('announce')
+    .flatMap(({ event, fields }) => (event === 'position.assigned' ? [fields] : []))
 const held = (bench: EngineBench, id: string) => holdingOf(bench.book, id, SYMBOL)
 const unclaimed = (bench: EngineBench) => unclaimedHolding(bench.book, SYMBOL)
 
@@ -44,10 +46,18 @@ describe('what no strategy holds, handed to one by an operator', () => {
     expect(adopt(account, OTHER)).toBeUndefined()
 
     expect(bench.recordsOf('assigned')).toMatchObject([
-      { strategyId: OTHER, holding: { longLots: 10, shortLots: 0 }, longTicks: 100_000, ...BY_ANNA },
+      {
+        strategyId: OTHER,
+        holding: { longLots: 10, shortLots: 0 },
+        longTicks: 100_000,
+        ...BY_ANNA,
+      },
     ])
     bench.restart().start({ holding: account.holding, fills: account.fills })
-    expect([held(bench, STRATEGY), held(bench, OTHER)]).toEqual([FLAT, { longLots: 10, shortLots: 0 }])
+    expect([held(bench, STRATEGY), held(bench, OTHER)]).toEqual([
+      FLAT,
+      { longLots: 10, shortLots: 0 },
+    ])
     expect(unclaimed(bench)).toEqual(FLAT)
     expect(bench.book.ownTrades.get(pairKey(OTHER, SYMBOL))?.entry).toMatchObject({
       longLots: 10,
@@ -83,11 +93,11 @@ describe('what no strategy holds, handed to one by an operator', () => {
       'other holds long 0.01 of BTCUSDT with it, beyond its risk.positionMax of 0.006: it can only reduce that until it is within'
     expect(assigned(account)).toMatchObject([{ beyondLimit: words }])
     const command = { kind: 'adopt', symbol: SYMBOL, strategyId: OTHER, ...BY_ANNA } as const
-    expect(judgeScope(command, { book: bench.book, settings: bench.settings, now: bench.now })).toMatchObject(
-      {
-        beyondLimit: words,
-      },
-    )
+    expect(
+      judgeScope(command, { book: bench.book, settings: bench.settings, now: bench.now }),
+    ).toMatchObject({
+      beyondLimit: words,
+    })
     bench.price()
     bench.decideAs(OTHER, { kind: 'target', symbol: SYMBOL, lots: 11 })
     expect(account.sent()).toEqual([])
@@ -125,10 +135,16 @@ describe('what no strategy holds, handed to one by an operator', () => {
   })
 
   test.each([
-    ['a strategy that is not there', 'third', /third does not trade BTCUSDT; these strategies do: .*other/],
+    [
+      'a strategy that is not there',
+      'third',
+      /third does not trade BTCUSDT; these strategies do: .*other/,
+    ],
     ['what strategies hold already', STRATEGY, /nothing of BTCUSDT is without a strategy/],
   ])('is refused for %s, with the reason', (what, id, why) => {
-    const account = what.startsWith('a strategy') ? tradedByHand() : new TradedAccount(twoStrategies())
+    const account = what.startsWith('a strategy')
+      ? tradedByHand()
+      : new TradedAccount(twoStrategies())
     account.pass(6000)
 
     expect(adopt(account, id)).toMatch(why)
@@ -147,19 +163,24 @@ describe('what no strategy holds, handed to one by an operator', () => {
 })
 
 describe('[RSK2] what no strategy holds, under a flatten', () => {
-  test.each(['*', SYMBOL])('of %s is closed as well, by the first strategy of the instrument', (scope) => {
-    const account = tradedByHand()
-    const { bench } = account
-    bench.step({ kind: 'commanded', command: { kind: 'flatten', scope, ...BY_ANNA } })
-    account.pass(6000)
+  test.each(['*', SYMBOL])(
+    'of %s is closed as well, by the first strategy of the instrument',
+    (scope) => {
+      const account = tradedByHand()
+      const { bench } = account
+      bench.step({ kind: 'commanded', command: { kind: 'flatten', scope, ...BY_ANNA } })
+      account.pass(6000)
 
-    expect(bench.recordsOf('assigned')).toMatchObject([{ strategyId: STRATEGY, ...BY_ANNA }])
-    expect(account.fillNext()).toMatchObject([{ purpose: 'flatten', action: 'closeLong', lots: 10 }])
-    account.pass(6000)
+      expect(bench.recordsOf('assigned')).toMatchObject([{ strategyId: STRATEGY, ...BY_ANNA }])
+      expect(account.fillNext()).toMatchObject([
+        { purpose: 'flatten', action: 'closeLong', lots: 10 },
+      ])
+      account.pass(6000)
 
-    expect([account.net, unclaimed(bench)]).toEqual([0, FLAT])
-    expect(account.events()).toContain('flatten.done')
-  })
+      expect([account.net, unclaimed(bench)]).toEqual([0, FLAT])
+      expect(account.events()).toContain('flatten.done')
+    },
+  )
 
   test('closes both without an order where a strategy holds the other side', () => {
     const account = new TradedAccount(twoStrategies({ foreignFills: 'adopt' }))
@@ -170,8 +191,13 @@ describe('[RSK2] what no strategy holds, under a flatten', () => {
     bench.step({ kind: 'commanded', command: { kind: 'flatten', scope: '*', ...BY_ANNA } })
     account.pass(100)
 
-    expect([held(bench, OTHER), held(bench, STRATEGY)]).toEqual([FLAT, { longLots: 2, shortLots: 0 }])
-    expect(account.fillNext()).toMatchObject([{ strategyId: STRATEGY, action: 'closeLong', lots: 2 }])
+    expect([held(bench, OTHER), held(bench, STRATEGY)]).toEqual([
+      FLAT,
+      { longLots: 2, shortLots: 0 },
+    ])
+    expect(account.fillNext()).toMatchObject([
+      { strategyId: STRATEGY, action: 'closeLong', lots: 2 },
+    ])
     account.pass(6000)
     expect(account.events()).toContain('flatten.done')
   })
@@ -179,7 +205,10 @@ describe('[RSK2] what no strategy holds, under a flatten', () => {
   test('of a strategy stays, since it is not the strategy that holds it', () => {
     const account = tradedByHand()
     const { bench } = account
-    bench.step({ kind: 'commanded', command: { kind: 'flatten', scope: `strategy:${STRATEGY}`, ...BY_ANNA } })
+    bench.step({
+      kind: 'commanded',
+      command: { kind: 'flatten', scope: `strategy:${STRATEGY}`, ...BY_ANNA },
+    })
     account.pass(6000)
 
     expect(bench.recordsOf('assigned')).toEqual([])
@@ -200,7 +229,9 @@ describe('[RSK2] what no strategy holds, under a flatten', () => {
     bench.step({ kind: 'commanded', command: { kind: 'stop', policy: 'flatten' } })
     account.pass(100)
 
-    expect(account.fillNext()).toMatchObject([{ purpose: 'flatten', action: 'closeLong', lots: 10 }])
+    expect(account.fillNext()).toMatchObject([
+      { purpose: 'flatten', action: 'closeLong', lots: 10 },
+    ])
     account.pass(10_000)
 
     expect(bench.take('stopped')).toEqual([{ kind: 'stopped', clean: true }])
@@ -239,5 +270,7 @@ test('in hedge mode both sides that no strategy holds are taken over at once', (
   bench.step({ kind: 'commanded', command })
 
   expect([held(bench, OTHER), unclaimed(bench)]).toEqual([holding, FLAT])
-  expect(bench.recordsOf('assigned')).toMatchObject([{ holding, longTicks: 100_000, shortTicks: 99_000 }])
+  expect(bench.recordsOf('assigned')).toMatchObject([
+    { holding, longTicks: 100_000, shortTicks: 99_000 },
+  ])
 })

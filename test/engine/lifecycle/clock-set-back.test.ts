@@ -5,7 +5,12 @@ import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const PLACE: Intent = {
-  ...{ kind: 'place', symbol: SYMBOL, key: 'now', action: 'openLong', lots: 5, ttlMs: 60_000 },
+  kind: 'place',
+  symbol: SYMBOL,
+  key: 'now',
+  action: 'openLong',
+  lots: 5,
+  ttlMs: 6e4,
 }
 
 describe('our clock is set back while nothing runs', () => {
@@ -41,8 +46,11 @@ describe('our clock is set back while nothing runs', () => {
   test('[ORD4] a repair that was dated ahead is resolved within the usual time', () => {
     const bench = new EngineBench().start()
     bench.records.push({
-      ...{ kind: 'repaired', at: bench.now + 365 * DAY_MS, reason: 'damaged' },
-      ...{ strategies: [STRATEGY], symbols: [SYMBOL] },
+      kind: 'repaired',
+      at: bench.now + 365 * DAY_MS,
+      reason: 'damaged',
+      strategies: [STRATEGY],
+      symbols: [SYMBOL],
     })
     bench.restart().start()
 
@@ -62,7 +70,12 @@ describe("the exchange's clock is a day ahead for a while", () => {
       bench.step({ kind: 'timePassed' })
       bench.step({ kind: 'pollDue', what: 'fills' })
       for (const { sinceAt } of bench.take('readFills')) {
-        const reading = { fills: [], sinceAt, requestedAt: bench.now, exchangeTime: bench.now + DAY_MS }
+        const reading = {
+          fills: [],
+          sinceAt,
+          requestedAt: bench.now,
+          exchangeTime: bench.now + DAY_MS,
+        }
         bench.step({ kind: 'fillsRead', reading })
       }
     }
@@ -77,7 +90,9 @@ describe("the exchange's clock is a day ahead for a while", () => {
       bench.now += 600_000
       bench.take('readFills')
       bench.step(isAnotherRun ? { kind: 'started' } : { kind: 'pollDue', what: 'fills' })
-      expect(bench.now - (bench.take('readFills')[0]?.sinceAt ?? Number.NaN)).toBeGreaterThan(600_000)
+      expect(bench.now - (bench.take('readFills')[0]?.sinceAt ?? Number.NaN)).toBeGreaterThan(
+        600_000,
+      )
       expect(bench.book.tradesSinceAt).toBeLessThanOrEqual(bench.now - 600_000)
     }
   })

@@ -39,24 +39,32 @@ function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): strin
     mode: 'active',
     isTrading: true,
     unknownSince: null,
-    ...{
-      hindrances: [],
-      restrictions: [],
-      kill: null,
-      positions: [],
-      losses: [],
-      isLossLimited: false,
-      worstCase: null,
-      disputes: [],
-      unattended: [],
-      limiter: [],
-      strategies: [],
-    },
+    hindrances: [],
+    restrictions: [],
+    kill: null,
+    positions: [],
+    losses: [],
+    isLossLimited: false,
+    worstCase: null,
+    disputes: [],
+    unattended: [],
+    limiter: [],
+    strategies: [],
     openOrders: {},
-    ages: { tickersMs: {}, positionsMs: {}, fillsMs: 0 },
-    ...{
-      limits: { dataAgeMaxMs: 1, accountAgeMaxMs: 1 },
-      clock: { isSynchronised: true, offsetMs: 0, publicMs: null, machineMs: 0 },
+    ages: {
+      tickersMs: {},
+      positionsMs: {},
+      fillsMs: 0,
+    },
+    limits: {
+      dataAgeMaxMs: 1,
+      accountAgeMaxMs: 1,
+    },
+    clock: {
+      isSynchronised: true,
+      offsetMs: 0,
+      publicMs: null,
+      machineMs: 0,
     },
     profit: {
       today: NOTHING_MADE,
@@ -68,15 +76,13 @@ function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): strin
     ...shown,
   }
   const status = {
-    ...{
-      name: 'test',
-      version: '1',
-      environment: 'simulator',
-      exchange: '',
-      configOption: '',
-      speed: 1,
-      isReadOnly: false,
-    },
+    name: 'test',
+    version: '1',
+    environment: 'simulator',
+    exchange: '',
+    configOption: '',
+    speed: 1,
+    isReadOnly: false,
     pid: 1,
     processStartedAt: 0,
     startedAt: 0,
@@ -93,7 +99,10 @@ function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): strin
 
 /** Ten lots long, for a fee. */
 function holding(losses: EngineSettings['losses']): EngineBench {
-  const bench = new EngineBench({ capital: decimal(String(CAPITAL)), ...(losses && { losses }) }).start()
+  const bench = new EngineBench({
+    capital: decimal(String(CAPITAL)),
+    ...(losses && { losses }),
+  }).start()
   bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
   const batch = bench.grantBatch()
   bench.accept(batch)
@@ -127,7 +136,10 @@ function worth(bench: EngineBench, unrealised: number): void {
     unrealisedProfit: String(unrealised),
   } as const
   const at = { requestedAt: bench.now, exchangeTime: bench.now }
-  bench.step({ kind: 'positionRead', reading: { symbol: SYMBOL, rows: [row], isSilent: false, ...at } })
+  bench.step({
+    kind: 'positionRead',
+    reading: { symbol: SYMBOL, rows: [row], isSilent: false, ...at },
+  })
 }
 
 test.each([
@@ -150,24 +162,29 @@ test.each([
   const view = viewEquity({ settings, engine, state: 'begun' }, { total: NOTHING_MADE })
   expect(view).toEqual({ equity: '969.25', peak: '1019.75', drawdown: '50.5' })
   const shown = scrape(view).match(/^intentd_(?:equity|equity_peak|drawdown)\b.*$/gm)
-  expect(shown).toEqual(['intentd_equity 969.25', 'intentd_equity_peak 1019.75', 'intentd_drawdown 50.5'])
+  expect(shown).toEqual([
+    'intentd_equity 969.25',
+    'intentd_equity_peak 1019.75',
+    'intentd_drawdown 50.5',
+  ])
   const summary = buildSummary({
-    ...{
-      settings,
-      book,
-      configured: [],
-      clean: true,
-      fatal: undefined,
-      durationMs: 0,
-      limiter: [],
-      exchange: undefined,
-      unrealisedOf: () => undefined,
-    },
+    settings,
+    book,
+    configured: [],
+    clean: true,
+    fatal: undefined,
+    durationMs: 0,
+    limiter: [],
+    exchange: undefined,
+    unrealisedOf: () => undefined,
     grids: settings.instruments,
     statistics: new RunStatistics(),
     denied: new Map(),
     positions: new Map(),
-    polls: { polls: 0, lateness: NOTHING_MEASURED },
+    polls: {
+      polls: 0,
+      lateness: NOTHING_MEASURED,
+    },
     equity: engine.equity,
   })
   expect(formatSummary(summary)).toMatch(
@@ -198,7 +215,10 @@ test('a fill of no order of ours counts at once, whosever it turns out to be', (
   })
   const at = { requestedAt: bench.now, exchangeTime: bench.now }
   bench.step({ kind: 'fillsRead', reading: { fills: [fill], sinceAt: 0, ...at } })
-  bench.step({ kind: 'positionRead', reading: { symbol: SYMBOL, rows: [], isSilent: false, ...at } })
+  bench.step({
+    kind: 'positionRead',
+    reading: { symbol: SYMBOL, rows: [], isSilent: false, ...at },
+  })
 
   // No order of ours can have made it, so it is foreign at once.
   expect(bench.book.orphans.size).toBe(0)

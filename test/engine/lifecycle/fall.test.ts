@@ -12,8 +12,21 @@ const TOP = 10_100
 const FEE = 0.6
 const DAILY = 120
 const LOSSES = {
-  ...{ timeZone: 'UTC', coolDownMs: 3_600_000 },
-  limits: new Map([['*', { daily: DAILY, drawdown: { warn: 0.05, reducing: 0.15, flatten: 0.2 } }]]),
+  timeZone: 'UTC',
+  coolDownMs: 36e5,
+  limits: new Map([
+    [
+      '*',
+      {
+        daily: DAILY,
+        drawdown: {
+          warn: 0.05,
+          reducing: 0.15,
+          flatten: 0.2,
+        },
+      },
+    ],
+  ]),
 }
 
 /** A fill of all lots at a price in tenths, and the reading that shows it. */
@@ -21,14 +34,12 @@ function trade(bench: EngineBench, side: 'buy' | 'sell', ticks: number, profit: 
   const batch = bench.grantBatch()
   bench.accept(batch)
   const fill = bench.fill({
-    ...{
-      orderId: toOrderId(`${batch.batchId}001`),
-      side,
-      lots: LOTS,
-      ticks,
-      fee: String(FEE),
-      scope: 'taker',
-    },
+    orderId: toOrderId(`${batch.batchId}001`),
+    side,
+    lots: LOTS,
+    ticks,
+    fee: String(FEE),
+    scope: 'taker',
     profit: String(profit),
   })
   const reading = { fills: [fill], sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now }

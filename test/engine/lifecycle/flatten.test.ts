@@ -98,7 +98,8 @@ describe('[RSK2] a flatten', () => {
     flatten(bench, SYMBOL)
     bench.restart()
     bench.take('announce')
-    const isSaid = (): boolean => bench.take('announce').some(({ event }) => event === 'flatten.done')
+    const isSaid = (): boolean =>
+      bench.take('announce').some(({ event }) => event === 'flatten.done')
 
     bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
     bench.step({ kind: 'started' })
@@ -120,7 +121,14 @@ describe('[RSK2] a flatten', () => {
     const dropped = bench.take('announce').find(({ event }) => event === 'flatten.dropped')
     const stillHeld = { [`${STRATEGY} ${SYMBOL}`]: 'long 0.01' }
     expect(dropped?.fields).toMatchObject({ stillHeld, isOfRunBefore: true })
-    const answer = { held: [], lifted: [], killFiles: [], stillHeld, isScopeUnknown: false, unclosable: {} }
+    const answer = {
+      held: [],
+      lifted: [],
+      killFiles: [],
+      stillHeld,
+      isScopeUnknown: false,
+      unclosable: {},
+    }
     expect(describeStillHeld({ ...answer, isStarting: true })).toEqual([
       expect.stringMatching(
         /s BTCUSDT long 0\.01, as the last run knew it: what was filled since is being read$/,
@@ -200,15 +208,22 @@ describe('[RSK2] a flatten', () => {
 
   test('names what no strategy here holds, in the size that its instrument had', () => {
     const { records, settings } = holding()
-    const instruments = new Map([...settings.instruments.values()].map((one) => ['OTHER', one] as const))
+    const instruments = new Map(
+      [...settings.instruments.values()].map((one) => ['OTHER', one] as const),
+    )
     const bench = new EngineBench({ instruments, strategies: new Map() })
     bench.records.push(...records)
     bench.restart().start()
     flatten(bench, '*')
 
     expect(bench.take('announce')).toContainEqual({
-      ...{ kind: 'announce', level: 'error', event: 'flatten.left' },
-      fields: { scope: '*', stillHeld: { [SYMBOL]: `long 0.01, of ${STRATEGY}` } },
+      kind: 'announce',
+      level: 'error',
+      event: 'flatten.left',
+      fields: {
+        scope: '*',
+        stillHeld: { [SYMBOL]: `long 0.01, of ${STRATEGY}` },
+      },
     })
   })
 
@@ -229,7 +244,9 @@ describe('[RSK2] a flatten', () => {
     const judged = judgeScope({ kind: 'flatten', scope, ...BY_ANNA }, bench)
     expect(judged).toEqual({ isScopeUnknown: true, unclosable: stillHeld })
     expect(adviseUnclosable(judged.unclosable)).toEqual([
-      expect.stringMatching(/s BTCUSDT long 0\.01, .* put the strategy back .* or close it by hand$/),
+      expect.stringMatching(
+        /s BTCUSDT long 0\.01, .* put the strategy back .* or close it by hand$/,
+      ),
     ])
     // A flatten of the instrument is obeyed, and its answer names the same.
     expect(judgeScope({ kind: 'flatten', scope: SYMBOL, ...BY_ANNA }, bench)).toEqual({
@@ -239,7 +256,11 @@ describe('[RSK2] a flatten', () => {
   })
 
   test.each([
-    ['before it is done says what it leaves open', ['*'], { [`${STRATEGY} ${SYMBOL}`]: 'long 0.01' }],
+    [
+      'before it is done says what it leaves open',
+      ['*'],
+      { [`${STRATEGY} ${SYMBOL}`]: 'long 0.01' },
+    ],
     ['says nothing where another flatten closes it', ['*', SYMBOL], undefined],
   ])('released %s', (_, scopes, stillHeld) => {
     const bench = holding()
@@ -261,7 +282,13 @@ describe('[RSK2] a flatten', () => {
   })
 
   test('takes away what waits to be placed, and what is decided meanwhile', () => {
-    const place = { kind: 'place', symbol: SYMBOL, action: 'openLong', lots: 5, ttlMs: 3_600_000 } as const
+    const place = {
+      kind: 'place',
+      symbol: SYMBOL,
+      action: 'openLong',
+      lots: 5,
+      ttlMs: 3_600_000,
+    } as const
     const bench = new EngineBench().start()
     bench.decide({ ...place, key: 'before' })
     flatten(bench, SYMBOL)
@@ -293,7 +320,10 @@ describe('[RSK2] a restriction', () => {
   test('of the strategy holds back its orders on every instrument, and no others', () => {
     const bench = manyInstruments()
     const scope = strategyScope(OTHER)
-    bench.step({ kind: 'commanded', command: { kind: 'restrict', scope, mode: 'halted', ...BY_ANNA } })
+    bench.step({
+      kind: 'commanded',
+      command: { kind: 'restrict', scope, mode: 'halted', ...BY_ANNA },
+    })
     for (const id of [OTHER, STRATEGY]) {
       bench.decideAs(id, { kind: 'quote', symbol: SYMBOLS[0], levels: [BID] })
     }
@@ -306,7 +336,9 @@ describe('[RSK2] a restriction', () => {
     bench.step({ kind: 'commanded', command })
     bench.step({ kind: 'commanded', command })
 
-    expect(bench.recordsOf('restricted')).toMatchObject([{ mode: 'reducing', code: 'operator', ...BY_ANNA }])
+    expect(bench.recordsOf('restricted')).toMatchObject([
+      { mode: 'reducing', code: 'operator', ...BY_ANNA },
+    ])
   })
 
   test('of several the strictest counts, and a release ends all of its scope', () => {
@@ -333,8 +365,17 @@ describe('[RSK3] beside an order in quarantine', () => {
     bench.decide({ kind: 'target', symbol: SYMBOL, lots: 6 })
     bench.answer(bench.grantBatch().batchId, TIMED_OUT)
     const close = (orderId: string) =>
-      bench.fill({ orderId: toOrderId(orderId), side: 'sell', lots: 4, scope: 'taker', ticks: 100_000 })
-    bench.pass(13_000, { fills: [close('77'), close('78')], holding: { longLots: 2, shortLots: 0 } })
+      bench.fill({
+        orderId: toOrderId(orderId),
+        side: 'sell',
+        lots: 4,
+        scope: 'taker',
+        ticks: 100_000,
+      })
+    bench.pass(13_000, {
+      fills: [close('77'), close('78')],
+      holding: { longLots: 2, shortLots: 0 },
+    })
     return bench
   }
 

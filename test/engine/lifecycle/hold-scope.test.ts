@@ -7,7 +7,10 @@ import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 const BY_ANNA = { reason: 'calm down', by: 'anna' } as const
 const BY_BERT = { reason: 'enough', by: 'bert' } as const
 
-function order(bench: EngineBench, command: EngineCommand): readonly (readonly [string, unknown])[] {
+function order(
+  bench: EngineBench,
+  command: EngineCommand,
+): readonly (readonly [string, unknown])[] {
   bench.step({ kind: 'commanded', command })
   return bench.take('announce').map(({ event, fields }) => [event, fields])
 }
@@ -26,7 +29,9 @@ describe('[RSK2] a scope that is not configured', () => {
     expect(order(bench, { kind: 'restrict', scope, mode: 'halted', ...BY_ANNA })).toEqual([
       ['trading.scopeUnknown', logged],
     ])
-    expect(order(bench, { kind: 'flatten', scope, ...BY_ANNA })).toEqual([['trading.scopeUnknown', logged]])
+    expect(order(bench, { kind: 'flatten', scope, ...BY_ANNA })).toEqual([
+      ['trading.scopeUnknown', logged],
+    ])
     expect([bench.halts.size, bench.recordsOf('restricted')]).toEqual([0, []])
   })
 

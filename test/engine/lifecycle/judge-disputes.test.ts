@@ -133,7 +133,9 @@ describe('[MON1] one wrong row of a position', () => {
     bench.see({ price: 10_010, row: { unrealisedProfit: '0.00912345' } })
 
     // 0.1 coin times (10,010 - 10,000) / 10,010.
-    expect(bench.said('equity.disputed')).toMatchObject([{ ours: '0.00009990', theirs: '0.00912345' }])
+    expect(bench.said('equity.disputed')).toMatchObject([
+      { ours: '0.00009990', theirs: '0.00912345' },
+    ])
     expect([...bench.engine.disputes.values()]).toMatchObject([{ ours: '0.00009990' }])
   })
 
@@ -173,7 +175,11 @@ describe('[MON1] one wrong row of a position', () => {
 
   test('that is stale every second time delays a real loss by the time of a dispute, and no more', () => {
     const bench = holding()
-    for (let seconds = 0; seconds < 15 && !bench.recorded.includes('drawdownFlatten'); seconds += 0.5) {
+    for (
+      let seconds = 0;
+      seconds < 15 && !bench.recorded.includes('drawdownFlatten');
+      seconds += 0.5
+    ) {
       bench.see({ price: ENTRY * 0.7 })
       bench.see({ price: ENTRY * 0.7, row: { markPrice: ENTRY, unrealisedProfit: '0' } })
     }
@@ -240,7 +246,9 @@ describe('[MON2] a profit that the exchange does not state', () => {
     for (let readings = 0; readings < 100; readings++) bench.see({ row: { unrealisedProfit: '' } })
 
     expect(bench.codes).toEqual([])
-    expect([...bench.engine.disputes.values()]).toMatchObject([{ ours: '0.00', theirs: 'not known' }])
+    expect([...bench.engine.disputes.values()]).toMatchObject([
+      { ours: '0.00', theirs: 'not known' },
+    ])
   })
 })
 
@@ -291,7 +299,11 @@ test('[MON1] a fall that both figures show flattens with the second reading, and
 })
 
 test('[MON1] a crash of 20 % with a mark that lags behind reaches every limit', () => {
-  const bench = holding({ daily: 100, ...DRAWDOWN, drawdown: { warn: 0.01, reducing: 0.03, flatten: 0.06 } })
+  const bench = holding({
+    daily: 100,
+    ...DRAWDOWN,
+    drawdown: { warn: 0.01, reducing: 0.03, flatten: 0.06 },
+  })
   const events: string[] = []
   let mark = ENTRY
   for (let step = 1; step <= 80; step++) {
@@ -367,7 +379,12 @@ describe('[MON1] lots that no fill explains', () => {
 
   test('are worth nothing that is known before', () => {
     const bench = new Account({ capital: decimal('3000') }).start()
-    const fill = bench.fill({ orderId: toOrderId('77'), lots: LOTS, ticks: ENTRY * 10, source: 'SYS' })
+    const fill = bench.fill({
+      orderId: toOrderId('77'),
+      lots: LOTS,
+      ticks: ENTRY * 10,
+      source: 'SYS',
+    })
     const at = { requestedAt: bench.now, exchangeTime: bench.now }
     bench.step({ kind: 'fillsRead', reading: { fills: [fill], sinceAt: 0, ...at } })
     bench.see()

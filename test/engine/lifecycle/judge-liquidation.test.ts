@@ -2,7 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { candleKey, type CandleRow } from '../../../src/domain/candles.ts'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import { type ReadPosition, toPositionRows } from '../../../src/exchange/readers/position-reader.ts'
-import type { EngineSettings, LiquidationSettings, StrategySettings } from '../../../src/engine/settings.ts'
+import type {
+  EngineSettings,
+  LiquidationSettings,
+  StrategySettings,
+} from '../../../src/engine/settings.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { madeInstrument, MOMENT_AT } from '../../support/market-moment.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
@@ -18,11 +22,20 @@ const LIQUIDATION = (SIZE * ENTRY - CAPITAL) / (SIZE * (1 - RATE))
 
 const HOUR_MS = 3_600_000
 
-const RULES = new Map([[SYMBOL, { tiers: [{ notionalMax: 1_000_000, rate: 0.004 }], takerFeeRate: 0.0006 }]])
+const RULES = new Map([
+  [SYMBOL, { tiers: [{ notionalMax: 1_000_000, rate: 0.004 }], takerFeeRate: 0.0006 }],
+])
 const STEPS = { warn: 0.15, reduce: 0.08, flatten: 0.04 }
 
-function holding(liquidation: LiquidationSettings, change: Partial<EngineSettings> = {}): EngineBench {
-  const bench = new EngineBench({ capital: decimal(String(CAPITAL)), liquidation, ...change }).start()
+function holding(
+  liquidation: LiquidationSettings,
+  change: Partial<EngineSettings> = {},
+): EngineBench {
+  const bench = new EngineBench({
+    capital: decimal(String(CAPITAL)),
+    liquidation,
+    ...change,
+  }).start()
   bench.decide({ kind: 'target', symbol: SYMBOL, lots: LOTS })
   const batch = bench.grantBatch()
   bench.accept(batch)
@@ -68,7 +81,8 @@ function readPosition(bench: EngineBench, price: number, stated: Stated): void {
   bench.step({ kind: 'positionRead', reading: { ...reading, exchangeTime: bench.now } })
 }
 
-const codes = (bench: EngineBench): string[] => [...bench.book.restrictions.values()].map(({ code }) => code)
+const codes = (bench: EngineBench): string[] =>
+  [...bench.book.restrictions.values()].map(({ code }) => code)
 const distanceOf = (bench: EngineBench) => bench.engine.distances.get(SYMBOL)?.[0]
 const warnings = (bench: EngineBench) =>
   bench.take('announce').filter(({ event }) => event === 'liquidation.near')
@@ -91,7 +105,9 @@ describe('[MON1] the distance to a liquidation', () => {
     const bench = holding({ steps: STEPS, rules: RULES })
     fallTo(bench, priceAt(0.149))
     fallTo(bench, priceAt(0.148))
-    expect(warnings(bench)).toMatchObject([{ fields: { symbol: SYMBOL, holdSide: 'long', trust: 'agreed' } }])
+    expect(warnings(bench)).toMatchObject([
+      { fields: { symbol: SYMBOL, holdSide: 'long', trust: 'agreed' } },
+    ])
     expect(codes(bench)).toEqual([])
 
     fallTo(bench, priceAt(0.079))
@@ -260,14 +276,18 @@ describe('[MON1] the distance to a liquidation', () => {
 
 describe('a maintenance ratio', () => {
   /** 0.46 % of the value, over 200 and the loss. */
-  const ratioAt = (price: number): number => (SIZE * price * RATE) / (CAPITAL + (price - ENTRY) * SIZE)
+  const ratioAt = (price: number): number =>
+    (SIZE * price * RATE) / (CAPITAL + (price - ENTRY) * SIZE)
 
   test('is counted by ourselves and held against that of the exchange', () => {
     const bench = holding({ steps: STEPS, rules: RULES })
     const price = priceAt(0.1)
     fallTo(bench, price, { marginRatio: ratioAt(price) * 0.9 })
     expect(distanceOf(bench)?.ratio).toBeCloseTo(ratioAt(price), 9)
-    expect(distanceOf(bench)).toMatchObject({ statedRatio: ratioAt(price) * 0.9, ratioTrust: 'agreed' })
+    expect(distanceOf(bench)).toMatchObject({
+      statedRatio: ratioAt(price) * 0.9,
+      ratioTrust: 'agreed',
+    })
 
     fallTo(bench, price, { marginRatio: 2 * ratioAt(price) })
     expect(distanceOf(bench)).toMatchObject({ trust: 'agreed', ratioTrust: 'disputed' })
@@ -294,7 +314,10 @@ test('[MON1] a ratio of nothing agrees with no ratio', () => {
   for (let reading = 0; reading < 3; reading++)
     fallTo(bench, 5000, { liquidationPrice: 100, marginRatio: 0.01 })
 
-  expect(distanceOf(bench)).toMatchObject({ ratio: Number.POSITIVE_INFINITY, ratioTrust: 'disputed' })
+  expect(distanceOf(bench)).toMatchObject({
+    ratio: Number.POSITIVE_INFINITY,
+    ratioTrust: 'disputed',
+  })
   expect(codes(bench)).toEqual([])
 })
 
@@ -317,11 +340,10 @@ describe('[MON1] a price of the exchange that is no price of ours', () => {
     expect(said.filter(({ event }) => event === 'equity.disputed')).toMatchObject([
       {
         fields: {
-          ...{ figure: 'liquidation', scope: `${SYMBOL} long` },
-          ...{
-            ours: expect.stringMatching(/^8036\.97\S* \(3\.00 %/),
-            theirs: expect.stringMatching(/^6429/),
-          },
+          figure: 'liquidation',
+          scope: `${SYMBOL} long`,
+          ours: expect.stringMatching(/^8036\.97\S* \(3\.00 %/),
+          theirs: expect.stringMatching(/^6429/),
         },
       },
     ])
@@ -330,8 +352,13 @@ describe('[MON1] a price of the exchange that is no price of ours', () => {
     expect(distanceOf(bench)).toMatchObject({ trust: 'alone' })
     expect(distanceOf(bench)?.nearest).toBeCloseTo(0.03, 6)
     expect(codes(bench)).toContain('liquidationFlatten')
-    expect(bench.take('announce').filter(({ event }) => event === 'liquidation.judgedAlone')).toMatchObject([
-      { level: 'error', fields: { reason: expect.stringMatching(/10 minutes, so ours alone takes/) } },
+    expect(
+      bench.take('announce').filter(({ event }) => event === 'liquidation.judgedAlone'),
+    ).toMatchObject([
+      {
+        level: 'error',
+        fields: { reason: expect.stringMatching(/10 minutes, so ours alone takes/) },
+      },
     ])
     expect(bench.grantBatch().clientOids).toHaveLength(1)
   })
@@ -380,7 +407,11 @@ describe('[MON1] a price of the exchange that is no price of ours', () => {
     const batch = bench.grantBatch()
     bench.accept(batch)
     const closed = bench.fill({
-      ...{ orderId: toOrderId(`${batch.batchId}001`), lots: LOTS, ticks: 100_000, fee: '0', scope: 'taker' },
+      orderId: toOrderId(`${batch.batchId}001`),
+      lots: LOTS,
+      ticks: 1e5,
+      fee: '0',
+      scope: 'taker',
       side: 'sell',
     })
     bench.step({
@@ -393,7 +424,11 @@ describe('[MON1] a price of the exchange that is no price of ours', () => {
 
 describe('[MON1] an exchange that lies about where it liquidates', () => {
   /** A lie, as the wire has it, and after how many readings a near liquidation of our own count closes the position. */
-  const LIES: readonly (readonly [what: string, liquidationPrice: string | null, readings: number])[] = [
+  const LIES: readonly (readonly [
+    what: string,
+    liquidationPrice: string | null,
+    readings: number,
+  ])[] = [
     ['a price that stands still far away', String(LIQUIDATION * 0.8), 602],
     ['a tenth of it', String(LIQUIDATION / 10), 602],
     ['ten times as much', String(LIQUIDATION * 10), 602],
@@ -411,9 +446,16 @@ describe('[MON1] an exchange that lies about where it liquidates', () => {
     bench.now += 1000
     bench.price(price)
     const wire: ReadPosition = {
-      ...{ symbol: SYMBOL, holdSide: 'long', marginSize: '50', total: String(SIZE), posMode: 'one_way_mode' },
-      ...{ openPriceAvg: String(ENTRY), unrealizedPL: String((price - ENTRY) * SIZE), totalFee: '' },
-      ...{ markPrice: String(price), liquidationPrice },
+      symbol: SYMBOL,
+      holdSide: 'long',
+      marginSize: '50',
+      total: String(SIZE),
+      posMode: 'one_way_mode',
+      openPriceAvg: String(ENTRY),
+      unrealizedPL: String((price - ENTRY) * SIZE),
+      totalFee: '',
+      markPrice: String(price),
+      liquidationPrice,
     }
     const rows = toPositionRows(madeInstrument(), [wire])
     if (typeof rows === 'string') throw new Error(rows)
@@ -421,19 +463,22 @@ describe('[MON1] an exchange that lies about where it liquidates', () => {
     bench.step({ kind: 'positionRead', reading: { ...reading, exchangeTime: bench.now } })
   }
 
-  test.each(LIES)('%s: nothing is sold for it, and nothing near is overlooked', (_, lie, readings) => {
-    const far = holding({ steps: STEPS, rules: RULES })
-    for (let reading = 0; reading < 700; reading++) readWire(far, ENTRY, lie)
-    expect(codes(far)).toEqual([])
-    expect(distanceOf(far)?.ours).toBeCloseTo((ENTRY - LIQUIDATION) / ENTRY, 6)
+  test.each(LIES)(
+    '%s: nothing is sold for it, and nothing near is overlooked',
+    (_, lie, readings) => {
+      const far = holding({ steps: STEPS, rules: RULES })
+      for (let reading = 0; reading < 700; reading++) readWire(far, ENTRY, lie)
+      expect(codes(far)).toEqual([])
+      expect(distanceOf(far)?.ours).toBeCloseTo((ENTRY - LIQUIDATION) / ENTRY, 6)
 
-    const near = holding({ steps: STEPS, rules: RULES })
-    for (let reading = 1; reading < readings; reading++) readWire(near, priceAt(0.03), lie)
-    expect(codes(near)).not.toContain('liquidationFlatten')
-    expect(warnings(near)).toHaveLength(1)
-    readWire(near, priceAt(0.03), lie)
-    expect(codes(near)).toContain('liquidationFlatten')
-  })
+      const near = holding({ steps: STEPS, rules: RULES })
+      for (let reading = 1; reading < readings; reading++) readWire(near, priceAt(0.03), lie)
+      expect(codes(near)).not.toContain('liquidationFlatten')
+      expect(warnings(near)).toHaveLength(1)
+      readWire(near, priceAt(0.03), lie)
+      expect(codes(near)).toContain('liquidationFlatten')
+    },
+  )
 })
 
 describe('the distance in typical moves of an hour', () => {
@@ -447,7 +492,8 @@ describe('the distance in typical moves of an hour', () => {
     })
 
     expect(seen.slice(0, 3)).toEqual([Number.NaN, Number.NaN, Number.NaN])
-    for (const moves of seen.slice(3)) expect(moves).toBeCloseTo((distanceOf(bench)?.nearest ?? 0) / 0.01, 6)
+    for (const moves of seen.slice(3))
+      expect(moves).toBeCloseTo((distanceOf(bench)?.nearest ?? 0) / 0.01, 6)
   })
 })
 
@@ -495,7 +541,10 @@ describe('[RSK1] an order that would open nearer to a liquidation than where pos
   ])('with isolated margin follows from the leverage: at %i, %i denials', (leverage, denials) => {
     const instruments = new Map([[SYMBOL, { ...madeInstrument(), leverage }]])
     const settings = { instruments, marginMode: 'isolated', capital: decimal('10000') } as const
-    const bench = new EngineBench({ ...settings, liquidation: { steps: STEPS, rules: RULES } }).start()
+    const bench = new EngineBench({
+      ...settings,
+      liquidation: { steps: STEPS, rules: RULES },
+    }).start()
     bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
 
     expect(bench.engine.denied.get('LIQUIDATION_NEAR') ?? 0).toBe(denials)

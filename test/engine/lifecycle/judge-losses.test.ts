@@ -36,8 +36,18 @@ function trade(bench: EngineBench, target: number, profit: number): void {
   bench.decide({ kind: 'target', symbol: SYMBOL, lots: target })
   const batch = bench.grantBatch()
   bench.accept(batch)
-  const order = { orderId: toOrderId(`${batch.batchId}001`), side, lots: Math.abs(target - held) } as const
-  const fill = bench.fill({ ...order, ticks: 100_000, profit: String(profit), fee: '0', scope: 'taker' })
+  const order = {
+    orderId: toOrderId(`${batch.batchId}001`),
+    side,
+    lots: Math.abs(target - held),
+  } as const
+  const fill = bench.fill({
+    ...order,
+    ticks: 100_000,
+    profit: String(profit),
+    fee: '0',
+    scope: 'taker',
+  })
   bench.step({
     kind: 'fillsRead',
     reading: { fills: [fill], sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now },
@@ -80,25 +90,34 @@ const release = (bench: EngineBench, scope: Scope, newPeak?: boolean): void => {
   })
 }
 
-const codes = (bench: EngineBench): string[] => [...bench.book.restrictions.values()].map(({ code }) => code)
+const codes = (bench: EngineBench): string[] =>
+  [...bench.book.restrictions.values()].map(({ code }) => code)
 
 const events = (bench: EngineBench): string[] => bench.take('announce').map(({ event }) => event)
 
 describe('[RSK2] a daily loss', () => {
-  test.each([['*'], [SYMBOL]])('of %s lets only orders leave that reduce, from the limit on', (scope) => {
-    const bench = holding(scope, { daily: 50 })
+  test.each([['*'], [SYMBOL]])(
+    'of %s lets only orders leave that reduce, from the limit on',
+    (scope) => {
+      const bench = holding(scope, { daily: 50 })
 
-    worth(bench, -49.99)
-    expect(codes(bench)).toEqual([])
+      worth(bench, -49.99)
+      expect(codes(bench)).toEqual([])
 
-    worth(bench, -50)
-    expect(bench.engine.restrictions).toMatchObject([{ scope, mode: 'reducing', code: 'dailyLoss' }])
-    expect(events(bench)).toContain('limits.reached')
-  })
+      worth(bench, -50)
+      expect(bench.engine.restrictions).toMatchObject([
+        { scope, mode: 'reducing', code: 'dailyLoss' },
+      ])
+      expect(events(bench)).toContain('limits.reached')
+    },
+  )
 
   test('that is reached has the buys of a ladder cancelled, and its sells placed again', () => {
     const bench = holding('*', { daily: 5 })
-    bench.quote({ side: 'buy', ticks: 99_400, lots: 10 }, { side: 'sell', ticks: 100_010, lots: 10 })
+    bench.quote(
+      { side: 'buy', ticks: 99_400, lots: 10 },
+      { side: 'sell', ticks: 100_010, lots: 10 },
+    )
     bench.accept(bench.grantBatch())
 
     worth(bench, -5)
@@ -159,7 +178,10 @@ describe('[RSK2] a daily loss', () => {
     trade(bench, 0, -30)
 
     const at = { requestedAt: bench.now, exchangeTime: bench.now - HOUR }
-    bench.step({ kind: 'positionRead', reading: { symbol: SYMBOL, rows: [], isSilent: false, ...at } })
+    bench.step({
+      kind: 'positionRead',
+      reading: { symbol: SYMBOL, rows: [], isSilent: false, ...at },
+    })
 
     expect(events(bench)).toContain('read.failed')
     expect(codes(bench)).toEqual([])
@@ -265,7 +287,11 @@ describe('[RSK2] a drawdown', () => {
     })
     worthTwice(bench, -199)
     expect(codes(bench)).toEqual([])
-    expect(bench.engine.losses.get('*')).toMatchObject({ lastDrawdown: 0.199, peak: -120, lastPeak: 0 })
+    expect(bench.engine.losses.get('*')).toMatchObject({
+      lastDrawdown: 0.199,
+      peak: -120,
+      lastPeak: 0,
+    })
     expect(bench.engine.equity).toMatchObject({ peak: 1000 })
 
     worthTwice(bench, -200)
@@ -298,11 +324,13 @@ describe('[RSK2] a drawdown', () => {
     const plan = bench.engine.planPeakRelease({ scope: '*', reason: 'looked', by: 'anna' })
     release(bench, '*')
     expect(codes(bench)).toEqual(held)
-    expect(bench.take('announce').filter(({ event }) => event === 'limits.notReleased')).toMatchObject([
-      { fields: { from: '1000.00', to: '790.00', closesBelow: '800.00' } },
-    ])
+    expect(
+      bench.take('announce').filter(({ event }) => event === 'limits.notReleased'),
+    ).toMatchObject([{ fields: { from: '1000.00', to: '790.00', closesBelow: '800.00' } }])
     const answer = { held: [], lifted: [], killFiles: [], stillHeld: {}, isScopeUnknown: false }
-    expect(describeRefusedRelease('*', [{ ...answer, unclosable: {}, ...(plan && { peak: plan }) }])).toBe(
+    expect(
+      describeRefusedRelease('*', [{ ...answer, unclosable: {}, ...(plan && { peak: plan }) }]),
+    ).toBe(
       'not done: * is at 790.00, 21.00 % below its peak of 1000.00, and the last step of its drawdown (flatten at 800.00) would close everything again at once; release it when it is above that, or with --new-peak, which counts every step from 790.00',
     )
 
@@ -340,7 +368,13 @@ describe('[RSK2] a drawdown', () => {
     const bench = holding('*', { drawdown })
     worthTwice(bench, -120)
     const book = fromBookRows(toBookRows(bench.book))
-    const released = { kind: 'released', at: bench.now, scope: '*', reason: 'looked', by: 'anna' } as const
+    const released = {
+      kind: 'released',
+      at: bench.now,
+      scope: '*',
+      reason: 'looked',
+      by: 'anna',
+    } as const
 
     applyRecord(book, released)
 
@@ -355,7 +389,9 @@ describe('[RSK2] a drawdown', () => {
 
     release(bench, '*')
     expect(codes(bench)).toEqual(['drawdown'])
-    expect(bench.take('announce')).toMatchObject([{ event: 'limits.coolDown', fields: { leftMs: HOUR } }])
+    expect(bench.take('announce')).toMatchObject([
+      { event: 'limits.coolDown', fields: { leftMs: HOUR } },
+    ])
     const asked = { kind: 'release', scope: '*', reason: 'too early', by: 'a test' } as const
     const { coolsDownUntil } = judgeScope(asked, bench)
     expect(coolsDownUntil).toBe(bench.now + HOUR)
@@ -370,7 +406,11 @@ describe('[RSK2] a drawdown', () => {
     bench.now += HOUR
     release(bench, '*')
     const [moved] = bench.take('announce').filter(({ event }) => event === 'limits.peakMoved')
-    expect(moved?.fields).toMatchObject({ scope: '*', by: 'anna', below: expect.stringMatching(/%$/) })
+    expect(moved?.fields).toMatchObject({
+      scope: '*',
+      by: 'anna',
+      below: expect.stringMatching(/%$/),
+    })
     expect(Number(moved?.fields['from'])).toBeGreaterThan(Number(moved?.fields['to']))
     expect(moved?.fields['limits']).toMatch(/ at \d/)
     expect(codes(bench)).toEqual([])
@@ -415,7 +455,9 @@ describe('[RSK2] a drawdown', () => {
     expect(codes(bench)).toEqual([])
     worth(bench, 170)
 
-    expect(bench.engine.restrictions).toMatchObject([{ scope: SYMBOL, mode: 'reducing', code: 'drawdown' }])
+    expect(bench.engine.restrictions).toMatchObject([
+      { scope: SYMBOL, mode: 'reducing', code: 'drawdown' },
+    ])
   })
 
   test('[DET2] peak and day survive a restart, but for a rise that is too small to be written down', () => {

@@ -18,7 +18,8 @@ const ENTRY = 10_000
 const CAPITAL = 200
 const NEED = 0.12 + 0.88 * (0.004 + 0.0006)
 /** A share of the equity is used at this price: NEED × 0.1 × p = share × (200 + 0.1 × (p − 10,000)). */
-const priceAt = (share: number): number => (share * (SIZE * ENTRY - CAPITAL)) / (SIZE * (share - NEED))
+const priceAt = (share: number): number =>
+  (share * (SIZE * ENTRY - CAPITAL)) / (SIZE * (share - NEED))
 
 const OTHER = 'ETHUSDT'
 const RULES = new Map(
@@ -33,8 +34,15 @@ const MOVES = new Map([
 ])
 const SURVIVES: SurvivalSettings = { moves: MOVES, jointMoves: MOVES, isGap: true }
 
-function benchOf(change: Partial<EngineSettings> = {}, mode: PositionMode = 'one_way_mode'): EngineBench {
-  const settings = { capital: decimal(String(CAPITAL)), liquidation: { rules: RULES }, survives: SURVIVES }
+function benchOf(
+  change: Partial<EngineSettings> = {},
+  mode: PositionMode = 'one_way_mode',
+): EngineBench {
+  const settings = {
+    capital: decimal(String(CAPITAL)),
+    liquidation: { rules: RULES },
+    survives: SURVIVES,
+  }
   const { limits } = new EngineBench().settings
   return new EngineBench(
     { ...settings, limits: { ...limits, priceCollarRatio: 0.3 }, ...change },
@@ -83,13 +91,19 @@ function priceOnly(bench: EngineBench, ...fresh: readonly string[]): void {
     const row = tickers.claimRow(symbol)
     const ts = fresh.includes(symbol) ? bench.now : bench.now - 1100
     const values = { bidPr: ENTRY, askPr: ENTRY + 0.1, lastPr: ENTRY, ts }
-    for (const [column, value] of Object.entries(values)) tickers.columns[column as 'bidPr'][row] = value
+    for (const [column, value] of Object.entries(values))
+      tickers.columns[column as 'bidPr'][row] = value
   }
   bench.step({ kind: 'snapshotTaken', tickers })
 }
 
 /** New prices come, and the position is read at them. */
-function fallTo(bench: EngineBench, price: number, stated: Partial<PositionRow> = {}, priced = price): void {
+function fallTo(
+  bench: EngineBench,
+  price: number,
+  stated: Partial<PositionRow> = {},
+  priced = price,
+): void {
   bench.now += 100
   bench.price(priced)
   const held = bench.book.account.get(SYMBOL) ?? { longLots: 0, shortLots: 0 }
@@ -108,7 +122,13 @@ function fallTo(bench: EngineBench, price: number, stated: Partial<PositionRow> 
     }
     return lots > 0 ? [row] : []
   })
-  const reading = { symbol: SYMBOL, rows, isSilent: false, requestedAt: bench.now, exchangeTime: bench.now }
+  const reading = {
+    symbol: SYMBOL,
+    rows,
+    isSilent: false,
+    requestedAt: bench.now,
+    exchangeTime: bench.now,
+  }
   bench.step({ kind: 'positionRead', reading })
 }
 
@@ -117,19 +137,24 @@ function onBoth(): Pick<EngineSettings, 'instruments' | 'strategies'> {
   const instruments = new Map([SYMBOL, OTHER].map((symbol) => [symbol, madeInstrument({ symbol })]))
   const [strategy] = benchOf().settings.strategies.values()
   if (!strategy) throw new Error('no strategy')
-  const limits = new Map([SYMBOL, OTHER].map((symbol) => [symbol, strategy.limits.get(SYMBOL) ?? fail()]))
+  const limits = new Map(
+    [SYMBOL, OTHER].map((symbol) => [symbol, strategy.limits.get(SYMBOL) ?? fail()]),
+  )
   return {
     instruments,
     strategies: new Map([[STRATEGY, { ...strategy, symbols: [SYMBOL, OTHER], limits }]]),
   }
 }
 
-const codes = (bench: EngineBench): string[] => [...bench.book.restrictions.values()].map(({ code }) => code)
+const codes = (bench: EngineBench): string[] =>
+  [...bench.book.restrictions.values()].map(({ code }) => code)
 const eventsOf = (bench: EngineBench, ...names: readonly string[]) =>
   bench.take('announce').filter(({ event }) => names.includes(event))
 const lastTerms = (bench: EngineBench) => [...bench.book.orders.values()].at(-1)?.terms
 const denialsOf = (bench: EngineBench): string[] =>
-  bench.records.flatMap((record) => (record.kind === 'denial' ? [`${record.code}: ${detailOf(record)}`] : []))
+  bench.records.flatMap((record) =>
+    record.kind === 'denial' ? [`${record.code}: ${detailOf(record)}`] : [],
+  )
 
 describe('[RSK1] an order after which the account would not survive a stated move', () => {
   test('is denied with what would fit; what fits is approved', () => {
@@ -163,7 +188,11 @@ describe('[RSK1] an order after which the account would not survive a stated mov
     fallTo(bench, ENTRY)
     priceOnly(bench, SYMBOL, OTHER)
     // Alone BTCUSDT takes 124 of 200, and ETHUSDT as much: together more than there is.
-    bench.decide({ kind: 'quote', symbol: OTHER, levels: [{ side: 'buy', ticks: 99_000, lots: LOTS }] })
+    bench.decide({
+      kind: 'quote',
+      symbol: OTHER,
+      levels: [{ side: 'buy', ticks: 99_000, lots: LOTS }],
+    })
 
     expect(bench.engine.denied.get('WORST_CASE')).toBe(1)
     expect(denialsOf(bench).join()).toContain('all instruments against us at once')
@@ -188,7 +217,10 @@ describe('[RSK1] an order after which the account would not survive a stated mov
     bench.quote({ side: 'buy', ticks: 92_000, lots: 100 })
     bench.accept(bench.grantBatch())
     // Of 76 left, this one takes 40 on the way from 9200 to 8800, and another is beyond the move.
-    bench.quote({ side: 'buy', ticks: 92_000, lots: 100 }, { side: 'buy', ticks: 87_000, lots: 100 })
+    bench.quote(
+      { side: 'buy', ticks: 92_000, lots: 100 },
+      { side: 'buy', ticks: 87_000, lots: 100 },
+    )
     bench.accept(bench.grantBatch())
     bench.quote(
       { side: 'buy', ticks: 92_000, lots: 100 },
@@ -203,7 +235,10 @@ describe('[RSK1] an order after which the account would not survive a stated mov
     for (const isGap of [true, false]) {
       const bench = holding({ survives: { ...SURVIVES, isGap } })
       fallTo(bench, ENTRY)
-      bench.quote({ side: 'buy', ticks: 99_900, lots: 40 }, { side: 'buy', ticks: 99_800, lots: 40 })
+      bench.quote(
+        { side: 'buy', ticks: 99_900, lots: 40 },
+        { side: 'buy', ticks: 99_800, lots: 40 },
+      )
 
       expect(bench.grantBatch().clientOids).toHaveLength(1)
       expect(bench.engine.denied.get('WORST_CASE')).toBe(1)
@@ -224,7 +259,11 @@ describe('[RSK1] an order after which the account would not survive a stated mov
     fallTo(bench, ENTRY)
     bench.now += 1100
     priceOnly(bench, OTHER)
-    bench.decide({ kind: 'quote', symbol: OTHER, levels: [{ side: 'buy', ticks: 99_000, lots: 10 }] })
+    bench.decide({
+      kind: 'quote',
+      symbol: OTHER,
+      levels: [{ side: 'buy', ticks: 99_000, lots: 10 }],
+    })
 
     expect(bench.engine.denied.get('WORST_CASE')).toBe(1)
     expect(denialsOf(bench).join()).toContain('is not known')
@@ -402,7 +441,9 @@ describe('[MON1] an account beyond its budget', () => {
     fallTo(bench, price)
     fillNext(bench, price)
 
-    const closes = [...bench.book.orders.values()].filter(({ terms }) => terms.purpose === 'flatten')
+    const closes = [...bench.book.orders.values()].filter(
+      ({ terms }) => terms.purpose === 'flatten',
+    )
     expect(closes.map(({ terms }) => [terms.strategyId, terms.lots])).toEqual([
       [STRATEGY, 10],
       [second, 14],

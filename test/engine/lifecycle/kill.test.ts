@@ -18,7 +18,10 @@ function kill(bench: EngineBench): void {
 }
 
 function release(bench: EngineBench): void {
-  bench.step({ kind: 'commanded', command: { kind: 'releaseKill', reason: 'calm again', by: 'anna@office' } })
+  bench.step({
+    kind: 'commanded',
+    command: { kind: 'releaseKill', reason: 'calm again', by: 'anna@office' },
+  })
 }
 
 function resting(): EngineBench {
@@ -64,7 +67,9 @@ describe('[RSK2] from a kill on', () => {
   test('the order to kill is durable before anybody hears of it', () => {
     const bench = resting()
     const effects = bench.step({ kind: 'commanded', command: { kind: 'kill', ...ORDER } })
-    const kinds = effects.map((effect) => (effect.kind === 'record' ? effect.record.kind : effect.kind))
+    const kinds = effects.map((effect) =>
+      effect.kind === 'record' ? effect.record.kind : effect.kind,
+    )
 
     expect(effects[0]).toMatchObject({
       kind: 'record',
@@ -115,7 +120,8 @@ describe('[RSK2] from a kill on', () => {
   })
 })
 
-const isBatch = ({ endpoint }: { readonly endpoint: string }): boolean => endpoint === 'batchPlaceOrder'
+const isBatch = ({ endpoint }: { readonly endpoint: string }): boolean =>
+  endpoint === 'batchPlaceOrder'
 
 describe('[RSK3] a kill is called clean', () => {
   test('after the acceptance deadline of the last batch, a cancel-all that finds nothing, and readings that agree', () => {
@@ -192,7 +198,14 @@ describe('[RSK3] a kill is called clean', () => {
 
 test('a place that waits is taken away by a kill, and does not come back with its release', () => {
   const bench = new EngineBench().start()
-  bench.decide({ kind: 'place', symbol: SYMBOL, key: 'a', action: 'openLong', lots: 5, ttlMs: 3_600_000 })
+  bench.decide({
+    kind: 'place',
+    symbol: SYMBOL,
+    key: 'a',
+    action: 'openLong',
+    lots: 5,
+    ttlMs: 3_600_000,
+  })
   kill(bench)
 
   expect(bench.book.places.size).toBe(0)

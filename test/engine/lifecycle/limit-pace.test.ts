@@ -17,14 +17,24 @@ function limitedStrategy(change: {
   readonly rejectionsPerMinute?: number
 }): EngineBench {
   const strategies = [...SETTINGS.strategies].map(([id, strategy]) => {
-    const limits = [...strategy.limits].map(([symbol, limit]) => [symbol, { ...limit, ...change }] as const)
+    const limits = [...strategy.limits].map(
+      ([symbol, limit]) => [symbol, { ...limit, ...change }] as const,
+    )
     return [id, { ...strategy, limits: new Map(limits) }] as const
   })
   return new EngineBench({ strategies: new Map(strategies) }).start()
 }
 
 function place(key: string, change: Partial<PlaceIntent> = {}): PlaceIntent {
-  return { kind: 'place', symbol: SYMBOL, key, action: 'openLong', lots: 2, ticks: 99_900, ...change }
+  return {
+    kind: 'place',
+    symbol: SYMBOL,
+    key,
+    action: 'openLong',
+    lots: 2,
+    ticks: 99_900,
+    ...change,
+  }
 }
 
 function denied(bench: EngineBench, code: 'IDENTICAL_PACE'): number {
@@ -53,7 +63,9 @@ test.each([
 
 test('[RSK1] what reduces risk may be repeated', () => {
   const bench = limitedAccount({ identicalPerMinute: 1 })
-  bench.decide(...['a', 'b', 'c'].map((key) => place(key, { action: 'closeLong', lots: 1, ticks: 100_100 })))
+  bench.decide(
+    ...['a', 'b', 'c'].map((key) => place(key, { action: 'closeLong', lots: 1, ticks: 100_100 })),
+  )
 
   expect(denied(bench, 'IDENTICAL_PACE')).toBe(0)
 })
@@ -69,10 +81,15 @@ test('[RSK2] a strategy whose orders are rejected with one code is halted, and c
   expect(codesOf(bench)).toEqual([])
 
   reject('c', '40762')
-  expect(bench.engine.restrictions).toMatchObject([{ scope: SCOPE, mode: 'halted', code: 'rejections' }])
+  expect(bench.engine.restrictions).toMatchObject([
+    { scope: SCOPE, mode: 'halted', code: 'rejections' },
+  ])
   expect(bench.take('announce').filter(({ event }) => event === 'limits.reached')).toHaveLength(1)
 
-  bench.step({ kind: 'commanded', command: { kind: 'release', scope: SCOPE, reason: 'looked', by: 'anna' } })
+  bench.step({
+    kind: 'commanded',
+    command: { kind: 'release', scope: SCOPE, reason: 'looked', by: 'anna' },
+  })
   bench.price()
   reject('d', '40762')
   expect(codesOf(bench)).toEqual([])
@@ -88,7 +105,9 @@ test('[RSK2] the account only reduces while answers are 429', () => {
 
   bench.pass(1000)
   fail(429)
-  expect(bench.engine.restrictions).toMatchObject([{ scope: '*', mode: 'reducing', code: 'rateLimited' }])
+  expect(bench.engine.restrictions).toMatchObject([
+    { scope: '*', mode: 'reducing', code: 'rateLimited' },
+  ])
   bench.decide(place('a', { ttlMs: 120_000 }))
   expect(bench.take('askGrant')).toEqual([])
 
@@ -105,7 +124,9 @@ test('[RSK2] the account only reduces while more orders are unknown than allowed
   bench.answer(bench.grantBatch().batchId, TIMED_OUT)
 
   expect(bench.states()).toEqual(['unknown', 'unknown'])
-  expect(bench.engine.restrictions).toMatchObject([{ scope: '*', mode: 'reducing', code: 'unknownOrders' }])
+  expect(bench.engine.restrictions).toMatchObject([
+    { scope: '*', mode: 'reducing', code: 'unknownOrders' },
+  ])
 
   bench.restart().start()
   for (let second = 0; second < 120 && codesOf(bench).length > 0; second++) {
@@ -121,7 +142,9 @@ test('[RSK2] the account only reduces while more orders are unknown than allowed
 })
 
 test('[BND1] nothing is counted where nothing is limited, and no more than the limit where it is', () => {
-  const many = Array.from({ length: 20 }, (_, index) => place(`${index}`, { lots: 1 + (index % 2) }))
+  const many = Array.from({ length: 20 }, (_, index) =>
+    place(`${index}`, { lots: 1 + (index % 2) }),
+  )
   const countedIn = (bench: EngineBench): number[] =>
     [...parseCore(bench.engine.write()).lastMinute.values()].map((times) => times.length)
   const free = new EngineBench().start()

@@ -35,7 +35,10 @@ const differences = (bench: EngineBench): number =>
   bench.take('announce').filter(({ event }) => event === 'equity.disputed').length
 
 const release = (bench: EngineBench): void => {
-  bench.step({ kind: 'commanded', command: { kind: 'release', scope: '*', reason: 'looked', by: 'anna' } })
+  bench.step({
+    kind: 'commanded',
+    command: { kind: 'release', scope: '*', reason: 'looked', by: 'anna' },
+  })
 }
 
 function bookWrongProfit({ book }: EngineBench): void {
@@ -54,7 +57,10 @@ describe('[RSK2] a second count of the fills', () => {
   })
 
   test.each([
-    ['position', ({ book }: EngineBench) => own(book.account).set(SYMBOL, { ...LONG, longLots: 11 })],
+    [
+      'position',
+      ({ book }: EngineBench) => own(book.account).set(SYMBOL, { ...LONG, longLots: 11 }),
+    ],
     ['profit', bookWrongProfit],
   ])('that finds a wrong %s twice in a row lets only orders leave that reduce', (_, plant) => {
     const bench = bought()
@@ -66,7 +72,9 @@ describe('[RSK2] a second count of the fills', () => {
     expect(bench.engine.restrictions).toEqual([])
 
     compare(bench)
-    expect(bench.engine.restrictions).toMatchObject([{ scope: '*', mode: 'reducing', code: 'recount' }])
+    expect(bench.engine.restrictions).toMatchObject([
+      { scope: '*', mode: 'reducing', code: 'recount' },
+    ])
     expect(bench.restart().book.restrictions.size).toBe(1)
   })
 
@@ -104,7 +112,14 @@ describe('[RSK2] a second count of the fills', () => {
 
   test('counts fills of others and of orders that are not known yet', () => {
     const bench = bought()
-    const other = { side: 'sell', lots: 4, ticks: 99_000, profit: '-3', fee: '0.1', scope: 'taker' } as const
+    const other = {
+      side: 'sell',
+      lots: 4,
+      ticks: 99_000,
+      profit: '-3',
+      fee: '0.1',
+      scope: 'taker',
+    } as const
     read(
       bench,
       bench.fill({ ...other, orderId: toOrderId('77'), source: 'SYS' }),
@@ -123,7 +138,11 @@ describe('[RSK2] a second count of the fills', () => {
     const foreign = { ticks: 100_000, fee: '0.1', scope: 'taker', source: 'SYS' } as const
     const open = { ...foreign, orderId: toOrderId('1'), tradeSide: 'open', profit: '0' } as const
     const close = { ...foreign, orderId: toOrderId('2'), tradeSide: 'close', profit: '2' } as const
-    read(bench, bench.fill({ ...open, side: 'buy', lots: 5 }), bench.fill({ ...open, side: 'sell', lots: 3 }))
+    read(
+      bench,
+      bench.fill({ ...open, side: 'buy', lots: 5 }),
+      bench.fill({ ...open, side: 'sell', lots: 3 }),
+    )
     read(bench, bench.fill({ ...close, side: 'buy', lots: 2 }))
     compare(bench)
     compare(bench)

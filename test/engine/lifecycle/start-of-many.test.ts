@@ -63,7 +63,11 @@ function openMany() {
         ),
       readPosition: (symbol, onAnswer) =>
         call('singlePosition', (requestedAt, exchangeTime) =>
-          onAnswer({ kind: 'accepted', receivedAt: 0, data: { symbol, ...FLAT, requestedAt, exchangeTime } }),
+          onAnswer({
+            kind: 'accepted',
+            receivedAt: 0,
+            data: { symbol, ...FLAT, requestedAt, exchangeTime },
+          }),
         ),
     },
   })
@@ -103,7 +107,9 @@ test('a start that takes long says how far it is, and when it is over', () => {
   const { bench, pass } = openMany()
   pass(60_000, () => bench.engine.unproved.length === 0)
 
-  const said = bench.take('announce').filter(({ event }) => /^(?:daemon|recovery)\.(?!started)/.test(event))
+  const said = bench
+    .take('announce')
+    .filter(({ event }) => /^(?:daemon|recovery)\.(?!started)/.test(event))
 
   expect(said[0]).toMatchObject({ event: 'daemon.running', fields: { instruments: COUNT } })
   const progress = said.slice(1, -1)

@@ -19,7 +19,11 @@ describe('[ORD5] a start after a crash', () => {
 
     bench.pass(3_000)
 
-    expect([bench.engine.phase, bench.states(), bench.take('decide')]).toEqual(['starting', ['unknown'], []])
+    expect([bench.engine.phase, bench.states(), bench.take('decide')]).toEqual([
+      'starting',
+      ['unknown'],
+      [],
+    ])
   })
 
   test('runs once they are, and position and fills agree once more', () => {
@@ -85,24 +89,27 @@ describe('[ORD5] the machine clock is set between two runs', () => {
     ['ahead by minutes', 300_000],
     ['back by minutes', -300_000],
     ['not at all', 0],
-  ])('%s: what cannot rest is over once this run could have read its fills, and no sooner', (_, byMs) => {
-    const bench = new EngineBench().start()
-    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 5 })
-    bench.accept(bench.grantBatch())
-    bench.now += byMs
-    const startedAt = bench.now
-    bench.restart().start()
+  ])(
+    '%s: what cannot rest is over once this run could have read its fills, and no sooner',
+    (_, byMs) => {
+      const bench = new EngineBench().start()
+      bench.decide({ kind: 'target', symbol: SYMBOL, lots: 5 })
+      bench.accept(bench.grantBatch())
+      bench.now += byMs
+      const startedAt = bench.now
+      bench.restart().start()
 
-    const { fillVisibilityMs, matchingLagMs } = bench.settings.execution
-    bench.pass(startedAt + fillVisibilityMs + matchingLagMs - 50 - bench.now)
-    bench.step({ kind: 'pollDue', what: 'fills' })
-    bench.read()
-    expect(bench.states()).toEqual(['live'])
-    bench.pass(100)
-    bench.step({ kind: 'pollDue', what: 'fills' })
-    bench.read()
-    expect(bench.states()).toEqual(['done'])
-  })
+      const { fillVisibilityMs, matchingLagMs } = bench.settings.execution
+      bench.pass(startedAt + fillVisibilityMs + matchingLagMs - 50 - bench.now)
+      bench.step({ kind: 'pollDue', what: 'fills' })
+      bench.read()
+      expect(bench.states()).toEqual(['live'])
+      bench.pass(100)
+      bench.step({ kind: 'pollDue', what: 'fills' })
+      bench.read()
+      expect(bench.states()).toEqual(['done'])
+    },
+  )
 })
 
 describe('[ORD5] each instrument is traded once its own fills and position are proved', () => {
@@ -121,14 +128,14 @@ describe('[ORD5] each instrument is traded once its own fills and position are p
 
   function readPosition(bench: EngineBench, symbol: string, longLots = 0, isSilent = false): void {
     const row = {
-      ...{
-        holdSide: 'long' as const,
-        lots: longLots,
-        openPriceAvg: 1,
-        unrealisedProfit: '0',
-        fundingFee: '',
-      },
-      ...{ markPrice: 1, liquidationPrice: 0, positionMode: bench.settings.positionMode },
+      holdSide: 'long' as const,
+      lots: longLots,
+      openPriceAvg: 1,
+      unrealisedProfit: '0',
+      fundingFee: '',
+      markPrice: 1,
+      liquidationPrice: 0,
+      positionMode: bench.settings.positionMode,
     }
     const rows = longLots > 0 ? [row] : []
     const reading = { symbol, rows, isSilent, requestedAt: bench.now, exchangeTime: bench.now }
@@ -144,7 +151,8 @@ describe('[ORD5] each instrument is traded once its own fills and position are p
 
   function sentSymbols(bench: EngineBench): string[] {
     bench.take('askGrant')
-    for (let grants = 0; grants < 5; grants++) bench.step({ kind: 'granted', endpoint: 'batchPlaceOrder' })
+    for (let grants = 0; grants < 5; grants++)
+      bench.step({ kind: 'granted', endpoint: 'batchPlaceOrder' })
     return bench.take('sendBatch').map(({ batch }) => batch.symbol)
   }
 
@@ -205,7 +213,10 @@ describe('[ORD5] each instrument is traded once its own fills and position are p
     first.decide({ kind: 'quote', symbol: A, levels: [LEVEL] })
     first.accept(first.grantBatch())
     first.step({ kind: 'pollDue', what: 'fills' })
-    first.read({ holding: { longLots: 10, shortLots: 0 }, fills: [first.fill({ symbol: A, lots: 10 })] })
+    first.read({
+      holding: { longLots: 10, shortLots: 0 },
+      fills: [first.fill({ symbol: A, lots: 10 })],
+    })
     // Ten lots are worth 100.
     const { limits } = first.settings
     const bench = manyInstruments({ limits: { ...limits, grossNotionalMax: 150 } })
@@ -243,7 +254,8 @@ describe('[ORD5] each instrument is traded once its own fills and position are p
         const reading = { fills: [], sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now }
         bench.step({ kind: 'fillsRead', reading })
       }
-      for (const { symbol } of bench.take('readPosition')) readPosition(bench, symbol, symbol === A ? 7 : 0)
+      for (const { symbol } of bench.take('readPosition'))
+        readPosition(bench, symbol, symbol === A ? 7 : 0)
     }
 
     expect([bench.engine.unproved, [...bench.halts.keys()]]).toEqual([[], [A]])
@@ -279,7 +291,10 @@ describe('[ORD5] each instrument is traded once its own fills and position are p
     bench.decide({ kind: 'quote', symbol: A, levels: [LEVEL] })
     bench.accept(bench.grantBatch())
     bench.step({ kind: 'pollDue', what: 'fills' })
-    bench.read({ holding: { longLots: 10, shortLots: 0 }, fills: [bench.fill({ symbol: A, lots: 10 })] })
+    bench.read({
+      holding: { longLots: 10, shortLots: 0 },
+      fills: [bench.fill({ symbol: A, lots: 10 })],
+    })
     const losses = { timeZone: 'UTC', coolDownMs: 0, limits: new Map([['*', { daily: 5 }]]) }
     const limited = manyInstruments({ losses })
     limited.records.splice(0, Number.POSITIVE_INFINITY, ...bench.records)

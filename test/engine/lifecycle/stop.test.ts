@@ -202,33 +202,51 @@ function passRemoved(bench: EngineBench, ms: number): void {
     for (const what of ['fills', 'positions'] as const) bench.step({ kind: 'pollDue', what })
     for (const { symbol } of bench.take('readPosition')) {
       const reason = 'refused 40309: The symbol has been removed'
-      bench.step({ kind: 'readFailed', what: `position ${symbol}`, reason, status: 400, ...REMOVED })
+      bench.step({
+        kind: 'readFailed',
+        what: `position ${symbol}`,
+        reason,
+        status: 400,
+        ...REMOVED,
+      })
     }
     const cancels = bench.take('askGrant').filter(({ endpoint }) => endpoint === 'cancelAllOrders')
-    if (cancels.length > 0) bench.answerCancel(bench.grantCancel().cancelId, refused('40309', 'definite'))
+    if (cancels.length > 0)
+      bench.answerCancel(bench.grantCancel().cancelId, refused('40309', 'definite'))
     bench.read()
   }
 }
 
 describe('[RSK3] a stop of an instrument that the exchange does not know any more', () => {
-  test.each(['leave', 'cancel'] as const)('is clean where nothing of ours is left: %s', (policy) => {
-    const bench = new EngineBench().start()
-    stop(bench, policy)
-    passRemoved(bench, 6000)
+  test.each(['leave', 'cancel'] as const)(
+    'is clean where nothing of ours is left: %s',
+    (policy) => {
+      const bench = new EngineBench().start()
+      stop(bench, policy)
+      passRemoved(bench, 6000)
 
-    expect(bench.take('stopped')).toMatchObject([{ clean: true }])
-  })
+      expect(bench.take('stopped')).toMatchObject([{ clean: true }])
+    },
+  )
 
-  test.each(['leave', 'cancel'] as const)('is soon over and says why where orders may rest: %s', (policy) => {
-    const bench = resting()
-    bench.effects = []
-    stop(bench, policy)
-    passRemoved(bench, 8000)
+  test.each(['leave', 'cancel'] as const)(
+    'is soon over and says why where orders may rest: %s',
+    (policy) => {
+      const bench = resting()
+      bench.effects = []
+      stop(bench, policy)
+      passRemoved(bench, 8000)
 
-    expect(bench.take('stopped')).toMatchObject([{ clean: false }])
-    const said = bench.take('announce').filter(({ event }) => event === 'daemon.stopped')
-    expect(said).toMatchObject([
-      { fields: { unproved: [SYMBOL], reason: expect.stringContaining(`${SYMBOL}: refused 40309`) } },
-    ])
-  })
+      expect(bench.take('stopped')).toMatchObject([{ clean: false }])
+      const said = bench.take('announce').filter(({ event }) => event === 'daemon.stopped')
+      expect(said).toMatchObject([
+        {
+          fields: {
+            unproved: [SYMBOL],
+            reason: expect.stringContaining(`${SYMBOL}: refused 40309`),
+          },
+        },
+      ])
+    },
+  )
 })

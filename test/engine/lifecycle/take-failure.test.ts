@@ -10,7 +10,10 @@ const LONG = { longLots: 10, shortLots: 0 }
 function holding(onFailure: FailurePolicy | undefined): EngineBench {
   const { settings } = new EngineBench()
   const strategies = new Map(
-    [...settings.strategies].map(([id, strategy]) => [id, { ...strategy, ...(onFailure && { onFailure }) }]),
+    [...settings.strategies].map(([id, strategy]) => [
+      id,
+      { ...strategy, ...(onFailure && { onFailure }) },
+    ]),
   )
   const bench = new EngineBench({ strategies }).start()
   bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
@@ -43,32 +46,43 @@ test.each([
   ['leave', { paused: false, halted: false, flattens: false }],
   ['cancel', { paused: true, halted: true, flattens: false }],
   ['flatten', { paused: true, halted: true, flattens: true }],
-] as const)('[STR1] with onFailure %s the orders of a strategy that fails are %j', (policy, expected) => {
-  const paused = holding(policy)
-  fail(paused, 1, true)
-  const halted = holding(policy)
-  fail(halted, 10, false)
-  const codes = [...halted.book.restrictions.values()].map(({ code }) => code)
-  const isCancelled = cancels(halted)
-  let closed: unknown[] = []
-  if (codes.includes('flatten')) {
-    halted.answerCancel(halted.grantCancel().cancelId, accepted({ successList: [], failureList: [] }))
-    halted.pass(6000, { holding: LONG })
-    closed = halted.grantBatch().clientOids.map((id) => halted.book.orders.get(id)?.terms)
-  }
+] as const)(
+  '[STR1] with onFailure %s the orders of a strategy that fails are %j',
+  (policy, expected) => {
+    const paused = holding(policy)
+    fail(paused, 1, true)
+    const halted = holding(policy)
+    fail(halted, 10, false)
+    const codes = [...halted.book.restrictions.values()].map(({ code }) => code)
+    const isCancelled = cancels(halted)
+    let closed: unknown[] = []
+    if (codes.includes('flatten')) {
+      halted.answerCancel(
+        halted.grantCancel().cancelId,
+        accepted({ successList: [], failureList: [] }),
+      )
+      halted.pass(6000, { holding: LONG })
+      closed = halted.grantBatch().clientOids.map((id) => halted.book.orders.get(id)?.terms)
+    }
 
-  expect(paused.halts.size).toBe(0)
-  expect({ paused: cancels(paused), halted: isCancelled, flattens: closed.length > 0 }).toEqual(expected)
-  expect(codes).toContain('strategyFailed')
-  if (expected.flattens) expect(closed).toMatchObject([{ action: 'closeLong', lots: 10 }])
-})
+    expect(paused.halts.size).toBe(0)
+    expect({ paused: cancels(paused), halted: isCancelled, flattens: closed.length > 0 }).toEqual(
+      expected,
+    )
+    expect(codes).toContain('strategyFailed')
+    if (expected.flattens) expect(closed).toMatchObject([{ action: 'closeLong', lots: 10 }])
+  },
+)
 
 test('[STR1] a release of a strategy that was flattened by its policy ends the flatten too', () => {
   const bench = holding('flatten')
   fail(bench, 10, false)
 
   const scope = strategyScope(STRATEGY)
-  bench.step({ kind: 'commanded', command: { kind: 'release', scope, reason: 'mended', by: 'anna' } })
+  bench.step({
+    kind: 'commanded',
+    command: { kind: 'release', scope, reason: 'mended', by: 'anna' },
+  })
 
   expect(bench.halts.size).toBe(0)
 })

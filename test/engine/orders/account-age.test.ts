@@ -64,7 +64,11 @@ describe('[MKT3] after an hour without a reading', () => {
       for (const what of ['fills', 'positions'] as const) bench.step({ kind: 'pollDue', what })
       bench.pass(1000)
     }
-    bench.decide({ kind: 'quote', symbol: SYMBOL, levels: [{ side: 'buy', ticks: 99_990, lots: 10 }] })
+    bench.decide({
+      kind: 'quote',
+      symbol: SYMBOL,
+      levels: [{ side: 'buy', ticks: 99_990, lots: 10 }],
+    })
 
     expect(bench.grantBatch().clientOids).toHaveLength(1)
   })
@@ -128,7 +132,10 @@ test('[MKT3] our clock set back tells of no reading: nothing is opened until the
 
 describe('a reading that is too old is named', () => {
   test.each([
-    ['refused 40018: Invalid IP', { reason: 'refused 40018: Invalid IP', status: 400, isRefused: true }],
+    [
+      'refused 40018: Invalid IP',
+      { reason: 'refused 40018: Invalid IP', status: 400, isRefused: true },
+    ],
     ['no answer (unknown TIMEOUT: )', { reason: 'unknown TIMEOUT: ' }],
   ])('with what the last try brought: %s', (reason, failure) => {
     const bench = withLimit().start()
@@ -142,7 +149,12 @@ describe('a reading that is too old is named', () => {
   test('and no more when it has come', () => {
     const bench = withLimit().start()
     passBlind(bench, 61_000)
-    bench.step({ kind: 'readFailed', what: 'fills', reason: 'refused 40018: Invalid IP', status: 400 })
+    bench.step({
+      kind: 'readFailed',
+      what: 'fills',
+      reason: 'refused 40018: Invalid IP',
+      status: 400,
+    })
     for (const what of ['fills', 'positions'] as const) bench.step({ kind: 'pollDue', what })
     bench.pass(1000)
 

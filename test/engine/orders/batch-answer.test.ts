@@ -29,7 +29,9 @@ describe('what a batch came back with', () => {
       batchId,
       accepted({
         successList: [{ orderId: '77', clientOid: first }],
-        failureList: [{ orderId: '', clientOid: second, errorMsg: 'too small', errorCode: '45111' }],
+        failureList: [
+          { orderId: '', clientOid: second, errorMsg: 'too small', errorCode: '45111' },
+        ],
       }),
     )
 

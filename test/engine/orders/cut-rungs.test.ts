@@ -5,7 +5,13 @@ import { EngineBench, SYMBOL } from '../engine-bench.ts'
 function reducing(): EngineBench {
   const bench = new EngineBench().start()
   bench.buy(10)
-  const command = { kind: 'restrict', scope: SYMBOL, mode: 'reducing', reason: 'drill', by: 'anna' } as const
+  const command = {
+    kind: 'restrict',
+    scope: SYMBOL,
+    mode: 'reducing',
+    reason: 'drill',
+    by: 'anna',
+  } as const
   bench.step({ kind: 'commanded', command })
   return bench
 }

@@ -25,16 +25,19 @@ describe('[ORD2] an intent key', () => {
   test.each([
     ['6.9 days', 6.9 * DAY_MS],
     ['a month', 30 * DAY_MS],
-  ])('that comes again %s after its order is dropped, though the book has forgotten both', (_, ms) => {
-    const bench = filledAgo(ms)
-    expect([bench.states(), bench.book.keys.size]).toEqual([[], 0])
+  ])(
+    'that comes again %s after its order is dropped, though the book has forgotten both',
+    (_, ms) => {
+      const bench = filledAgo(ms)
+      expect([bench.states(), bench.book.keys.size]).toEqual([[], 0])
 
-    bench.decide(PLACE)
+      bench.decide(PLACE)
 
-    expect(bench.engine.denied.get('KEY_REUSED')).toBe(1)
-    bench.decide({ ...PLACE, key: 'b' })
-    expect(bench.engine.denied.get('KEY_REUSED')).toBe(1)
-  })
+      expect(bench.engine.denied.get('KEY_REUSED')).toBe(1)
+      bench.decide({ ...PLACE, key: 'b' })
+      expect(bench.engine.denied.get('KEY_REUSED')).toBe(1)
+    },
+  )
 
   test('[ORD3] has no next generation while the fate of the one before is open', () => {
     const bench = new EngineBench().start()
@@ -61,7 +64,9 @@ describe('[ORD5] a fill of an orderId that nothing has named yet', () => {
     bench.accept(batch)
 
     expect([...bench.book.orders.values()]).toMatchObject([{ state: 'live', filledLots: 4 }])
-    expect([bench.book.orphans.size, bench.book.holdings.get(`s|${SYMBOL}`)?.longLots]).toEqual([0, 4])
+    expect([bench.book.orphans.size, bench.book.holdings.get(`s|${SYMBOL}`)?.longLots]).toEqual([
+      0, 4,
+    ])
   })
 
   test('is reported to its strategy when it is bound, and its rung waits for that look', () => {
@@ -109,10 +114,15 @@ describe('[ORD5] a fill of an orderId that nothing has named yet', () => {
     bench.read({ fills, holding: { longLots: 4, shortLots: 0 } })
 
     const [clientOid = ''] = batch.clientOids
-    bench.answerCancel(cancelId, accepted({ successList: [{ clientOid, orderId: '77' }], failureList: [] }))
+    bench.answerCancel(
+      cancelId,
+      accepted({ successList: [{ clientOid, orderId: '77' }], failureList: [] }),
+    )
     bench.quote()
     bench.pass(3_000, { fills, holding: { longLots: 4, shortLots: 0 } })
 
-    expect([...bench.book.orders.values()]).toMatchObject([{ state: 'done', filledLots: 4, orderId: '77' }])
+    expect([...bench.book.orders.values()]).toMatchObject([
+      { state: 'done', filledLots: 4, orderId: '77' },
+    ])
   })
 })

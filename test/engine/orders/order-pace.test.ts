@@ -3,7 +3,9 @@ import { parseCore } from '../../../src/engine/replay/core-image.ts'
 import { type Intent } from '../../../src/domain/intent.ts'
 import { EngineBench, SYMBOL } from '../engine-bench.ts'
 
-const LEVELS = [1, 2, 3, 4, 5].map((rung) => ({ side: 'buy', ticks: 99_990 - rung, lots: 10 }) as const)
+const LEVELS = [1, 2, 3, 4, 5].map(
+  (rung) => ({ side: 'buy', ticks: 99_990 - rung, lots: 10 }) as const,
+)
 
 test('[RSK1] as many orders leave within a minute as the pace allows, and the others after it', () => {
   const limits = { ...new EngineBench().settings.limits, ordersPerMinute: 3 }

@@ -130,14 +130,20 @@ describe('back-off by cause', () => {
 
     expect(bench.states().filter((state) => state === 'live')).toHaveLength(10)
     expect(bench.engine.refusals).toEqual([])
-    expect(logged(bench, 'orders.refusedNoMore')).toMatchObject([{ fields: { cause: 'priceStep' } }])
+    expect(logged(bench, 'orders.refusedNoMore')).toMatchObject([
+      { fields: { cause: 'priceStep' } },
+    ])
   })
 
   test('a smaller order that is accepted does not disprove that a larger one is too dear', () => {
     const bench = new EngineBench().start()
     const poor: Judge = ({ lots }) =>
       lots > 5 ? ['40762', 'The order amount exceeds the balance'] : undefined
-    const levels = [10, 10, 5].map((lots, index) => ({ side: 'buy' as const, ticks: 99_980 - index, lots }))
+    const levels = [10, 10, 5].map((lots, index) => ({
+      side: 'buy' as const,
+      ticks: 99_980 - index,
+      lots,
+    }))
 
     const { refused } = play(bench, 90_000, poor, () => [{ kind: 'quote', symbol: SYMBOL, levels }])
 
@@ -171,9 +177,14 @@ describe('back-off by cause', () => {
       () => ['40762', 'balance'],
       () => [ladder(99_985)],
     )
-    bench.decide({ kind: 'quote', symbol: SYMBOL, levels: [] }, { kind: 'target', symbol: SYMBOL, lots: 0 })
+    bench.decide(
+      { kind: 'quote', symbol: SYMBOL, levels: [] },
+      { kind: 'target', symbol: SYMBOL, lots: 0 },
+    )
 
-    const [order] = bench.grantBatch().clientOids.map((oid: ClientOid) => bench.book.orders.get(oid)?.terms)
+    const [order] = bench
+      .grantBatch()
+      .clientOids.map((oid: ClientOid) => bench.book.orders.get(oid)?.terms)
     expect(order).toMatchObject({ purpose: 'target', action: 'closeLong', lots: 20 })
   })
 
@@ -203,7 +214,9 @@ describe('back-off by cause', () => {
     expect(logged(bench, 'orders.refused')).toEqual([])
 
     play(bench, 20_000, high, () => [ladder(99_985)])
-    expect(logged(bench, 'orders.refused')).toMatchObject([{ level: 'warn', fields: { cause: 'priceHigh' } }])
+    expect(logged(bench, 'orders.refused')).toMatchObject([
+      { level: 'warn', fields: { cause: 'priceHigh' } },
+    ])
     // The rungs below stand: what is too high does not concern them.
     expect(bench.states().filter((state) => state === 'live')).toHaveLength(5)
 

@@ -31,32 +31,42 @@ describe('settings of the account that were changed by hand', () => {
   test.each([
     ['marginMode', { marginMode: 'isolated' }, 'reducing', 'isolated, the configuration crossed'],
     ['leverage', { leverage: 20 }, 'reducing', '20, the configuration 10'],
-    ['positionMode', { positionMode: 'hedge_mode' }, 'halted', 'hedge_mode, the configuration one_way_mode'],
-  ] as const)('%s: two readings restrict the instrument, and two end that', (code, says, mode, words) => {
-    const bench = holding()
-    readOnce(bench, says)
-    expect(codes(bench)).toEqual([])
+    [
+      'positionMode',
+      { positionMode: 'hedge_mode' },
+      'halted',
+      'hedge_mode, the configuration one_way_mode',
+    ],
+  ] as const)(
+    '%s: two readings restrict the instrument, and two end that',
+    (code, says, mode, words) => {
+      const bench = holding()
+      readOnce(bench, says)
+      expect(codes(bench)).toEqual([])
 
-    readOnce(bench, says)
-    expect(bench.engine.restrictions).toMatchObject([{ scope: SYMBOL, code, mode, by: 'intentd' }])
-    expect(bench.engine.restrictions[0]?.reason).toContain(`the position says ${code} ${words}`)
-    bench.price()
-    bench.quote({ side: 'buy', ticks: 99_900, lots: 5 })
-    expect(bench.take('sendBatch')).toEqual([])
-    expect(bench.take('askGrant')).toEqual([])
+      readOnce(bench, says)
+      expect(bench.engine.restrictions).toMatchObject([
+        { scope: SYMBOL, code, mode, by: 'intentd' },
+      ])
+      expect(bench.engine.restrictions[0]?.reason).toContain(`the position says ${code} ${words}`)
+      bench.price()
+      bench.quote({ side: 'buy', ticks: 99_900, lots: 5 })
+      expect(bench.take('sendBatch')).toEqual([])
+      expect(bench.take('askGrant')).toEqual([])
 
-    const right = { marginMode: 'crossed', leverage: 10, positionMode: 'one_way_mode' } as const
-    readOnce(bench, right)
-    expect(codes(bench)).toEqual([code])
-    readOnce(bench, right)
-    expect(codes(bench)).toEqual([])
-    expect(bench.take('announce')).toContainEqual(
-      expect.objectContaining({
-        event: 'trading.released',
-        fields: expect.objectContaining({ scope: SYMBOL, code }),
-      }),
-    )
-  })
+      const right = { marginMode: 'crossed', leverage: 10, positionMode: 'one_way_mode' } as const
+      readOnce(bench, right)
+      expect(codes(bench)).toEqual([code])
+      readOnce(bench, right)
+      expect(codes(bench)).toEqual([])
+      expect(bench.take('announce')).toContainEqual(
+        expect.objectContaining({
+          event: 'trading.released',
+          fields: expect.objectContaining({ scope: SYMBOL, code }),
+        }),
+      )
+    },
+  )
 
   test('maintenance tiers: two readings of a higher rate restrict the instrument, and two end that', () => {
     const rules = new Map([
@@ -76,16 +86,21 @@ describe('settings of the account that were changed by hand', () => {
     bench.buy(20)
     bench.effects = []
     // 0.02 at 40,000 are a value of 800, of the first tier; at 49,500 either tier may be meant.
-    for (let reads = 0; reads < 2; reads++) readOnce(bench, { markPrice: 40_000, maintenanceRate: 0.004 })
-    for (const rate of [0.004, 0.005, 0.005]) readOnce(bench, { markPrice: 49_500, maintenanceRate: rate })
-    for (let reads = 0; reads < 2; reads++) readOnce(bench, { markPrice: 40_000, maintenanceRate: 0.003 })
+    for (let reads = 0; reads < 2; reads++)
+      readOnce(bench, { markPrice: 40_000, maintenanceRate: 0.004 })
+    for (const rate of [0.004, 0.005, 0.005])
+      readOnce(bench, { markPrice: 49_500, maintenanceRate: rate })
+    for (let reads = 0; reads < 2; reads++)
+      readOnce(bench, { markPrice: 40_000, maintenanceRate: 0.003 })
     readOnce(bench, { markPrice: 40_000, maintenanceRate: 0.0065 })
     expect(codes(bench)).toEqual([])
     readOnce(bench, { markPrice: 40_000, maintenanceRate: 0.0065 })
 
     expect(bench.engine.restrictions).toMatchObject([
       {
-        ...{ scope: SYMBOL, code: 'maintenance', mode: 'reducing' },
+        scope: SYMBOL,
+        code: 'maintenance',
+        mode: 'reducing',
         reason:
           'the position says maintenance 0.0065, the configuration 0.004 for a value of 800: write the tiers of the contract page of the exchange into instruments.BTCUSDT.maintenance and restart; it ends by itself then',
       },
@@ -156,7 +171,10 @@ describe('settings of the account that were changed by hand', () => {
     for (let reads = 0; reads < 2; reads++) readOnce(bench, {}, { longLots: 0, shortLots: 0 })
     expect(codes(bench)).toEqual(['leverage'])
 
-    bench.step({ kind: 'commanded', command: { kind: 'release', scope: SYMBOL, reason: 'set', by: 'anna' } })
+    bench.step({
+      kind: 'commanded',
+      command: { kind: 'release', scope: SYMBOL, reason: 'set', by: 'anna' },
+    })
     expect(codes(bench)).toEqual([])
   })
 
@@ -175,11 +193,14 @@ describe('settings of the account that were changed by hand', () => {
     const bench = holding(null)
     for (let reads = 0; reads < 2; reads++) readOnce(bench, { leverage: 10 })
     readOnce(bench, { leverage: 20 })
-    const changes = () => bench.take('announce').filter(({ event }) => event === 'position.leverageChanged')
+    const changes = () =>
+      bench.take('announce').filter(({ event }) => event === 'position.leverageChanged')
     expect(changes()).toEqual([])
 
     for (let reads = 0; reads < 2; reads++) readOnce(bench, { leverage: 20 })
-    expect(changes()).toMatchObject([{ level: 'warn', fields: { symbol: SYMBOL, was: '10', is: '20' } }])
+    expect(changes()).toMatchObject([
+      { level: 'warn', fields: { symbol: SYMBOL, was: '10', is: '20' } },
+    ])
     expect(codes(bench)).toEqual([])
   })
 })

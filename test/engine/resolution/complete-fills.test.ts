@@ -48,7 +48,9 @@ function moneyOf({ book }: EngineBench) {
 function expectSameAfterRestart({ records, book }: EngineBench): void {
   const again = rebuildBook({ checkpoint: undefined, records }, book.positionMode)
   expect(toBookRows(again)).toEqual(toBookRows(book))
-  const recount = createRecount(rebuildBook({ checkpoint: undefined, records: [] }, book.positionMode))
+  const recount = createRecount(
+    rebuildBook({ checkpoint: undefined, records: [] }, book.positionMode),
+  )
   for (const record of records) if (record.kind === 'fills') recountRecord(recount, record, book)
   expect(findDifference(recount, book)).toBeUndefined()
 }
@@ -59,19 +61,30 @@ function said(bench: EngineBench, event: string) {
 
 describe('[MON2] a fee in another coin', () => {
   test('is counted at the price of the configuration, which is recorded with it', () => {
-    const bench = holding('one_way_mode', { feeCoins: new Map([['BGB', '4.2']]) }, { otherFees: FEES })
+    const bench = holding(
+      'one_way_mode',
+      { feeCoins: new Map([['BGB', '4.2']]) },
+      { otherFees: FEES },
+    )
 
     expect(recorded(bench)?.otherFees).toEqual([{ coin: 'BGB', amount: '0.5', price: '4.2' }])
     expect(moneyOf(bench)).toEqual(['2.11', '0', ''])
     expect(said(bench, 'fees.uncounted')).toEqual([])
-    expect(bench.book.ownTrades.get(`s|${SYMBOL}`)).toMatchObject({ dayFees: '2.11', tradeNet: '-2.11' })
+    expect(bench.book.ownTrades.get(`s|${SYMBOL}`)).toMatchObject({
+      dayFees: '2.11',
+      tradeNet: '-2.11',
+    })
     expectSameAfterRestart(bench)
   })
 
   test.each([
     ['of its ticker', { bidPr: 4.1, askPr: 4.3, lastPr: 4.2 }, '4.2'],
     ['of its ticker, held inside bid and ask', { bidPr: 4.1, askPr: 4.3, lastPr: 42 }, '4.3'],
-    ['of the configuration where its ticker has none', { bidPr: 4.1, askPr: 4.3, lastPr: Number.NaN }, '4'],
+    [
+      'of the configuration where its ticker has none',
+      { bidPr: 4.1, askPr: 4.3, lastPr: Number.NaN },
+      '4',
+    ],
   ])('is counted at the price %s', (_, values, price) => {
     const bench = new EngineBench({ feeCoins: new Map([['BGB', '4']]) }).start()
     bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
@@ -127,9 +140,13 @@ describe.each(MODES)('[MON2] in %s, what the exchange does not state', (mode) =>
     bench.take('announce')
     read(bench, closed)
 
-    expect(said(bench, 'fill.incomplete')).toMatchObject([{ level: 'warn', fields: { missing: ['fee'] } }])
+    expect(said(bench, 'fill.incomplete')).toMatchObject([
+      { level: 'warn', fields: { missing: ['fee'] } },
+    ])
     expect(moneyOf(bench)).toEqual([
-      ...['0.01', '0', '+ the fee of 1 fill not counted; the profit of 1 fill by our own count'],
+      '0.01',
+      '0',
+      '+ the fee of 1 fill not counted; the profit of 1 fill by our own count',
     ])
     expectSameAfterRestart(bench)
   })
@@ -141,7 +158,12 @@ describe('[MON1] what the exchange states of a fill that cannot be', () => {
     bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
     bench.accept(bench.grantBatch())
     read(bench, bench.fill({ lots: 10, profit: '1000000' }))
-    const closed = { side: 'sell', tradeSide: 'close', orderId: toOrderId('77'), source: 'WEB' } as const
+    const closed = {
+      side: 'sell',
+      tradeSide: 'close',
+      orderId: toOrderId('77'),
+      source: 'WEB',
+    } as const
     read(bench, bench.fill({ ...closed, lots: 10, ticks: 98_990, profit: '-3000', fee: '3000' }))
 
     expect(said(bench, 'fill.incredible').map(({ fields }) => fields['stated'])).toEqual([
@@ -156,9 +178,18 @@ describe('[MON1] what the exchange states of a fill that cannot be', () => {
 
   test('is not booked of a coin-margined contract either, where profit and fee are in the coin', () => {
     const coin = { ...madeInstrument(), productType: 'COIN-FUTURES', marginCoin: 'BTC' } as const
-    const bench = holding('one_way_mode', { instruments: new Map([[SYMBOL, coin]]) }, { fee: '0.000002' })
+    const bench = holding(
+      'one_way_mode',
+      { instruments: new Map([[SYMBOL, coin]]) },
+      { fee: '0.000002' },
+    )
     bench.take('announce')
-    const closed = { side: 'sell', tradeSide: 'close', orderId: toOrderId('77'), source: 'WEB' } as const
+    const closed = {
+      side: 'sell',
+      tradeSide: 'close',
+      orderId: toOrderId('77'),
+      source: 'WEB',
+    } as const
     read(bench, bench.fill({ ...closed, lots: 10, ticks: 98_990, profit: '-0.5', fee: '0.02' }))
 
     // 100 dollars down on 0.01 BTC, at 9899 dollars each.
@@ -190,29 +221,44 @@ describe('[MON1] what the exchange states of a fill that cannot be', () => {
   test.each([
     [99_500, 99_500],
     [98_000, 99_000],
-  ])('of a sell that closes a long in hedge mode, called a buy there, is %d: %d', (stated, booked) => {
-    const bench = holding('hedge_mode')
-    const close = { action: 'closeLong', lots: 10, ticks: 99_000, force: 'ioc' } as const
-    bench.decide({ kind: 'place', symbol: SYMBOL, key: 'out', ...close })
-    bench.accept(bench.grantBatch())
-    bench.take('announce')
-    read(
-      bench,
-      bench.fill({ side: 'buy', tradeSide: 'close', lots: 10, ticks: stated, orderId: toOrderId('2001') }),
-    )
+  ])(
+    'of a sell that closes a long in hedge mode, called a buy there, is %d: %d',
+    (stated, booked) => {
+      const bench = holding('hedge_mode')
+      const close = { action: 'closeLong', lots: 10, ticks: 99_000, force: 'ioc' } as const
+      bench.decide({ kind: 'place', symbol: SYMBOL, key: 'out', ...close })
+      bench.accept(bench.grantBatch())
+      bench.take('announce')
+      read(
+        bench,
+        bench.fill({
+          side: 'buy',
+          tradeSide: 'close',
+          lots: 10,
+          ticks: stated,
+          orderId: toOrderId('2001'),
+        }),
+      )
 
-    expect(recorded(bench)?.ticks).toBe(booked)
-    const prices = said(bench, 'fill.incredible').filter(({ fields }) =>
-      String(fields?.['stated']).startsWith('price'),
-    )
-    expect(prices).toHaveLength(stated === booked ? 0 : 1)
-  })
+      expect(recorded(bench)?.ticks).toBe(booked)
+      const prices = said(bench, 'fill.incredible').filter(({ fields }) =>
+        String(fields?.['stated']).startsWith('price'),
+      )
+      expect(prices).toHaveLength(stated === booked ? 0 : 1)
+    },
+  )
 
   test('is booked where the system closed: a liquidation costs more than its price tells', () => {
     const bench = holding()
     read(
       bench,
-      bench.fill({ ...CLOSE.one_way_mode, fillKind: 'liquidation', lots: 10, ticks: 98_990, profit: '-60' }),
+      bench.fill({
+        ...CLOSE.one_way_mode,
+        fillKind: 'liquidation',
+        lots: 10,
+        ticks: 98_990,
+        profit: '-60',
+      }),
     )
 
     expect(moneyOf(bench)[1]).toBe('-60')
@@ -220,7 +266,11 @@ describe('[MON1] what the exchange states of a fill that cannot be', () => {
   })
 
   test('does not become a fee by one wrong ticker of its coin', () => {
-    const bench = holding('one_way_mode', { feeCoins: new Map([['BGB', '40000']]) }, { otherFees: FEES })
+    const bench = holding(
+      'one_way_mode',
+      { feeCoins: new Map([['BGB', '40000']]) },
+      { otherFees: FEES },
+    )
 
     expect(recorded(bench)?.otherFees).toEqual(FEES)
     expect(said(bench, 'fees.uncounted')).toHaveLength(1)
@@ -251,7 +301,10 @@ test.each([
 
   const price = kind === 'takeProfit' ? '10500' : '9500'
   const clientOid = order?.terms.clientOid
-  expect(recorded(bench)).toMatchObject({ fillKind: kind, exit: { clientOid, strategyId: 's', price } })
+  expect(recorded(bench)).toMatchObject({
+    fillKind: kind,
+    exit: { clientOid, strategyId: 's', price },
+  })
   const announced = bench.take('announce')
   expect(announced.find(({ event }) => event === 'fill.exit')?.fields).toMatchObject({
     kind,
@@ -268,11 +321,18 @@ test.each([
 test('a close by the system that nothing explains is said as such, and not guessed', () => {
   const bench = holding('one_way_mode', { foreignFills: 'halt' })
   bench.take('announce')
-  read(bench, bench.fill({ ...CLOSE.one_way_mode, lots: 10, fillKind: 'system', systemWord: 'melt_sell' }))
+  read(
+    bench,
+    bench.fill({ ...CLOSE.one_way_mode, lots: 10, fillKind: 'system', systemWord: 'melt_sell' }),
+  )
 
   const announced = bench.take('announce')
-  expect(announced.find(({ event }) => event === 'fill.foreign')?.fields).toMatchObject({ word: 'melt_sell' })
-  expect(announced.find(({ event }) => event === 'trading.halted')?.fields['reason']).toContain('"melt_sell"')
+  expect(announced.find(({ event }) => event === 'fill.foreign')?.fields).toMatchObject({
+    word: 'melt_sell',
+  })
+  expect(announced.find(({ event }) => event === 'trading.halted')?.fields['reason']).toContain(
+    '"melt_sell"',
+  )
 })
 
 test('a delivery is no emergency', () => {

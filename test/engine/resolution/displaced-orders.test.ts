@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { beginStep, type Core, instrumentOf, type InstrumentState } from '../../../src/engine/state/core.ts'
+import {
+  beginStep,
+  type Core,
+  instrumentOf,
+  type InstrumentState,
+} from '../../../src/engine/state/core.ts'
 import { createCore } from '../../../src/engine/state/create-core.ts'
 import { noteStartStage } from '../../../src/engine/state/instrument-state.ts'
 import { enterPhase } from '../../../src/engine/state/run-state.ts'
@@ -22,7 +27,13 @@ function wanting(): { readonly core: Core; readonly instrument: InstrumentState 
 }
 
 function take(instrument: InstrumentState, ticks: number, provedAt: number): void {
-  const terms = madeTerms({ strategyId: STRATEGY, symbol: SYMBOL, purpose: 'quote', ticks, lots: 10 })
+  const terms = madeTerms({
+    strategyId: STRATEGY,
+    symbol: SYMBOL,
+    purpose: 'quote',
+    ticks,
+    lots: 10,
+  })
   expectDisplaced(instrument, [terms], provedAt)
 }
 

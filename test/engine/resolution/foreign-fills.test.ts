@@ -21,7 +21,9 @@ function holding(mode: PositionMode, foreignFills: 'halt' | 'adopt') {
   read(bench, fills)
   /** A fill that no order of ours made. */
   const hear = (change: Partial<Fill>): void => {
-    fills.push(bench.fill({ orderId: `5${fills.length}` as Fill['orderId'], scope: 'taker', ...change }))
+    fills.push(
+      bench.fill({ orderId: `5${fills.length}` as Fill['orderId'], scope: 'taker', ...change }),
+    )
     read(bench, fills)
   }
   return { bench, hear }
@@ -35,13 +37,23 @@ const CLOSE: Readonly<Record<PositionMode, Partial<Fill>>> = {
 const OPEN: Partial<Fill> = { side: 'buy', tradeSide: 'open' }
 
 function lotsOf(bench: EngineBench): readonly [number | undefined, number | undefined] {
-  return [bench.book.holdings.get(`s|${SYMBOL}`)?.longLots, bench.book.account.get(SYMBOL)?.longLots]
+  return [
+    bench.book.holdings.get(`s|${SYMBOL}`)?.longLots,
+    bench.book.account.get(SYMBOL)?.longLots,
+  ]
 }
 
 describe.each(MODES)('[ORD5] in %s, fills that are not ours', (mode) => {
   test.each(['halt', 'adopt'] as const)('of a liquidation, by the policy %s', (policy) => {
     const { bench, hear } = holding(mode, policy)
-    const change = { ...CLOSE[mode], source: 'SYS', lots: 10, profit: '-9450', fee: '2', ticks: 99_000 }
+    const change = {
+      ...CLOSE[mode],
+      source: 'SYS',
+      lots: 10,
+      profit: '-9450',
+      fee: '2',
+      ticks: 99_000,
+    }
 
     hear({ ...change, fillKind: 'liquidation' })
 
@@ -55,7 +67,9 @@ describe.each(MODES)('[ORD5] in %s, fills that are not ours', (mode) => {
     const halted = said
       .filter(({ event }) => event === 'trading.halted')
       .map(({ fields }) => fields['reason'])
-    expect(halted).toEqual(policy === 'halt' ? [expect.stringContaining('not ours: a liquidation;')] : [])
+    expect(halted).toEqual(
+      policy === 'halt' ? [expect.stringContaining('not ours: a liquidation;')] : [],
+    )
   })
 
   test('of a liquidation are recorded after what rests is recorded as unconfirmed', () => {
@@ -67,17 +81,23 @@ describe.each(MODES)('[ORD5] in %s, fills that are not ours', (mode) => {
     hear({ ...CLOSE[mode], source: 'SYS', lots: 10 })
 
     const kinds = bench.records.slice(before).map(({ kind }) => kind)
-    expect(kinds.filter((kind) => kind === 'cancel' || kind === 'fills')).toEqual(['cancel', 'fills'])
+    expect(kinds.filter((kind) => kind === 'cancel' || kind === 'fills')).toEqual([
+      'cancel',
+      'fills',
+    ])
   })
 
-  test.each(['halt', 'adopt'] as const)('of a person who opens more, by the policy %s', (policy) => {
-    const { bench, hear } = holding(mode, policy)
+  test.each(['halt', 'adopt'] as const)(
+    'of a person who opens more, by the policy %s',
+    (policy) => {
+      const { bench, hear } = holding(mode, policy)
 
-    hear({ ...OPEN, source: 'WEB', lots: 5 })
+      hear({ ...OPEN, source: 'WEB', lots: 5 })
 
-    expect(lotsOf(bench)).toEqual([10, 15])
-    expect(bench.halts.has(SYMBOL)).toBe(policy === 'halt')
-  })
+      expect(lotsOf(bench)).toEqual([10, 15])
+      expect(bench.halts.has(SYMBOL)).toBe(policy === 'halt')
+    },
+  )
 
   test('of a person who closes what that person opened take nothing from a strategy', () => {
     const { bench, hear } = holding(mode, 'adopt')
@@ -112,7 +132,9 @@ describe.each(MODES)('[ORD5] in %s, fills that are not ours', (mode) => {
     const batch = bench.grantBatch()
     const fills = [bench.fill({ lots: 10, orderId: `${batch.batchId}001` as Fill['orderId'] })]
     read(bench, fills)
-    fills.push(bench.fill({ ...CLOSE[mode], source: 'SYS', orderId: '77' as Fill['orderId'], lots: 7 }))
+    fills.push(
+      bench.fill({ ...CLOSE[mode], source: 'SYS', orderId: '77' as Fill['orderId'], lots: 7 }),
+    )
     read(bench, fills)
 
     bench.accept(batch)
@@ -158,7 +180,14 @@ describe.each(MODES)('[ORD5] in %s, fills that are not ours', (mode) => {
     hear({ ...CLOSE[mode], source: 'WEB', lots: 4 })
     bench.quote()
 
-    bench.decide({ kind: 'place', symbol: SYMBOL, key: 'a', action: 'closeLong', lots: 10, ttlMs: 9000 })
+    bench.decide({
+      kind: 'place',
+      symbol: SYMBOL,
+      key: 'a',
+      action: 'closeLong',
+      lots: 10,
+      ttlMs: 9000,
+    })
 
     expect(bench.engine.denied.get('CLOSE_EXCEEDS_POSITION')).toBe(1)
   })

@@ -16,7 +16,13 @@ function sendDuplicate(bench: EngineBench, ticks = 99_990): string {
 
 /** An operator halts the instrument, which cancels what rests there. */
 function halt(bench: EngineBench): void {
-  const command = { kind: 'restrict', scope: SYMBOL, mode: 'halted', reason: 'drill', by: 'anna' } as const
+  const command = {
+    kind: 'restrict',
+    scope: SYMBOL,
+    mode: 'halted',
+    reason: 'drill',
+    by: 'anna',
+  } as const
   bench.step({ kind: 'commanded', command })
 }
 
@@ -121,7 +127,10 @@ describe('[ORD2] a state that is an older copy', () => {
     const bench = new EngineBench().start()
     bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
     const batch = bench.grantBatch()
-    const old = bench.fill({ orderId: toOrderId(`${batch.batchId}001`), filledAt: bench.now - 300_000 })
+    const old = bench.fill({
+      orderId: toOrderId(`${batch.batchId}001`),
+      filledAt: bench.now - 300_000,
+    })
     bench.step({ kind: 'pollDue', what: 'fills' })
     bench.read({ fills: [old] })
     bench.accept(batch)

@@ -78,7 +78,14 @@ describe('[ORD4] evidence that contradicts itself', () => {
     const { bench } = contradicted(twoOrders)
     bench.step(RESUME)
 
-    bench.decide({ kind: 'place', symbol: SYMBOL, key: 'b', action: 'openLong', lots: 5, ttlMs: 60_000 })
+    bench.decide({
+      kind: 'place',
+      symbol: SYMBOL,
+      key: 'b',
+      action: 'openLong',
+      lots: 5,
+      ttlMs: 60_000,
+    })
     bench.step({ kind: 'granted', endpoint: 'batchPlaceOrder' })
 
     expect(bench.take('sendBatch')).toEqual([])

@@ -23,7 +23,9 @@ describe('[ORD5] the position of the exchange', () => {
     expect(bench.recordsOf('adopt')).toEqual([])
     for (let polls = 0; polls < 5; polls++) poll(bench, { holding: HELD })
 
-    expect(bench.recordsOf('adopt')).toMatchObject([{ holding: HELD, was: { longLots: 0, shortLots: 0 } }])
+    expect(bench.recordsOf('adopt')).toMatchObject([
+      { holding: HELD, was: { longLots: 0, shortLots: 0 } },
+    ])
     expect(bench.halts.get(SYMBOL)).toMatch(/position/)
     const said = bench.take('announce').filter(({ event }) => event.startsWith('position.'))
     expect(said).toMatchObject([
@@ -46,7 +48,10 @@ describe('[ORD5] the position of the exchange', () => {
     ]) {
       for (let polls = 0; polls < 4; polls++) poll(bench, { holding: wrong })
       const [stale] = bench.engine.staleReadings(bench.now)
-      expect(stale).toMatchObject({ what: `position ${SYMBOL}`, reason: 'it is not what the fills explain' })
+      expect(stale).toMatchObject({
+        what: `position ${SYMBOL}`,
+        reason: 'it is not what the fills explain',
+      })
       for (let polls = 0; polls < 3; polls++) poll(bench, { holding: held })
     }
 
@@ -106,7 +111,8 @@ describe('[ORD5] the position of the exchange', () => {
       }
       expect(bench.recordsOf('adopt')).toHaveLength(1)
 
-      for (let times = 0; times < 14; times++) poll(bench, { holding: { longLots: 9, shortLots: 0 } })
+      for (let times = 0; times < 14; times++)
+        poll(bench, { holding: { longLots: 9, shortLots: 0 } })
       expect(bench.recordsOf('adopt').at(-1)).toMatchObject({ holding: { longLots: 9 }, was: HELD })
     },
   )
@@ -189,26 +195,29 @@ describe('[ORD5] a restart', () => {
   test.each([
     ['was an hour ahead', -3_600_000],
     ['was an hour behind', 3_600_000],
-  ])('[ORD4] whose clock %s proves the end of an order that cannot rest from its own begin on', (_, ms) => {
-    const bench = new EngineBench().start()
-    bench.decide({ kind: 'place', symbol: SYMBOL, key: 'a', action: 'openLong', lots: 5 })
-    bench.accept(bench.grantBatch())
-    bench.now += ms
-    bench.restart()
-    bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
-    bench.step({ kind: 'started' })
-    const { fillVisibilityMs, matchingLagMs } = bench.settings.execution
-    const provedAt = bench.now + matchingLagMs + fillVisibilityMs
+  ])(
+    '[ORD4] whose clock %s proves the end of an order that cannot rest from its own begin on',
+    (_, ms) => {
+      const bench = new EngineBench().start()
+      bench.decide({ kind: 'place', symbol: SYMBOL, key: 'a', action: 'openLong', lots: 5 })
+      bench.accept(bench.grantBatch())
+      bench.now += ms
+      bench.restart()
+      bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
+      bench.step({ kind: 'started' })
+      const { fillVisibilityMs, matchingLagMs } = bench.settings.execution
+      const provedAt = bench.now + matchingLagMs + fillVisibilityMs
 
-    const states = [provedAt, provedAt + 1].flatMap((requestedAt) => {
-      bench.now = requestedAt
-      const reading = { fills: [], sinceAt: 0, requestedAt, exchangeTime: requestedAt }
-      bench.step({ kind: 'fillsRead', reading })
-      return bench.states()
-    })
+      const states = [provedAt, provedAt + 1].flatMap((requestedAt) => {
+        bench.now = requestedAt
+        const reading = { fills: [], sinceAt: 0, requestedAt, exchangeTime: requestedAt }
+        bench.step({ kind: 'fillsRead', reading })
+        return bench.states()
+      })
 
-    expect(states).toEqual(['live', 'done'])
-  })
+      expect(states).toEqual(['live', 'done'])
+    },
+  )
 
   test('[ORD2] drops a key that was used before', () => {
     const place = { kind: 'place', symbol: SYMBOL, key: 'a', action: 'openLong', lots: 5 } as const
@@ -250,7 +259,9 @@ describe('a fill', () => {
     bench.step({ kind: 'pollDue', what: 'fills' })
     bench.read({ fills })
 
-    fills.push(bench.fill({ orderId: '5' as never, source: 'SYS', side, tradeSide: 'close', lots: 10 }))
+    fills.push(
+      bench.fill({ orderId: '5' as never, source: 'SYS', side, tradeSide: 'close', lots: 10 }),
+    )
     bench.step({ kind: 'pollDue', what: 'fills' })
     bench.read({ fills })
 
@@ -265,7 +276,10 @@ describe('a fill', () => {
     const batch = bench.grantBatch()
     bench.answer(batch.batchId, {
       kind: 'accepted',
-      data: { successList: [{ clientOid: batch.clientOids[0] ?? '', orderId: null }], failureList: [] },
+      data: {
+        successList: [{ clientOid: batch.clientOids[0] ?? '', orderId: null }],
+        failureList: [],
+      },
       receivedAt: 0,
     })
 

@@ -27,7 +27,9 @@ describe('an order of a lost answer', () => {
     bench.pass(9_900)
     expect([bench.states(), bench.take('askGrant')]).toEqual([['unknown'], []])
     bench.pass(200)
-    expect(bench.take('askGrant')).toMatchObject([{ endpoint: 'cancelAllOrders', priority: 'reduce' }])
+    expect(bench.take('askGrant')).toMatchObject([
+      { endpoint: 'cancelAllOrders', priority: 'reduce' },
+    ])
   })
 
   test('[ORD4] halts its instrument when the reads that would show it are refused for good', () => {
@@ -38,13 +40,19 @@ describe('an order of a lost answer', () => {
     for (const endAt = bench.now + 70_000; bench.now < endAt; bench.now += 500) {
       bench.step({ kind: 'timePassed' })
       if (bench.take('readFills').length === 0) continue
-      const failed = { kind: 'readFailed', what: 'fills', reason: 'refused 40018: Invalid IP' } as const
+      const failed = {
+        kind: 'readFailed',
+        what: 'fills',
+        reason: 'refused 40018: Invalid IP',
+      } as const
       bench.step({ ...failed, isRefused: true })
     }
 
     const [halt] = bench.book.restrictions.values()
     expect(halt).toMatchObject({ scope: SYMBOL, code: 'refused' })
-    expect(halt?.reason).toMatch(/^fills and position cannot be read \(refused 40018: Invalid IP\): /)
+    expect(halt?.reason).toMatch(
+      /^fills and position cannot be read \(refused 40018: Invalid IP\): /,
+    )
   })
 
   test('[ORD4] is absent after an empty cancel-all and two reads that show nothing', () => {
@@ -133,7 +141,9 @@ describe('a cancel-all', () => {
       bench.answerCancel(bench.grantCancel().cancelId, refused('40006', 'definite'))
     }
 
-    const pauses = askedAt.slice(1).map((at, index) => Math.round((at - (askedAt[index] ?? 0)) / 1000))
+    const pauses = askedAt
+      .slice(1)
+      .map((at, index) => Math.round((at - (askedAt[index] ?? 0)) / 1000))
     expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
     expect([...bench.halts]).toEqual([['*', 'the exchange refuses the key: 40006']])
   })

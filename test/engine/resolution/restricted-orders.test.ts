@@ -12,8 +12,13 @@ const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
 const ASK = { side: 'sell', ticks: 100_010, lots: 10 } as const
 const LONG = { longLots: 10, shortLots: 0 }
 const BY_NAME: PlaceIntent = {
-  ...{ kind: 'place', symbol: SYMBOL, key: 'a', action: 'openLong', lots: 10, ticks: 99_980 },
-  ttlMs: 3_600_000,
+  kind: 'place',
+  symbol: SYMBOL,
+  key: 'a',
+  action: 'openLong',
+  lots: 10,
+  ticks: 99980,
+  ttlMs: 36e5,
 }
 const SCOPES = [[SYMBOL], ['*'], [strategyScope(STRATEGY)]] as const
 
@@ -23,7 +28,10 @@ function restrict(bench: EngineBench, scope: Scope, mode: Exclude<RestrictedMode
 }
 
 function release(bench: EngineBench, scope: Scope): void {
-  bench.step({ kind: 'commanded', command: { kind: 'release', scope, reason: 'looked', by: 'anna' } })
+  bench.step({
+    kind: 'commanded',
+    command: { kind: 'release', scope, reason: 'looked', by: 'anna' },
+  })
 }
 
 /** Flat, and a ladder of a bid and an ask rests. */
@@ -66,25 +74,31 @@ function cancel(bench: EngineBench, held?: typeof LONG): void {
   bench.pass(4000, held && { holding: held })
 }
 
-const asked = (bench: EngineBench): string[] => bench.take('askGrant').map(({ endpoint }) => endpoint)
+const asked = (bench: EngineBench): string[] =>
+  bench.take('askGrant').map(({ endpoint }) => endpoint)
 
 const resting = (bench: EngineBench) =>
   [...bench.book.orders.values()].filter(({ state }) => state === 'live').map(({ terms }) => terms)
 
 describe('[RSK2] what rests when a restriction begins', () => {
   describe.each([['reducing'], ['halted']] as const)('%s', (mode) => {
-    test.each(SCOPES)('of %s is cancelled at once where it adds risk, and is not placed again', (scope) => {
-      const bench = quoting(BID, ASK)
+    test.each(SCOPES)(
+      'of %s is cancelled at once where it adds risk, and is not placed again',
+      (scope) => {
+        const bench = quoting(BID, ASK)
 
-      restrict(bench, scope, mode)
-      expect(asked(bench)).toEqual(['cancelAllOrders'])
-      cancel(bench)
-      bench.quote(BID, ASK)
-      bench.pass(10_000)
+        restrict(bench, scope, mode)
+        expect(asked(bench)).toEqual(['cancelAllOrders'])
+        cancel(bench)
+        bench.quote(BID, ASK)
+        bench.pass(10_000)
 
-      expect([resting(bench), asked(bench)]).toEqual([[], []])
-      expect(bench.take('announce').map(({ event }) => event)).not.toContain('order.displacedLate')
-    })
+        expect([resting(bench), asked(bench)]).toEqual([[], []])
+        expect(bench.take('announce').map(({ event }) => event)).not.toContain(
+          'order.displacedLate',
+        )
+      },
+    )
 
     test('comes back after the release, once its strategy has decided again', () => {
       const bench = quoting(BID, ASK)
@@ -204,7 +218,9 @@ describe('[RSK2] what rests when a restriction begins', () => {
     bench.pass(20_000, { holding: left })
 
     expect([resting(bench), asked(bench)]).toMatchObject([[{ ticks: ASK.ticks, lots: 6 }], []])
-    const ended = bench.take('announce').filter(({ event }) => /^order\.displaced|^orders\./.test(event))
+    const ended = bench
+      .take('announce')
+      .filter(({ event }) => /^order\.displaced|^orders\./.test(event))
     expect(ended.map(({ event }) => event)).toEqual(['orders.restored'])
   })
 
@@ -219,7 +235,9 @@ describe('[RSK2] what rests when a restriction begins', () => {
     bench.pass(6000, { holding: left })
 
     expect([resting(bench), bench.take('sendBatch')]).toEqual([[], []])
-    const ended = bench.take('announce').filter(({ event }) => /^order\.displaced|^orders\./.test(event))
+    const ended = bench
+      .take('announce')
+      .filter(({ event }) => /^order\.displaced|^orders\./.test(event))
     expect(ended).toMatchObject([
       { event: 'order.displacedLate', fields: { orders: [{ strategy: STRATEGY }] } },
     ])
@@ -365,7 +383,9 @@ describe('[RSK2] what rests when a restriction begins', () => {
 
     expect(resting(bench)).toMatchObject([{ ticks: first.ticks, lots: 9 }])
     const denied = bench.take('announce').filter(({ event }) => event === 'intent.denied')
-    expect(denied).toMatchObject([{ fields: { code: 'SIZE_BELOW_MINIMUM', detail: '1 lots, minimum 2' } }])
+    expect(denied).toMatchObject([
+      { fields: { code: 'SIZE_BELOW_MINIMUM', detail: '1 lots, minimum 2' } },
+    ])
   })
 
   test('and waits to be sent again is dropped', () => {

@@ -12,21 +12,24 @@ const denials = (bench: EngineBench): number => bench.engine.denied.get('POSITIO
 const flattenAll = { kind: 'flatten', scope: '*', reason: 'enough', by: 'anna' } as const
 
 describe('[RSK4] a position that another client of the API has closed', () => {
-  test.each(['API', '', 'H5', 'WEB', 'ANDROID', 'SYS'])('(source "%s") is not sold again', (source) => {
-    const account = new TradedAccount(twoStrategies())
-    account.reach(STRATEGY, 10)
-    account.pass(100)
+  test.each(['API', '', 'H5', 'WEB', 'ANDROID', 'SYS'])(
+    '(source "%s") is not sold again',
+    (source) => {
+      const account = new TradedAccount(twoStrategies())
+      account.reach(STRATEGY, 10)
+      account.pass(100)
 
-    account.trade('sell', 10, { source })
-    account.bench.decide({ kind: 'target', symbol: SYMBOL, lots: 0 })
+      account.trade('sell', 10, { source })
+      account.bench.decide({ kind: 'target', symbol: SYMBOL, lots: 0 })
 
-    expect(account.bench.halts.get(SYMBOL)).toMatch(/not ours/)
-    expect(account.bench.book.orphans.size).toBe(0)
-    expect(account.bench.book.holdings.get(`s|${SYMBOL}`)).toEqual(FLAT)
-    expect(account.sent()).toEqual([])
-    account.pass(40_000)
-    expect(account.sent()).toEqual([])
-  })
+      expect(account.bench.halts.get(SYMBOL)).toMatch(/not ours/)
+      expect(account.bench.book.orphans.size).toBe(0)
+      expect(account.bench.book.holdings.get(`s|${SYMBOL}`)).toEqual(FLAT)
+      expect(account.sent()).toEqual([])
+      account.pass(40_000)
+      expect(account.sent()).toEqual([])
+    },
+  )
 
   test('is told at once as the trade of somebody else', () => {
     const account = new TradedAccount(twoStrategies())
@@ -59,14 +62,19 @@ describe('[RSK4] a position that another client of the API has closed', () => {
       bench.decide({ kind: 'target', symbol: SYMBOL, lots: 0 })
       bench.restart()
       account.net -= 10
-      account.fills.push(bench.fill({ side: 'sell', lots: 10, orderId: toOrderId('77'), scope: 'taker' }))
+      account.fills.push(
+        bench.fill({ side: 'sell', lots: 10, orderId: toOrderId('77'), scope: 'taker' }),
+      )
 
       bench.start({ holding: FLAT, fills: account.fills })
       bench.decide({ kind: 'target', symbol: SYMBOL, lots: 0 })
       account.pass(6000)
 
       expect(account.sent()).toEqual([])
-      expect([bench.halts.has(SYMBOL), bench.book.holdings.get(`s|${SYMBOL}`)]).toEqual([true, FLAT])
+      expect([bench.halts.has(SYMBOL), bench.book.holdings.get(`s|${SYMBOL}`)]).toEqual([
+        true,
+        FLAT,
+      ])
     },
   )
 
@@ -79,7 +87,9 @@ describe('[RSK4] a position that another client of the API has closed', () => {
     expect(account.sent()).toEqual([])
     account.listNothing()
 
-    expect(account.fillNext()).toMatchObject([{ purpose: 'flatten', action: 'closeShort', lots: 3 }])
+    expect(account.fillNext()).toMatchObject([
+      { purpose: 'flatten', action: 'closeShort', lots: 3 },
+    ])
     expect(account.events()).toContain('flatten.done')
   })
 })
@@ -179,7 +189,9 @@ describe.each(MODES)('[RSK4] in %s, fills that an unknown order may have made', 
     account.trade('buy', 10)
 
     const said = account.bench.take('announce').filter(({ event }) => event === 'fill.unexplained')
-    expect(said).toMatchObject([{ level: 'warn', fields: { symbol: SYMBOL, lots: 10, isConfirmed: false } }])
+    expect(said).toMatchObject([
+      { level: 'warn', fields: { symbol: SYMBOL, lots: 10, isConfirmed: false } },
+    ])
     expect(account.bench.halts.size).toBe(0)
 
     account.pass(20_000)
@@ -194,22 +206,25 @@ describe.each(MODES)('[RSK4] in %s, fills that an unknown order may have made', 
     expect(account.bench.halts.has(SYMBOL)).toBe(true)
   })
 
-  test.each(['', 'H5'])('of an order on its way are its own, although their source is "%s"', (source) => {
-    const bench = new EngineBench({}, mode).start()
-    const account = new TradedAccount(bench)
-    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
-    const batch = bench.grantBatch()
-    account.trade('buy', 10, { source, orderId: toOrderId(`${batch.batchId}001`) })
-    expect([bench.halts.size, bench.book.orphans.size]).toEqual([0, 1])
+  test.each(['', 'H5'])(
+    'of an order on its way are its own, although their source is "%s"',
+    (source) => {
+      const bench = new EngineBench({}, mode).start()
+      const account = new TradedAccount(bench)
+      bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
+      const batch = bench.grantBatch()
+      account.trade('buy', 10, { source, orderId: toOrderId(`${batch.batchId}001`) })
+      expect([bench.halts.size, bench.book.orphans.size]).toEqual([0, 1])
 
-    bench.accept(batch)
+      bench.accept(batch)
 
-    expect(bench.states()).toEqual(['filled'])
-    expect(bench.book.holdings.get(`s|${SYMBOL}`)?.longLots).toBe(10)
-    const image = bench.engine.book
-    bench.restart()
-    expect([...bench.book.holdings]).toEqual([...image.holdings])
-  })
+      expect(bench.states()).toEqual(['filled'])
+      expect(bench.book.holdings.get(`s|${SYMBOL}`)?.longLots).toBe(10)
+      const image = bench.engine.book
+      bench.restart()
+      expect([...bench.book.holdings]).toEqual([...image.holdings])
+    },
+  )
 
   test('are foreign with the answer that names the order otherwise', () => {
     const bench = new EngineBench({}, mode).start()

@@ -29,7 +29,15 @@ function passInTheDark(bench: EngineBench, ms: number): void {
 }
 
 function place(bench: EngineBench, symbol: string, key: string): void {
-  bench.decide({ kind: 'place', symbol, key, action: 'openLong', lots: 10, ticks: 99_990, force: 'ioc' })
+  bench.decide({
+    kind: 'place',
+    symbol,
+    key,
+    action: 'openLong',
+    lots: 10,
+    ticks: 99_990,
+    force: 'ioc',
+  })
 }
 
 function poll(bench: EngineBench): void {
@@ -70,7 +78,9 @@ describe('[MKT4] a fill that cannot be read', () => {
 
   test('halts all instruments where it names none', () => {
     const bench = manyInstruments()
-    readFills(bench, [{ tradeId: '', orderId: '', symbol: '*', problem: 'expected object, received null' }])
+    readFills(bench, [
+      { tradeId: '', orderId: '', symbol: '*', problem: 'expected object, received null' },
+    ])
     place(bench, DARK, 'a')
     place(bench, LIT, 'b')
     bench.step({ kind: 'granted', endpoint: 'batchPlaceOrder' })
@@ -88,7 +98,10 @@ describe('[MKT4] a fill that cannot be read', () => {
     expect(held(bench).length).toBe(1)
     bench.take('announce')
     readFills(bench, [])
-    expect([held(bench), bench.take('announce').map(({ event }) => event)]).toEqual([[], ['rows.readable']])
+    expect([held(bench), bench.take('announce').map(({ event }) => event)]).toEqual([
+      [],
+      ['rows.readable'],
+    ])
 
     place(bench, DARK, 'a')
     expect(bench.grantBatch().symbol).toBe(DARK)
@@ -107,7 +120,10 @@ describe('[MKT4] a fill that cannot be read', () => {
       return bench.take('readFills').at(-1)?.sinceAt ?? Number.NaN
     }
 
-    bench.step({ kind: 'fillsRead', reading: { fills: [later], unreadable: [ROW], sinceAt, ...times } })
+    bench.step({
+      kind: 'fillsRead',
+      reading: { fills: [later], unreadable: [ROW], sinceAt, ...times },
+    })
     bench.now += 600_000
     expect(sinceOfNext()).toBeLessThanOrEqual(sinceAt)
     expect(bench.book.fillsThroughAt).toBeLessThanOrEqual(sinceAt)
@@ -117,7 +133,10 @@ describe('[MKT4] a fill that cannot be read', () => {
     expect(sinceOfNext()).toBeGreaterThan(sinceAt)
 
     const again = manyInstruments()
-    again.step({ kind: 'fillsRead', reading: { fills: [later], unreadable: [ROW], sinceAt, ...times } })
+    again.step({
+      kind: 'fillsRead',
+      reading: { fills: [later], unreadable: [ROW], sinceAt, ...times },
+    })
     expect(again.restart().book.fillsThroughAt).toBeLessThanOrEqual(sinceAt)
   })
 
@@ -132,7 +151,10 @@ describe('[MKT4] a fill that cannot be read', () => {
     expect([...bench.halts.keys()]).toEqual([DARK])
     expect(bench.restart().book.restrictions.get(`${DARK}|unreadable`)?.mode).toBe('halted')
 
-    bench.step({ kind: 'commanded', command: { kind: 'release', scope: DARK, reason: 'seen', by: 'anna' } })
+    bench.step({
+      kind: 'commanded',
+      command: { kind: 'release', scope: DARK, reason: 'seen', by: 'anna' },
+    })
     expect(bench.halts.size).toBe(0)
   })
 
@@ -212,7 +234,11 @@ describe('[RSK3] while rows cannot be read', () => {
   /** A ladder that rests on the instrument whose fills cannot be read. */
   function restInTheDark(): EngineBench {
     const bench = manyInstruments()
-    bench.decide({ kind: 'quote', symbol: DARK, levels: [{ side: 'buy', ticks: 99_990, lots: 10 }] })
+    bench.decide({
+      kind: 'quote',
+      symbol: DARK,
+      levels: [{ side: 'buy', ticks: 99_990, lots: 10 }],
+    })
     bench.accept(bench.grantBatch())
     readFills(bench)
     return bench

@@ -39,7 +39,14 @@ describe('the clock gate', () => {
     bench.read({ fills: [bench.fill({ lots: 10 })] })
     bench.step(UNSYNCHRONISED)
 
-    bench.decide({ kind: 'place', symbol: SYMBOL, key: 'a', action: 'closeLong', lots: 10, ttlMs: 9000 })
+    bench.decide({
+      kind: 'place',
+      symbol: SYMBOL,
+      key: 'a',
+      action: 'closeLong',
+      lots: 10,
+      ttlMs: 9000,
+    })
 
     expect(grant(bench)).toEqual([])
   })

@@ -8,8 +8,13 @@ import { EngineBench, SYMBOL } from '../engine-bench.ts'
 /** More than the account may have open, under long keys, to wait for hours. */
 function waiting(count: number, from = 0): Intent[] {
   return Array.from({ length: count }, (_, index) => ({
-    ...{ kind: 'place', symbol: SYMBOL, key: `wait ${from + index}`, action: 'openLong', lots: 200 },
-    ...{ ticks: 99_000, ttlMs: 3_600_000 },
+    kind: 'place',
+    symbol: SYMBOL,
+    key: `wait ${from + index}`,
+    action: 'openLong',
+    lots: 200,
+    ticks: 99e3,
+    ttlMs: 36e5,
   })) as Intent[]
 }
 
@@ -49,6 +54,8 @@ test('a thousand orders that wait by name, and are denied at each look, name twe
   const named = denials.filter((record) => record.kind === 'denial' && record.key !== undefined)
   expect(named).toHaveLength(20)
   expect(denials.length - named.length).toBe(1)
-  const [together] = denials.filter((record) => record.kind === 'denial' && record.key === undefined)
+  const [together] = denials.filter(
+    (record) => record.kind === 'denial' && record.key === undefined,
+  )
   expect(together).toMatchObject({ code: 'ORDER_SIZE_LIMIT' })
 })

@@ -79,7 +79,12 @@ describe('where the read of fills begins', () => {
     bench.accept(bench.grantBatch())
     const fills = [bench.fill({ lots: 7 })]
     poll(bench, fills, 7)
-    const late = { fills, sinceAt: bench.now - MINUTE_MS, requestedAt: bench.now, exchangeTime: bench.now }
+    const late = {
+      fills,
+      sinceAt: bench.now - MINUTE_MS,
+      requestedAt: bench.now,
+      exchangeTime: bench.now,
+    }
     live(bench, 10 * MINUTE_MS, MINUTE_MS, fills)
     expect(bench.book.trades.size).toBe(0)
 
@@ -117,7 +122,10 @@ describe('where the read of fills begins', () => {
     const [asked] = bench.take('readFills')
     const reading = { fills: [], sinceAt: asked?.sinceAt ?? 0, requestedAt: bench.now }
     bench.step({ kind: 'clockSynchronised', offsetMs })
-    bench.step({ kind: 'fillsRead', reading: { ...reading, exchangeTime: bench.now + exchangeAheadMs } })
+    bench.step({
+      kind: 'fillsRead',
+      reading: { ...reading, exchangeTime: bench.now + exchangeAheadMs },
+    })
     bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
 
     // As much margin is left as the clocks may be off by.

@@ -75,7 +75,8 @@ class Outage {
     const { bench } = this
     if (!this.#failing.has('reads')) return bench.read(this.#account)
     const reason = 'unknown ECONNREFUSED: '
-    for (const _ of bench.take('readFills')) bench.step({ kind: 'readFailed', what: 'fills', reason })
+    for (const _ of bench.take('readFills'))
+      bench.step({ kind: 'readFailed', what: 'fills', reason })
     for (const { symbol } of bench.take('readPosition'))
       bench.step({ kind: 'readFailed', what: `position ${symbol}`, reason })
   }
@@ -156,7 +157,9 @@ test('[ORD4] the time before and after a silence counts: what then does not end 
   new Outage(bench, ['reads', 'cancel-alls']).pass(80 * SECOND)
   const stuck = accepted({
     successList: [],
-    failureList: [{ clientOid: 'x', orderId: '1', errorCode: '43012', errorMsg: 'cannot be cancelled' }],
+    failureList: [
+      { clientOid: 'x', orderId: '1', errorCode: '43012', errorMsg: 'cannot be cancelled' },
+    ],
   })
 
   new Outage(bench, ['cancel-alls'], stuck).pass(75 * SECOND)
@@ -173,13 +176,17 @@ test('[RUN1] orders without an answer, again and again, are said, and so is that
     passing.pass(61 * SECOND)
   }
 
-  expect(passing.events('exchange.silent')).toMatchObject([{ calls: [`orders ${SYMBOL}`], unknownOrders: 1 }])
+  expect(passing.events('exchange.silent')).toMatchObject([
+    { calls: [`orders ${SYMBOL}`], unknownOrders: 1 },
+  ])
   expect(bench.engine.silentCalls(bench.now)).toMatchObject([[`orders ${SYMBOL}`, { times: 3 }]])
 
   bench.quote({ ...BID, ticks: 99_900 })
   bench.accept(bench.grantBatch())
   passing.pass(2 * SECOND)
-  expect(passing.events('exchange.answers')).toMatchObject([{ unanswered: { [`orders ${SYMBOL}`]: 3 } }])
+  expect(passing.events('exchange.answers')).toMatchObject([
+    { unanswered: { [`orders ${SYMBOL}`]: 3 } },
+  ])
 })
 
 test('[RUN1] one call without an answer is no outage', () => {
@@ -232,7 +239,10 @@ test('[LIM2] a flatten does not wait for orders that had no answer, and what red
   outage.pass(14 * SECOND)
   const before = outage.lostAt.length
   expect(before).toBe(known + 1)
-  bench.step({ kind: 'commanded', command: { kind: 'flatten', scope: '*', by: 'anna', reason: 'enough' } })
+  bench.step({
+    kind: 'commanded',
+    command: { kind: 'flatten', scope: '*', by: 'anna', reason: 'enough' },
+  })
   outage.pass(SECOND)
   expect(outage.lostAt.length).toBe(before + 1)
 })

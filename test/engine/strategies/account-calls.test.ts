@@ -31,7 +31,8 @@ function answer(bench: EngineBench, callId: number, given: Answer<unknown>): voi
 /** The one call that has left since the last look. */
 function sentCall(bench: EngineBench) {
   const [effect, ...others] = bench.take('sendCall')
-  if (!effect || others.length > 0) throw new Error(`${others.length + (effect ? 1 : 0)} calls were sent`)
+  if (!effect || others.length > 0)
+    throw new Error(`${others.length + (effect ? 1 : 0)} calls were sent`)
   return effect.call
 }
 
@@ -94,7 +95,12 @@ describe('what a strategy asks of the account', () => {
     bench.decide(intent)
 
     const validUntilAt = bench.now + TTL_MS
-    expect(sentCall(bench)).toEqual({ callId: 1, endpoint, body: JSON.stringify(body), validUntilAt })
+    expect(sentCall(bench)).toEqual({
+      callId: 1,
+      endpoint,
+      body: JSON.stringify(body),
+      validUntilAt,
+    })
   })
 
   test.each<[AccountCallIntent, string]>([
@@ -102,7 +108,10 @@ describe('what a strategy asks of the account', () => {
     [{ ...CANCEL, orders: [{}] }, 'one of orderId and clientOid is required'],
     [{ ...COPY, takeProfitRatio: 401 }, 'a ratio is an integer from 1 to 400 in a string'],
     [{ ...COPY, stopLossRatio: null }, '0 cancels an earlier setting and is for UPDATE only'],
-    [{ ...COPY, change: 'UPDATE' }, 'UPDATE needs at least one of stopSurplusRatio and stopLossRatio'],
+    [
+      { ...COPY, change: 'UPDATE' },
+      'UPDATE needs at least one of stopSurplusRatio and stopLossRatio',
+    ],
   ])('that breaks a rule of the document is denied with it: %j', (intent, rule) => {
     const bench = running()
     bench.decide(intent)
@@ -162,7 +171,8 @@ describe('a call', () => {
     bench.decide(COPY)
 
     const steps = bench.effects.flatMap((effect: Effect) => {
-      if (effect.kind === 'record') return [`${effect.record.kind} ${effect.durable ? 'durable' : 'in time'}`]
+      if (effect.kind === 'record')
+        return [`${effect.record.kind} ${effect.durable ? 'durable' : 'in time'}`]
       return effect.kind === 'sendCall' ? ['sent'] : []
     })
     expect(steps).toEqual(['decision in time', 'call durable', 'sent'])

@@ -129,7 +129,11 @@ test('intervals that nobody saw repeat the close before them, and are counted', 
   priceAt(bench, 60 * 4 + 5, 90)
 
   expect(
-    candlesOf(bench).map(([openAt, , , , close, ticks]) => [(openAt - MOMENT_AT) / MINUTE, close, ticks]),
+    candlesOf(bench).map(([openAt, , , , close, ticks]) => [
+      (openAt - MOMENT_AT) / MINUTE,
+      close,
+      ticks,
+    ]),
   ).toEqual([
     [0, 100, 1],
     [1, 105, 1],
@@ -232,7 +236,9 @@ test('files fill up what the book does not know, and never change what it does',
   ])
   const bench = openBench({ history: new Map([[KEY, history]]) })
   // The present minute, and what lies in the future, are not taken.
-  expect(candlesOf(bench).map(([openAt, , , , close]) => [(openAt - MOMENT_AT) / MINUTE, close])).toEqual([
+  expect(
+    candlesOf(bench).map(([openAt, , , , close]) => [(openAt - MOMENT_AT) / MINUTE, close]),
+  ).toEqual([
     [-4, 0],
     [-3, 1],
     [-2, 2],

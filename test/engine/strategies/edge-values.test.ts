@@ -13,38 +13,67 @@ const THROWS = Symbol('a getter that throws')
 
 /** The edges of every type. */
 const EDGES: readonly unknown[] = [
-  ...[0, -0, -1, 0.5, 1, 2, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 5e-324, 1e308],
-  ...[2 ** 31 - 1, 2 ** 31, 2 ** 32, -(2 ** 31), 2 ** 52, 2 ** 53 - 1, 2 ** 53, 2 ** 53 + 2, -(2 ** 53 - 1)],
-  ...[2 ** 40, 2 ** 42, 2 ** 43, 2 ** 50 / 5, 1e15, 10 ** 12, 10n, true, false, null, undefined, Symbol('s')],
-  ...[
-    '',
-    ' ',
-    '1',
-    '1e3',
-    'NaN',
-    '0x10',
-    '|',
-    '\0',
-    '\n',
-    '\u2028',
-    '🂡',
-    '\u202Eabc',
-    '\uD800',
-    'x'.repeat(100_000),
-  ],
-  ...[
-    '__proto__',
-    'constructor',
-    'toString',
-    SYMBOL,
-    [],
-    [[]],
-    {},
-    { __proto__: null },
-    [1],
-    new Date(Number.NaN),
-  ],
-  ...[() => 1, new Proxy({}, {}), /x/, new Map(), THROWS],
+  0,
+  -0,
+  -1,
+  0.5,
+  1,
+  2,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  Number.NEGATIVE_INFINITY,
+  5e-324,
+  1e308,
+  2 ** 31 - 1,
+  2 ** 31,
+  2 ** 32,
+  -(2 ** 31),
+  2 ** 52,
+  2 ** 53 - 1,
+  2 ** 53,
+  2 ** 53 + 2,
+  -(2 ** 53 - 1),
+  2 ** 40,
+  2 ** 42,
+  2 ** 43,
+  2 ** 50 / 5,
+  0x38d7ea4c68000,
+  10 ** 12,
+  10n,
+  true,
+  false,
+  null,
+  undefined,
+  Symbol('s'),
+  '',
+  ' ',
+  '1',
+  '1e3',
+  'NaN',
+  '0x10',
+  '|',
+  '\0',
+  '\n',
+  '\u2028',
+  '🂡',
+  '‮abc',
+  '\ud800',
+  'x'.repeat(1e5),
+  '__proto__',
+  'constructor',
+  'toString',
+  SYMBOL,
+  [],
+  [[]],
+  {},
+  { __proto__: null },
+  [1],
+  new Date(Number.NaN),
+  () => 1,
+  new Proxy({}, {}),
+  /x/,
+  new Map(),
+  THROWS,
 ]
 
 /** Every kind, with every field that it may have. */
@@ -60,7 +89,14 @@ const TEMPLATES: readonly { readonly [field: string]: unknown; readonly kind: In
     stopLossTicks: 9,
     ttlMs: 60_000,
   },
-  { kind: 'place', symbol: SYMBOL, action: 'openShort', lots: 10, takeProfitTicks: 9, stopLossTicks: 11 },
+  {
+    kind: 'place',
+    symbol: SYMBOL,
+    action: 'openShort',
+    lots: 10,
+    takeProfitTicks: 9,
+    stopLossTicks: 11,
+  },
   { kind: 'quote', symbol: SYMBOL, levels: [{ side: 'buy', ticks: 9, lots: 10 }] },
   { kind: 'target', symbol: SYMBOL, lots: 10 },
   { kind: 'cancelAll', symbol: SYMBOL },
@@ -95,7 +131,9 @@ interface Place {
 function placesOf(template: (typeof TEMPLATES)[number]): Place[] {
   const own = [...Object.keys(template), 'key'].map((field) => ({ template, field }))
   const inner = Object.entries(template).flatMap(([list, value]) =>
-    Array.isArray(value) ? Object.keys(value[0] as object).map((field) => ({ template, field, list })) : [],
+    Array.isArray(value)
+      ? Object.keys(value[0] as object).map((field) => ({ template, field, list }))
+      : [],
   )
   return [...own, ...inner]
 }
@@ -103,7 +141,12 @@ function placesOf(template: (typeof TEMPLATES)[number]): Place[] {
 const PLACES = TEMPLATES.flatMap(placesOf)
 
 /** The intent with one value in the place of another; prices of the template count from the market. */
-function spoil({ template, field, list }: Place, value: unknown, key: string, ticks: number): object {
+function spoil(
+  { template, field, list }: Place,
+  value: unknown,
+  key: string,
+  ticks: number,
+): object {
   const priced = { key, ...shifted(template, ticks) } as Record<string, unknown>
   const target = list === undefined ? priced : (priced[list] as Record<string, unknown>[])[0]
   Object.defineProperty(target, field, {
@@ -128,7 +171,10 @@ function shifted(fields: object, ticks: number): object {
   )
 }
 
-function onGrid({ tick, lot }: (typeof GRIDS)[number], mode: 'one_way_mode' | 'hedge_mode'): EngineBench {
+function onGrid(
+  { tick, lot }: (typeof GRIDS)[number],
+  mode: 'one_way_mode' | 'hedge_mode',
+): EngineBench {
   const instruments = new Map([[SYMBOL, madeInstrument({ tick, lot })]])
   return new EngineBench({ instruments }, mode)
 }
@@ -192,34 +238,39 @@ function shareOfPlaces(grid: (typeof GRIDS)[number]): readonly Place[] {
 
 describe.each(GRIDS)('[STR1] on ticks of $tick and lots of $lot', (grid) => {
   describe.each(['one_way_mode', 'hedge_mode'] as const)('in %s', (mode) => {
-    test.each(shareOfPlaces(grid))('no value of $template.kind $list $field breaks the core', (place) => {
-      const bench = onGrid(grid, mode).start()
-      const log = createLog(bench)
-      const { tick } = bench.settings.instruments.get(SYMBOL) ?? madeInstrument()
-      const ticks = Math.round((grid.price * tick.scale) / tick.units)
+    test.each(shareOfPlaces(grid))(
+      'no value of $template.kind $list $field breaks the core',
+      (place) => {
+        const bench = onGrid(grid, mode).start()
+        const log = createLog(bench)
+        const { tick } = bench.settings.instruments.get(SYMBOL) ?? madeInstrument()
+        const ticks = Math.round((grid.price * tick.scale) / tick.units)
 
-      for (const [index, value] of EDGES.entries()) {
-        const { intents, denials } = readIntents(STRATEGY, [spoil(place, value, `k${index}`, ticks)])
-        bench.step({
-          kind: 'decided',
-          strategyId: STRATEGY,
-          sequence: index,
-          intents,
-          state: {},
-          denials,
-        })
-        for (let turn = 0; turn < 3; turn++) live(bench, log, grid.price)
-        // The core relies on nobody who has looked before it.
-        if (typeof value === 'number' && NUMBERS.test(place.field)) {
-          bench.decide(spoil(place, value, `taken${index}`, ticks) as Intent)
+        for (const [index, value] of EDGES.entries()) {
+          const { intents, denials } = readIntents(STRATEGY, [
+            spoil(place, value, `k${index}`, ticks),
+          ])
+          bench.step({
+            kind: 'decided',
+            strategyId: STRATEGY,
+            sequence: index,
+            intents,
+            state: {},
+            denials,
+          })
           for (let turn = 0; turn < 3; turn++) live(bench, log, grid.price)
+          // The core relies on nobody who has looked before it.
+          if (typeof value === 'number' && NUMBERS.test(place.field)) {
+            bench.decide(spoil(place, value, `taken${index}`, ticks) as Intent)
+            for (let turn = 0; turn < 3; turn++) live(bench, log, grid.price)
+          }
         }
-      }
 
-      const again = rebuildBook({ checkpoint: undefined, records: reread(bench) }, mode)
-      expect(JSON.stringify(toBookRows(again))).toBe(JSON.stringify(toBookRows(bench.book)))
-      startAgain(bench, log, grid.price)
-    })
+        const again = rebuildBook({ checkpoint: undefined, records: reread(bench) }, mode)
+        expect(JSON.stringify(toBookRows(again))).toBe(JSON.stringify(toBookRows(bench.book)))
+        startAgain(bench, log, grid.price)
+      },
+    )
   })
 })
 

@@ -10,10 +10,12 @@ const FEED = 'longShortRatio?symbol=BTCUSDT'
 /** A core whose strategy calls the feed `ratio`. */
 function openBench(): EngineBench {
   const { settings } = new EngineBench()
-  const strategies = [...settings.strategies].map(([id, strategy]): [typeof id, StrategySettings] => [
-    id,
-    { ...strategy, feeds: new Map([['ratio', FEED]]) },
-  ])
+  const strategies = [...settings.strategies].map(
+    ([id, strategy]): [typeof id, StrategySettings] => [
+      id,
+      { ...strategy, feeds: new Map([['ratio', FEED]]) },
+    ],
+  )
   return new EngineBench({ strategies: new Map(strategies) }).start()
 }
 

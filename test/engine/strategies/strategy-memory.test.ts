@@ -1,10 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { type Intent } from '../../../src/domain/intent.ts'
 import { parseCore } from '../../../src/engine/replay/core-image.ts'
-import { newestStates, STATE_UNRECORDED_MS_MAX } from '../../../src/engine/strategies/strategy-memory.ts'
+import {
+  newestStates,
+  STATE_UNRECORDED_MS_MAX,
+} from '../../../src/engine/strategies/strategy-memory.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 
-const PLACE: Intent = { kind: 'place', symbol: SYMBOL, key: 'a', action: 'openLong', lots: 5, ttlMs: 60_000 }
+const PLACE: Intent = {
+  kind: 'place',
+  symbol: SYMBOL,
+  key: 'a',
+  action: 'openLong',
+  lots: 5,
+  ttlMs: 60_000,
+}
 const CANCEL: Intent = { kind: 'cancelAll', symbol: SYMBOL }
 
 function recorded(bench: EngineBench): string | undefined {

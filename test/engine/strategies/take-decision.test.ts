@@ -28,7 +28,10 @@ describe('of several intents for one instrument', () => {
 
   test('the last target counts', () => {
     const bench = new EngineBench().start()
-    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 3 }, { kind: 'target', symbol: SYMBOL, lots: 4 })
+    bench.decide(
+      { kind: 'target', symbol: SYMBOL, lots: 3 },
+      { kind: 'target', symbol: SYMBOL, lots: 4 },
+    )
 
     expect(bench.recordsOf('decision').at(-1)?.targets).toEqual([{ symbol: SYMBOL, lots: 4 }])
   })
@@ -64,7 +67,9 @@ describe('[STR1] a strategy that failed ten times in a row', () => {
 
     fail(bench, 10)
 
-    expect([bench.book.quotes.size, bench.book.places.size, bench.book.withdrawn.size]).toEqual([0, 0, 2])
+    expect([bench.book.quotes.size, bench.book.places.size, bench.book.withdrawn.size]).toEqual([
+      0, 0, 2,
+    ])
     expect(bench.take('askGrant').at(-1)).toMatchObject({ endpoint: 'cancelAllOrders' })
   })
 
@@ -103,7 +108,10 @@ function fail(bench: EngineBench, times: number): void {
 
 function release(bench: EngineBench): void {
   const scope = strategyScope(STRATEGY)
-  bench.step({ kind: 'commanded', command: { kind: 'release', scope, reason: 'mended', by: 'anna' } })
+  bench.step({
+    kind: 'commanded',
+    command: { kind: 'release', scope, reason: 'mended', by: 'anna' },
+  })
 }
 
 describe('a ladder that was refused', () => {

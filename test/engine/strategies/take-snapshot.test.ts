@@ -28,13 +28,18 @@ describe('[MKT1] an answer that was overtaken', () => {
 describe('[DET2] a checkpoint', () => {
   test('gives back a book that prints the same when an orderId has become known since', () => {
     const bench = new EngineBench().start()
-    bench.decide({ kind: 'quote', symbol: SYMBOL, levels: [{ side: 'buy', ticks: 99_990, lots: 10 }] })
+    bench.decide({
+      kind: 'quote',
+      symbol: SYMBOL,
+      levels: [{ side: 'buy', ticks: 99_990, lots: 10 }],
+    })
     const batch = bench.grantBatch()
     const before = JSON.stringify(toBookRows(bench.book))
 
     const restored = fromBookRows(JSON.parse(before))
     bench.accept(batch)
-    for (const order of bench.book.orders.values()) own(restored.orders).set(order.terms.clientOid, order)
+    for (const order of bench.book.orders.values())
+      own(restored.orders).set(order.terms.clientOid, order)
 
     expect(Object.keys([...fromBookRows(JSON.parse(before)).orders.values()][0] ?? {})).toEqual(
       Object.keys([...restored.orders.values()][0] ?? {}),

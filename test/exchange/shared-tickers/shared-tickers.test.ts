@@ -10,7 +10,10 @@ beforeEach(() => {
 afterEach(() => scene.close())
 
 /** All of them poll at one moment, and then time passes. */
-async function poll(members: readonly Member[], ms: number): Promise<readonly (string | undefined)[]> {
+async function poll(
+  members: readonly Member[],
+  ms: number,
+): Promise<readonly (string | undefined)[]> {
   const read: (string | undefined)[] = members.map(() => undefined)
   for (const [place, member] of members.entries())
     void member.read().then((what) => {
@@ -24,8 +27,11 @@ async function poll(members: readonly Member[], ms: number): Promise<readonly (s
 /** What a reading that is handed on might be. */
 const hand = (body: Buffer, { contentEncoding = '', agoMs = 100 } = {}) =>
   scene.server.handOn({
-    ...{ productType: 'USDT-FUTURES', askedAt: scene.server.now - agoMs, tookMs: 40 },
-    ...{ contentEncoding, body },
+    productType: 'USDT-FUTURES',
+    askedAt: scene.server.now - agoMs,
+    tookMs: 40,
+    contentEncoding,
+    body,
   })
 
 describe('tickers that daemons read for each other', () => {
@@ -246,9 +252,14 @@ describe('tickers that daemons read for each other', () => {
       scene.exchange.asked.length = 0
       const begunAt = scene.time.now()
 
-      for (let polls = 0; polls < 3; polls++) expect(await poll([one], 450)).toEqual([String(polls + 1)])
+      for (let polls = 0; polls < 3; polls++)
+        expect(await poll([one], 450)).toEqual([String(polls + 1)])
 
-      expect(scene.exchange.asked.map(({ at }) => at - begunAt)).toEqual([waitMs, 450 + waitMs, 900])
+      expect(scene.exchange.asked.map(({ at }) => at - begunAt)).toEqual([
+        waitMs,
+        450 + waitMs,
+        900,
+      ])
       expect(scene.server.looks.length).toBe(2)
       scene.server.state = 'answers'
       await scene.time.pass(1000)

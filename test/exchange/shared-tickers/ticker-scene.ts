@@ -2,8 +2,15 @@ import { type RefusedAnswer } from '../../../src/domain/answer.ts'
 import { TickerTable } from '../../../src/domain/ticker-table.ts'
 import { TrustedClock } from '../../../src/exchange/clock/trusted-clock.ts'
 import { ExchangeClient, type ReadTickersOptions } from '../../../src/exchange/exchange-client.ts'
-import { type Grant, type GrantSource, type WaitingRequest } from '../../../src/exchange/limiter/grant.ts'
-import { ANSWER_MS_MAX, SharedTickers } from '../../../src/exchange/shared-tickers/shared-tickers.ts'
+import {
+  type Grant,
+  type GrantSource,
+  type WaitingRequest,
+} from '../../../src/exchange/limiter/grant.ts'
+import {
+  ANSWER_MS_MAX,
+  SharedTickers,
+} from '../../../src/exchange/shared-tickers/shared-tickers.ts'
 import {
   type HandedTickers,
   type TickerLook,
@@ -68,7 +75,8 @@ class FakeServer implements TickerStore {
     const held = this.held.get(productType)
     const claimedAt = this.#claimedAt.get(productType) ?? 0
     let looked: TickerLooked
-    if (held && held.askedAt >= wanted && held.askedAt !== has) looked = { ...held, kind: 'reading', now }
+    if (held && held.askedAt >= wanted && held.askedAt !== has)
+      looked = { ...held, kind: 'reading', now }
     else if (otherwise === 'wait' || (otherwise === 'turn' && claimedAt >= wanted)) {
       const expectedMs = claimedAt + (held?.tookMs ?? 0) - now
       looked = { kind: 'wait', now, since: wanted, waitMs: Math.min(Math.max(expectedMs, 10), 100) }
@@ -141,7 +149,11 @@ class FakeLimiter implements GrantSource {
     this.#time = time
   }
 
-  request(endpoint: EndpointName, _priority: number, onGranted: (grant: Grant) => void): WaitingRequest {
+  request(
+    endpoint: EndpointName,
+    _priority: number,
+    onGranted: (grant: Grant) => void,
+  ): WaitingRequest {
     const end = (how: string) => () => {
       if (this.open.delete(grant)) this.ended.push(how)
     }
@@ -191,8 +203,12 @@ export class Member {
     for (const requestTime of [time.now(), time.now()])
       offset.observe({ requestTime, sentAt: this.now(), receivedAt: this.now() }, 'signed')
     this.client = new ExchangeClient({
-      ...{ baseUrl: 'http://127.0.0.1:1', positionMode: 'one_way_mode', ...CALLING },
-      ...{ clock, offset, timers: time },
+      baseUrl: 'http://127.0.0.1:1',
+      positionMode: 'one_way_mode',
+      ...CALLING,
+      clock,
+      offset,
+      timers: time,
     })
     const client = {
       readTickers: this.#readTickers.bind(this),
@@ -227,8 +243,13 @@ export class Member {
 }
 
 const REFUSED: RefusedAnswer = {
-  ...{ kind: 'refused', class: 'retry', topic: 'rate', code: '429', message: 'Too Many Requests' },
-  ...{ status: 429, receivedAt: 0 },
+  kind: 'refused',
+  class: 'retry',
+  topic: 'rate',
+  code: '429',
+  message: 'Too Many Requests',
+  status: 429,
+  receivedAt: 0,
 }
 
 function passing(time: ManualTime, ms: number): Promise<void> {

@@ -46,7 +46,12 @@ describe.skipIf(redisMissing !== undefined)('tickers that are handed on through 
   }
 
   /** Connected already, but for one that cannot be. */
-  async function open({ answerMsMax = PATIENT_MS, baseUrl = AT, url = server.url, password }: Opening = {}) {
+  async function open({
+    answerMsMax = PATIENT_MS,
+    baseUrl = AT,
+    url = server.url,
+    password,
+  }: Opening = {}) {
     const store = new RedisTickerStore({ url, password, group: 'office', baseUrl, answerMsMax })
     if (url.endsWith(`:${server.port}`)) {
       for (;;) {
@@ -62,8 +67,11 @@ describe.skipIf(redisMissing !== undefined)('tickers that are handed on through 
   }
 
   const handed = (askedAt: number) => ({
-    ...{ productType, askedAt, tookMs: 40 },
-    ...{ contentEncoding: 'gzip', body: BODY },
+    productType,
+    askedAt,
+    tookMs: 40,
+    contentEncoding: 'gzip',
+    body: BODY,
   })
 
   it('are claimed by whoever looks first, waited for by the others, and taken byte for byte', async () => {
@@ -77,7 +85,10 @@ describe.skipIf(redisMissing !== undefined)('tickers that are handed on through 
     expect(waiting).toMatchObject({ kind: 'wait', waitMs: 5 })
     const since = waiting.kind === 'wait' ? waiting.since : 0
     expect(await other.look({ ...LOOK, since })).toMatchObject({
-      ...{ kind: 'reading', askedAt: turn.now, contentEncoding: 'gzip', body: BODY },
+      kind: 'reading',
+      askedAt: turn.now,
+      contentEncoding: 'gzip',
+      body: BODY,
     })
     // What one has is not wanted again, and the turn is over.
     expect(await other.look({ ...LOOK, has: turn.now })).toMatchObject({ kind: 'read' })
@@ -86,11 +97,15 @@ describe.skipIf(redisMissing !== undefined)('tickers that are handed on through 
     expect(next.kind === 'wait' ? next.waitMs : 0).toBeGreaterThanOrEqual(5)
     expect(next.kind === 'wait' ? next.waitMs : 0).toBeLessThanOrEqual(40)
     // Nobody waits for ever.
-    expect(await one.look({ ...LOOK, has: turn.now, otherwise: 'claim' })).toMatchObject({ kind: 'read' })
+    expect(await one.look({ ...LOOK, has: turn.now, otherwise: 'claim' })).toMatchObject({
+      kind: 'read',
+    })
     // Whoever only waits takes no turn.
     await one.handOn({ ...handed(turn.now), body: Buffer.alloc(0) })
     for (let looks = 0; looks < 2; looks++)
-      expect(await one.look({ ...LOOK, has: turn.now, otherwise: 'wait' })).toMatchObject({ waitMs: 25 })
+      expect(await one.look({ ...LOOK, has: turn.now, otherwise: 'wait' })).toMatchObject({
+        waitMs: 25,
+      })
     for (const store of [one, other]) store.close()
   })
 
@@ -143,7 +158,10 @@ describe.skipIf(redisMissing !== undefined)('tickers that are handed on through 
   })
 
   it('are not waited for where no connection is, or no answer comes', async () => {
-    const [away, slow] = [await open({ url: 'redis://127.0.0.1:1' }), await open({ answerMsMax: 50 })]
+    const [away, slow] = [
+      await open({ url: 'redis://127.0.0.1:1' }),
+      await open({ answerMsMax: 50 }),
+    ]
 
     await expect(away.look(LOOK)).rejects.toThrow(/not connected yet|ECONNREFUSED/)
     process.kill(server.pid, 'SIGSTOP')
@@ -158,8 +176,12 @@ describe.skipIf(redisMissing !== undefined)('tickers that are handed on through 
       ['one', 'other'].map(async () => {
         const trusted = new TrustedClock(systemClock)
         const client = new ExchangeClient({
-          ...{ baseUrl: simulator.baseUrl, positionMode: 'one_way_mode', ...CALLING },
-          ...{ clock: trusted.clock, timers: systemTimers, offset: trusted.offset },
+          baseUrl: simulator.baseUrl,
+          positionMode: 'one_way_mode',
+          ...CALLING,
+          clock: trusted.clock,
+          timers: systemTimers,
+          offset: trusted.offset,
         })
         const limiter = new Limiter({ clock: systemClock, timers: systemTimers })
         const table = new TickerTable()
@@ -167,7 +189,12 @@ describe.skipIf(redisMissing !== undefined)('tickers that are handed on through 
         await client.readTickers(table, productType)
         const store = await open({ baseUrl: simulator.baseUrl })
         const tickers = new SharedTickers({
-          ...{ store, client, limiter, trusted, timers: systemTimers, tickersMs: 5000 },
+          store,
+          client,
+          limiter,
+          trusted,
+          timers: systemTimers,
+          tickersMs: 5e3,
         })
         return { client, limiter, table, tickers }
       }),

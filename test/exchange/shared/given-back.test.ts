@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
-import { type ShareAnswer, type ShareReport } from '../../../src/exchange/limiter/shared/share-script.ts'
+import {
+  type ShareAnswer,
+  type ShareReport,
+} from '../../../src/exchange/limiter/shared/share-script.ts'
 import { SharedLimits } from '../../../src/exchange/limiter/shared/shared-limits.ts'
 import { HandTime } from '../limiter-fixture.ts'
 
@@ -18,7 +21,12 @@ it('[LIM1] gives back only calls that count no more', async () => {
   const store = { report, readTime: () => Promise.resolve(time.now()), close: () => undefined }
   const use = { inside: 0, waiting: 0 }
   const shared = new SharedLimits({
-    ...{ store, id: 'one', members: 2, lateMs: 1000, clock: time, timers: time },
+    store,
+    id: 'one',
+    members: 2,
+    lateMs: 1e3,
+    clock: time,
+    timers: time,
     onLost: () => undefined,
     onRefused: () => undefined,
     onJoined: () => undefined,

@@ -29,8 +29,17 @@ class Heard {
 function startMember(url: string, id: string, arrivals: number[]) {
   const heard = new Heard()
   const shared = new SharedLimits({
-    store: new RedisStore({ url, password: undefined, group: 'test', answerMsMax: ANSWER_MS_MAX }),
-    ...{ id, members: 2, lateMs: 100, clock: systemClock, timers: systemTimers },
+    store: new RedisStore({
+      url,
+      password: undefined,
+      group: 'test',
+      answerMsMax: ANSWER_MS_MAX,
+    }),
+    id,
+    members: 2,
+    lateMs: 100,
+    clock: systemClock,
+    timers: systemTimers,
     onLost: () => heard.say('lost'),
     onRefused: () => undefined,
     onJoined: () => heard.say('joined'),
@@ -72,15 +81,25 @@ it.skipIf(redisMissing !== undefined)(
     await server.kill()
     const { who } = JSON.parse(String(state)) as { who: Record<string, { ends: number }> }
     expect(Object.values(who).map(({ ends }) => ends < Date.now())).toEqual([true, true])
-    const inWindow = arrivals.map((at) => arrivals.filter((other) => other > at - 1000 && other <= at).length)
+    const inWindow = arrivals.map(
+      (at) => arrivals.filter((other) => other > at - 1000 && other <= at).length,
+    )
     expect(arrivals.length).toBeGreaterThan(10)
     expect(Math.max(...inWindow)).toBeLessThanOrEqual(20)
   },
 )
 
 const REPORT: ShareReport = {
-  ...{ id: 'one', sequence: 1, sentAt: 0, notAfter: Number.MAX_SAFE_INTEGER, lastingMs: 1000, slackMs: 0 },
-  ...{ members: 1, isLeaving: false, isNew: true, limits: [] },
+  id: 'one',
+  sequence: 1,
+  sentAt: 0,
+  notAfter: Number.MAX_SAFE_INTEGER,
+  lastingMs: 1e3,
+  slackMs: 0,
+  members: 1,
+  isLeaving: false,
+  isNew: true,
+  limits: [],
 }
 
 /** What it says once it knows more than that there is no connection yet. */
@@ -96,9 +115,15 @@ async function hearTrouble(store: RedisStore): Promise<string> {
 }
 
 it.each([
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', /^if nobody known has signed .* NODE_EXTRA_CA_CERTS \(no trust\)$/],
+  [
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    /^if nobody known has signed .* NODE_EXTRA_CA_CERTS \(no trust\)$/,
+  ],
   ['CERT_HAS_EXPIRED', /^renew the certificate of the server \(no trust\)$/],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', /^name the server in the address as its certificate does.*\(no trust\)$/],
+  [
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    /^name the server in the address as its certificate does.*\(no trust\)$/,
+  ],
   ['ECONNREFUSED', /^no trust$/],
 ])('a certificate that is refused (%s) is said with what to do', (code, said) => {
   expect(messageOf(explainRefusal(Object.assign(new Error('no trust'), { code })))).toMatch(said)
@@ -116,7 +141,12 @@ it.skipIf(redisMissing !== undefined)('a server that refuses is said with what t
   const redis = new Redis(url, { password: 'right' })
   await redis.acl('SETUSER', 'limits', 'on', '>word', '~other:*', '+@all')
   const user = url.replace('redis://', 'redis://limits@')
-  const store = new RedisStore({ url: user, password: new Secret('word'), group: 'test', answerMsMax: 1000 })
+  const store = new RedisStore({
+    url: user,
+    password: new Secret('word'),
+    group: 'test',
+    answerMsMax: 1000,
+  })
   await hearTrouble(store)
   const refused = await store.report(REPORT).catch((error: unknown) => messageOf(error))
   store.close()
@@ -125,7 +155,9 @@ it.skipIf(redisMissing !== undefined)('a server that refuses is said with what t
 
   expect(said).toEqual([
     expect.stringMatching(/^it asks for a password: set INTENTD_LIMITS_PASSWORD, .*NOAUTH/),
-    expect.stringMatching(/^it refuses user or password: look at INTENTD_LIMITS_PASSWORD, .*WRONGPASS/),
+    expect.stringMatching(
+      /^it refuses user or password: look at INTENTD_LIMITS_PASSWORD, .*WRONGPASS/,
+    ),
     'the time',
   ])
   expect(refused).toMatch(/^its user may not do what is needed: .* intentd:\*/)

@@ -10,7 +10,13 @@ const CALLS = 20
 /** Of all endpoints together, a minute. */
 const OVERALL = 6000
 /** More than that, in four daemons: 50 a second each, and 20 of them all. */
-const ALL = ['tickers', 'singlePosition', 'orderFills', 'spotHistoryOrders', 'convertRecords'] as const
+const ALL = [
+  'tickers',
+  'singlePosition',
+  'orderFills',
+  'spotHistoryOrders',
+  'convertRecords',
+] as const
 
 describe.skipIf(redisMissing !== undefined)('limits of an address that daemons share', () => {
   let server: RedisServer
@@ -27,7 +33,13 @@ describe.skipIf(redisMissing !== undefined)('limits of an address that daemons s
   })
 
   const createWorld = (seed: string, members: number, endpoints?: readonly EndpointName[]) =>
-    new SharedWorld({ random: createRandom(seed), redis, key: `world ${worlds++}`, members, endpoints })
+    new SharedWorld({
+      random: createRandom(seed),
+      redis,
+      key: `world ${worlds++}`,
+      members,
+      endpoints,
+    })
 
   it('gives each its even share, and what the others do not need within two seconds', async () => {
     const world = createWorld('move', 4)
@@ -65,12 +77,31 @@ describe.skipIf(redisMissing !== undefined)('limits of an address that daemons s
     const [daemon] = daemons
     expect(daemon?.without).toEqual(['longShortRatio'])
     expect(daemon?.shared.view()).toMatchObject({
-      ...{ state: 'alone', reason: 'no answer', members: 0, membersMax: 4 },
+      state: 'alone',
+      reason: 'no answer',
+      members: 0,
+      membersMax: 4,
       limits: [
-        { name: 'all endpoints', calls: 6000, mayMake: 750 },
-        { name: 'tickers', calls: 20, mayMake: 5 },
-        { name: 'longShortRatio', calls: 1, mayMake: 0 },
-        { name: 'spotSymbols', calls: 20, mayMake: 5 },
+        {
+          name: 'all endpoints',
+          calls: 6e3,
+          mayMake: 750,
+        },
+        {
+          name: 'tickers',
+          calls: 20,
+          mayMake: 5,
+        },
+        {
+          name: 'longShortRatio',
+          calls: 1,
+          mayMake: 0,
+        },
+        {
+          name: 'spotSymbols',
+          calls: 20,
+          mayMake: 5,
+        },
       ],
     })
     expect(world.most()).toBeLessThanOrEqual(CALLS)
@@ -94,7 +125,10 @@ describe.skipIf(redisMissing !== undefined)('limits of an address that daemons s
     await world.pass(20_000)
     expect(refused.map(({ made }) => made)).toEqual(before)
     expect(refused.map(({ shared }) => shared.view())).toMatchObject([
-      { state: 'refused', reason: expect.stringMatching(/^as many daemons .*; and now: no answer$/) },
+      {
+        state: 'refused',
+        reason: expect.stringMatching(/^as many daemons .*; and now: no answer$/),
+      },
     ])
     world.isServerUp = true
     daemons.find((daemon) => !refused.includes(daemon))?.kill()

@@ -2,7 +2,10 @@ import { type Redis } from 'ioredis'
 import { DirectPool } from '../../../src/backtest/direct-pool.ts'
 import { Limiter } from '../../../src/exchange/limiter/limiter.ts'
 import { type ShareStore } from '../../../src/exchange/limiter/shared/redis-store.ts'
-import { SHARE_SCRIPT, type ShareAnswer } from '../../../src/exchange/limiter/shared/share-script.ts'
+import {
+  SHARE_SCRIPT,
+  type ShareAnswer,
+} from '../../../src/exchange/limiter/shared/share-script.ts'
 import { SharedLimits } from '../../../src/exchange/limiter/shared/shared-limits.ts'
 import { type Clock } from '../../../src/lib/clock.ts'
 import { type Random } from '../../../src/lib/random.ts'
@@ -104,7 +107,10 @@ export class SharedDaemon implements ShareStore {
   #isStopped = false
   readonly #waiting = new Map<EndpointName, number>()
 
-  constructor(world: SharedWorld, { rate, isAgain }: { readonly rate: number; readonly isAgain: boolean }) {
+  constructor(
+    world: SharedWorld,
+    { rate, isAgain }: { readonly rate: number; readonly isAgain: boolean },
+  ) {
     this.#world = world
     const { time } = world
     const offset = 1000 * world.random.next()
@@ -112,10 +118,16 @@ export class SharedDaemon implements ShareStore {
       now: () => Math.floor(EPOCH + offset + rate * time.monotonic()),
       monotonic: () => rate * time.monotonic(),
     }
-    const timers = { after: (ms: number, run: () => void) => time.after(ms / rate, () => this.#awake(run)) }
+    const timers = {
+      after: (ms: number, run: () => void) => time.after(ms / rate, () => this.#awake(run)),
+    }
     this.shared = new SharedLimits({
-      ...{ store: this, id: `d${world.daemons.length}`, members: world.members, lateMs: LATE_MS },
-      ...{ clock, timers },
+      store: this,
+      id: `d${world.daemons.length}`,
+      members: world.members,
+      lateMs: LATE_MS,
+      clock,
+      timers,
       onLost: (reason, without) => {
         this.said.push(reason)
         this.without = without
@@ -124,7 +136,9 @@ export class SharedDaemon implements ShareStore {
       onJoined: () => this.said.push('joined'),
     })
     this.limiter = new Limiter({
-      ...{ clock, timers, shared: this.shared },
+      clock,
+      timers,
+      shared: this.shared,
       previousRunEndedAt: isAgain ? clock.monotonic() : undefined,
       createPool: (pool) => new DirectPool(pool),
     })
@@ -186,7 +200,9 @@ export class SharedDaemon implements ShareStore {
       time.after(1 + (isLate ? 1800 : 30) * random.next(), () => {
         const requestTime = time.now()
         arrivals.push(time.monotonic())
-        const backMs = isLost ? Math.max(1, LATE_MS - (time.monotonic() - sentAt)) : 1 + 30 * random.next()
+        const backMs = isLost
+          ? Math.max(1, LATE_MS - (time.monotonic() - sentAt))
+          : 1 + 30 * random.next()
         time.after(backMs, () =>
           this.#awake(() =>
             grant.release(isLost ? {} : { requestTime, roundTripMs: time.monotonic() - sentAt }),

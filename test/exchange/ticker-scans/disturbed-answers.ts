@@ -41,7 +41,9 @@ function drawAnswer(random: Random): string {
     {},
   ]
   const envelope = { code: '00000', msg: 'success', ...time[random.integer(time.length)] }
-  return JSON.stringify(random.integer(2) === 0 ? { ...envelope, data: rows } : { data: rows, ...envelope })
+  return JSON.stringify(
+    random.integer(2) === 0 ? { ...envelope, data: rows } : { data: rows, ...envelope },
+  )
 }
 
 function drawValue(random: Random, field: string, row: number): unknown {
@@ -75,7 +77,11 @@ function disturb(answer: string, random: Random): Buffer {
   for (let times = 1 + random.integer(3); times > 0; times--) {
     const at = random.integer(bytes.length + 1)
     const length = random.integer(4) === 0 ? random.integer(60) : random.integer(3)
-    const put = [INSERTED[random.integer(INSERTED.length)] ?? '', '', bytes.slice(at, at + length).repeat(2)]
+    const put = [
+      INSERTED[random.integer(INSERTED.length)] ?? '',
+      '',
+      bytes.slice(at, at + length).repeat(2),
+    ]
     bytes = bytes.slice(0, at) + (put[random.integer(put.length)] ?? '') + bytes.slice(at + length)
   }
   return Buffer.from(bytes, random.integer(20) === 0 ? 'latin1' : 'utf8')
@@ -130,7 +136,10 @@ export function compareReaders(seed: string, answersMax: number): Comparison {
 }
 
 /** How often JSON.parse was asked: once by the reader that parses, once more where the scanner gave up. */
-function countParses<Result>(run: () => Result): { readonly count: number; readonly result: Result } {
+function countParses<Result>(run: () => Result): {
+  readonly count: number
+  readonly result: Result
+} {
   const { parse } = JSON
   let count = 0
   JSON.parse = (text, reviver) => {

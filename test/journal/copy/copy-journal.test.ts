@@ -63,9 +63,21 @@ describe.skipIf(postgresMissing !== undefined)('[DET2] a journal that is copied'
     machine = new Machine('b', place)
     const file = join(folder, 'journal.sqlite')
     options = {
-      ...{ place, file, fileName: `a ${file}`, replicaFile: join(folder, 'journal-replica.sqlite') },
-      ...{ identity: 'live 1', taker: { place: 'a', name: 'a' }, clock: systemClock, timers: systemTimers },
-      terms: { lastingMs: 60_000, validityMs: 0 },
+      place,
+      file,
+      fileName: `a ${file}`,
+      replicaFile: join(folder, 'journal-replica.sqlite'),
+      identity: 'live 1',
+      taker: {
+        place: 'a',
+        name: 'a',
+      },
+      clock: systemClock,
+      timers: systemTimers,
+      terms: {
+        lastingMs: 6e4,
+        validityMs: 0,
+      },
       onProgress: () => undefined,
     }
   })
@@ -84,7 +96,8 @@ describe.skipIf(postgresMissing !== undefined)('[DET2] a journal that is copied'
       await connection.close()
     }
   }
-  const openFile = () => openSqliteJournal({ file: options.file, identity: 'live 1', keepSince: () => 0 })
+  const openFile = () =>
+    openSqliteJournal({ file: options.file, identity: 'live 1', keepSince: () => 0 })
   const withFile = <Result>(work: (journal: TestJournal) => Result): Result => {
     const journal = openFile()
     try {
@@ -101,8 +114,9 @@ describe.skipIf(postgresMissing !== undefined)('[DET2] a journal that is copied'
       await journal.close()
     }
   }
-  const toServer = (more: { isRetreated?: boolean } & Partial<CopyOptions> = {}): Promise<CopyReport> =>
-    copyToServer({ ...options, isRetreated: false, ...more })
+  const toServer = (
+    more: { isRetreated?: boolean } & Partial<CopyOptions> = {},
+  ): Promise<CopyReport> => copyToServer({ ...options, isRetreated: false, ...more })
   const toFile = (noteRetreat = () => undefined as void): Promise<CopyReport> =>
     copyToFile({ ...options, noteRetreat })
 
@@ -122,10 +136,15 @@ describe.skipIf(postgresMissing !== undefined)('[DET2] a journal that is copied'
 
     await withServer((journal) => journal.append(record(1000)))
     const back = await toFile()
-    expect(back).toMatchObject({ kind: 'copied', counted: { ...counted, records: OLD_RECORDS + 3 } })
+    expect(back).toMatchObject({
+      kind: 'copied',
+      counted: { ...counted, records: OLD_RECORDS + 3 },
+    })
     const after = withFile((journal) => [journal.salt, journal.load().records.at(-1)])
     expect(after).toEqual([written, record(1000)])
-    expect(sequencesIn(options.file)).toEqual(Array.from({ length: OLD_RECORDS + 3 }, (_, at) => at + 1))
+    expect(sequencesIn(options.file)).toEqual(
+      Array.from({ length: OLD_RECORDS + 3 }, (_, at) => at + 1),
+    )
   })
 
   test('goes on where it was moved to, and nowhere else, however often', async () => {
@@ -139,7 +158,9 @@ describe.skipIf(postgresMissing !== undefined)('[DET2] a journal that is copied'
       await expect(machine.open()).rejects.toThrow('JOURNAL_MOVED')
       withFile((journal) => journal.append(record(at + 1)))
     }
-    expect(withFile((journal) => journal.load().records.map((one) => one.at))).toEqual([1, 2, 3, 4, 5])
+    expect(withFile((journal) => journal.load().records.map((one) => one.at))).toEqual([
+      1, 2, 3, 4, 5,
+    ])
   })
 
   test('is looked for at the machine that it has gone on to', async () => {
@@ -148,7 +169,8 @@ describe.skipIf(postgresMissing !== undefined)('[DET2] a journal that is copied'
     const elsewhere = { file: `${options.file}.elsewhere`, fileName: 'second /srv/journal.sqlite' }
     await copyToFile({ ...options, ...elsewhere, noteRetreat: () => undefined })
 
-    const moved = /JOURNAL_MOVED[^]* to +second \/srv\/journal\.sqlite[^]*on the machine that `to` names/
+    const moved =
+      /JOURNAL_MOVED[^]* to +second \/srv\/journal\.sqlite[^]*on the machine that `to` names/
     await expect(machine.open()).rejects.toThrow(moved)
     await expect(toServer()).rejects.toThrow(moved)
     await expect(toFile()).rejects.toThrow(moved)
@@ -274,8 +296,12 @@ describe.skipIf(postgresMissing !== undefined)('[DET2] a journal that is copied'
   test('is not copied where it is damaged, and says where', async () => {
     withFile(fillJournal)
     await toServer()
-    await ask("UPDATE $schema.records SET body = replace(body, 'number 7:', 'number 8:') WHERE sequence = 7")
-    await expect(toFile()).rejects.toThrow(/JOURNAL_CORRUPT: (?![^]*intentd repair)[^]*Damaged rows/)
+    await ask(
+      "UPDATE $schema.records SET body = replace(body, 'number 7:', 'number 8:') WHERE sequence = 7",
+    )
+    await expect(toFile()).rejects.toThrow(
+      /JOURNAL_CORRUPT: (?![^]*intentd repair)[^]*Damaged rows/,
+    )
     expect(readMark(markFileOf(options.file)).kind).toBe('moved')
   })
 

@@ -63,7 +63,11 @@ describe('[RSK3] kills of many accounts', () => {
     const server = new Server()
     const { trouble, noted } = await run(server)
 
-    expect([trouble, server.ordered.toSorted(), server.atOnceMax]).toEqual([undefined, SCHEMAS.toSorted(), 8])
+    expect([trouble, server.ordered.toSorted(), server.atOnceMax]).toEqual([
+      undefined,
+      SCHEMAS.toSorted(),
+      8,
+    ])
     expect([noted.get('account3'), noted.get('account9')]).toEqual([
       { kind: 'ordered', number: 4 },
       { kind: 'moved' },

@@ -25,7 +25,8 @@ describe.skipIf(postgresMissing !== undefined)('the fleet, read from the server'
     machines.push(machine)
     return (await machine.open({ terms })).journal
   }
-  const ask = (text: string): Promise<unknown> => sql.query(text.replaceAll('$schema', `"${place.schema}"`))
+  const ask = (text: string): Promise<unknown> =>
+    sql.query(text.replaceAll('$schema', `"${place.schema}"`))
   /** Other tests have journals on the same server. */
   const read = async (): Promise<Fleet> => {
     const { accounts, unread, ...rest } = await reader.read()
@@ -146,7 +147,11 @@ describe.skipIf(postgresMissing !== undefined)('the fleet, read from the server'
     ])
 
     asked = 0
-    const spoilt = await readAccounts({ query }, [found, { schema: 'nowhere', hasOrder: false }, found])
+    const spoilt = await readAccounts({ query }, [
+      found,
+      { schema: 'nowhere', hasOrder: false },
+      found,
+    ])
     expect([spoilt.accounts.length, spoilt.unread, asked]).toEqual([
       2,
       [{ schema: 'nowhere', reason: expect.stringContaining('nowhere') }],
@@ -171,17 +176,21 @@ describe.skipIf(postgresMissing !== undefined)('the fleet, read from the server'
   })
 
   test('what a writer said is not shown as what the next one says', async () => {
-    const member = { connection: sql, id: place.schema, kind: 'daemon', schema: place.schema } as const
+    const member = {
+      connection: sql,
+      id: place.schema,
+      kind: 'daemon',
+      schema: place.schema,
+    } as const
     const state = { version: '1', phase: 'running', mode: 'active', openOrders: 7 }
     await new FleetMember({ ...member, holder: 'machine a' }).show(state)
     const own = await read()
     await ask(`UPDATE $schema.lease SET holder = 'machine b', token = token + 1`)
     const next = await read()
 
-    expect([own, next].map(({ accounts: [account] }) => account?.shown?.state['openOrders'])).toEqual([
-      7,
-      undefined,
-    ])
+    expect(
+      [own, next].map(({ accounts: [account] }) => account?.shown?.state['openOrders']),
+    ).toEqual([7, undefined])
     expect(formatFleet(next)).not.toContain('7 orders')
   })
 

@@ -61,52 +61,63 @@ const verify = (file: string) => verifyJournal({ file, identity: IDENTITY }, { a
 const migrate = (file: string) => migrateFile({ file, identity: IDENTITY })
 
 describe('[DET2] a journal of an earlier layout', () => {
-  test.each(OLD)('of %s has the present one afterwards, and every record and fill', (version, layout) => {
-    const file = unpack(version)
-    const before = contentsOf(file)
-    const { sequence, link } = verify(file)?.prefix.last ?? {}
+  test.each(OLD)(
+    'of %s has the present one afterwards, and every record and fill',
+    (version, layout) => {
+      const file = unpack(version)
+      const before = contentsOf(file)
+      const { sequence, link } = verify(file)?.prefix.last ?? {}
 
-    expect(migrate(file)).toMatchObject({ from: layout, to: 7, copy: `${file}.layout-${layout}` })
+      expect(migrate(file)).toMatchObject({ from: layout, to: 7, copy: `${file}.layout-${layout}` })
 
-    expect(layoutOf(file)).toBe(7)
-    expect(contentsOf(file)).toEqual(before)
-    expect(verify(file)?.prefix.last).toMatchObject({ sequence, link })
-    expect(before.fills.length).toBeGreaterThan(10)
-    for (const fill of before.fills) expect(fill).toMatchObject({ fillKind: '', otherFees: '' })
-    expect(migrate(file)).toBeUndefined()
-  })
+      expect(layoutOf(file)).toBe(7)
+      expect(contentsOf(file)).toEqual(before)
+      expect(verify(file)?.prefix.last).toMatchObject({ sequence, link })
+      expect(before.fills.length).toBeGreaterThan(10)
+      for (const fill of before.fills) expect(fill).toMatchObject({ fillKind: '', otherFees: '' })
+      expect(migrate(file)).toBeUndefined()
+    },
+  )
 
-  test.each(OLD)('of %s knows each of its fills by trade and order, and no other of the trade', (version) => {
-    const file = unpack(version)
-    migrate(file)
+  test.each(OLD)(
+    'of %s knows each of its fills by trade and order, and no other of the trade',
+    (version) => {
+      const file = unpack(version)
+      migrate(file)
 
-    const journal = openSqliteJournal({ file, identity: IDENTITY, keepSince: () => 0 })
-    const book = rebuildBook(journal.load(), 'one_way_mode')
-    const fills = [...journal.bookings('fill')].flatMap((row) => (row.kind === 'fill' ? [row] : []))
-    journal.close()
-    const known = fills.filter(({ at }) => at >= book.tradesSinceAt) as never[]
-    expect(known.length).toBeGreaterThan(0)
-    expect(known.filter((fill) => !knowsFill(book, fill))).toEqual([])
-    expect(known.filter((fill) => knowsFill(book, { ...(fill as object), orderId: '7' } as never))).toEqual(
-      [],
-    )
-  })
+      const journal = openSqliteJournal({ file, identity: IDENTITY, keepSince: () => 0 })
+      const book = rebuildBook(journal.load(), 'one_way_mode')
+      const fills = [...journal.bookings('fill')].flatMap((row) =>
+        row.kind === 'fill' ? [row] : [],
+      )
+      journal.close()
+      const known = fills.filter(({ at }) => at >= book.tradesSinceAt) as never[]
+      expect(known.length).toBeGreaterThan(0)
+      expect(known.filter((fill) => !knowsFill(book, fill))).toEqual([])
+      expect(
+        known.filter((fill) => knowsFill(book, { ...(fill as object), orderId: '7' } as never)),
+      ).toEqual([])
+    },
+  )
 
-  test.each(OLD)('of %s is kept as it was beside it, and continues from there', (version, layout) => {
-    const file = unpack(version)
-    const before = contentsOf(file)
-    migrate(file)
-    const copy = `${file}.layout-${layout}`
+  test.each(OLD)(
+    'of %s is kept as it was beside it, and continues from there',
+    (version, layout) => {
+      const file = unpack(version)
+      const before = contentsOf(file)
+      migrate(file)
+      const copy = `${file}.layout-${layout}`
 
-    expect([layoutOf(copy), contentsOf(copy)]).toEqual([layout, before])
-    // The way back to the earlier version, and forwards once more.
-    for (const part of ['-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
-    copyFileSync(copy, file)
-    copyFileSync(`${copy}.mark`, `${file}.mark`)
-    expect(verify(file)?.layout).toBe(layout)
-    expect(migrate(file)?.copy).toBe(copy)
-    expect(contentsOf(file)).toEqual(before)
-  })
+      expect([layoutOf(copy), contentsOf(copy)]).toEqual([layout, before])
+      // The way back to the earlier version, and forwards once more.
+      for (const part of ['-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
+      copyFileSync(copy, file)
+      copyFileSync(`${copy}.mark`, `${file}.mark`)
+      expect(verify(file)?.layout).toBe(layout)
+      expect(migrate(file)?.copy).toBe(copy)
+      expect(contentsOf(file)).toEqual(before)
+    },
+  )
 
   test('is not changed by a plan', () => {
     const file = unpack('0.1.0')
@@ -148,7 +159,9 @@ describe('[DET2] a journal of an earlier layout', () => {
     const file = unpack('0.1.0')
     change(file, 'PRAGMA user_version = 8')
 
-    expect(() => migrate(file)).toThrow(/JOURNAL_LAYOUT_UNKNOWN: the journal was written by a later version/)
+    expect(() => migrate(file)).toThrow(
+      /JOURNAL_LAYOUT_UNKNOWN: the journal was written by a later version/,
+    )
     expect(() => verify(file)).toThrow(/JOURNAL_LAYOUT_UNKNOWN/)
   })
 

@@ -10,7 +10,10 @@ afterEach(async () => {
   for (const end of ended.splice(0).toReversed()) await end()
 })
 
-async function restored(): Promise<{ readonly place: PostgresPlace; readonly connection: Connection }> {
+async function restored(): Promise<{
+  readonly place: PostgresPlace
+  readonly connection: Connection
+}> {
   const place = await restoreOnServer('0.1.0', await (await postgresServer()).newDatabase())
   const connection = new Connection(place)
   ended.push(() => connection.close())
@@ -37,16 +40,23 @@ describe.skipIf(postgresMissing)('[DET2] a journal of an earlier layout on Postg
     const { place, connection } = await restored()
     const machine = new Machine('a', place)
     ended.push(() => machine.remove())
-    await expect(machine.open({ identity: IDENTITY })).rejects.toThrow(/JOURNAL_LAYOUT_OLD[^]*migrate/)
+    await expect(machine.open({ identity: IDENTITY })).rejects.toThrow(
+      /JOURNAL_LAYOUT_OLD[^]*migrate/,
+    )
 
     const planned = await migrate(place, true)
-    expect([await layoutIn(connection), await schemas(connection)]).toEqual(['1', ['intentd_paper']])
+    expect([await layoutIn(connection), await schemas(connection)]).toEqual([
+      '1',
+      ['intentd_paper'],
+    ])
     expect(await migrate(place)).toEqual(planned)
 
     expect(planned).toMatchObject({ from: 6, to: 7, counted: { fills: 17, records: 67, book: 86 } })
     expect(await layoutIn(connection)).toBe('7')
     expect(await schemas(connection)).toEqual(['intentd_paper', 'intentd_paper_layout_6'])
-    const kept = await connection.query('SELECT count(*)::int AS n FROM intentd_paper_layout_6.fills')
+    const kept = await connection.query(
+      'SELECT count(*)::int AS n FROM intentd_paper_layout_6.fills',
+    )
     expect(kept).toEqual([{ n: 17 }])
     const { journal } = await machine.open({ identity: IDENTITY })
     expect([...journal.bookings('fill')]).toHaveLength(17)
@@ -69,7 +79,10 @@ describe.skipIf(postgresMissing)('[DET2] a journal of an earlier layout on Postg
     )
     await expect(migrate(place)).rejects.toThrow(/JOURNAL_FOLLOWED[^]*a standby/)
 
-    expect([await layoutIn(connection), await schemas(connection)]).toEqual(['1', ['intentd_paper']])
+    expect([await layoutIn(connection), await schemas(connection)]).toEqual([
+      '1',
+      ['intentd_paper'],
+    ])
   })
 
   test('[RSK1] gives its lease to no earlier version afterwards, and takes no write of one', async () => {
@@ -78,7 +91,9 @@ describe.skipIf(postgresMissing)('[DET2] a journal of an earlier layout on Postg
     await migrate(place)
 
     await expect(
-      connection.query("SELECT * FROM intentd_paper.take_lease('x', 'y', interval '1 s', interval '1 s')"),
+      connection.query(
+        "SELECT * FROM intentd_paper.take_lease('x', 'y', interval '1 s', interval '1 s')",
+      ),
     ).rejects.toThrow(/does not exist/)
     await expect(
       connection.query(
@@ -100,7 +115,10 @@ describe.skipIf(postgresMissing)('[DET2] a journal of an earlier layout on Postg
 
     await expect(migrate(place)).rejects.toThrow(/JOURNAL_CORRUPT/)
 
-    expect([await layoutIn(connection), await schemas(connection)]).toEqual(['1', ['intentd_paper']])
+    expect([await layoutIn(connection), await schemas(connection)]).toEqual([
+      '1',
+      ['intentd_paper'],
+    ])
   })
 
   test('is not migrated over a copy that is there', async () => {

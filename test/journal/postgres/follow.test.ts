@@ -118,7 +118,11 @@ describe.skipIf(postgresMissing !== undefined)('a standby of a journal on Postgr
       await ask('DROP TRIGGER refused ON $schema.followers')
       const next = await waiter.look()
 
-      expect([found?.trouble, next?.trouble, waiter.error]).toEqual(['not now', undefined, undefined])
+      expect([found?.trouble, next?.trouble, waiter.error]).toEqual([
+        'not now',
+        undefined,
+        undefined,
+      ])
     },
   )
 

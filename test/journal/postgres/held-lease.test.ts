@@ -37,8 +37,20 @@ describe('[RSK1] a lease that is held', () => {
     lost = []
     const asked = { monotonic: time.monotonic(), now: time.now() }
     lease = new HeldLease({
-      ...{ connection: server, schema: 's', holder: 'h', clock: time, timers: time, lastingMs: 10_000 },
-      taken: { kind: 'taken', token: 7, feedPlace: 0, isAbandoned: false, asked, commitMs: 1 },
+      connection: server,
+      schema: 's',
+      holder: 'h',
+      clock: time,
+      timers: time,
+      lastingMs: 1e4,
+      taken: {
+        kind: 'taken',
+        token: 7,
+        feedPlace: 0,
+        isAbandoned: false,
+        asked,
+        commitMs: 1,
+      },
     })
     lease.onLost((failure) => lost.push(failure.message))
   })
@@ -107,7 +119,9 @@ describe('[RSK1] a lease that is held', () => {
     lease.show({
       news: () => {
         taken = waiting.length
-        const alerts = waiting.map((title) => ({ urgency: 'info', event: 'e', title, lines: [] }) as const)
+        const alerts = waiting.map(
+          (title) => ({ urgency: 'info', event: 'e', title, lines: [] }) as const,
+        )
         return { state: { version: '1' }, alerts }
       },
       onShown: () => void waiting.splice(0, taken),

@@ -1,9 +1,16 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { isRefusal, translatePostgresError } from '../../../src/journal/postgres/postgres-failures.ts'
+import {
+  isRefusal,
+  translatePostgresError,
+} from '../../../src/journal/postgres/postgres-failures.ts'
 import { assertServerVersion } from '../../../src/journal/postgres/server-tables.ts'
 
-const place = { url: 'postgresql://intentd@db.example/intentd', password: undefined, schema: 'intentd_live' }
+const place = {
+  url: 'postgresql://intentd@db.example/intentd',
+  password: undefined,
+  schema: 'intentd_live',
+}
 
 function refused(code: string, message = 'no'): Error {
   return Object.assign(new pg.DatabaseError(message, 1, 'error'), { code })
@@ -19,7 +26,10 @@ test.each([
   [refused('28000'), /pg_hba\.conf/],
   [refused('28000', 'pg_hba.conf rejects connection …, no encryption'), /sslmode=verify-full/],
   [certificate('DEPTH_ZERO_SELF_SIGNED_CERT'), /sslrootcert=FILE/],
-  [certificate('ERR_TLS_CERT_ALTNAME_INVALID'), /name the server in the address as its certificate does/],
+  [
+    certificate('ERR_TLS_CERT_ALTNAME_INVALID'),
+    /name the server in the address as its certificate does/,
+  ],
   [refused('3D000'), /createdb/],
   [refused('42501'), /GRANT CREATE ON DATABASE/],
   [new Error('connect ECONNREFUSED 127.0.0.1:1'), /whether the server runs/],
@@ -41,17 +51,13 @@ test('a password that is missing is not said in the words of the driver', () => 
 test('what no repetition mends is told from a server that may come back', () => {
   const mended = (error: Error) => isRefusal(translatePostgresError(error, place))
 
-  expect([refused('28P01'), refused('3D000'), certificate('CERT_HAS_EXPIRED')].map(mended)).toEqual([
-    true,
-    true,
-    true,
-  ])
+  expect([refused('28P01'), refused('3D000'), certificate('CERT_HAS_EXPIRED')].map(mended)).toEqual(
+    [true, true, true],
+  )
   expect(mended(new Error('client password must be a string'))).toBe(true)
-  expect([new Error('connect ECONNREFUSED'), refused('57P03'), refused('57014')].map(mended)).toEqual([
-    false,
-    false,
-    false,
-  ])
+  expect(
+    [new Error('connect ECONNREFUSED'), refused('57P03'), refused('57014')].map(mended),
+  ).toEqual([false, false, false])
 })
 
 test('a connection that was cut is not said in the words of a socket alone', () => {
@@ -75,7 +81,9 @@ test('who only looks is not told to let somebody make a schema', () => {
 })
 
 test('of a whole database no schema is named', () => {
-  expect(translatePostgresError(refused('3D000'), { ...place, schema: '' }).message).not.toContain('schema')
+  expect(translatePostgresError(refused('3D000'), { ...place, schema: '' }).message).not.toContain(
+    'schema',
+  )
 })
 
 test.each([

@@ -36,7 +36,8 @@ describe.skipIf(postgresMissing !== undefined)('[ORD1] the journal on PostgreSQL
   })
 
   afterEach(async () => {
-    for (const journal of opened.splice(0)) await Promise.resolve(journal.close(false)).catch(() => undefined)
+    for (const journal of opened.splice(0))
+      await Promise.resolve(journal.close(false)).catch(() => undefined)
     for (const made of machines.splice(0)) made.remove()
   })
 
@@ -94,7 +95,14 @@ describe.skipIf(postgresMissing !== undefined)('[ORD1] the journal on PostgreSQL
       { name: 'orders', key: 'x', value: 'again' },
     ])
     journal.append(record(4), [
-      { kind: 'owner', tradeId: 't1', orderId: 'ot1', owner: 'strategy', strategyId: 's', clientOid: 'c' },
+      {
+        kind: 'owner',
+        tradeId: 't1',
+        orderId: 'ot1',
+        owner: 'strategy',
+        strategyId: 's',
+        clientOid: 'c',
+      },
     ])
     await journal.close()
 
@@ -198,7 +206,14 @@ describe.skipIf(postgresMissing !== undefined)('[ORD1] the journal on PostgreSQL
   test('an archive takes away what is old, with the record that says so', async () => {
     const journal = await open(machine('a'))
     journal.append(record(1), [fill('t1', 1000), fill('t2', 90_000_000)])
-    journal.dropBookings({ kind: 'archived', at: 2, before: 86_400_000, fills: 1, fundings: 0, file: 'f' })
+    journal.dropBookings({
+      kind: 'archived',
+      at: 2,
+      before: 86_400_000,
+      fills: 1,
+      fundings: 0,
+      file: 'f',
+    })
     await untilDurable(journal)
     const rows = await ask('SELECT "tradeId" FROM $schema.fills')
     expect(rows).toEqual([{ tradeId: 't2' }])

@@ -30,10 +30,25 @@ export const send = (at: number, key: string): JournalRecord =>
   ({ kind: 'send', at, orders: [{ purpose: 'place', strategyId: 's', key }], body: '' }) as never
 
 export const fill = (tradeId: string, at: number): BookedFill => ({
-  ...{ kind: 'fill', tradeId, at, orderId: `o${tradeId}`, clientOid: '', strategyId: '', owner: 'waiting' },
-  ...{ symbol: 'BTCUSDT', side: 'buy', tradeSide: 'open', price: '60000.1', size: '0.01', profit: '0' },
-  ...{ fee: '0.36', coin: 'USDT', scope: 'maker', source: 'API' },
-  ...{ fillKind: 'trade', otherFees: 'BGB 0.011' },
+  kind: 'fill',
+  tradeId,
+  at,
+  orderId: `o${tradeId}`,
+  clientOid: '',
+  strategyId: '',
+  owner: 'waiting',
+  symbol: 'BTCUSDT',
+  side: 'buy',
+  tradeSide: 'open',
+  price: '60000.1',
+  size: '0.01',
+  profit: '0',
+  fee: '0.36',
+  coin: 'USDT',
+  scope: 'maker',
+  source: 'API',
+  fillKind: 'trade',
+  otherFees: 'BGB 0.011',
 })
 
 /** A machine: a folder that holds the replica of one journal. */

@@ -65,7 +65,10 @@ describe.skipIf(postgresMissing !== undefined)(
       way = new Way(server.port)
       await way.open()
       const place = server.newPlace()
-      machine = new Machine('a', { ...place, url: place.url.replace(String(server.port), String(way.port)) })
+      machine = new Machine('a', {
+        ...place,
+        url: place.url.replace(String(server.port), String(way.port)),
+      })
       said = []
       away = Promise.withResolvers()
       const onAway: OnAway = (one) => {

@@ -28,10 +28,26 @@ afterEach(async () => {
 function copyOptions(): CopyOptions {
   const file = join(folder, 'journal.sqlite')
   return {
-    ...{ place: { url: old.url, password: undefined, schema: 'intentd_live' }, file, identity: 'i' },
-    ...{ replicaFile: join(folder, 'replica.sqlite'), fileName: 'here' },
-    ...{ taker: { place: 'here', name: 'here' }, terms: { lastingMs: 10_000, validityMs: 0 } },
-    ...{ clock: systemClock, timers: systemTimers, onProgress: () => undefined },
+    place: {
+      url: old.url,
+      password: undefined,
+      schema: 'intentd_live',
+    },
+    file,
+    identity: 'i',
+    replicaFile: join(folder, 'replica.sqlite'),
+    fileName: 'here',
+    taker: {
+      place: 'here',
+      name: 'here',
+    },
+    terms: {
+      lastingMs: 1e4,
+      validityMs: 0,
+    },
+    clock: systemClock,
+    timers: systemTimers,
+    onProgress: () => undefined,
   }
 }
 
@@ -55,9 +71,15 @@ async function copyThere(): Promise<unknown> {
 test.each<[string, () => Promise<unknown>]>([
   ['a look at all accounts', look],
   ['a copy of a journal to it', copyThere],
-  ['a copy of a journal from it', () => copyToFile({ ...copyOptions(), noteRetreat: () => undefined })],
+  [
+    'a copy of a journal from it',
+    () => copyToFile({ ...copyOptions(), noteRetreat: () => undefined }),
+  ],
   ['a queue of sweeps', () => TrialQueue.open(old.url, undefined)],
-])('a server that is too old is refused by its version before %s makes anything there', async (_, act) => {
-  await expect(act()).rejects.toThrow(/JOURNAL_SERVER_OLD[^]*PostgreSQL 14\.19/)
-  expect(old.asked.filter((sql) => /create|insert|update/i.test(sql))).toEqual([])
-})
+])(
+  'a server that is too old is refused by its version before %s makes anything there',
+  async (_, act) => {
+    await expect(act()).rejects.toThrow(/JOURNAL_SERVER_OLD[^]*PostgreSQL 14\.19/)
+    expect(old.asked.filter((sql) => /create|insert|update/i.test(sql))).toEqual([])
+  },
+)

@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Imported, importPrices, type ImportOptions } from '../../../src/prices/import/import-prices.ts'
+import {
+  type Imported,
+  importPrices,
+  type ImportOptions,
+} from '../../../src/prices/import/import-prices.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { loadRecording } from '../../../src/prices/load-recording.ts'
 import { buildZip } from './zip-file.ts'
@@ -34,7 +38,14 @@ async function importAll(
 ): Promise<Imported[]> {
   const directory = join(folder, 'out')
   const all: Imported[] = []
-  const given = { files, directory, isStrict: false, isReplacing: false, now: AT + 86_400_000, ...options }
+  const given = {
+    files,
+    directory,
+    isStrict: false,
+    isReplacing: false,
+    now: AT + 86_400_000,
+    ...options,
+  }
   for await (const one of importPrices(given)) if ('rows' in one) all.push(one)
   return all
 }
@@ -58,10 +69,17 @@ describe('several files of one symbol', () => {
     const [one, ...others] = await importAll(files)
 
     expect(others).toEqual([])
-    expect(one).toMatchObject({ symbol: 'BTCUSDT', name: '1m', intervalMs: 60_000, gaps: { count: 0 } })
+    expect(one).toMatchObject({
+      symbol: 'BTCUSDT',
+      name: '1m',
+      intervalMs: 60_000,
+      gaps: { count: 0 },
+    })
     const recording = await loadRecording(one?.written?.file ?? '')
     expect(recording.rows).toEqual(one?.rows)
-    expect(recording.rows.at).toEqual(Float64Array.from({ length: 8 }, (_, minute) => AT + minute * 60_000))
+    expect(recording.rows.at).toEqual(
+      Float64Array.from({ length: 8 }, (_, minute) => AT + minute * 60_000),
+    )
     expect(recording.sha256).toBe(one?.written?.sha256)
   })
 
@@ -90,7 +108,10 @@ describe('several files of one symbol', () => {
 
     const found = await importAll([single, put('BTCUSDT-b.csv', HEADER + candles(0, 1)), named])
 
-    expect(found.map(({ symbol, name }) => `${symbol} ${name}`)).toEqual(['BTCUSDT 1m', 'ETHUSDT 4h'])
+    expect(found.map(({ symbol, name }) => `${symbol} ${name}`)).toEqual([
+      'BTCUSDT 1m',
+      'ETHUSDT 4h',
+    ])
   })
 
   it('leave a column aside that not all have, and say so', async () => {
@@ -109,8 +130,13 @@ describe('several files of one symbol', () => {
 describe('what is not as it should be', () => {
   const none = { count: 0 }
   const clean = {
-    ...{ disorder: none, duplicates: none, conflicts: none },
-    ...{ zeroPrices: none, impossible: none, offInterval: none, outliers: none },
+    disorder: none,
+    duplicates: none,
+    conflicts: none,
+    zeroPrices: none,
+    impossible: none,
+    offInterval: none,
+    outliers: none,
   }
   const where = (line: number) => `BTCUSDT-1m.csv:${line}`
 
@@ -119,7 +145,12 @@ describe('what is not as it should be', () => {
   })
 
   it.each([
-    ['disorder is sorted', candles(0, 2, 1, 3), [0, 1, 2, 3], { disorder: { count: 1, first: where(4) } }],
+    [
+      'disorder is sorted',
+      candles(0, 2, 1, 3),
+      [0, 1, 2, 3],
+      { disorder: { count: 1, first: where(4) } },
+    ],
     [
       'a file that runs backwards is sorted',
       candles(3, 2, 1, 0),
@@ -158,7 +189,11 @@ describe('what is not as it should be', () => {
     ],
     [
       'a price ten times as high as those around it is named and kept',
-      candles(0, 1) + candle(2, '10,110,9,11,5') + candles(3) + candle(4, '10,10,1,1,5') + candles(5),
+      candles(0, 1) +
+        candle(2, '10,110,9,11,5') +
+        candles(3) +
+        candle(4, '10,10,1,1,5') +
+        candles(5),
       [0, 1, 2, 3, 4, 5],
       { outliers: { count: 2, first: `${where(4)}, high 110 after 11` } },
     ],
@@ -186,7 +221,11 @@ describe('what is not as it should be', () => {
 
     const one = await importOne(HEADER + candles(...minutes))
 
-    expect(one).toMatchObject({ intervalMs: 60_000, findings: clean, gaps: { count: 8, missing: 9 } })
+    expect(one).toMatchObject({
+      intervalMs: 60_000,
+      findings: clean,
+      gaps: { count: 8, missing: 9 },
+    })
   })
 
   it('gaps are counted, with what is missing and the longest', async () => {
@@ -235,10 +274,12 @@ describe('what is not as it should be', () => {
     const random = createRandom('shuffled')
     for (let round = 0; round < 30; round++) {
       const minutes = Array.from({ length: 2 + random.integer(40) }, (_, minute) => minute)
-      const lines = [...minutes, ...minutes.filter(() => random.integer(3) === 0)].map((minute) => ({
-        text: candle(minute),
-        place: random.next(),
-      }))
+      const lines = [...minutes, ...minutes.filter(() => random.integer(3) === 0)].map(
+        (minute) => ({
+          text: candle(minute),
+          place: random.next(),
+        }),
+      )
       const text = lines.toSorted((one, other) => one.place - other.place).map((line) => line.text)
       const cut = random.integer(text.length)
       const files = [text.slice(0, cut), text.slice(cut)]
@@ -259,7 +300,9 @@ describe('a price file that is there', () => {
     const before = readFileSync(file)
     const next = put('BTCUSDT-1m-next.csv', HEADER + candles(2, 3))
 
-    await expect(importAll([next])).rejects.toThrow(/IMPORT_EXISTS[^]*BTCUSDT-1m.prices[^]*--replace/)
+    await expect(importAll([next])).rejects.toThrow(
+      /IMPORT_EXISTS[^]*BTCUSDT-1m.prices[^]*--replace/,
+    )
     expect(readFileSync(file)).toEqual(before)
 
     const [both] = await importAll([file, next], { isReplacing: true })
@@ -272,7 +315,9 @@ describe('the symbol', () => {
   it('is asked for after it is known that all files are there', async () => {
     const file = put('prices.csv', HEADER + candles(0, 1))
 
-    await expect(importAll([file, join(folder, 'nope.csv')])).rejects.toThrow(/RECORDING_UNREADABLE[^]*nope/)
+    await expect(importAll([file, join(folder, 'nope.csv')])).rejects.toThrow(
+      /RECORDING_UNREADABLE[^]*nope/,
+    )
   })
 
   it('is the one that is named, or that of the file', async () => {

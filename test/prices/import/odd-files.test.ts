@@ -29,7 +29,14 @@ async function importFiles(files: Files, options: Partial<ImportOptions> = {}) {
   for (const [name, contents] of Object.entries(files)) writeFileSync(join(folder, name), contents)
   const paths = Object.keys(files).map((name) => join(folder, name))
   const directory = join(folder, 'out')
-  const given = { files: paths, directory, isStrict: false, isReplacing: false, now: NOW, ...options }
+  const given = {
+    files: paths,
+    directory,
+    isStrict: false,
+    isReplacing: false,
+    now: NOW,
+    ...options,
+  }
   const all: (Imported | ImportedFunding)[] = []
   for await (const one of importPrices(given)) all.push(one)
   return all
@@ -46,9 +53,10 @@ const minutes = (count: number, line: (minute: number) => string) =>
   Array.from({ length: count }, (_, minute) => `${line(minute)}\n`).join('')
 const candles = (count: number, { stepMs = 60_000, from = AT } = {}) =>
   minutes(count, (row) => `${from + row * stepMs},10,12,9,11,5`)
-const columnOf = ({ rows }: Imported, name: 'at' | 'open' | 'close' | 'high' | 'low' | 'volume') => [
-  ...((rows as unknown as Record<string, Float64Array>)[name] as Float64Array),
-]
+const columnOf = (
+  { rows }: Imported,
+  name: 'at' | 'open' | 'close' | 'high' | 'low' | 'volume',
+) => [...((rows as unknown as Record<string, Float64Array>)[name] as Float64Array)]
 
 describe('--interval says what files do not', () => {
   const seldom = HEADER + candles(5, { stepMs: 300_000 })
@@ -61,9 +69,9 @@ describe('--interval says what files do not', () => {
     expect([one.name, five.name]).toEqual(['1h', '1m'])
     const played = await loadRecording(join(folder, 'out', 'ETHUSDT-1m.prices'))
     expect(describeRecording(played)).toMatchObject({ stepMs: 60_000, toAt: AT + 1_260_000 })
-    expect(describeRecording(await loadRecording(join(folder, 'out', 'BTCUSDT-1h.prices'))).stepMs).toBe(
-      3_600_000,
-    )
+    expect(
+      describeRecording(await loadRecording(join(folder, 'out', 'BTCUSDT-1h.prices'))).stepMs,
+    ).toBe(3_600_000)
   })
 
   it.each<[string, string, string, number]>([
@@ -76,7 +84,9 @@ describe('--interval says what files do not', () => {
       300_000,
     ],
   ])('refused where %s', async (_, name, contents, intervalMs) => {
-    await expect(importFiles({ [name]: contents }, { intervalMs })).rejects.toThrow(/IMPORT_INTERVAL_DIFFERS/)
+    await expect(importFiles({ [name]: contents }, { intervalMs })).rejects.toThrow(
+      /IMPORT_INTERVAL_DIFFERS/,
+    )
   })
 })
 
@@ -165,7 +175,10 @@ describe('two instruments are never one', () => {
     ],
     [
       'one name of two exchanges',
-      { 'BINANCE_BTCUSDT, 1.csv': HEADER + candles(3), 'BYBIT_BTCUSDT, 1.csv': HEADER + candles(3) },
+      {
+        'BINANCE_BTCUSDT, 1.csv': HEADER + candles(3),
+        'BYBIT_BTCUSDT, 1.csv': HEADER + candles(3),
+      },
       {},
       /IMPORT_EXCHANGES_DIFFER[^]*binance[^]*bybit/,
     ],
@@ -207,7 +220,9 @@ describe('two instruments are never one', () => {
     await refuse(rows('SOL', 'AVAX'))
     await refuse(rows('SOL'))
     expect(readdirSync(folder)).not.toContain('out')
-    await expect(loadRecording(join(folder, 'BTCUSDT-1m.csv'))).rejects.toThrow(/RECORDING_SYMBOLS_DIFFER/)
+    await expect(loadRecording(join(folder, 'BTCUSDT-1m.csv'))).rejects.toThrow(
+      /RECORDING_SYMBOLS_DIFFER/,
+    )
     expect((await importPrice({ 'BTCUSDT-1m.csv': rows('BTC') })).symbol).toBe('BTCUSDT')
   })
 
@@ -241,7 +256,10 @@ describe('two instruments are never one', () => {
   })
 
   it('entries of a zip without a name of its own become a file each', async () => {
-    const zip = buildZip({ 'a/BTCUSDT-1m.csv': HEADER + candles(3), 'ETHUSDT-1m.csv': HEADER + candles(3) })
+    const zip = buildZip({
+      'a/BTCUSDT-1m.csv': HEADER + candles(3),
+      'ETHUSDT-1m.csv': HEADER + candles(3),
+    })
 
     await importFiles({ 'dump.zip': zip })
 
@@ -250,11 +268,16 @@ describe('two instruments are never one', () => {
 
   it('a coin alone in the column agrees with the name of its pair', async () => {
     expect((await importPrice({ 'SOLUSDT.csv': trades('SOL') })).symbol).toBe('SOLUSDT')
-    expect((await importPrice({ 'dump.csv': trades('SOL') }, { symbol: 'SOLUSD' })).symbol).toBe('SOLUSD')
+    expect((await importPrice({ 'dump.csv': trades('SOL') }, { symbol: 'SOLUSD' })).symbol).toBe(
+      'SOLUSD',
+    )
   })
 
   it('prices are added to a price file of futures from files that do not say so', async () => {
-    const first = await importPrice({ 'BTCUSDT-1m.csv': HEADER + candles(3) }, { market: 'futures' })
+    const first = await importPrice(
+      { 'BTCUSDT-1m.csv': HEADER + candles(3) },
+      { market: 'futures' },
+    )
     const next = HEADER + candles(3, { from: AT + 180_000 })
     const old = readFileSync(first.written?.file ?? '')
 
@@ -274,7 +297,9 @@ describe('times are of this century', () => {
     ['20250602 000000', '20250602 000100'],
     ['2025-06-02 00:00', '2025-06-02 00:01'],
   ])('%s is read', async (first, second) => {
-    const one = await importPrice({ 'BTCUSDT-1m.csv': `${HEADER}${first},1,1,1,1,1\n${second},1,1,1,1,1\n` })
+    const one = await importPrice({
+      'BTCUSDT-1m.csv': `${HEADER}${first},1,1,1,1,1\n${second},1,1,1,1,1\n`,
+    })
 
     expect(columnOf(one, 'at')).toEqual([AT, AT + 60_000])
   })
@@ -307,15 +332,21 @@ describe('times are of this century', () => {
 
   it('a Unix time, and a date with a zone of its own, are in no other zone', async () => {
     const stamps = minutes(3, (row) => `${AT + row * 60_000},CET,10,12,9,11,5`)
-    const unix = await importPrice({ 'BTCUSDT-1m.csv': `time,tz,open,high,low,close,volume\n${stamps}` })
+    const unix = await importPrice({
+      'BTCUSDT-1m.csv': `time,tz,open,high,low,close,volume\n${stamps}`,
+    })
     const own = minutes(3, (row) => `2025-06-02 02:0${row}+02:00,CET,10,12,9,11,5`)
-    const dated = await importPrice({ 'ETHUSDT-1m.csv': `time,tz,open,high,low,close,volume\n${own}` })
+    const dated = await importPrice({
+      'ETHUSDT-1m.csv': `time,tz,open,high,low,close,volume\n${own}`,
+    })
 
     expect([columnOf(unix, 'at')[0], columnOf(dated, 'at')[0]]).toEqual([AT, AT])
   })
 
   it('a day alone is read', async () => {
-    const one = await importPrice({ 'BTCUSDT-1d.csv': `${HEADER}20250601,1,1,1,1,1\n20250602,1,1,1,1,1\n` })
+    const one = await importPrice({
+      'BTCUSDT-1d.csv': `${HEADER}20250601,1,1,1,1,1\n20250602,1,1,1,1,1\n`,
+    })
 
     expect(columnOf(one, 'at')).toEqual([AT - 86_400_000, AT])
   })
@@ -338,11 +369,21 @@ describe('times are of this century', () => {
   it.each([
     ['before 2009', '1104537600', /RECORDING_TIME_UNIT[^]*csv:2/],
     ['after tomorrow', String(Date.UTC(2025, 6, 4)), /RECORDING_TIME_UNIT[^]*csv:2/],
-    ['the 30th of February without separators', '20250230000000', /RECORDING_TIME_UNIT[^]*20250230000000/],
-    ['the 30th of February', '2025-02-30', /RECORDING_NOT_NUMERIC: at[^]*hint +times are Unix seconds/],
+    [
+      'the 30th of February without separators',
+      '20250230000000',
+      /RECORDING_TIME_UNIT[^]*20250230000000/,
+    ],
+    [
+      'the 30th of February',
+      '2025-02-30',
+      /RECORDING_NOT_NUMERIC: at[^]*hint +times are Unix seconds/,
+    ],
     ['a date of another order', '06/02/2025', /RECORDING_NOT_NUMERIC[^]*2025-06-02 13:00:00/],
   ])('refused: %s', async (_, time, message) => {
-    await expect(importFiles({ 'BTCUSDT.csv': `${HEADER}${time},1,1,1,1,1\n` })).rejects.toThrow(message)
+    await expect(importFiles({ 'BTCUSDT.csv': `${HEADER}${time},1,1,1,1,1\n` })).rejects.toThrow(
+      message,
+    )
   })
 
   it.each([
@@ -352,9 +393,19 @@ describe('times are of this century', () => {
       'BTCUSDT-1m.csv',
       /name +1m[^]*found +100ms/,
     ],
-    ['five minutes under the name of one', { stepMs: 300_000 }, 'BTCUSDT-1m.csv', /name +1m[^]*found +5m/],
+    [
+      'five minutes under the name of one',
+      { stepMs: 300_000 },
+      'BTCUSDT-1m.csv',
+      /name +1m[^]*found +5m/,
+    ],
     ['a minute under the name of an hour', {}, 'BTCUSDT_1h.csv', /name +1h[^]*found +1m/],
-    ['a minute under the name of an hour, of MetaTrader', {}, 'BTCUSD_H1_2025.csv', /name +1h[^]*found +1m/],
+    [
+      'a minute under the name of an hour, of MetaTrader',
+      {},
+      'BTCUSD_H1_2025.csv',
+      /name +1h[^]*found +1m/,
+    ],
   ])('refused: %s', async (_, steps, name, message) => {
     const importing = importFiles({ [name]: HEADER + candles(50, steps) })
 
@@ -423,7 +474,10 @@ describe('times of closes', () => {
   it.each([
     ['a millisecond before the end', closed],
     ['a second before the end', HEADER + candles(3, { from: AT + 59_000 })],
-    ['under the name of a close', `close_time,${HEADER.slice(6)}${candles(3, { from: AT + 60_000 })}`],
+    [
+      'under the name of a close',
+      `close_time,${HEADER.slice(6)}${candles(3, { from: AT + 60_000 })}`,
+    ],
   ])('%s become those of the opens, which is said', async (_, text) => {
     const one = await importPrice({ 'BTCUSDT-1m.csv': text }, { isStrict: true })
 
@@ -457,7 +511,11 @@ describe('times of closes', () => {
 
 describe('a zip', () => {
   it('with a text about it is read, and the text named', async () => {
-    const zip = buildZip({ 'README.md': 'hello', 'BTCUSDT-1m.csv': HEADER + candles(3), 'x.CHECKSUM': 'abc' })
+    const zip = buildZip({
+      'README.md': 'hello',
+      'BTCUSDT-1m.csv': HEADER + candles(3),
+      'x.CHECKSUM': 'abc',
+    })
 
     const one = await importPrice({ 'BTCUSDT-1m.zip': zip })
 
@@ -465,9 +523,9 @@ describe('a zip', () => {
   })
 
   it.each([{}, { 'README.txt': 'hello' }])('without prices is refused', async (entries) => {
-    await expect(importFiles({ 'BTCUSDT-1m.zip': buildZip({ '.hidden': 'x', ...entries }) })).rejects.toThrow(
-      /RECORDING_EMPTY: the zip holds no file of prices/,
-    )
+    await expect(
+      importFiles({ 'BTCUSDT-1m.zip': buildZip({ '.hidden': 'x', ...entries }) }),
+    ).rejects.toThrow(/RECORDING_EMPTY: the zip holds no file of prices/)
   })
 })
 
@@ -480,7 +538,10 @@ describe('what is missing in a header is named', () => {
       'time,open,high,low,close,tick_volume\n1,1,1,1,1,1\n',
       /a volume in the base coin \(tick_volume is none\)/,
     ],
-    ['time,open,high,low,close,turnover\n1,1,1,1,1,1\n', /a volume in the base coin \(turnover is none\)/],
+    [
+      'time,open,high,low,close,turnover\n1,1,1,1,1,1\n',
+      /a volume in the base coin \(turnover is none\)/,
+    ],
     [
       'time,open,high,low,close,Volume USDT\n1,1,1,1,1,1\n',
       /a volume in the base coin \(Volume USDT is none\)/,
@@ -502,8 +563,18 @@ describe('the volume is the one in the base coin', () => {
 
   it.each([
     ['of cryptodatadownload', 'unix,open,high,low,close,Volume BTC,Volume USDT', '5,53', 5],
-    ['of cryptodatadownload in another order', 'unix,open,high,low,close,Volume USDT,Volume BTC', '53,5', 5],
-    ['of a list in brackets', 'Timestamp,Open,High,Low,Close,Volume_(BTC),Volume_(Currency)', '5,53', 5],
+    [
+      'of cryptodatadownload in another order',
+      'unix,open,high,low,close,Volume USDT,Volume BTC',
+      '53,5',
+      5,
+    ],
+    [
+      'of a list in brackets',
+      'Timestamp,Open,High,Low,Close,Volume_(BTC),Volume_(Currency)',
+      '5,53',
+      5,
+    ],
     ['of TradingView', 'time,open,high,low,close,Volume', '5', 5],
     ['of OKX’s swaps, which count contracts', 'ts,o,h,l,c,vol,volCcy,volCcyQuote', '500,5,53', 5],
     ['of OKX’s spot', 'ts,o,h,l,c,vol,volCcy,volCcyQuote', '5,53,53', 5],
@@ -520,9 +591,17 @@ describe('the volume is the one in the base coin', () => {
       5,
     ],
     ['of MetaTrader', 'time,open,high,low,close,tick_volume,spread,real_volume', '99,1,5', 5],
-    ['of a base and a quote volume', 'time,open,high,low,close,quote_volume,base_volume', '53,5', 5],
+    [
+      'of a base and a quote volume',
+      'time,open,high,low,close,quote_volume,base_volume',
+      '53,5',
+      5,
+    ],
   ])('%s', async (_, header, volumes, base) => {
-    expect(columnOf(await importPrice({ 'BTCUSD.csv': of(header, volumes) }), 'volume')).toEqual([base, base])
+    expect(columnOf(await importPrice({ 'BTCUSD.csv': of(header, volumes) }), 'volume')).toEqual([
+      base,
+      base,
+    ])
   })
 
   it('the address of the vendor may stand above the header', async () => {
@@ -581,7 +660,10 @@ describe('funding', () => {
     [
       'Binance’s',
       'BTCUSDT-fundingRate-2025-06.csv',
-      table('calc_time,funding_interval_hours,last_funding_rate', (at, rate) => `${at + 3},8,${rate}`),
+      table(
+        'calc_time,funding_interval_hours,last_funding_rate',
+        (at, rate) => `${at + 3},8,${rate}`,
+      ),
     ],
     [
       'Bybit’s',
@@ -596,7 +678,11 @@ describe('funding', () => {
         (at, rate) => `BTC-USDT-SWAP,SWAP,0.0009,${rate},${at}`,
       ),
     ],
-    ['Bitget’s', 'x.csv', table('symbol,fundingRate,fundingTime', (at, rate) => `BTCUSDT,${rate},${at}`)],
+    [
+      'Bitget’s',
+      'x.csv',
+      table('symbol,fundingRate,fundingTime', (at, rate) => `BTCUSDT,${rate},${at}`),
+    ],
     [
       'an answer of an exchange',
       'x.json',
@@ -631,7 +717,12 @@ describe('funding', () => {
     const [one] = await importFiles({ [name]: text }, { market: 'futures' })
 
     const file = join(folder, 'out', 'BTCUSDT-futures-funding.csv')
-    expect(one).toMatchObject({ symbol: 'BTCUSDT', name: 'funding', gaps: { count: 0 }, written: { file } })
+    expect(one).toMatchObject({
+      symbol: 'BTCUSDT',
+      name: 'funding',
+      gaps: { count: 0 },
+      written: { file },
+    })
     expect(readFileSync(file, 'utf8')).toBe(
       table(
         'ts_ms,symbol,fundingRate',
@@ -675,7 +766,11 @@ describe('funding', () => {
       `time,fundingRate\n${AT + 600_000},0.0001\n`,
       /IMPORT_FUNDING_TIME[^]*csv:2/,
     ],
-    ['rates in percent', table('time,fundingRate', (at) => `${at},0.01`), /IMPORT_FUNDING_PERCENT[^]*0.01/],
+    [
+      'rates in percent',
+      table('time,fundingRate', (at) => `${at},0.01`),
+      /IMPORT_FUNDING_PERCENT[^]*0.01/,
+    ],
   ])('refused: %s', async (_, text, message) => {
     await expect(importFiles({ 'BTCUSDT.csv': text })).rejects.toThrow(message)
   })
@@ -690,15 +785,20 @@ describe('funding', () => {
     ['no whole hour', `ts_ms,symbol,fundingRate\n${AT + 1},BTCUSDT,0\n`, /x.csv:2[^]*whole hour/],
     ['no row', 'ts_ms,symbol,fundingRate\n', /no row/],
   ])('a file of payments is refused: %s', (_, text, message) => {
-    expect(() => parseFunding({ bytes: Buffer.from(text), source: 'x.csv' })).toThrow(/FUNDING_UNREADABLE/)
+    expect(() => parseFunding({ bytes: Buffer.from(text), source: 'x.csv' })).toThrow(
+      /FUNDING_UNREADABLE/,
+    )
     expect(() => parseFunding({ bytes: Buffer.from(text), source: 'x.csv' })).toThrow(message)
   })
 })
 
 describe('trades', () => {
   const TRADES = 'id,price,qty,quote_qty,time,is_buyer_maker\n'
-  const trade = (id: number | string, second: number, { price = 100 + Number(id), size = 1 } = {}) =>
-    `${id},${price},${size},${price * size},${AT + second * 1000},true\n`
+  const trade = (
+    id: number | string,
+    second: number,
+    { price = 100 + Number(id), size = 1 } = {},
+  ) => `${id},${price},${size},${price * size},${AT + second * 1000},true\n`
 
   it('that stand twice count once, in one file and in two', async () => {
     const text = TRADES + trade(1, 1) + trade(1, 1) + trade(2, 1)
@@ -720,7 +820,9 @@ describe('trades', () => {
   it('without a header count once too, and ids longer than a float holds stay apart', async () => {
     const long = '9007199254740993001'
     const plain = await importPrice({ 'BTCUSDT-trades.csv': trade(1, 1) + trade(1, 1) })
-    const ids = [long, '9007199254740993002', long, '', ''].map((id) => trade(id, 1, { price: 100 })).join('')
+    const ids = [long, '9007199254740993002', long, '', '']
+      .map((id) => trade(id, 1, { price: 100 }))
+      .join('')
     const others = await importPrice({ 'ETHUSDT-trades.csv': TRADES + ids })
 
     expect([columnOf(plain, 'volume'), columnOf(others, 'volume')]).toEqual([[1], [4]])
@@ -775,7 +877,9 @@ describe('trades', () => {
   })
 
   it('of a size below zero are dropped', async () => {
-    const one = await importPrice({ 'BTCUSDT-trades.csv': TRADES + trade(1, 1, { size: -3 }) + trade(2, 2) })
+    const one = await importPrice({
+      'BTCUSDT-trades.csv': TRADES + trade(1, 1, { size: -3 }) + trade(2, 2),
+    })
 
     expect([columnOf(one, 'open'), columnOf(one, 'volume')]).toEqual([[102], [1]])
     expect(one.findings.impossible).toEqual({ count: 1, first: 'BTCUSDT-trades.csv:2' })
@@ -786,10 +890,14 @@ describe('candles', () => {
   it('that had not ended are dropped, which is said', async () => {
     const rows = minutes(3, (row) => `${AT + row * 60_000},10,12,9,11,5,${row === 2 ? 0 : 1}`)
 
-    const one = await importPrice({ 'BTCUSDT-1m.csv': `ts,open,high,low,close,volume,confirm\n${rows}` })
+    const one = await importPrice({
+      'BTCUSDT-1m.csv': `ts,open,high,low,close,volume,confirm\n${rows}`,
+    })
 
     expect(columnOf(one, 'at')).toHaveLength(2)
-    expect(one.remarks).toEqual([expect.stringMatching(/had not ended[^]*1, the first BTCUSDT-1m.csv:4/)])
+    expect(one.remarks).toEqual([
+      expect.stringMatching(/had not ended[^]*1, the first BTCUSDT-1m.csv:4/),
+    ])
   })
 
   it.each<[string, string, string, RegExp]>([
@@ -833,7 +941,9 @@ describe('a zip that is none of files', () => {
     const path = join(folder, 'BTCUSDT-1m.zip')
     writeFileSync(path, buildZip({ 'BTCUSDT-1m.csv': HEADER }))
 
-    await expect(loadRecording(path)).rejects.toThrow(/RECORDING_HEADER_UNKNOWN[^]*found +a zip[^]*import/)
+    await expect(loadRecording(path)).rejects.toThrow(
+      /RECORDING_HEADER_UNKNOWN[^]*found +a zip[^]*import/,
+    )
   })
 })
 
@@ -854,7 +964,9 @@ describe('rates that were not paid', () => {
       (hour) => `BTCUSDT,0.0001,${AT + hour * HOUR},${AT + (Math.floor(hour / 8) + 1) * 8 * HOUR}`,
     )
 
-    const [one] = await importFiles({ 'dump.csv': `symbol,fundingRate,timestamp,fundingTime\n${rows}` })
+    const [one] = await importFiles({
+      'dump.csv': `symbol,fundingRate,timestamp,fundingTime\n${rows}`,
+    })
 
     expect(one).toMatchObject({ findings: { duplicates: { count: 14 } } })
     expect(one && 'at' in one && [...one.at]).toEqual([AT + 8 * HOUR, AT + 16 * HOUR])
@@ -970,13 +1082,16 @@ describe('what cannot be known is asked for', () => {
   })
 
   it('text in UTF-16', async () => {
-    await expect(importFiles({ 'BTCUSDT-1m.csv': Buffer.from(header + rows, 'utf16le') })).rejects.toThrow(
-      /UTF-16[^]*CSV UTF-8/,
-    )
+    await expect(
+      importFiles({ 'BTCUSDT-1m.csv': Buffer.from(header + rows, 'utf16le') }),
+    ).rejects.toThrow(/UTF-16[^]*CSV UTF-8/)
   })
 
   it('files of one candle each say their interval together, or by their names', async () => {
-    const [day] = await importFiles({ 'BTCUSDT-a.csv': header + row(0), 'BTCUSDT-b.csv': header + row(1440) })
+    const [day] = await importFiles({
+      'BTCUSDT-a.csv': header + row(0),
+      'BTCUSDT-b.csv': header + row(1440),
+    })
     const [hour] = await importFiles({ 'ETHUSDT-1h.csv': header + row(0) })
 
     expect([day, hour].map((one) => one && 'intervalMs' in one && one.intervalMs)).toEqual([
@@ -987,7 +1102,9 @@ describe('what cannot be known is asked for', () => {
   it('a last row without an end of line is whole where numbers have other lengths too', async () => {
     const some = rows.replace('512.50', '512.125')
 
-    const [one] = await importFiles({ 'BTCUSDT-1m.csv': header + some + row(15, '1,1,1,1,512.5').trimEnd() })
+    const [one] = await importFiles({
+      'BTCUSDT-1m.csv': header + some + row(15, '1,1,1,1,512.5').trimEnd(),
+    })
 
     expect(one).toMatchObject({ rows: { at: { length: 16 } } })
   })

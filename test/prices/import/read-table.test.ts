@@ -66,7 +66,10 @@ describe('candles are read', () => {
       'with semicolons',
       'ts_ms;open;high;low;close;volume\n1748538300000;10;12;9;11;5.5\n1748538360000;11;11.5;11;11;0\n',
     ],
-    ['with tabs, without header', '1748538300000\t10\t12\t9\t11\t5.5\n1748538360000\t11\t11.5\t11\t11\t0\n'],
+    [
+      'with tabs, without header',
+      '1748538300000\t10\t12\t9\t11\t5.5\n1748538360000\t11\t11.5\t11\t11\t0\n',
+    ],
     [
       'quoted names and dates, with a byte order mark',
       '\uFEFF"Date","Open","High","Low","Close","Volume"\n"2025-05-29T17:05:00Z",10,12,9,11,5.5\n"2025-05-29T17:06:00Z",11,11.5,11,11,0\n',
@@ -217,7 +220,10 @@ describe('a zip', () => {
   )
 
   it('is refused when encrypted, or larger than is read', () => {
-    const [encrypted, large] = [buildZip({ a: 'one' }, { flags: 1 }), buildZip({ a: 'x'.repeat(1001) })]
+    const [encrypted, large] = [
+      buildZip({ a: 'one' }, { flags: 1 }),
+      buildZip({ a: 'x'.repeat(1001) }),
+    ]
 
     expect(() => unpackZip(encrypted, limit)).toThrow(/RECORDING_ZIP_UNSUPPORTED[^]*unpack it/)
     expect(() => unpackZip(large, limit)).toThrow(/RECORDING_TOO_LARGE/)

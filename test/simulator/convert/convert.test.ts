@@ -4,17 +4,27 @@ import { endpoints, type WireRequestOf } from '../../../src/protocol/endpoints.t
 import { convertLedger, type ConvertSettings } from '../../../src/simulator/convert/convert.ts'
 import { writeConversions } from '../../../src/simulator/demo/conversions.ts'
 import { openSpot } from '../../../src/simulator/spot/spot.ts'
-import { createServiceBench, dataOf, ONE, STARTED_AT, type ServiceBench } from '../wallet/service-bench.ts'
+import {
+  createServiceBench,
+  dataOf,
+  ONE,
+  STARTED_AT,
+  type ServiceBench,
+} from '../wallet/service-bench.ts'
 import { openConvertPart, type ConvertPart } from './convert-bench.ts'
 
 const DAY_MS = 86_400_000
 
 /** With thirty conversions in the past, unless they are there already. */
-function openService(settings: Partial<ConvertSettings> = {}, bench: ServiceBench = createServiceBench()) {
+function openService(
+  settings: Partial<ConvertSettings> = {},
+  bench: ServiceBench = createServiceBench(),
+) {
   const ports = bench.open()
   openSpot(ports)
   const service = openConvertPart(bench, ports, settings)
-  if (convertLedger(service.state, ONE.uid).conversions === 0) writeConversions(service.state, ONE.uid)
+  if (convertLedger(service.state, ONE.uid).conversions === 0)
+    writeConversions(service.state, ONE.uid)
   return { bench, ports, service }
 }
 
@@ -75,7 +85,10 @@ describe('the conversion history', () => {
   test('names the platform’s own coin as the settings do', () => {
     const { service } = openService({ platformCoin: { name: 'OWN', price: '2' } })
 
-    expect(readRows(service, {})[0]).toMatchObject({ toCoin: 'OWN', feeDetail: [{ feeCoin: 'OWN' }] })
+    expect(readRows(service, {})[0]).toMatchObject({
+      toCoin: 'OWN',
+      feeDetail: [{ feeCoin: 'OWN' }],
+    })
   })
 
   test('keeps so many records and forgets the oldest', () => {

@@ -35,7 +35,12 @@ describe('ADD', () => {
     const { change, settings, pairs } = await openBench()
 
     const added = change({ settingType: 'ADD', stopSurplusRatio: '100', stopLossRatio: '30' })
-    change({ symbol: 'btcusd', productType: 'coin-futures', settingType: 'add', stopSurplusRatio: '' })
+    change({
+      symbol: 'btcusd',
+      productType: 'coin-futures',
+      settingType: 'add',
+      stopSurplusRatio: '',
+    })
 
     expect(added).toMatchObject({ status: 200, code: '00000', data: 'success' })
     expect(settings()).toEqual(['BTCUSDT - -', 'ETHUSDT 100 30', 'BTCUSD - -'])

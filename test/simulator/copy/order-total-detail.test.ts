@@ -3,7 +3,12 @@ import { copyOrderTotalDetail } from '../../../src/protocol/copy/copy-order-tota
 import { ANNA, BERT, ExchangeBench, TARA } from '../exchange-bench.ts'
 
 const DAY_MS = 86_400_000
-const MARKET = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' }
+const MARKET = {
+  symbol: 'BTCUSDT',
+  productType: 'USDT-FUTURES',
+  marginCoin: 'USDT',
+  marginMode: 'crossed',
+}
 
 async function openSummary(stepMs = 1000) {
   const bench = await ExchangeBench.open({ demoPast: true, stepMs })
@@ -22,7 +27,9 @@ test('has every field of the document, and the client’s row reads them', async
 
   const summary = read()
 
-  expect(Object.keys(summary).sort()).toEqual(Object.keys(copyOrderTotalDetail.response.shape).sort())
+  expect(Object.keys(summary).sort()).toEqual(
+    Object.keys(copyOrderTotalDetail.response.shape).sort(),
+  )
   const clean = copyOrderTotalDetail.response.parse(summary)
   expect(clean.lastWeekRoiList).toHaveLength(7)
   expect(clean.lastMonthProfitList).toHaveLength(30)
@@ -35,9 +42,11 @@ test('its numbers agree with one another', async () => {
 
   const summary = read()
 
-  const [orders = 0, gains = 0, losses = 0] = [summary.tradingOrderNum, summary.gainNum, summary.lossNum].map(
-    Number,
-  )
+  const [orders = 0, gains = 0, losses = 0] = [
+    summary.tradingOrderNum,
+    summary.gainNum,
+    summary.lossNum,
+  ].map(Number)
   // Document: gainNum and lossNum are ratios, here in percent as the win rate.
   expect(orders).toBeGreaterThan(0)
   expect(gains + losses).toBeCloseTo(100, 1)
@@ -51,7 +60,8 @@ test('its numbers agree with one another', async () => {
 
 test('each day’s rate is its profit over what the account had, and the week ends the month', async () => {
   const { read } = await openSummary()
-  const { lastMonthRoiList, lastMonthProfitList, lastWeekRoiList, lastWeekProfitList, ...rest } = read()
+  const { lastMonthRoiList, lastMonthProfitList, lastWeekRoiList, lastWeekProfitList, ...rest } =
+    read()
   const clean = copyOrderTotalDetail.response.parse({
     lastMonthRoiList,
     lastMonthProfitList,

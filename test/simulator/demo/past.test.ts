@@ -37,7 +37,9 @@ describe('the past of an account', () => {
 
       expect(all).toHaveLength(130)
       expect(tpsl.length).toBeGreaterThan(5)
-      expect(seen('status')).toEqual(new Set(['cancelled', 'full_fill', 'init', 'new', 'partially_fill']))
+      expect(seen('status')).toEqual(
+        new Set(['cancelled', 'full_fill', 'init', 'new', 'partially_fill']),
+      )
       expect(seen('cancelReason')).toEqual(new Set(['', 'normal_cancel', 'stp_cancel']))
       expect(seen('enterPointSource')).toEqual(new Set(['API', 'WEB', 'ANDROID', 'IOS', 'SYS']))
       expect(new Set(all.map(({ orderType, side }) => `${orderType} ${side}`)).size).toBe(4)
@@ -61,7 +63,11 @@ describe('the past of an account', () => {
     const month = bench.data(TARA, 'copyOrderTotalDetail')
 
     for (const { uid } of ACCOUNTS) {
-      expect(spotLedger(spot, uid)).toMatchObject({ ordersOpen: 5, ordersKept: 130, withdrawals: 8 })
+      expect(spotLedger(spot, uid)).toMatchObject({
+        ordersOpen: 5,
+        ordersKept: 130,
+        withdrawals: 8,
+      })
       expect(convertLedger(convert, uid)).toEqual({ conversions: 30 })
       expect(marginLedger(margin, uid).openOrders).toHaveLength(28)
       expect(marginLedger(margin, uid).liquidations.isolated).toBeGreaterThan(4)
@@ -71,7 +77,9 @@ describe('the past of an account', () => {
   })
 
   test('agrees with the balances to the last digit, and lies before the start', () => {
-    const times = ACCOUNTS.flatMap((account) => historyOf(bench, account)).map(({ cTime }) => Number(cTime))
+    const times = ACCOUNTS.flatMap((account) => historyOf(bench, account)).map(({ cTime }) =>
+      Number(cTime),
+    )
 
     expect(bench.exchange.imbalances()).toEqual([])
     expect(Math.max(...times)).toBeLessThan(START_AT)
@@ -122,7 +130,10 @@ test('nobody has a past who did not ask for one, or who only asks later', async 
   for (const { exchange } of [plain, later]) {
     const { balances, services } = exchange.ledger(ANNA.uid)
     expect(balances.every(({ bookings }) => Object.keys(bookings).join() === 'opening')).toBe(true)
-    expect(services).toMatchObject({ spot: { ordersKept: 0, withdrawals: 0 }, convert: { conversions: 0 } })
+    expect(services).toMatchObject({
+      spot: { ordersKept: 0, withdrawals: 0 },
+      convert: { conversions: 0 },
+    })
   }
 })
 

@@ -1,5 +1,8 @@
 import { type Random } from '../../../src/lib/random.ts'
-import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
+import {
+  createExchangeCore,
+  type ExchangeCore,
+} from '../../../src/simulator/futures/exchange-core.ts'
 import {
   buildInstruments,
   nextQuarterlyDelivery,
@@ -54,7 +57,14 @@ export function drawCandles(random: Random, count: number): Candle[] {
     const close = open + Math.round(reach * random.normal())
     const high = Math.max(open, close) + (reach > 0 ? random.integer(reach) : 0)
     const low = Math.min(open, close) - (reach > 0 ? random.integer(reach) : 0)
-    const candle = { at, open, high, low, close, lots: random.next() < 0.1 ? 0 : random.integer(4000) }
+    const candle = {
+      at,
+      open,
+      high,
+      low,
+      close,
+      lots: random.next() < 0.1 ? 0 : random.integer(4000),
+    }
     const jump = random.next() < 0.1 ? Math.round(100 * random.normal()) : 0
     open = Math.max(200_000, Math.min(320_000, close + jump))
     at += random.next() < 0.05 ? 37 * MINUTE_MS : MINUTE_MS
@@ -71,7 +81,9 @@ export function drawOrders(random: Random, candles: readonly Candle[]): TestOrde
     const side = random.next() < 0.5 ? 'buy' : 'sell'
     const lived = candles.slice(from, to + 1)
     const extreme =
-      side === 'buy' ? Math.min(...lived.map(({ low }) => low)) : Math.max(...lived.map(({ high }) => high))
+      side === 'buy'
+        ? Math.min(...lived.map(({ low }) => low))
+        : Math.max(...lived.map(({ high }) => high))
     const near = (lived[0] as Candle).open + Math.round(80 * random.normal())
     const limit = random.next() < 0.5 ? extreme : near
     const ticks = random.next() < 0.2 ? undefined : limit
@@ -96,7 +108,8 @@ export function playSession({ candles, orders, fillModel, candlePath, cuts }: Se
   const fills: TestFill[] = []
   for (const [index, { from, to, side, lots, ticks }] of orders.entries()) {
     const [first, last] = [candles[from] as Candle, candles[to] as Candle]
-    const price = ticks === undefined ? {} : { price: (ticks / 100).toFixed(2), force: 'gtc' as const }
+    const price =
+      ticks === undefined ? {} : { price: (ticks / 100).toFixed(2), force: 'gtc' as const }
     const orderType = ticks === undefined ? ('market' as const) : ('limit' as const)
     const item = { side, orderType, size: (lots / 100).toFixed(2), ...price }
     const request = { ...ETH, marginMode: 'crossed' as const, orderList: [item] }
@@ -106,7 +119,9 @@ export function playSession({ candles, orders, fillModel, candlePath, cuts }: Se
     const end = last.at + MINUTE_MS - 1
     playTo(core, end, cuts)
     core.answer('cancelAllOrders', { uid: '1' }, ETH, end)
-    fills.push(...fillsOf(core, end, successList[0]?.orderId ?? '').map((fill) => ({ index, ...fill })))
+    fills.push(
+      ...fillsOf(core, end, successList[0]?.orderId ?? '').map((fill) => ({ index, ...fill })),
+    )
   }
   return { fills, ledger: core.ledger('1') }
 }
@@ -126,14 +141,20 @@ export function openCandles(
     startPrice: '1',
     dailyTurnover: 2e9,
   }
-  const recordings = [parseRecording({ bytes: Buffer.from(text), source: 'candles.csv', symbol: ETH.symbol })]
+  const recordings = [
+    parseRecording({ bytes: Buffer.from(text), source: 'candles.csv', symbol: ETH.symbol }),
+  ]
   return createExchangeCore({
     instruments,
     accounts: [openAccount('1', 'one_way_mode', { balances: { USDT: '100000000' } })],
     settings: { fillModel },
     market: () =>
       new RecordedMarket({
-        ...{ recordings, speed: 1, startAt: START_AT, instruments: [instrument], fallback: { seed: 1 } },
+        recordings,
+        speed: 1,
+        startAt: START_AT,
+        instruments: [instrument],
+        fallback: { seed: 1 },
         candlePath,
       }),
     seed: 1,

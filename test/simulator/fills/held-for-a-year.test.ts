@@ -20,7 +20,8 @@ test('a position held for a year ends at what integers say, to the last digit', 
 
   let balance = OPENING
   for (const { side, price, baseVolume } of fillList) {
-    const value = BigInt(Math.round(Number(price) * 100)) * BigInt(Math.round(Number(baseVolume) * 100))
+    const value =
+      BigInt(Math.round(Number(price) * 100)) * BigInt(Math.round(Number(baseVolume) * 100))
     // In hundred-millionths of a USDT; the taker's fee is 6 bp.
     balance += (side === 'buy' ? -value : value) * 10_000n - value * 6n
   }
@@ -31,14 +32,22 @@ test('a position held for a year ends at what integers say, to the last digit', 
   expect(fillList.length).toBeGreaterThan(1)
   expect(core.ledger('1').positions).toEqual([])
   expect(coin?.balance).toBe(
-    `${balance / 100_000_000n}.${String(balance % 100_000_000n).padStart(8, '0')}`.replace(/\.?0+$/, ''),
+    `${balance / 100_000_000n}.${String(balance % 100_000_000n).padStart(8, '0')}`.replace(
+      /\.?0+$/,
+      '',
+    ),
   )
 
   function trade(side: 'buy' | 'sell', now: number) {
     while (!core.advance(now));
     const item = { side, size: '3', orderType: 'market' as const }
     dataOf(
-      core.answer('batchPlaceOrder', { uid: '1' }, { ...ETH, marginMode: 'crossed', orderList: [item] }, now),
+      core.answer(
+        'batchPlaceOrder',
+        { uid: '1' },
+        { ...ETH, marginMode: 'crossed', orderList: [item] },
+        now,
+      ),
     )
     const request = { productType: ETH.productType, startTime: String(now), endTime: String(now) }
     return dataOf(core.answer('orderFills', { uid: '1' }, request, now)).fillList

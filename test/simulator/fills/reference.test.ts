@@ -27,56 +27,72 @@ const CASES = (['pessimistic', 'default', 'optimistic'] as const).flatMap((fillM
   PATHS.map((candlePath) => ({ fillModel, candlePath })),
 )
 
-describe.each(CASES)('$fillModel fills on candles that go $candlePath', ({ fillModel, candlePath }) => {
-  const { fills, ledger } = playSession({ candles: CANDLES, orders: ORDERS, fillModel, candlePath })
-  const of = (index: number) => fills.filter((fill) => fill.index === index)
+describe.each(CASES)(
+  '$fillModel fills on candles that go $candlePath',
+  ({ fillModel, candlePath }) => {
+    const { fills, ledger } = playSession({
+      candles: CANDLES,
+      orders: ORDERS,
+      fillModel,
+      candlePath,
+    })
+    const of = (index: number) => fills.filter((fill) => fill.index === index)
 
-  test('happen at prices that were there, never better than the limit allows', () => {
-    expect(fills.length).toBeGreaterThan(100)
-    expect(fills.filter((fill) => !couldHappen(fill))).toEqual([])
-  })
-
-  test('take no more of a candle than the share', () => {
-    const taken = new Map<number, number>()
-    for (const { at, lots } of fills) taken.set(candleAt(at), (taken.get(candleAt(at)) ?? 0) + lots)
-
-    const greedy = [...taken].filter(([row, lots]) => lots > (CANDLES[row]?.lots ?? 0) * SHARE[fillModel])
-    expect(greedy).toEqual([])
-  })
-
-  test('come where price went through a resting order and enough was traded', () => {
-    const missed = ORDERS.filter((order, index) => {
-      const whole = of(index).reduce((sum, { lots }) => sum + lots, 0) === order.lots
-      return !whole && mustFill(order, SHARE[fillModel])
+    test('happen at prices that were there, never better than the limit allows', () => {
+      expect(fills.length).toBeGreaterThan(100)
+      expect(fills.filter((fill) => !couldHappen(fill))).toEqual([])
     })
 
-    expect(missed).toEqual([])
-  })
+    test('take no more of a candle than the share', () => {
+      const taken = new Map<number, number>()
+      for (const { at, lots } of fills)
+        taken.set(candleAt(at), (taken.get(candleAt(at)) ?? 0) + lots)
 
-  test('are fewer than those that a touch would give', () => {
-    const touches = ORDERS.filter((order, index) => of(index).some(isMaker) && !isPassed(order))
-    const touched = ORDERS.filter((order) => order.ticks !== undefined && !isPassed(order))
-
-    if (fillModel === 'pessimistic') expect(touches).toEqual([])
-    expect(touches.length).toBeLessThan(touched.length)
-  })
-
-  test('cost the fee of their value, and add up to the balance, to the last digit', () => {
-    const sum = (values: readonly bigint[]) => values.reduce((total, value) => total + value, 0n)
-    // Ticks and lots of 0.01 each, fees in steps of 1 bp: hundred-millionths of a USDT.
-    const fees = fills.map(({ ticks, lots, scope }) => {
-      return BigInt(ticks) * BigInt(lots) * (scope === 'maker' ? FEES.maker : FEES.taker)
+      const greedy = [...taken].filter(
+        ([row, lots]) => lots > (CANDLES[row]?.lots ?? 0) * SHARE[fillModel],
+      )
+      expect(greedy).toEqual([])
     })
-    const coin = ledger.coins.find(({ marginCoin }) => marginCoin === 'USDT')
-    const wrong = fills.filter(({ fee }, row) => inHundredMillionths(fee) !== -(fees[row] ?? 0n))
 
-    expect(wrong).toEqual([])
-    expect(inHundredMillionths(coin?.fees ?? '')).toBe(sum(fees))
-  })
-})
+    test('come where price went through a resting order and enough was traded', () => {
+      const missed = ORDERS.filter((order, index) => {
+        const whole = of(index).reduce((sum, { lots }) => sum + lots, 0) === order.lots
+        return !whole && mustFill(order, SHARE[fillModel])
+      })
+
+      expect(missed).toEqual([])
+    })
+
+    test('are fewer than those that a touch would give', () => {
+      const touches = ORDERS.filter((order, index) => of(index).some(isMaker) && !isPassed(order))
+      const touched = ORDERS.filter((order) => order.ticks !== undefined && !isPassed(order))
+
+      if (fillModel === 'pessimistic') expect(touches).toEqual([])
+      expect(touches.length).toBeLessThan(touched.length)
+    })
+
+    test('cost the fee of their value, and add up to the balance, to the last digit', () => {
+      const sum = (values: readonly bigint[]) => values.reduce((total, value) => total + value, 0n)
+      // Ticks and lots of 0.01 each, fees in steps of 1 bp: hundred-millionths of a USDT.
+      const fees = fills.map(({ ticks, lots, scope }) => {
+        return BigInt(ticks) * BigInt(lots) * (scope === 'maker' ? FEES.maker : FEES.taker)
+      })
+      const coin = ledger.coins.find(({ marginCoin }) => marginCoin === 'USDT')
+      const wrong = fills.filter(({ fee }, row) => inHundredMillionths(fee) !== -(fees[row] ?? 0n))
+
+      expect(wrong).toEqual([])
+      expect(inHundredMillionths(coin?.fees ?? '')).toBe(sum(fees))
+    })
+  },
+)
 
 test('fills are the same however time is cut', () => {
-  const session = { candles: CANDLES, orders: ORDERS, fillModel: 'default', candlePath: 'random' } as const
+  const session = {
+    candles: CANDLES,
+    orders: ORDERS,
+    fillModel: 'default',
+    candlePath: 'random',
+  } as const
 
   expect(playSession({ ...session, cuts: createRandom('cuts') })).toEqual(playSession(session))
 })
@@ -103,7 +119,9 @@ function mustFill({ from, to, side, ticks, lots }: TestOrder, share: number): bo
 }
 
 function isPassed({ from, to, side, ticks = 0 }: TestOrder): boolean {
-  return CANDLES.slice(from, to + 1).some(({ low, high }) => (side === 'buy' ? low < ticks : high > ticks))
+  return CANDLES.slice(from, to + 1).some(({ low, high }) =>
+    side === 'buy' ? low < ticks : high > ticks,
+  )
 }
 
 function isMaker({ scope }: TestFill): boolean {

@@ -3,8 +3,14 @@ import { type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-o
 import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
 import { type WirePosition } from '../../../src/protocol/futures/single-position.ts'
 import { type AccountSetup } from '../../../src/simulator/shared/account.ts'
-import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
-import { buildInstruments, type Instrument } from '../../../src/simulator/futures/instruments/instruments.ts'
+import {
+  createExchangeCore,
+  type ExchangeCore,
+} from '../../../src/simulator/futures/exchange-core.ts'
+import {
+  buildInstruments,
+  type Instrument,
+} from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type LedgerCoin } from '../../../src/simulator/futures/accounts/ledger-view.ts'
 import { placePlanOrder } from '../../../src/simulator/futures/plans/plan-orders.ts'
 import { type PlacePlanOrderRequest } from '../../../src/simulator/futures/plans/place-plan-request.ts'
@@ -133,12 +139,19 @@ export class Bench {
     uid: string,
     plan: Partial<PlacePlanOrderRequest>,
   ): Reply<{ orderId: string; clientOid: string }> {
-    return this.core.carryOut(this.#now, (state) => placePlanOrder(state, { uid }, { ...PLAN, ...plan }))
+    return this.core.carryOut(this.#now, (state) =>
+      placePlanOrder(state, { uid }, { ...PLAN, ...plan }),
+    )
   }
 
   cancelAll(uid: string, symbol = 'BTCUSDT'): Reply<BatchResult> {
     const { productType, marginCoin } = instrumentOf(symbol)
-    return this.core.answer('cancelAllOrders', { uid }, { symbol, productType, marginCoin }, this.#now)
+    return this.core.answer(
+      'cancelAllOrders',
+      { uid },
+      { symbol, productType, marginCoin },
+      this.#now,
+    )
   }
 
   /** Oldest first. */
@@ -152,8 +165,9 @@ export class Bench {
   positions(uid: string, symbol = 'BTCUSDT'): WirePosition[] {
     const { productType, marginCoin } = instrumentOf(symbol)
     return (
-      dataOf(this.core.answer('singlePosition', { uid }, { productType, symbol, marginCoin }, this.#now)) ??
-      []
+      dataOf(
+        this.core.answer('singlePosition', { uid }, { productType, symbol, marginCoin }, this.#now),
+      ) ?? []
     )
   }
 
@@ -191,7 +205,11 @@ export function limit(
   return { side, size, price, orderType: 'limit', force: 'gtc', ...more }
 }
 
-export function market(side: 'buy' | 'sell', size: string, more: Partial<BatchPlaceItem> = {}): ItemText {
+export function market(
+  side: 'buy' | 'sell',
+  size: string,
+  more: Partial<BatchPlaceItem> = {},
+): ItemText {
   return { side, size, orderType: 'market', ...more }
 }
 
@@ -221,7 +239,8 @@ export const benchInstruments = buildInstruments(DELIVERY_AT).filter(({ marginCo
   ['USDT', 'BTC'].includes(marginCoin),
 )
 
-export const DELIVERED = benchInstruments.find(({ delivery }) => delivery !== undefined)?.symbol ?? ''
+export const DELIVERED =
+  benchInstruments.find(({ delivery }) => delivery !== undefined)?.symbol ?? ''
 
 function instrumentOf(symbol: string): Instrument {
   const found = benchInstruments.find((instrument) => instrument.symbol === symbol)

@@ -61,7 +61,8 @@ function expectExplained(core: ExchangeCore, uid: string): void {
       .plus(coin.insurance)
     expect(explained.toString()).toBe(coin.balance)
     const open = ledger.positions.some(
-      ({ symbol }) => (coin.marginCoin === 'BTC') === symbol.startsWith('BTCUSD_') || symbol === 'BTCUSD',
+      ({ symbol }) =>
+        (coin.marginCoin === 'BTC') === symbol.startsWith('BTCUSD_') || symbol === 'BTCUSD',
     )
     if (!open) expect(decimal(coin.balance).gte(ZERO)).toBe(true)
   }
@@ -70,7 +71,9 @@ function expectExplained(core: ExchangeCore, uid: string): void {
     const held = sumDecimals(
       ledger.positions
         .filter((position) => position.symbol === symbol)
-        .map(({ size, holdSide }) => (holdSide === 'long' ? decimal(size) : decimal(size).times('-1'))),
+        .map(({ size, holdSide }) =>
+          holdSide === 'long' ? decimal(size) : decimal(size).times('-1'),
+        ),
     )
     expect([symbol, signed.toString()]).toEqual([symbol, held.toString()])
   }

@@ -25,8 +25,18 @@ test('a contract whose prices have ended closes its positions at the last price,
   bench.wait(1)
 
   expect(bench.fills('2').slice(2)).toMatchObject([
-    { tradeSide: 'delivery_close_long', price: '60100.1', baseVolume: '0.2', enterPointSource: 'SYS' },
-    { tradeSide: 'delivery_close_short', price: '60100.1', baseVolume: '0.1', enterPointSource: 'SYS' },
+    {
+      tradeSide: 'delivery_close_long',
+      price: '60100.1',
+      baseVolume: '0.2',
+      enterPointSource: 'SYS',
+    },
+    {
+      tradeSide: 'delivery_close_short',
+      price: '60100.1',
+      baseVolume: '0.1',
+      enterPointSource: 'SYS',
+    },
   ])
   expect(bench.positions('2')).toEqual([])
   expect(bench.openOrders('1')).toEqual([])

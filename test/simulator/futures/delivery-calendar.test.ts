@@ -40,16 +40,30 @@ function openCore({ startAt = START_AT, stepMs = 10_000, store = new MemoryRows(
     ({ delivery }) => delivery !== undefined,
   )
   const core = createExchangeCore({
-    ...{ instruments, seed: 1, store },
+    instruments,
+    seed: 1,
+    store,
     accounts: [
       {
-        ...{ uid: '1', label: 'one', key: 'key', secret: 'secret', passphrase: 'passphrase', leverage: 10 },
-        ...{ positionMode: 'one_way_mode', role: 'ordinary', balances: { BTC: '10' } },
+        uid: '1',
+        label: 'one',
+        key: 'key',
+        secret: 'secret',
+        passphrase: 'passphrase',
+        leverage: 10,
+        positionMode: 'one_way_mode',
+        role: 'ordinary',
+        balances: { BTC: '10' },
       },
     ],
     market: (stored) =>
       new SeededMarket(
-        { seed: 1, startAt, stepMs, instruments: instruments.map(toMarketInstrument) },
+        {
+          seed: 1,
+          startAt,
+          stepMs,
+          instruments: instruments.map(toMarketInstrument),
+        },
         stored,
       ),
   })
@@ -62,8 +76,16 @@ function openCore({ startAt = START_AT, stepMs = 10_000, store = new MemoryRows(
       .filter(([symbol]) => symbol.includes('_'))
       .map(([symbol, { deliveryStatus }]) => `${symbol} ${deliveryStatus}`)
   const buy = (symbol: string, now: number) => {
-    const orders = [{ symbol, side: 'buy', orderType: 'market', size: '0.01', force: 'gtc' } as const]
-    const request = { ...COIN, symbol, marginCoin: 'BTC', marginMode: 'crossed', orderList: orders } as const
+    const orders = [
+      { symbol, side: 'buy', orderType: 'market', size: '0.01', force: 'gtc' } as const,
+    ]
+    const request = {
+      ...COIN,
+      symbol,
+      marginCoin: 'BTC',
+      marginMode: 'crossed',
+      orderList: orders,
+    } as const
     const reply = core.answer('batchPlaceOrder', { uid: '1' }, request, now)
     return reply.ok ? (reply.data.failureList[0]?.errorCode ?? 'accepted') : reply.code
   }
@@ -102,7 +124,12 @@ describe('the calendar of delivery contracts', () => {
     const { listed } = openCore()
     const table = new TickerTable()
     const read = (now: number) => {
-      const answer = { code: '00000', msg: 'success', requestTime: now, data: Object.values(listed(now)) }
+      const answer = {
+        code: '00000',
+        msg: 'success',
+        requestTime: now,
+        data: Object.values(listed(now)),
+      }
       readTickersJson(Buffer.from(JSON.stringify(answer)), table)
       return table.symbols.map((symbol) => {
         const state = table.columns.deliveryStatus[table.rowOf(symbol)] ?? Number.NaN
@@ -158,7 +185,8 @@ describe('the calendar of delivery contracts', () => {
     const play = (deliveries: readonly number[]) => {
       const steps: string[] = []
       const market = new SeededMarket({
-        ...{ seed: 7, startAt: START_AT },
+        seed: 7,
+        startAt: START_AT,
         instruments: buildInstruments(...deliveries).map(toMarketInstrument),
       })
       market.advance(START_AT + 5 * MINUTE, ({ at, symbol, quote }) => {
@@ -170,6 +198,8 @@ describe('the calendar of delivery contracts', () => {
     const alone = play([DELIVERY_AT])
 
     expect(alone.length).toBeGreaterThan(20_000)
-    expect(play([DELIVERY_AT, nextQuarterlyDelivery(DELIVERY_AT), Date.UTC(2026, 8, 25, 8)])).toEqual(alone)
+    expect(
+      play([DELIVERY_AT, nextQuarterlyDelivery(DELIVERY_AT), Date.UTC(2026, 8, 25, 8)]),
+    ).toEqual(alone)
   })
 })

@@ -17,7 +17,9 @@ function openBench() {
 
 function status(bench: Bench): string | null | undefined {
   const reply = bench.core.answer('tickers', NOBODY, { productType: 'COIN-FUTURES' }, bench.now)
-  return reply.ok ? reply.data.find(({ symbol }) => symbol === DELIVERED)?.deliveryStatus : undefined
+  return reply.ok
+    ? reply.data.find(({ symbol }) => symbol === DELIVERED)?.deliveryStatus
+    : undefined
 }
 
 describe('a delivery contract', () => {
@@ -27,7 +29,9 @@ describe('a delivery contract', () => {
     bench.wait(DELIVERY_AT - 10 * MINUTE - 1 - bench.now)
 
     expect(status(bench)).toBe('delivery_normal')
-    expect(bench.place('1', [market('buy', '0.01')], { symbol: DELIVERED }).successList).toHaveLength(1)
+    expect(
+      bench.place('1', [market('buy', '0.01')], { symbol: DELIVERED }).successList,
+    ).toHaveLength(1)
   })
 
   test('delivery_before: no opening, closing and cancelling go on', () => {
@@ -48,7 +52,9 @@ describe('a delivery contract', () => {
 
   test('delivery_before: an opening order that rests is not filled, one that closes is; no opening trigger order', () => {
     const bench = openBench()
-    bench.place('2', [limit('sell', '0.02', '59900', { tradeSide: 'close' })], { symbol: DELIVERED })
+    bench.place('2', [limit('sell', '0.02', '59900', { tradeSide: 'close' })], {
+      symbol: DELIVERED,
+    })
     bench.wait(DELIVERY_AT - 10 * MINUTE - bench.now)
 
     const fills = bench.fills('1', DELIVERED).length
@@ -56,7 +62,10 @@ describe('a delivery contract', () => {
 
     expect(bench.fills('1', DELIVERED)).toHaveLength(fills)
     expect(bench.openOrders('1')).toHaveLength(1)
-    expect(bench.fills('2', DELIVERED).at(-1)).toMatchObject({ tradeSide: 'close', baseVolume: '0.02' })
+    expect(bench.fills('2', DELIVERED).at(-1)).toMatchObject({
+      tradeSide: 'close',
+      baseVolume: '0.02',
+    })
     const plan = {
       symbol: DELIVERED,
       productType: 'COIN-FUTURES',
@@ -67,7 +76,9 @@ describe('a delivery contract', () => {
       ok: false,
       code: '22039',
     })
-    expect(bench.placePlan('2', { ...plan, side: 'buy', tradeSide: 'close' })).toMatchObject({ ok: true })
+    expect(bench.placePlan('2', { ...plan, side: 'buy', tradeSide: 'close' })).toMatchObject({
+      ok: true,
+    })
   })
 
   test('delivery_period: neither opening, closing nor cancelling, and no fills', () => {
@@ -83,7 +94,9 @@ describe('a delivery contract', () => {
 
     expect(status(bench)).toBe('delivery_period')
     expect(failures(result).map((text) => text.slice(0, 5))).toEqual(['22040', '22041'])
-    expect(bench.cancelAll('1', DELIVERED)).toMatchObject({ data: { failureList: [{ errorCode: '45043' }] } })
+    expect(bench.cancelAll('1', DELIVERED)).toMatchObject({
+      data: { failureList: [{ errorCode: '45043' }] },
+    })
     expect(bench.fills('1', DELIVERED)).toEqual([])
   })
 
@@ -95,7 +108,12 @@ describe('a delivery contract', () => {
     const settled = bench.fills('2', DELIVERED).slice(2)
     expect(settled).toMatchObject([
       { tradeSide: 'delivery_close_long', side: 'buy', baseVolume: '0.1', enterPointSource: 'SYS' },
-      { tradeSide: 'delivery_close_short', side: 'sell', baseVolume: '0.05', enterPointSource: 'SYS' },
+      {
+        tradeSide: 'delivery_close_short',
+        side: 'sell',
+        baseVolume: '0.05',
+        enterPointSource: 'SYS',
+      },
     ])
     expect(settled[0]?.price).toBe(settled[1]?.price)
     expect(bench.positions('2', DELIVERED)).toEqual([])

@@ -1,7 +1,10 @@
 import { NOBODY } from '../../../src/simulator/shared/handlers.ts'
 import { describe, expect, test } from 'vitest'
 import { createRandom } from '../../../src/lib/random.ts'
-import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
+import {
+  createExchangeCore,
+  type ExchangeCore,
+} from '../../../src/simulator/futures/exchange-core.ts'
 import {
   buildInstruments,
   toMarketInstrument,

@@ -19,9 +19,13 @@ describe('a number is rounded as its text would be', () => {
   test.each([2, 4, 6, 8])('to %i decimals', (decimals) => {
     const wanted = (value: number): number => Number(value.toFixed(decimals)) + 0
     const halves = Array.from({ length: 200 }, (_, index) => (index - 100 + 0.5) / 10 ** decimals)
-    const drawn = Array.from({ length: 2000 }, () => random.normal() * 10 ** (random.integer(14) - 4))
+    const drawn = Array.from(
+      { length: 2000 },
+      () => random.normal() * 10 ** (random.integer(14) - 4),
+    )
     const odd = [0, -0, Number.NaN, 1e15, 123_456_789_012.345, -(10 ** -(decimals + 1)), 1e-12]
-    for (const value of [...halves, ...drawn, ...odd]) expect(rounded(value, decimals)).toBe(wanted(value))
+    for (const value of [...halves, ...drawn, ...odd])
+      expect(rounded(value, decimals)).toBe(wanted(value))
   })
 })
 
@@ -32,7 +36,9 @@ test('a value of more ticks times lots than a number holds exactly is exact', ()
 
   const value = quoteValue(instrument, ticks, lots)
 
-  expect(value.toString()).toBe(decimal('30000100000300001').times(instrument.tickLotValue).toString())
+  expect(value.toString()).toBe(
+    decimal('30000100000300001').times(instrument.tickLotValue).toString(),
+  )
 })
 
 describe('an unrealised profit is written to the last digit', () => {
@@ -42,8 +48,15 @@ describe('an unrealised profit is written to the last digit', () => {
     for (const holdSide of ['long', 'short'] as const) {
       for (let count = 0; count < 200; count++) {
         const position: Position = {
-          ...{ sequence: 1, uid: '1', symbol: instrument.symbol, slot: 'net', holdSide },
-          ...{ marginMode: 'crossed', leverage: 10, openedAt: NOW, updatedAt: NOW },
+          sequence: 1,
+          uid: '1',
+          symbol: instrument.symbol,
+          slot: 'net',
+          holdSide,
+          marginMode: 'crossed',
+          leverage: 10,
+          openedAt: NOW,
+          updatedAt: NOW,
           ...NO_POSITION,
         }
         const ticks = 1 + random.integer(2_000_000)
@@ -51,7 +64,8 @@ describe('an unrealised profit is written to the last digit', () => {
         position.cost = quoteValue(instrument, ticks, position.lots)
         // What closing a part leaves may lie between two steps.
         if (count % 3 === 0) position.cost = position.cost.plus(decimal('0.000000000123'))
-        const mark = count % 5 === 0 ? ticks : ticks + random.integer(2000) - Math.min(1000, ticks - 1)
+        const mark =
+          count % 5 === 0 ? ticks : ticks + random.integer(2000) - Math.min(1000, ticks - 1)
         const exact = unrealised(instrument, position, mark).toString()
         expect(unrealisedText(instrument, position, mark)).toBe(exact)
       }

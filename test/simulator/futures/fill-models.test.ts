@@ -61,7 +61,10 @@ describe('the way from one quote to the next', () => {
   test('fills the resting orders that it goes through, at their prices, and starts no trigger', () => {
     const bench = new Bench({ fillModel: 'default' })
     const prices = ['59990', '59980', '59979.9'] as const
-    bench.place('1', [...prices.map((price) => limit('buy', '0.01', price)), limit('sell', '0.01', '60010')])
+    bench.place('1', [
+      ...prices.map((price) => limit('buy', '0.01', price)),
+      limit('sell', '0.01', '60010'),
+    ])
     bench.placePlan('1', { triggerPrice: '59985' })
 
     bench.quote({ ...CALM, low: 59_980, high: 60_010.1, traded: 1, candle: 1 })
@@ -112,7 +115,8 @@ describe('a trade at the price of a resting order', () => {
     const bench = new Bench({ fillModel })
     bench.quote({ ...CALM, bidSize: 0.5 })
     bench.place('1', [limit('buy', '0.1', '60000')])
-    for (let trade = 0; trade < 2; trade++) bench.quote({ ...CALM, bidSize: 9, last: 60_000, traded: 0.4 })
+    for (let trade = 0; trade < 2; trade++)
+      bench.quote({ ...CALM, bidSize: 9, last: 60_000, traded: 0.4 })
     return bench
   }
 

@@ -89,7 +89,9 @@ describe('times of funding', () => {
   test('are those that were recorded, whatever their distance, with their rates', () => {
     const at = [9, 10, 14, 22].map((hour) => START_AT + (hour - 6) * HOUR)
     const rate = [0.0001, -0.0002, 0.0003, 0.0004]
-    const funding = new Map([['BTCUSDT', { at: Float64Array.from(at), rate: Float64Array.from(rate) }]])
+    const funding = new Map([
+      ['BTCUSDT', { at: Float64Array.from(at), rate: Float64Array.from(rate) }],
+    ])
     const bench = new Bench({}, undefined, undefined, { funding })
     bench.place('2', [market('buy', '0.2', { tradeSide: 'open' })])
 

@@ -70,7 +70,9 @@ describe('a clientOid that was seen before', () => {
     const bench = new Bench()
     bench.place('1', [market('buy', '0.0001', { clientOid: 'a' })])
 
-    expect(bench.place('1', [market('buy', '0.01', { clientOid: 'a' })]).successList).toHaveLength(1)
+    expect(bench.place('1', [market('buy', '0.01', { clientOid: 'a' })]).successList).toHaveLength(
+      1,
+    )
   })
 
   test('twice in one batch is a duplicate too', () => {
@@ -81,6 +83,9 @@ describe('a clientOid that was seen before', () => {
       market('buy', '0.01', { clientOid: 'a' }),
     ])
 
-    expect([result.successList.length, ...failures(result)]).toEqual([1, '40786 Duplicate clientOid'])
+    expect([result.successList.length, ...failures(result)]).toEqual([
+      1,
+      '40786 Duplicate clientOid',
+    ])
   })
 })

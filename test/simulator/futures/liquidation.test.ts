@@ -9,7 +9,9 @@ describe('an isolated position', () => {
   test('is closed by the system at its liquidation price, and loses no more than its margin', () => {
     const bench = new Bench()
     bench.place('2', [market('buy', '0.5', { tradeSide: 'open' })], { marginMode: 'isolated' })
-    bench.place('2', [limit('buy', '0.2', '60500', { tradeSide: 'close' })], { marginMode: 'isolated' })
+    bench.place('2', [limit('buy', '0.2', '60500', { tradeSide: 'close' })], {
+      marginMode: 'isolated',
+    })
     const [position] = bench.positions('2')
     const fees = Number(bench.coin('2').fees)
 
@@ -111,7 +113,9 @@ describe('a large position', () => {
     const sides = bench.fills('2').map(({ tradeSide }) => tradeSide)
     expect(sides[1]).toBe('reduce_close_long')
     expect(new Set(sides.slice(1))).toEqual(new Set(['reduce_close_long', 'burst_close_long']))
-    expect(sides.indexOf('burst_close_long')).toBeGreaterThan(sides.lastIndexOf('reduce_close_long'))
+    expect(sides.indexOf('burst_close_long')).toBeGreaterThan(
+      sides.lastIndexOf('reduce_close_long'),
+    )
     const reduced = bench.fills('2').filter(({ tradeSide }) => tradeSide === 'reduce_close_long')
     const size = reduced.reduce((sum, { baseVolume }) => sum + Number(baseVolume), 0)
     expect((20 - size) * price).toBeLessThan(1_000_000 * 1.01)
@@ -174,44 +178,52 @@ describe('a long and a short of one instrument, crossed', () => {
 })
 
 describe('positions of several accounts and instruments', () => {
-  test.each([1, 2, 3])('are closed at the very quote at which they no longer stand, seed %i', (seed) => {
-    const random = createRandom(seed)
-    const accounts = ['1', '2', '3'].map((uid) =>
-      openAccount(uid, 'hedge_mode', { balances: { USDT: '3000', BTC: '0.05' }, leverage: 50 }),
-    )
-    const bench = new Bench({ fillModel: 'optimistic' }, accounts)
-    const prices = new Map([
-      ['BTCUSDT', 60_000],
-      ['ETHUSDT', 60_000],
-      ['BTCUSD', 60_000],
-    ])
-    const symbols = [...prices.keys()]
-    let [looked, standing] = [0, 0]
-    for (let step = 0; step < 2500; step++) {
-      const symbol = symbols[random.integer(symbols.length)] as string
-      bench.wait(random.integer(5) * 1000)
-      const jump = random.integer(40) === 0 ? 5 : 1
-      const bid = Math.round((prices.get(symbol) ?? 0) * (1 + 0.002 * jump * random.normal()))
-      prices.set(symbol, bid)
-      bench.quote({ bid, ask: bid + 0.1 }, symbol)
-      const isNewMinute = Math.floor(bench.now / 60_000) !== Math.floor((bench.now - 100) / 60_000)
-      if (random.integer(3) === 0) openSomething(bench, { symbol, random })
-      if (random.integer(25) === 0)
-        bench.core.deposit(String(1 + random.integer(3)), { coin: 'USDT', amount: '2000' }, bench.now)
-      // In a new minute the premium moves marks of other instruments, which are looked at with their next quote.
-      if (isNewMinute) continue
-      for (const { uid } of accounts) {
-        for (const { marginRatio } of bench.positions(uid, symbol)) {
-          looked++
-          if (Number(marginRatio) < 1) standing++
+  test.each([1, 2, 3])(
+    'are closed at the very quote at which they no longer stand, seed %i',
+    (seed) => {
+      const random = createRandom(seed)
+      const accounts = ['1', '2', '3'].map((uid) =>
+        openAccount(uid, 'hedge_mode', { balances: { USDT: '3000', BTC: '0.05' }, leverage: 50 }),
+      )
+      const bench = new Bench({ fillModel: 'optimistic' }, accounts)
+      const prices = new Map([
+        ['BTCUSDT', 60_000],
+        ['ETHUSDT', 60_000],
+        ['BTCUSD', 60_000],
+      ])
+      const symbols = [...prices.keys()]
+      let [looked, standing] = [0, 0]
+      for (let step = 0; step < 2500; step++) {
+        const symbol = symbols[random.integer(symbols.length)] as string
+        bench.wait(random.integer(5) * 1000)
+        const jump = random.integer(40) === 0 ? 5 : 1
+        const bid = Math.round((prices.get(symbol) ?? 0) * (1 + 0.002 * jump * random.normal()))
+        prices.set(symbol, bid)
+        bench.quote({ bid, ask: bid + 0.1 }, symbol)
+        const isNewMinute =
+          Math.floor(bench.now / 60_000) !== Math.floor((bench.now - 100) / 60_000)
+        if (random.integer(3) === 0) openSomething(bench, { symbol, random })
+        if (random.integer(25) === 0)
+          bench.core.deposit(
+            String(1 + random.integer(3)),
+            { coin: 'USDT', amount: '2000' },
+            bench.now,
+          )
+        // In a new minute the premium moves marks of other instruments, which are looked at with their next quote.
+        if (isNewMinute) continue
+        for (const { uid } of accounts) {
+          for (const { marginRatio } of bench.positions(uid, symbol)) {
+            looked++
+            if (Number(marginRatio) < 1) standing++
+          }
         }
       }
-    }
 
-    expect(bench.core.counters().liquidations).toBeGreaterThan(10)
-    expect(looked).toBeGreaterThan(3000)
-    expect(standing).toBe(looked)
-  })
+      expect(bench.core.counters().liquidations).toBeGreaterThan(10)
+      expect(looked).toBeGreaterThan(3000)
+      expect(standing).toBe(looked)
+    },
+  )
 })
 
 function openSomething(

@@ -87,7 +87,11 @@ describe('an incoming limit order', () => {
     const result = bench.place('1', [limit('buy', '0.01', '60000.1', { force: 'post_only' })])
 
     expect(result.successList).toHaveLength(1)
-    expect(bench.core.ledger('1').counts).toMatchObject({ ordersOpen: 0, ordersCancelled: 1, fills: 0 })
+    expect(bench.core.ledger('1').counts).toMatchObject({
+      ordersOpen: 0,
+      ordersCancelled: 1,
+      fills: 0,
+    })
   })
 })
 
@@ -236,7 +240,10 @@ describe('self-trade prevention by the incoming order', () => {
   test('cancel_taker: a market order stops before its own order', () => {
     const bench = new Bench()
 
-    bench.place('1', [limit('sell', '0.1', '60000.2'), market('buy', '1.5', { stpMode: 'cancel_taker' })])
+    bench.place('1', [
+      limit('sell', '0.1', '60000.2'),
+      market('buy', '1.5', { stpMode: 'cancel_taker' }),
+    ])
 
     expect(fillTexts(bench.fills('1'))).toEqual(['1 @ 60000.1 taker'])
     expect(bench.core.ledger('1').counts).toMatchObject({ ordersOpen: 1, ordersCancelled: 1 })
@@ -256,7 +263,10 @@ describe('orders of one account that meet each other', () => {
       '0.1 @ 60000.1 taker',
     ])
     expect([maker?.side, taker?.side, taker?.tradeId]).toEqual(['sell', 'buy', maker?.tradeId])
-    expect([taker?.orderId === maker?.orderId, rest?.tradeId === taker?.tradeId]).toEqual([false, false])
+    expect([taker?.orderId === maker?.orderId, rest?.tradeId === taker?.tradeId]).toEqual([
+      false,
+      false,
+    ])
     expect(bench.positions('1')).toMatchObject([{ total: '0.1', holdSide: 'long' }])
   })
 
@@ -283,14 +293,20 @@ describe('orders of one account that meet each other', () => {
       market('buy', '0.1'),
     ])
 
-    expect(new Set(bench.fills('1').map(({ tradeId }) => tradeId)).size).toBe(bench.fills('1').length)
+    expect(new Set(bench.fills('1').map(({ tradeId }) => tradeId)).size).toBe(
+      bench.fills('1').length,
+    )
   })
 
   test('the pages of fills are cut by id: the twin at the border is behind its id plus one', () => {
     const bench = new Bench({ selfTrades: 'meet' })
     bench.place('1', [limit('sell', '0.2', '60000.1'), limit('buy', '0.2', '60000.1')])
     const page = (idLessThan?: string) => {
-      const query = { productType: 'USDT-FUTURES', limit: '1', ...(idLessThan && { idLessThan }) } as const
+      const query = {
+        productType: 'USDT-FUTURES',
+        limit: '1',
+        ...(idLessThan && { idLessThan }),
+      } as const
       const reply = bench.core.answer('orderFills', { uid: '1' }, query, bench.now)
       return reply.ok ? reply.data.fillList.map(({ side }) => side) : []
     }

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { Bench, benchInstruments, failures, limit, market, openAccount, type ItemText } from './bench.ts'
+import {
+  Bench,
+  benchInstruments,
+  failures,
+  limit,
+  market,
+  openAccount,
+  type ItemText,
+} from './bench.ts'
 
 describe('a tradeSide that does not fit the position mode', () => {
   const without = market('buy', '0.1', { clientOid: 'without' })
@@ -14,7 +22,9 @@ describe('a tradeSide that does not fit the position mode', () => {
     const result = bench.place(uid, [withSide, without])
 
     expect(result.successList).toMatchObject([{ clientOid: placed }])
-    expect(result.failureList).toMatchObject([{ orderId: '', clientOid: failed, errorCode: '40774' }])
+    expect(result.failureList).toMatchObject([
+      { orderId: '', clientOid: failed, errorCode: '40774' },
+    ])
   })
 
   test('on every order is a success of the envelope with every order failed', () => {
@@ -89,19 +99,29 @@ describe('the whole request is refused', () => {
       code: '45117',
     })
     bench.cancelAll('1')
-    expect(bench.tryPlace('1', [market('buy', '0.1')], { marginMode: 'crossed' })).toMatchObject({ ok: true })
+    expect(bench.tryPlace('1', [market('buy', '0.1')], { marginMode: 'crossed' })).toMatchObject({
+      ok: true,
+    })
   })
 })
 
 describe('one item is refused and the others are placed', () => {
   const cases: readonly (readonly [string, ItemText, string])[] = [
-    ['a size below the minimum', market('buy', '0.0004'), '45111 less than the minimum order quantity'],
+    [
+      'a size below the minimum',
+      market('buy', '0.0004'),
+      '45111 less than the minimum order quantity',
+    ],
     [
       'a size with too many decimals',
       market('buy', '0.1234'),
       '40808 Parameter verification exception size checkBDScale error value=0.1234 checkScale=3',
     ],
-    ['a size above the maximum', market('buy', '220.001'), '45112 more than the maximum order quantity'],
+    [
+      'a size above the maximum',
+      market('buy', '220.001'),
+      '45112 more than the maximum order quantity',
+    ],
     ['a size beyond all numbers', limit('buy', '99999999999999999999', '59900'), '45112'],
     ['a sell at a price beyond all numbers', limit('sell', '1', '99999999999999'), '43039'],
     ['a price that integers cannot hold', limit('sell', '1', '99999999999999999999'), '45115'],
@@ -120,7 +140,11 @@ describe('one item is refused and the others are placed', () => {
       limit('sell', '0.1', '59300'),
       '43040 Minimum price limit exceeded',
     ],
-    ['a cost above the balance', market('buy', '1.8'), '40762 The order amount exceeds the balance'],
+    [
+      'a cost above the balance',
+      market('buy', '1.8'),
+      '40762 The order amount exceeds the balance',
+    ],
     [
       'a take-profit of a long below its price',
       limit('buy', '0.1', '59900', { presetStopSurplusPrice: '59900' }),
@@ -163,7 +187,9 @@ describe('one item is refused and the others are placed', () => {
     bench.quote({ bid: 3000, ask: 3000.01 }, 'ETHUSDT')
     bench.quote({ bid: 400, ask: 400.01 }, 'ETHUSDT')
 
-    const opened = bench.place('1', [market('buy', '0.01'), market('buy', '0.02')], { symbol: 'ETHUSDT' })
+    const opened = bench.place('1', [market('buy', '0.01'), market('buy', '0.02')], {
+      symbol: 'ETHUSDT',
+    })
     const closed = bench.place('1', [market('sell', '0.01')], { symbol: 'ETHUSDT' })
 
     expect(failures(opened)).toEqual(['45110 less than the minimum amount 5 USDT'])
@@ -171,7 +197,9 @@ describe('one item is refused and the others are placed', () => {
   })
 
   test('more open orders than a symbol may have', () => {
-    const bench = new Bench({}, [openAccount('1', 'one_way_mode', { balances: { USDT: '1000000' } })])
+    const bench = new Bench({}, [
+      openAccount('1', 'one_way_mode', { balances: { USDT: '1000000' } }),
+    ])
     const batch = Array.from({ length: 50 }, () => limit('buy', '0.001', '59900'))
 
     for (let call = 0; call < 4; call++) bench.place('1', batch)
@@ -208,7 +236,9 @@ describe('margin', () => {
   test('43012 when the account has none of the coin', () => {
     const bench = new Bench({}, [openAccount('1', 'one_way_mode', { balances: { BTC: '1' } })])
 
-    expect(failures(bench.place('1', [market('buy', '0.1')]))).toEqual(['43012 Insufficient balance'])
+    expect(failures(bench.place('1', [market('buy', '0.1')]))).toEqual([
+      '43012 Insufficient balance',
+    ])
   })
 
   test('40754 when losses have eaten what was free', () => {
@@ -217,7 +247,9 @@ describe('margin', () => {
 
     bench.settleAt(59_500)
 
-    expect(failures(bench.place('1', [market('buy', '0.001')]))).toEqual(['40754 balance not enough'])
+    expect(failures(bench.place('1', [market('buy', '0.001')]))).toEqual([
+      '40754 balance not enough',
+    ])
   })
 })
 
@@ -253,7 +285,11 @@ describe('the answer', () => {
 
 describe('cancel-all', () => {
   test('with no open order is error 22001, or empty lists where the settings say so', () => {
-    expect(new Bench().cancelAll('1')).toEqual({ ok: false, code: '22001', message: 'No order to cancel' })
+    expect(new Bench().cancelAll('1')).toEqual({
+      ok: false,
+      code: '22001',
+      message: 'No order to cancel',
+    })
     expect(new Bench({ cancelAllEmpty: 'emptyLists' }).cancelAll('1')).toEqual({
       ok: true,
       data: { successList: [], failureList: [] },
@@ -266,7 +302,9 @@ describe('cancel-all', () => {
     bench.place('1', [limit('buy', '0.01', '59900', { clientOid: 'eth' })], { symbol: 'ETHUSDT' })
     bench.place('1', [limit('buy', '0.01', '59900', { clientOid: 'coin' })], { symbol: 'BTCUSD' })
 
-    expect(bench.cancelAll('1', 'BTCUSDT')).toMatchObject({ data: { successList: [{ clientOid: 'btc' }] } })
+    expect(bench.cancelAll('1', 'BTCUSDT')).toMatchObject({
+      data: { successList: [{ clientOid: 'btc' }] },
+    })
     expect(bench.openOrders('1')).toEqual(['eth', 'coin'])
     bench.core.answer('cancelAllOrders', { uid: '1' }, { productType: 'USDT-FUTURES' }, bench.now)
     expect(bench.openOrders('1')).toEqual(['coin'])
@@ -284,14 +322,21 @@ describe('cancel-all', () => {
 })
 
 test('with limits raised beyond what price times size can be counted in, more is refused, and nothing throws', () => {
-  const raised = benchInstruments.map((row) => ({ ...row, limitLotsMax: 2 ** 50, marketLotsMax: 2 ** 50 }))
+  const raised = benchInstruments.map((row) => ({
+    ...row,
+    limitLotsMax: 2 ** 50,
+    marketLotsMax: 2 ** 50,
+  }))
   const rich = openAccount('1', 'one_way_mode', { balances: { USDT: '1000000000000000' } })
   const bench = new Bench({}, [rich], raised)
-  const codes = (result: ReturnType<Bench['place']>) => result.failureList.map(({ errorCode }) => errorCode)
+  const codes = (result: ReturnType<Bench['place']>) =>
+    result.failureList.map(({ errorCode }) => errorCode)
   const tooLarge = [limit('buy', '100000000', '60000'), market('sell', '100000000')]
 
   expect(codes(bench.place('1', tooLarge))).toEqual(['45112', '45112'])
-  const placed = Array.from({ length: 5 }, () => bench.place('1', [limit('buy', '100000', '59000')]))
+  const placed = Array.from({ length: 5 }, () =>
+    bench.place('1', [limit('buy', '100000', '59000')]),
+  )
   expect(placed.flatMap(codes)).toEqual(['45112', '45112'])
   bench.quote({ bid: 58_000, ask: 58_000.1, bidSize: 1e6, askSize: 1e6 })
   expect(bench.positions('1')).toHaveLength(1)

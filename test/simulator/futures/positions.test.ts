@@ -19,12 +19,9 @@ describe('hedge mode: side is the direction of the position', () => {
     ])
 
     expect(bench.positions('2')).toMatchObject([{ holdSide: 'short', total: '0.1' }])
-    expect(bench.fills('2').map(({ side, tradeSide, price }) => `${side}/${tradeSide} ${price}`)).toEqual([
-      'buy/open 60000.1',
-      'sell/open 60000',
-      'buy/close 60000',
-      'sell/close 60000.1',
-    ])
+    expect(
+      bench.fills('2').map(({ side, tradeSide, price }) => `${side}/${tradeSide} ${price}`),
+    ).toEqual(['buy/open 60000.1', 'sell/open 60000', 'buy/close 60000', 'sell/close 60000.1'])
   })
 
   test('closing without a position is refused', () => {
@@ -83,9 +80,13 @@ describe('one-way mode: one net position', () => {
 
     bench.place('1', [market('buy', '0.3'), market('sell', '0.5')])
 
-    expect(bench.positions('1')).toMatchObject([{ holdSide: 'short', total: '0.2', posMode: 'one_way_mode' }])
+    expect(bench.positions('1')).toMatchObject([
+      { holdSide: 'short', total: '0.2', posMode: 'one_way_mode' },
+    ])
     expect(
-      bench.fills('1').map(({ side, tradeSide, baseVolume }) => `${side} ${tradeSide} ${baseVolume}`),
+      bench
+        .fills('1')
+        .map(({ side, tradeSide, baseVolume }) => `${side} ${tradeSide} ${baseVolume}`),
     ).toEqual(['buy open 0.3', 'sell close 0.3', 'sell open 0.2'])
   })
 
@@ -94,7 +95,10 @@ describe('one-way mode: one net position', () => {
 
     bench.place('1', [market('buy', '0.3'), market('sell', '0.3')])
 
-    expect(bench.fills('1').map(({ tradeSide }) => tradeSide)).toEqual(['buy_single', 'sell_single'])
+    expect(bench.fills('1').map(({ tradeSide }) => tradeSide)).toEqual([
+      'buy_single',
+      'sell_single',
+    ])
   })
 
   test('a reduce-only order is cut to the position and never turns it', () => {
@@ -164,7 +168,10 @@ describe('a fill', () => {
     bench.place('1', [market('sell', '0.3')], { symbol: 'BTCUSD' })
 
     // 0.3 x (61000 - 60000.1) / 61000, cut to 12 decimals; fees are 0.06 % of the size, twice.
-    expect(bench.coin('1', 'BTC')).toMatchObject({ realisedProfit: '0.004917540984', fees: '0.00036' })
+    expect(bench.coin('1', 'BTC')).toMatchObject({
+      realisedProfit: '0.004917540984',
+      fees: '0.00036',
+    })
   })
 
   test('of a resting order pays the maker fee', () => {
@@ -173,7 +180,9 @@ describe('a fill', () => {
     bench.place('1', [limit('buy', '0.1', '59990')])
     bench.quote({ bid: 59_980, ask: 59_980.1 })
 
-    expect(bench.fills('1')).toMatchObject([{ tradeScope: 'maker', feeDetail: [{ totalFee: '-1.1998' }] }])
+    expect(bench.fills('1')).toMatchObject([
+      { tradeScope: 'maker', feeDetail: [{ totalFee: '-1.1998' }] },
+    ])
   })
 
   test('of a third of a position leaves nothing behind when the rest closes', () => {

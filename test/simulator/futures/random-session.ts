@@ -5,7 +5,10 @@ import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { type RequestOf } from '../../../src/protocol/endpoints.ts'
 import { type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
 import { type AccountSetup } from '../../../src/simulator/shared/account.ts'
-import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
+import {
+  createExchangeCore,
+  type ExchangeCore,
+} from '../../../src/simulator/futures/exchange-core.ts'
 import {
   buildInstruments,
   toMarketInstrument,
@@ -78,7 +81,11 @@ function recordedOptions(seed: number) {
       const prices = [open, Math.max(open, close, high), Math.min(open, close, low), close]
       const volume = random.integer(200)
       lines.push(
-        [SESSION_START_AT + minute * 60_000, ...prices.map((price) => price.toFixed(2)), volume].join(','),
+        [
+          SESSION_START_AT + minute * 60_000,
+          ...prices.map((price) => price.toFixed(2)),
+          volume,
+        ].join(','),
       )
       open = Number(close.toFixed(2))
     }
@@ -108,7 +115,11 @@ export function buildSession(seed: number, length: number): SessionStep[] {
   })
 }
 
-function runStep(core: ExchangeCore, random: Random, { at, index }: { at: number; index: number }): unknown {
+function runStep(
+  core: ExchangeCore,
+  random: Random,
+  { at, index }: { at: number; index: number },
+): unknown {
   const uid = String(1 + random.integer(4))
   const instrument = pick(random, sessionInstruments)
   const { symbol, productType, marginCoin } = instrument
@@ -128,14 +139,21 @@ function runStep(core: ExchangeCore, random: Random, { at, index }: { at: number
       at,
     )
   }
-  if (dice < 70) return placePlan(core, uid, randomPlan(core, random, { uid, instrument, at, index }), at)
+  if (dice < 70)
+    return placePlan(core, uid, randomPlan(core, random, { uid, instrument, at, index }), at)
   if (dice < 80) return core.answer('orderFills', { uid }, { productType, limit: '5' }, at)
-  if (dice < 90) return core.answer('singlePosition', { uid }, { productType, symbol, marginCoin }, at)
+  if (dice < 90)
+    return core.answer('singlePosition', { uid }, { productType, symbol, marginCoin }, at)
   if (dice < 95) return core.answer('tickers', NOBODY, { productType }, at)
   return core.advance(at)
 }
 
-function placePlan(core: ExchangeCore, uid: string, plan: PlacePlanOrderRequest, at: number): unknown {
+function placePlan(
+  core: ExchangeCore,
+  uid: string,
+  plan: PlacePlanOrderRequest,
+  at: number,
+): unknown {
   return core.carryOut(at, (state) => placePlanOrder(state, { uid }, plan), { uid })
 }
 
@@ -146,7 +164,11 @@ interface StepContext {
   readonly index: number
 }
 
-function randomBatch(core: ExchangeCore, random: Random, context: StepContext): RequestOf<'batchPlaceOrder'> {
+function randomBatch(
+  core: ExchangeCore,
+  random: Random,
+  context: StepContext,
+): RequestOf<'batchPlaceOrder'> {
   const { instrument, uid } = context
   const { symbol, productType, marginCoin } = instrument
   return {
@@ -186,10 +208,16 @@ function randomItem(
         }
       : { orderType: 'market' as const }),
     ...(random.integer(6) === 0 && {
-      presetStopLossPrice: text(ticks + (side === 'buy' ? -300 : 300), instrument.priceGrid.decimals),
+      presetStopLossPrice: text(
+        ticks + (side === 'buy' ? -300 : 300),
+        instrument.priceGrid.decimals,
+      ),
     }),
     ...(random.integer(6) === 0 && {
-      presetStopSurplusPrice: text(ticks + (side === 'buy' ? 300 : -300), instrument.priceGrid.decimals),
+      presetStopSurplusPrice: text(
+        ticks + (side === 'buy' ? 300 : -300),
+        instrument.priceGrid.decimals,
+      ),
     }),
     ...(random.integer(3) === 0 && {
       stpMode: pick(random, ['cancel_taker', 'cancel_maker', 'cancel_both'] as const),
@@ -202,13 +230,15 @@ function randomPlan(core: ExchangeCore, random: Random, context: StepContext) {
   const { uid, instrument, index } = context
   const { symbol, productType, marginCoin } = instrument
   const isTrailing = random.integer(3) === 0
-  const ticks = Math.round(lastPrice(core, context) / instrument.tickFloat) + random.integer(400) - 200
+  const ticks =
+    Math.round(lastPrice(core, context) / instrument.tickFloat) + random.integer(400) - 200
   return {
     planType: isTrailing ? ('track_plan' as const) : ('normal_plan' as const),
     symbol,
     productType,
     marginCoin,
-    marginMode: Number(uid) % 2 === 1 || symbol === 'ETHUSDT' ? ('crossed' as const) : ('isolated' as const),
+    marginMode:
+      Number(uid) % 2 === 1 || symbol === 'ETHUSDT' ? ('crossed' as const) : ('isolated' as const),
     size: text(1 + random.integer(100), instrument.sizeGrid.decimals),
     triggerPrice: text(ticks, instrument.priceGrid.decimals),
     triggerType: pick(random, ['fill_price', 'mark_price'] as const),
@@ -237,7 +267,11 @@ function text(units: number, decimals: number): string {
   return (Math.max(1, units) / 10 ** decimals).toFixed(decimals)
 }
 
-function account(uid: string, positionMode: AccountSetup['positionMode'], leverage: number): AccountSetup {
+function account(
+  uid: string,
+  positionMode: AccountSetup['positionMode'],
+  leverage: number,
+): AccountSetup {
   return {
     uid,
     label: `account ${uid}`,

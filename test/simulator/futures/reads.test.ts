@@ -1,7 +1,16 @@
 import { NOBODY } from '../../../src/simulator/shared/handlers.ts'
 import { describe, expect, test } from 'vitest'
 import { ticker } from '../../../src/protocol/futures/tickers.ts'
-import { Bench, DELIVERED, DELIVERY_AT, dataOf, limit, market, openAccount, START_AT } from './bench.ts'
+import {
+  Bench,
+  DELIVERED,
+  DELIVERY_AT,
+  dataOf,
+  limit,
+  market,
+  openAccount,
+  START_AT,
+} from './bench.ts'
 
 describe('fills', () => {
   function traded() {
@@ -12,7 +21,12 @@ describe('fills', () => {
     }
     const page = (query: object) =>
       dataOf(
-        bench.core.answer('orderFills', { uid: '1' }, { productType: 'USDT-FUTURES', ...query }, bench.now),
+        bench.core.answer(
+          'orderFills',
+          { uid: '1' },
+          { productType: 'USDT-FUTURES', ...query },
+          bench.now,
+        ),
       )
     return { bench, page }
   }
@@ -36,7 +50,12 @@ describe('fills', () => {
     const boundAt = START_AT + 60_000
     const bench = new Bench({}, [{ ...openAccount('1', 'one_way_mode'), boundAt }])
     const ask = (query: object) =>
-      bench.core.answer('orderFills', { uid: '1' }, { productType: 'USDT-FUTURES', ...query }, bench.now)
+      bench.core.answer(
+        'orderFills',
+        { uid: '1' },
+        { productType: 'USDT-FUTURES', ...query },
+        bench.now,
+      )
     bench.place('1', [market('buy', '0.01')])
     bench.wait(boundAt - bench.now)
     expect(ask({})).toMatchObject({ ok: true, data: { fillList: [] } })
@@ -64,7 +83,9 @@ describe('fills', () => {
     expect(page({ symbol: 'ETHUSDT' }).fillList).toHaveLength(1)
     expect(page({}).fillList).toHaveLength(8)
     const times = page({ symbol: 'BTCUSDT' }).fillList.map(({ cTime }) => cTime)
-    expect(page({ symbol: 'BTCUSDT', startTime: times[3], endTime: times[1] }).fillList).toHaveLength(3)
+    expect(
+      page({ symbol: 'BTCUSDT', startTime: times[3], endTime: times[1] }).fillList,
+    ).toHaveLength(3)
     expect(page({ endTime: String(START_AT) }).fillList).toHaveLength(0)
     expect(
       bench.core.answer('orderFills', { uid: '1' }, { productType: 'COIN-FUTURES' }, bench.now),
@@ -91,7 +112,8 @@ describe('fills', () => {
     expect(count({ endTime: String(threeMonthsAfter) })).toBe(7)
     expect(count({ endTime: String(threeMonthsAfter + 1) })).toBe(6)
     const at = (now: number) =>
-      dataOf(bench.core.answer('orderFills', { uid: '1' }, { productType: 'USDT-FUTURES' }, now)).fillList
+      dataOf(bench.core.answer('orderFills', { uid: '1' }, { productType: 'USDT-FUTURES' }, now))
+        .fillList
     expect(at(threeMonthsAfter)).toHaveLength(7)
     expect(at(threeMonthsAfter + 1)).toHaveLength(6)
   })
@@ -99,7 +121,12 @@ describe('fills', () => {
   test('with an unknown symbol, or from the end to the start, are refused', () => {
     const { bench } = traded()
     const ask = (query: object) =>
-      bench.core.answer('orderFills', { uid: '1' }, { productType: 'USDT-FUTURES', ...query }, bench.now)
+      bench.core.answer(
+        'orderFills',
+        { uid: '1' },
+        { productType: 'USDT-FUTURES', ...query },
+        bench.now,
+      )
 
     expect(ask({ symbol: 'NOPEUSDT' })).toMatchObject({ ok: false, code: '40034' })
     expect(ask({ symbol: 'BTCUSD' })).toMatchObject({ ok: false, code: '40034' })
@@ -135,7 +162,9 @@ describe('tickers', () => {
   test('have every field of the document and the mark price, as strings', () => {
     const bench = new Bench()
 
-    const rows = dataOf(bench.core.answer('tickers', NOBODY, { productType: 'COIN-FUTURES' }, bench.now))
+    const rows = dataOf(
+      bench.core.answer('tickers', NOBODY, { productType: 'COIN-FUTURES' }, bench.now),
+    )
 
     expect(rows.map(({ symbol }) => symbol)).toEqual(['BTCUSD', DELIVERED])
     for (const row of rows) {
@@ -190,7 +219,8 @@ describe('tickers', () => {
 describe('the long/short ratio', () => {
   test('is a series that time does not rewrite', () => {
     const bench = new Bench()
-    const read = () => dataOf(bench.core.answer('longShortRatio', NOBODY, { symbol: 'BTCUSDT' }, bench.now))
+    const read = () =>
+      dataOf(bench.core.answer('longShortRatio', NOBODY, { symbol: 'BTCUSDT' }, bench.now))
 
     const before = read()
     bench.wait(3 * 3_600_000)
@@ -199,7 +229,9 @@ describe('the long/short ratio', () => {
     expect(before).toHaveLength(24)
     expect(after.slice(0, 21)).toEqual(before.slice(3))
     expect(
-      before.every(({ longShortRatio }) => Number(longShortRatio) > 0.2 && Number(longShortRatio) < 3),
+      before.every(
+        ({ longShortRatio }) => Number(longShortRatio) > 0.2 && Number(longShortRatio) < 3,
+      ),
     ).toBe(true)
     expect(
       dataOf(
@@ -246,7 +278,9 @@ describe('a deposit', () => {
       sum: '0',
       outside: '-20000.123456789012345678',
     })
-    expect(() => bench.core.deposit('1', { coin: 'USDT', amount: '-1' }, bench.now)).toThrow(RangeError)
+    expect(() => bench.core.deposit('1', { coin: 'USDT', amount: '-1' }, bench.now)).toThrow(
+      RangeError,
+    )
     expect(() => bench.core.ledger('99')).toThrow(/SIMULATOR_UNKNOWN/)
   })
 })

@@ -1,7 +1,10 @@
 import { NOBODY } from '../../../src/simulator/shared/handlers.ts'
 import { describe, expect, test } from 'vitest'
 import { createRandom } from '../../../src/lib/random.ts'
-import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
+import {
+  createExchangeCore,
+  type ExchangeCore,
+} from '../../../src/simulator/futures/exchange-core.ts'
 import {
   buildInstruments,
   nextQuarterlyDelivery,
@@ -19,7 +22,10 @@ const INSTRUMENTS = buildInstruments(nextQuarterlyDelivery(START_AT)).filter(
 )
 
 /** Hourly candles of a price that wanders around 2600, with further columns where they are given. */
-function hours(count: number, extra?: { readonly names: string; readonly row: (hour: number) => string }) {
+function hours(
+  count: number,
+  extra?: { readonly names: string; readonly row: (hour: number) => string },
+) {
   const random = createRandom('hours')
   const lines = [`ts_ms,open,high,low,close,volume${extra ? `,${extra.names}` : ''}`]
   let open = 260_000
@@ -28,27 +34,41 @@ function hours(count: number, extra?: { readonly names: string; readonly row: (h
     const high = Math.max(open, close) + random.integer(500)
     const low = Math.min(open, close) - random.integer(500)
     const prices = [open, high, low, close].map((ticks) => ticks / 100)
-    lines.push([START_AT + hour * HOUR_MS, ...prices, 9000, ...(extra ? [extra.row(hour)] : [])].join(','))
+    lines.push(
+      [START_AT + hour * HOUR_MS, ...prices, 9000, ...(extra ? [extra.row(hour)] : [])].join(','),
+    )
     open = close
   }
   return lines.join('\n')
 }
 
 function openCore(text: string, speed = 1): ExchangeCore {
-  const recordings = [parseRecording({ bytes: Buffer.from(text), source: 'hours.csv', symbol: ETH.symbol })]
+  const recordings = [
+    parseRecording({ bytes: Buffer.from(text), source: 'hours.csv', symbol: ETH.symbol }),
+  ]
   return createExchangeCore({
     instruments: INSTRUMENTS,
     accounts: [openAccount('1', 'one_way_mode', { balances: { USDT: '100000' }, leverage: 2 })],
     market: () =>
       new RecordedMarket({
-        ...{ recordings, speed, startAt: START_AT, instruments: [instrumentRow()], fallback: { seed: 1 } },
+        recordings,
+        speed,
+        startAt: START_AT,
+        instruments: [instrumentRow()],
+        fallback: { seed: 1 },
       }),
     seed: 1,
   })
 }
 
 function instrumentRow() {
-  return { symbol: ETH.symbol, tickSize: '0.01', lotSize: '0.01', startPrice: '1', dailyTurnover: 2e9 }
+  return {
+    symbol: ETH.symbol,
+    tickSize: '0.01',
+    lotSize: '0.01',
+    startPrice: '1',
+    dailyTurnover: 2e9,
+  }
 }
 
 function advance(core: ExchangeCore, now: number): void {
@@ -80,7 +100,10 @@ function funding(core: ExchangeCore): number {
 function tradedValue(core: ExchangeCore, now: number): number {
   const request = { productType: ETH.productType, startTime: String(now - HOUR_MS) }
   const { fillList } = dataOf(core.answer('orderFills', { uid: '1' }, request, now))
-  return fillList.reduce((sum, { price, baseVolume }) => sum + Number(price) * Number(baseVolume), 0)
+  return fillList.reduce(
+    (sum, { price, baseVolume }) => sum + Number(price) * Number(baseVolume),
+    0,
+  )
 }
 
 describe('a position held for a year of recorded prices', () => {
@@ -123,7 +146,10 @@ describe('what a recording says beside prices', () => {
 
     const tickers = (now: number) =>
       dataOf(core.answer('tickers', NOBODY, { productType: 'USDT-FUTURES' }, now))[0]
-    expect(tickers(START_AT + 2.5 * HOUR_MS)).toMatchObject({ markPrice: '3001', fundingRate: '0.0003' })
+    expect(tickers(START_AT + 2.5 * HOUR_MS)).toMatchObject({
+      markPrice: '3001',
+      fundingRate: '0.0003',
+    })
     advance(core, START_AT + 8 * HOUR_MS)
     expect(funding(core)).toBeCloseTo(-3 * 3007 * 0.0003, 8)
     advance(core, START_AT + 16 * HOUR_MS)
@@ -147,7 +173,12 @@ describe('a volume beyond counting', () => {
     const core = openCore(hours(30).replaceAll(',9000', ',1000000000000'))
 
     const ticker = dataOf(
-      core.answer('tickers', { uid: '1' }, { productType: 'USDT-FUTURES' }, START_AT + 29 * HOUR_MS),
+      core.answer(
+        'tickers',
+        { uid: '1' },
+        { productType: 'USDT-FUTURES' },
+        START_AT + 29 * HOUR_MS,
+      ),
     )[0]
 
     expect(Number(ticker?.baseVolume) / (24 * 1e8)).toBeCloseTo(1, 0)

@@ -42,7 +42,11 @@ function everything(
   }
 }
 
-function playUninterrupted(seed: number, length: number, settings: Partial<CoreSettings>): unknown[] {
+function playUninterrupted(
+  seed: number,
+  length: number,
+  settings: Partial<CoreSettings>,
+): unknown[] {
   const core = openSession({ seed, settings })
   const answers = buildSession(seed, length).map(({ run }) => run(core))
   return [...answers, everything(core, { seed, length })]
@@ -92,20 +96,23 @@ describe('a core that is killed and loaded from its store answers like one that 
     expect(actual).toEqual(expected)
   })
 
-  test.each(shareOf([33, 31, 32, 34], 4))('killed at random moments of a long session, seed %i', (seed) => {
-    const random = createRandom(`kill/${seed}`)
-    const expected = playUninterrupted(seed, 1500, {})
+  test.each(shareOf([33, 31, 32, 34], 4))(
+    'killed at random moments of a long session, seed %i',
+    (seed) => {
+      const random = createRandom(`kill/${seed}`)
+      const expected = playUninterrupted(seed, 1500, {})
 
-    const actual = playInterrupted({
-      seed,
-      length: 1500,
-      settings: {},
-      store: createMemoryStore(),
-      isKilled: () => random.integer(60) === 0,
-    })
+      const actual = playInterrupted({
+        seed,
+        length: 1500,
+        settings: {},
+        store: createMemoryStore(),
+        isKilled: () => random.integer(60) === 0,
+      })
 
-    expect(actual).toEqual(expected)
-  })
+      expect(actual).toEqual(expected)
+    },
+  )
 
   test('kept in a SQLite file', () => {
     const folder = mkdtempSync(join(tmpdir(), 'core-store-'))
@@ -186,7 +193,9 @@ test('a file that another simulator has open is refused', () => {
   const file = join(folder, 'simulator.db')
   const store = new SqliteStore(file)
 
-  expect(() => new SqliteStore(file)).toThrow(/SIMULATOR_STORE_UNUSABLE[^]*stop the other simulator/)
+  expect(() => new SqliteStore(file)).toThrow(
+    /SIMULATOR_STORE_UNUSABLE[^]*stop the other simulator/,
+  )
   store.close()
   new SqliteStore(file).close()
 })
@@ -209,7 +218,9 @@ test('a full disk is named, and what was stored before it stays', ({ skip, onTes
     ])
 
   for (let times = 0; times < 2; times++) {
-    expect(fill).toThrow(/SIMULATOR_STORE_UNWRITABLE[^]*database or disk is full[^]*free disk space/)
+    expect(fill).toThrow(
+      /SIMULATOR_STORE_UNWRITABLE[^]*database or disk is full[^]*free disk space/,
+    )
   }
   expect(store.load()).toEqual([{ table: 'things', id: 'first', json: '1' }])
   store.close()
@@ -229,12 +240,14 @@ test('a paused core stays paused over a restart, and its market goes on from whe
   expect(after.isPaused).toBe(false)
   const lastPrices = (reply: typeof quote) =>
     reply.ok ? reply.data.map(({ lastPr, ts }) => [lastPr, ts]) : []
-  expect(lastPrices(after.answer('tickers', NOBODY, { productType: 'USDT-FUTURES' }, resumedAt))).toEqual(
-    lastPrices(quote),
-  )
+  expect(
+    lastPrices(after.answer('tickers', NOBODY, { productType: 'USDT-FUTURES' }, resumedAt)),
+  ).toEqual(lastPrices(quote))
   after.advance(resumedAt + 10_000)
   expect(
-    lastPrices(after.answer('tickers', NOBODY, { productType: 'USDT-FUTURES' }, resumedAt + 10_000)),
+    lastPrices(
+      after.answer('tickers', NOBODY, { productType: 'USDT-FUTURES' }, resumedAt + 10_000),
+    ),
   ).not.toEqual(lastPrices(quote))
 })
 
@@ -262,8 +275,13 @@ describe('a store that does not fit is refused with what to do', () => {
 
     openSession({ seed: 5, store })
     const written = store.load()?.find(({ table, id }) => table === 'meta' && id === 'version')
-    const market = JSON.parse(store.load()?.find(({ id }) => id === 'market')?.json ?? '') as MarketRow
-    const recorded = { ...market, market: { ...market.market, identity: 'recorded:0123456789ab:x1' } }
+    const market = JSON.parse(
+      store.load()?.find(({ id }) => id === 'market')?.json ?? '',
+    ) as MarketRow
+    const recorded = {
+      ...market,
+      market: { ...market.market, identity: 'recorded:0123456789ab:x1' },
+    }
     store.save([ofBefore, { table: 'meta', id: 'market', json: JSON.stringify(recorded) }])
 
     expect(written?.json).toBe('6')
@@ -282,7 +300,9 @@ describe('a store that does not fit is refused with what to do', () => {
     const store = createMemoryStore()
     openSession({ seed: 5, store })
     const row = store.load()?.find(({ table }) => table === 'accounts')
-    store.save([{ table: 'accounts', id: '99', json: row?.json?.replace('"uid":"1"', '"uid":"99"') }])
+    store.save([
+      { table: 'accounts', id: '99', json: row?.json?.replace('"uid":"1"', '"uid":"99"') },
+    ])
 
     expect(() => openSession({ seed: 5, store })).toThrow(/SIMULATOR_ACCOUNT_MISSING/)
   })

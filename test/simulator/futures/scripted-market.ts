@@ -16,7 +16,10 @@ export class ScriptedMarket implements Market {
   readonly #symbols: readonly string[]
   #steps: MarketStep[] = []
 
-  constructor(symbols: readonly string[], { endings, funding }: Pick<Market, 'endings' | 'funding'> = {}) {
+  constructor(
+    symbols: readonly string[],
+    { endings, funding }: Pick<Market, 'endings' | 'funding'> = {},
+  ) {
     this.#symbols = symbols
     this.endings = endings ?? new Map()
     this.funding = funding ?? new Map()

@@ -181,9 +181,13 @@ describe('modify-plan-order', () => {
     const other = dataOf(bench.placePlan('1', { clientOid: 'other' }))
 
     expect(modify({ newSize: '0.02' })).toEqual({ ok: true, data: { orderId, clientOid: 'plan' } })
-    expect(modify({ clientOid: 'other', newSize: '0.02' })).toMatchObject({ data: { clientOid: 'plan' } })
+    expect(modify({ clientOid: 'other', newSize: '0.02' })).toMatchObject({
+      data: { clientOid: 'plan' },
+    })
     const byClientOid = { clientOid: 'other', productType: 'USDT-FUTURES' as const }
-    expect(bench.core.answer('modifyPlanOrder', { uid: '1' }, byClientOid, bench.now)).toMatchObject({
+    expect(
+      bench.core.answer('modifyPlanOrder', { uid: '1' }, byClientOid, bench.now),
+    ).toMatchObject({
       data: { orderId: other.orderId },
     })
   })
@@ -194,7 +198,12 @@ describe('modify-plan-order', () => {
     expect(modify({ orderId: '119999999999999999' })).toMatchObject({ code: '43025' })
     expect(modify({ productType: 'COIN-FUTURES' })).toMatchObject({ code: '43025' })
     expect(
-      bench.core.answer('modifyPlanOrder', { uid: '2' }, { orderId, productType: 'USDT-FUTURES' }, bench.now),
+      bench.core.answer(
+        'modifyPlanOrder',
+        { uid: '2' },
+        { orderId, productType: 'USDT-FUTURES' },
+        bench.now,
+      ),
     ).toMatchObject({ code: '43025' })
     bench.quote({ bid: 61_000, ask: 61_000.1 })
     expect(modify({ newSize: '0.02' })).toMatchObject({ code: '43026' })
@@ -257,11 +266,20 @@ describe('modify-plan-order', () => {
     ['a callback above 10', trailing, { newCallbackRatio: '10.1' }, '40020'],
     ['an exit’s price without its type', {}, { newStopLossTriggerPrice: '59000' }, '40019'],
     ['an exit’s type without any exit', {}, { newStopLossTriggerType: 'mark_price' }, '40019'],
-    ['an exit’s execution price without any exit', {}, { newStopLossExecutePrice: '59000' }, '40019'],
+    [
+      'an exit’s execution price without any exit',
+      {},
+      { newStopLossExecutePrice: '59000' },
+      '40019',
+    ],
     [
       'an exit’s type on a trailing order',
       trailing,
-      { newCallbackRatio: '1', newStopLossTriggerPrice: '59000', newStopLossTriggerType: 'mark_price' },
+      {
+        newCallbackRatio: '1',
+        newStopLossTriggerPrice: '59000',
+        newStopLossTriggerType: 'mark_price',
+      },
       '40017',
     ],
     [
@@ -285,6 +303,8 @@ describe('modify-plan-order', () => {
   test('accepts a trailing order’s exit by price alone', () => {
     const { modify } = planned(trailing)
 
-    expect(modify({ newCallbackRatio: '2', newStopLossTriggerPrice: '59000' })).toMatchObject({ ok: true })
+    expect(modify({ newCallbackRatio: '2', newStopLossTriggerPrice: '59000' })).toMatchObject({
+      ok: true,
+    })
   })
 })

@@ -58,7 +58,11 @@ test.each([
 
 test.each([
   ['a client that is not on the whitelist', gatewayRequest(BERT, PARTS), 403],
-  ['an unknown key', gatewayRequest({ gateway: { key: 'k', secret: 's', isWhitelisted: true } }, PARTS), 403],
+  [
+    'an unknown key',
+    gatewayRequest({ gateway: { key: 'k', secret: 's', isWhitelisted: true } }, PARTS),
+    403,
+  ],
   ['a key of the other scheme', gatewayRequest(ANNA, PARTS, { 'x-api-key': ANNA.key }), 403],
   ['a wrong signature', gatewayRequest(ANNA, PARTS, { 'x-api-signature': 'x' }), 403],
   ['a body that was changed', { ...gatewayRequest(ANNA, PARTS), body: '{"z":1,"a":"é"}' }, 403],
@@ -72,7 +76,11 @@ test.each([
   ['a body that is no object', gatewayRequest(ANNA, { ...PARTS, body: '[]' }), 400],
   ['a body that is no JSON', gatewayRequest(ANNA, { ...PARTS, body: '{' }), 400],
   ['a body nested a thousand deep', gatewayRequest(ANNA, { ...PARTS, body: DEEP }), 400],
-  ['a form', gatewayRequest(ANNA, PARTS, { 'content-type': 'application/x-www-form-urlencoded' }), 400],
+  [
+    'a form',
+    gatewayRequest(ANNA, PARTS, { 'content-type': 'application/x-www-form-urlencoded' }),
+    400,
+  ],
 ])('%s is answered with its HTTP status', async (_what, request, status) => {
   expect(await ask(request)).toMatchObject({ status, code: String(status), data: null })
 })

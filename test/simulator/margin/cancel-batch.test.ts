@@ -11,10 +11,18 @@ function openTwo() {
   const second = bench.place('isolated', { price: '51000', baseSize: '0.01', clientOid: 'second' })
   const crossed = bench.place('crossed', { price: '50000', baseSize: '0.01', clientOid: 'crossed' })
   const ether = bench.place('isolated', {
-    ...{ symbol: 'ETHUSDT', price: '2000', baseSize: '0.1', clientOid: 'ether' },
+    symbol: 'ETHUSDT',
+    price: '2000',
+    baseSize: '0.1',
+    clientOid: 'ether',
   })
   const cancel = (orderIdList: { orderId?: string; clientOid?: string; clientId?: string }[]) =>
-    bench.service.answer('isolatedBatchCancelOrders', ALICE, { symbol: 'BTCUSDT', orderIdList }, bench.now)
+    bench.service.answer(
+      'isolatedBatchCancelOrders',
+      ALICE,
+      { symbol: 'BTCUSDT', orderIdList },
+      bench.now,
+    )
   return { bench, first, second, crossed, ether, cancel }
 }
 
@@ -29,7 +37,10 @@ describe('cancelling isolated orders in batch', () => {
 
     const result = dataOf(cancel([itemOf(first)]))
 
-    expect(result).toEqual({ successList: [{ orderId: first, clientOid: 'first' }], failureList: [] })
+    expect(result).toEqual({
+      successList: [{ orderId: first, clientOid: 'first' }],
+      failureList: [],
+    })
     expect(bench.order(first).status).toBe('cancelled')
     expect(bench.coin('isolated', 'USDT')).toMatchObject({ available: '9490', frozen: '510' })
     expect(endpoints.isolatedBatchCancelOrders.response.safeParse(result).success).toBe(true)
@@ -40,17 +51,19 @@ describe('cancelling isolated orders in batch', () => {
 
     const result = dataOf(
       cancel([
-        ...[
-          { clientOid: 'nobody' },
-          { orderId: first },
-          { orderId: first },
-          { orderId: '130000000000009999' },
-        ],
-        ...[
-          { orderId: second, clientOid: 'first' },
-          { orderId: crossed },
-          { orderId: ether, clientOid: 'ether' },
-        ],
+        { clientOid: 'nobody' },
+        { orderId: first },
+        { orderId: first },
+        { orderId: '130000000000009999' },
+        {
+          orderId: second,
+          clientOid: 'first',
+        },
+        { orderId: crossed },
+        {
+          orderId: ether,
+          clientOid: 'ether',
+        },
       ]),
     )
 
@@ -80,22 +93,34 @@ describe('cancelling isolated orders in batch', () => {
     ])
     expect([crossed, ether].map((id) => bench.order(id).status)).toEqual(['live', 'live'])
     expect(
-      dataOf(bench.service.answer('isolatedBatchCancelOrders', ALICE, { symbol: 'BTCUSDT' }, bench.now)),
+      dataOf(
+        bench.service.answer('isolatedBatchCancelOrders', ALICE, { symbol: 'BTCUSDT' }, bench.now),
+      ),
     ).toEqual({
-      ...{ successList: [], failureList: [] },
+      successList: [],
+      failureList: [],
     })
   })
 
   test('gives back the loan that the order did not use', () => {
     const bench = new MarginBench()
     bench.deposit('isolated', 'USDT', '500')
-    const order = { price: '50000', baseSize: '0.02', loanType: 'autoLoan', clientOid: 'lent' } as const
+    const order = {
+      price: '50000',
+      baseSize: '0.02',
+      loanType: 'autoLoan',
+      clientOid: 'lent',
+    } as const
     bench.place('isolated', order)
     expect(bench.coin('isolated', 'USDT')).toMatchObject({ frozen: '1000', borrowed: '500' })
 
     bench.service.answer('isolatedBatchCancelOrders', ALICE, { symbol: 'BTCUSDT' }, bench.now)
 
-    expect(bench.coin('isolated', 'USDT')).toMatchObject({ available: '500', frozen: '0', borrowed: '0' })
+    expect(bench.coin('isolated', 'USDT')).toMatchObject({
+      available: '500',
+      frozen: '0',
+      borrowed: '0',
+    })
     expect(bench.defects()).toEqual([])
   })
 
@@ -104,7 +129,8 @@ describe('cancelling isolated orders in batch', () => {
     const request = { symbol: 'BTCUSDT', orderIdList: [{ orderId: first }] }
 
     expect(
-      dataOf(bench.service.answer('isolatedBatchCancelOrders', BOB, request, bench.now)).successList,
+      dataOf(bench.service.answer('isolatedBatchCancelOrders', BOB, request, bench.now))
+        .successList,
     ).toEqual([])
     expect(bench.order(first).status).toBe('live')
   })
@@ -133,15 +159,18 @@ describe('cancelling isolated orders in batch', () => {
     ['an unknown symbol', { symbol: 'XRPUSDT' }, '40034 Parameter XRPUSDT does not exist'],
     [
       '51 items',
-      { symbol: 'BTCUSDT', orderIdList: Array.from({ length: 51 }, () => ({ clientOid: 'first' })) },
+      {
+        symbol: 'BTCUSDT',
+        orderIdList: Array.from({ length: 51 }, () => ({ clientOid: 'first' })),
+      },
       '40912 single cancel cannot exceed 50',
     ],
   ])('is refused with %s', (_, request, refusal) => {
     const { bench, first } = openTwo()
 
-    expect(refusalOf(bench.service.answer('isolatedBatchCancelOrders', ALICE, request, bench.now))).toBe(
-      refusal,
-    )
+    expect(
+      refusalOf(bench.service.answer('isolatedBatchCancelOrders', ALICE, request, bench.now)),
+    ).toBe(refusal)
     expect(bench.order(first).status).toBe('live')
   })
 })

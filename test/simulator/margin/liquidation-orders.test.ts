@@ -9,7 +9,10 @@ beforeAll(() => {
   bench = new MarginBench({ demoPast: true })
 })
 
-const OLDER = { startTime: String(START_AT - 150 * DAY_MS), endTime: String(START_AT - 60 * DAY_MS) }
+const OLDER = {
+  startTime: String(START_AT - 150 * DAY_MS),
+  endTime: String(START_AT - 60 * DAY_MS),
+}
 
 function page(mode: 'isolated' | 'crossed', query: LiquidationQuery) {
   const reply =
@@ -25,7 +28,10 @@ describe.each(['isolated', 'crossed'] as const)('%s liquidation orders', (mode) 
     ['place_order', 100],
     ['swap', 50],
   ] as const)('of type %s come %i a page', (type, limit) => {
-    const { rows, idLessThan, data } = page(mode, limit === 100 ? { type } : { type, limit: String(limit) })
+    const { rows, idLessThan, data } = page(
+      mode,
+      limit === 100 ? { type } : { type, limit: String(limit) },
+    )
 
     expect(rows).toHaveLength(limit)
     expect(idLessThan).toBe(rows.at(-1)?.orderId)
@@ -56,7 +62,11 @@ describe.each(['isolated', 'crossed'] as const)('%s liquidation orders', (mode) 
       const paged: string[] = []
       let idLessThan: string | undefined
       for (let index = 0; index < 50; index++) {
-        const next = page(mode, { type, limit: '7', ...(idLessThan === undefined ? {} : { idLessThan }) })
+        const next = page(mode, {
+          type,
+          limit: '7',
+          ...(idLessThan === undefined ? {} : { idLessThan }),
+        })
         if (next.rows.length === 0) break
         paged.push(...next.rows.map(({ orderId }) => orderId))
         idLessThan = next.idLessThan ?? undefined
@@ -87,9 +97,15 @@ describe.each(['isolated', 'crossed'] as const)('%s liquidation orders', (mode) 
       new Set(['BTC USDT']),
     )
     for (const row of rows) {
-      expect([row.symbol, row.side, row.price, row.size, row.amount, row.priceAvg, row.fillSize]).toEqual(
-        Array.from({ length: 7 }, () => ''),
-      )
+      expect([
+        row.symbol,
+        row.side,
+        row.price,
+        row.size,
+        row.amount,
+        row.priceAvg,
+        row.fillSize,
+      ]).toEqual(Array.from({ length: 7 }, () => ''))
     }
   })
 
@@ -98,9 +114,15 @@ describe.each(['isolated', 'crossed'] as const)('%s liquidation orders', (mode) 
     const older = page(mode, { ...OLDER, limit: '500' }).rows
     const newest = page(mode, { endTime: String(START_AT), limit: '500' }).rows
 
-    expect(Math.min(...recent.map(({ cTime }) => Number(cTime)))).toBeGreaterThan(START_AT - 90 * DAY_MS)
-    expect(Math.max(...older.map(({ cTime }) => Number(cTime)))).toBeLessThanOrEqual(START_AT - 60 * DAY_MS)
-    expect(Math.min(...older.map(({ cTime }) => Number(cTime)))).toBeLessThan(START_AT - 90 * DAY_MS)
+    expect(Math.min(...recent.map(({ cTime }) => Number(cTime)))).toBeGreaterThan(
+      START_AT - 90 * DAY_MS,
+    )
+    expect(Math.max(...older.map(({ cTime }) => Number(cTime)))).toBeLessThanOrEqual(
+      START_AT - 60 * DAY_MS,
+    )
+    expect(Math.min(...older.map(({ cTime }) => Number(cTime)))).toBeLessThan(
+      START_AT - 90 * DAY_MS,
+    )
     expect(newest).toEqual(recent)
   })
 
@@ -149,7 +171,9 @@ describe('the made-up past', () => {
       return fromCoin === 'ETH' ? sum - Number(fromSize) : sum
     }, 0)
 
-    const ether = coins.find(({ balance, coin }) => balance === 'isolated:ETHUSDT' && coin === 'ETH')
+    const ether = coins.find(
+      ({ balance, coin }) => balance === 'isolated:ETHUSDT' && coin === 'ETH',
+    )
     expect(Number(ether?.bookings.conversion)).toBeCloseTo(swapped, 8)
   })
 
@@ -171,7 +195,9 @@ describe('the made-up past', () => {
 
   test('lies before the start, and later ids are later', () => {
     const { openOrders, endedOrders } = marginLedger(bench.service.state, ALICE.uid)
-    const orders = [...openOrders, ...endedOrders].toSorted((a, b) => (a.orderId < b.orderId ? -1 : 1))
+    const orders = [...openOrders, ...endedOrders].toSorted((a, b) =>
+      a.orderId < b.orderId ? -1 : 1,
+    )
     const times = orders.map(({ cTime }) => Number(cTime))
 
     expect(times).toEqual(times.toSorted((a, b) => a - b))
@@ -189,10 +215,15 @@ describe('the made-up past', () => {
 test('records beyond the maximum are forgotten, oldest first', () => {
   const small = new MarginBench({ demoPast: true, recordsMax: 10 })
 
-  expect(marginLedger(small.service.state, ALICE.uid).liquidations).toEqual({ isolated: 10, crossed: 10 })
+  expect(marginLedger(small.service.state, ALICE.uid).liquidations).toEqual({
+    isolated: 10,
+    crossed: 10,
+  })
   const records = small
     .stored()
     .filter(({ table }) => table === 'margin_records')
     .map(({ json }) => JSON.parse(json ?? '') as { uid: string; mode: string })
-  expect(records.filter(({ uid, mode }) => uid === ALICE.uid && mode === 'isolated')).toHaveLength(10)
+  expect(records.filter(({ uid, mode }) => uid === ALICE.uid && mode === 'isolated')).toHaveLength(
+    10,
+  )
 })

@@ -13,11 +13,17 @@ describe('an isolated balance', () => {
 
     bench.show('BTCUSDT', '56100', '56101')
     expect(bench.records('isolated', 'place_order')).toEqual([])
-    expect(Number(marginLedger(bench.service.state, ALICE.uid).balances[0]?.riskRatio)).toBeGreaterThan(0.98)
+    expect(
+      Number(marginLedger(bench.service.state, ALICE.uid).balances[0]?.riskRatio),
+    ).toBeGreaterThan(0.98)
     bench.show('BTCUSDT', '56050', '56051')
 
     expect(bench.records('isolated', 'place_order')).toHaveLength(1)
-    expect(bench.coin('isolated', 'USDT')).toMatchObject({ frozen: '0', borrowed: '0', interest: '0' })
+    expect(bench.coin('isolated', 'USDT')).toMatchObject({
+      frozen: '0',
+      borrowed: '0',
+      interest: '0',
+    })
   })
 
   test('that is long sells all its base coin, pays, and swaps the dust', () => {
@@ -31,10 +37,21 @@ describe('an isolated balance', () => {
     const [order, ...others] = bench.records('isolated', 'place_order')
     expect(others).toEqual([])
     expect(order).toEqual({
-      ...{ symbol: 'BTCUSDT', orderType: 'market', side: 'liquidation-sell', orderId: order?.orderId },
-      ...{ priceAvg: '56000', price: '56000', fillSize: '0.149847', size: '0.149847', amount: '8391.432' },
-      ...{ fromCoin: '', toCoin: '', fromSize: '', toSize: '' },
-      ...{ cTime: String(bench.now), uTime: String(bench.now) },
+      symbol: 'BTCUSDT',
+      orderType: 'market',
+      side: 'liquidation-sell',
+      orderId: order?.orderId,
+      priceAvg: '56000',
+      price: '56000',
+      fillSize: '0.149847',
+      size: '0.149847',
+      amount: '8391.432',
+      fromCoin: '',
+      toCoin: '',
+      fromSize: '',
+      toSize: '',
+      cTime: String(bench.now),
+      uTime: String(bench.now),
     })
     expect(bench.coin('isolated', 'BTC').available).toBe('0')
     expect(bench.defects()).toEqual([])
@@ -52,12 +69,23 @@ describe('an isolated balance', () => {
     expect(order).toMatchObject({ side: 'liquidation-buy', priceAvg: '65001' })
     const [swap] = bench.records('isolated', 'swap')
     expect(swap).toMatchObject({
-      ...{ symbol: '', orderType: '', side: '', priceAvg: '', price: '', fillSize: '', size: '', amount: '' },
-      ...{ fromCoin: 'BTC', toCoin: 'USDT' },
+      symbol: '',
+      orderType: '',
+      side: '',
+      priceAvg: '',
+      price: '',
+      fillSize: '',
+      size: '',
+      amount: '',
+      fromCoin: 'BTC',
+      toCoin: 'USDT',
     })
     expect(Number(swap?.fromSize)).toBeGreaterThan(0)
     expect(bench.coin('isolated', 'BTC')).toEqual({
-      ...{ available: '0', frozen: '0', borrowed: '0', interest: '0' },
+      available: '0',
+      frozen: '0',
+      borrowed: '0',
+      interest: '0',
     })
     expect(bench.defects()).toEqual([])
   })
@@ -70,7 +98,10 @@ describe('an isolated balance', () => {
     bench.show('BTCUSDT', '40000', '40001')
 
     expect(bench.coin('isolated', 'USDT')).toEqual({
-      ...{ available: '0', frozen: '0', borrowed: '0', interest: '0' },
+      available: '0',
+      frozen: '0',
+      borrowed: '0',
+      interest: '0',
     })
     const usdt = bench.wallet.statement(ALICE.uid).find(({ coin }) => coin === 'USDT')
     expect(Number(usdt?.bookings.insurance)).toBeGreaterThan(1900)
@@ -101,12 +132,20 @@ describe('an isolated balance', () => {
     // 0.89 are displayed, and 2.997 sold: four levels, a hundredth apart.
     const [forced, ...others] = bench.records('isolated', 'place_order')
     expect(others).toEqual([])
-    expect(forced).toMatchObject({ price: '56000', fillSize: forced?.size ?? '', cTime: String(bench.now) })
+    expect(forced).toMatchObject({
+      price: '56000',
+      fillSize: forced?.size ?? '',
+      cTime: String(bench.now),
+    })
     expect(Number(forced?.size)).toBeGreaterThan(2.99)
     expect(Number(forced?.priceAvg)).toBeCloseTo(55_999.987, 2)
     expect(bench.order(forced?.orderId ?? '')).toMatchObject({
-      ...{ side: 'sell', status: 'filled', enterPointSource: 'SYS', orderType: 'market' },
-      ...{ price: '56000', loanType: 'autoRepay' },
+      side: 'sell',
+      status: 'filled',
+      enterPointSource: 'SYS',
+      orderType: 'market',
+      price: '56000',
+      loanType: 'autoRepay',
     })
     expect(bench.open('isolated')).toEqual([])
     expect(bench.tryPlace('isolated', { price: '50000', baseSize: '0.0001' }).ok).toBe(true)
@@ -126,7 +165,9 @@ describe('a crossed balance', () => {
     const records = bench.records('crossed', 'place_order')
     expect(records.length).toBeGreaterThan(0)
     expect(bench.order(records[0]?.orderId ?? '')).toMatchObject({
-      ...{ side: 'liquidation-sell', enterPointSource: 'SYS', status: 'filled' },
+      side: 'liquidation-sell',
+      enterPointSource: 'SYS',
+      status: 'filled',
     })
     expect(records.every(({ amount, priceAvg }) => amount !== '' && priceAvg !== '')).toBe(true)
     expect(bench.coin('crossed', 'USDT')).toMatchObject({ borrowed: '0', interest: '0' })
@@ -143,7 +184,8 @@ describe('a crossed balance', () => {
     bench.show('ETHUSDT', '3800', '3800.1')
 
     expect(bench.records('crossed', 'place_order')[0]).toMatchObject({
-      ...{ symbol: 'ETHUSDT', side: 'liquidation-buy' },
+      symbol: 'ETHUSDT',
+      side: 'liquidation-buy',
     })
     const [swap] = bench.records('crossed', 'swap')
     expect(swap).toMatchObject({ fromCoin: 'BTC', toCoin: 'ETH' })
@@ -164,9 +206,15 @@ describe('a crossed balance', () => {
 
     const [isolated] = bench.records('isolated', 'place_order')
     const [crossed] = bench.records('crossed', 'place_order')
-    expect(Number(isolated?.amount)).toBeCloseTo(Number(isolated?.price) * Number(isolated?.size), 6)
+    expect(Number(isolated?.amount)).toBeCloseTo(
+      Number(isolated?.price) * Number(isolated?.size),
+      6,
+    )
     expect(Number(isolated?.priceAvg)).toBeLessThan(Number(isolated?.price))
-    expect(Number(crossed?.amount)).toBeCloseTo(Number(crossed?.priceAvg) * Number(crossed?.fillSize), 3)
+    expect(Number(crossed?.amount)).toBeCloseTo(
+      Number(crossed?.priceAvg) * Number(crossed?.fillSize),
+      3,
+    )
   })
 
   test.each([
@@ -183,7 +231,11 @@ describe('a crossed balance', () => {
     expect(bench.order(bench.lastEnded())).toMatchObject({ enterPointSource: 'API' })
     bench.wait(HOUR_MS)
 
-    expect(bench.order(bench.lastEnded())).toMatchObject({ side, status: 'filled', enterPointSource: 'SYS' })
+    expect(bench.order(bench.lastEnded())).toMatchObject({
+      side,
+      status: 'filled',
+      enterPointSource: 'SYS',
+    })
     expect(bench.coin('crossed', coin)).toMatchObject({ borrowed: '0', interest: '0' })
     expect(bench.records('crossed', 'place_order')).toEqual([])
     expect(bench.defects()).toEqual([])

@@ -11,12 +11,17 @@ describe.each(['isolated', 'crossed'] as const)('%s loans', (mode) => {
     bench.place(mode, { price: '59000', baseSize: '0.1', loanType: 'autoLoan' })
 
     expect(bench.coin(mode, 'USDT')).toEqual({
-      ...{ available: '0', frozen: '5900', borrowed: '1900', interest: '0' },
+      available: '0',
+      frozen: '5900',
+      borrowed: '1900',
+      interest: '0',
     })
   })
 
   test('an autoLoan order spends own money first, and what it did not use of the loan goes back', () => {
-    const bench = new MarginBench({ prices: { BTCUSDT: { bid: '49999', ask: '50000', last: '50000' } } })
+    const bench = new MarginBench({
+      prices: { BTCUSDT: { bid: '49999', ask: '50000', last: '50000' } },
+    })
     bench.deposit(mode, 'USDT', '30000')
 
     // One coin is displayed at the ask: 50000 of 60000 are spent, 20000 of them borrowed.
@@ -25,7 +30,10 @@ describe.each(['isolated', 'crossed'] as const)('%s loans', (mode) => {
 
     expect(bench.order(id)).toMatchObject({ status: 'cancelled', size: '1' })
     expect(bench.coin(mode, 'USDT')).toEqual({
-      ...{ available: '0', frozen: '0', borrowed: '20000', interest: '0' },
+      available: '0',
+      frozen: '0',
+      borrowed: '20000',
+      interest: '0',
     })
     expect(bench.defects()).toEqual([])
   })
@@ -106,13 +114,21 @@ describe.each(['isolated', 'crossed'] as const)('%s loans', (mode) => {
     expect(bench.repay(loan('USDT', '0.005'))).toBe('0.005')
     expect(bench.coin(mode, 'USDT')).toMatchObject({ borrowed: '1000', interest: '0.005' })
     expect(bench.repay(loan('USDT', '3000'))).toBe('1000.005')
-    expect(bench.coin(mode, 'USDT')).toMatchObject({ available: '4999.99', borrowed: '0', interest: '0' })
+    expect(bench.coin(mode, 'USDT')).toMatchObject({
+      available: '4999.99',
+      borrowed: '0',
+      interest: '0',
+    })
     expect(bench.defects()).toEqual([])
   })
 
   test.each([
     ['a coin that is not lent', loan('XRP', '1'), '50032 The currency does not exist'],
-    ['too little', loan('USDT', '0.000000009'), '50034 The borrowing amount must be over 0.00000001'],
+    [
+      'too little',
+      loan('USDT', '0.000000009'),
+      '50034 The borrowing amount must be over 0.00000001',
+    ],
     ['beyond the cap', loan('USDT', '2000001'), '50035 The maximum borrowing amount is exceeded'],
   ])('borrowing %s is refused', (_, request, refusal) => {
     const bench = new MarginBench()
@@ -127,5 +143,7 @@ test('an isolated balance borrows the coins of its pair alone', () => {
   bench.deposit('isolated', 'USDT', '1000')
   const request = { mode: 'isolated', symbol: 'BTCUSDT', coin: 'ETH', amount: '0.1' } as const
 
-  expect(refusalOf(bench.borrow(request))).toBe('50039 The currency and the trading pair do not match')
+  expect(refusalOf(bench.borrow(request))).toBe(
+    '50039 The currency and the trading pair do not match',
+  )
 })

@@ -9,7 +9,10 @@ import { passTime } from '../../../src/simulator/margin/debts/pass-time.ts'
 import { type MarginSettings } from '../../../src/simulator/margin/margin-settings.ts'
 import { balanceOf, type MarginMode } from '../../../src/simulator/margin/orders/margin-order.ts'
 import { refreshBooks, type MarginState } from '../../../src/simulator/margin/margin-state.ts'
-import { placeNow, type PlaceMarginOrderRequest } from '../../../src/simulator/margin/orders/place-order.ts'
+import {
+  placeNow,
+  type PlaceMarginOrderRequest,
+} from '../../../src/simulator/margin/orders/place-order.ts'
 import { type RowStore, type StoredRow } from '../../../src/simulator/store/row-store.ts'
 import { PairsTaken } from '../../../src/simulator/services/pairs-taken.ts'
 import { StoredRows } from '../../../src/simulator/store/stored-rows.ts'
@@ -172,7 +175,12 @@ export class MarginBench {
     const page =
       mode === 'isolated'
         ? this.service.answer('isolatedOpenOrders', ALICE, { symbol }, this.now)
-        : this.service.answer('crossedOpenOrders', ALICE, { symbol, startTime: '1000000000000' }, this.now)
+        : this.service.answer(
+            'crossedOpenOrders',
+            ALICE,
+            { symbol, startTime: '1000000000000' },
+            this.now,
+          )
     return listOf(dataOf(page).orderList)
   }
 
@@ -226,7 +234,13 @@ export function listOf<Item>(list: readonly Item[] | object | null | undefined):
 
 function setupOf(uid: string): AccountSetup {
   return {
-    ...{ uid, label: uid, key: `key-${uid}`, secret: 'secret', passphrase: 'phrase' },
-    ...{ positionMode: 'one_way_mode', role: 'ordinary', balances: {} },
+    uid,
+    label: uid,
+    key: `key-${uid}`,
+    secret: 'secret',
+    passphrase: 'phrase',
+    positionMode: 'one_way_mode',
+    role: 'ordinary',
+    balances: {},
   }
 }

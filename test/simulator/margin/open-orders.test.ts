@@ -19,14 +19,29 @@ describe('isolated open orders', () => {
   test('are written as the sample writes them: filled zeros, ordered sizes', () => {
     const { bench, ids } = openThree('isolated')
 
-    const page = dataOf(bench.service.answer('isolatedOpenOrders', ALICE, { symbol: 'BTCUSDT' }, bench.now))
+    const page = dataOf(
+      bench.service.answer('isolatedOpenOrders', ALICE, { symbol: 'BTCUSDT' }, bench.now),
+    )
 
     expect(page).toMatchObject({ maxId: ids[2], minId: ids[0] })
     expect(listOf(page.orderList)[0]).toEqual({
-      ...{ symbol: 'BTCUSDT', orderType: 'limit', enterPointSource: 'API', orderId: ids[2] },
-      ...{ clientOid: 'mine-2', loanType: 'normal', price: '53000', side: 'buy', status: 'live' },
-      ...{ baseSize: '0.01', quoteSize: '530', priceAvg: '0', size: '0', amount: '0', force: 'gtc' },
-      ...{ cTime: String(bench.now), uTime: String(bench.now) },
+      symbol: 'BTCUSDT',
+      orderType: 'limit',
+      enterPointSource: 'API',
+      orderId: ids[2],
+      clientOid: 'mine-2',
+      loanType: 'normal',
+      price: '53000',
+      side: 'buy',
+      status: 'live',
+      baseSize: '0.01',
+      quoteSize: '530',
+      priceAvg: '0',
+      size: '0',
+      amount: '0',
+      force: 'gtc',
+      cTime: String(bench.now),
+      uTime: String(bench.now),
     })
     expect(endpoints.isolatedOpenOrders.response.safeParse(page).success).toBe(true)
   })
@@ -39,8 +54,12 @@ describe('isolated open orders', () => {
     bench.show('BTCUSDT', '49999', '50000')
 
     expect(bench.open('isolated')[0]).toMatchObject({
-      ...{ status: 'partial_fill', size: '1', amount: '50000', priceAvg: '50000' },
-      ...{ baseSize: '1.5', quoteSize: '75000' },
+      status: 'partial_fill',
+      size: '1',
+      amount: '50000',
+      priceAvg: '50000',
+      baseSize: '1.5',
+      quoteSize: '75000',
     })
   })
 
@@ -60,7 +79,9 @@ describe('isolated open orders', () => {
 
     const page = dataOf(bench.service.answer('isolatedOpenOrders', ALICE, query, bench.now))
 
-    expect(listOf(page.orderList).map(({ orderId }) => orderId)).toEqual(found.map((index) => ids[index]))
+    expect(listOf(page.orderList).map(({ orderId }) => orderId)).toEqual(
+      found.map((index) => ids[index]),
+    )
   })
 
   test('can be asked for by the time they came in, ends included', () => {
@@ -76,11 +97,13 @@ describe('isolated open orders', () => {
   test('are empty, with empty ids, for an account that has none', () => {
     const { bench } = openThree('isolated')
 
-    expect(dataOf(bench.service.answer('isolatedOpenOrders', BOB, { symbol: 'BTCUSDT' }, bench.now))).toEqual(
-      {
-        ...{ orderList: [], maxId: '', minId: '' },
-      },
-    )
+    expect(
+      dataOf(bench.service.answer('isolatedOpenOrders', BOB, { symbol: 'BTCUSDT' }, bench.now)),
+    ).toEqual({
+      orderList: [],
+      maxId: '',
+      minId: '',
+    })
   })
 
   test('leave out what has ended', () => {
@@ -104,13 +127,16 @@ describe('isolated open orders', () => {
   ])('are refused for %j', (query, refusal) => {
     const { bench } = openThree('isolated')
 
-    expect(refusalOf(bench.service.answer('isolatedOpenOrders', ALICE, query, bench.now))).toBe(refusal)
+    expect(refusalOf(bench.service.answer('isolatedOpenOrders', ALICE, query, bench.now))).toBe(
+      refusal,
+    )
   })
 
   test('are 100 a page unless more are asked for', () => {
     const bench = new MarginBench()
     bench.deposit('isolated', 'USDT', '10000')
-    for (let index = 0; index < 120; index++) bench.place('isolated', { price: '50000', baseSize: '0.001' })
+    for (let index = 0; index < 120; index++)
+      bench.place('isolated', { price: '50000', baseSize: '0.001' })
 
     expect(bench.open('isolated')).toHaveLength(100)
     const all = bench.service.answer(
@@ -180,7 +206,12 @@ test.each(['isolated', 'crossed'] as const)(
         dataOf(
           mode === 'isolated'
             ? bench.service.answer('isolatedOpenOrders', ALICE, query, bench.now)
-            : bench.service.answer('crossedOpenOrders', ALICE, { ...query, startTime: LONG_AGO }, bench.now),
+            : bench.service.answer(
+                'crossedOpenOrders',
+                ALICE,
+                { ...query, startTime: LONG_AGO },
+                bench.now,
+              ),
         ).orderList,
       )
 
@@ -191,7 +222,9 @@ test.each(['isolated', 'crossed'] as const)(
         expect(order).toMatchObject({ symbol, clientOid, status })
         expect(ask({ symbol, orderId: order?.orderId ?? '' })).toEqual([order])
       }
-      expect(new Set(ask({ symbol }).map(({ status }) => status))).toEqual(new Set(['live', 'partial_fill']))
+      expect(new Set(ask({ symbol }).map(({ status }) => status))).toEqual(
+        new Set(['live', 'partial_fill']),
+      )
     }
     expect(bench.defects()).toEqual([])
   },

@@ -52,7 +52,11 @@ describe.each(['isolated', 'crossed'] as const)('an %s order', (mode) => {
     const id = bench.place(mode, { price: '50000', baseSize: '1.5' })
 
     bench.show('BTCUSDT', '49999', '50000')
-    expect(bench.open(mode)[0]).toMatchObject({ status: 'partial_fill', size: '1', amount: '50000' })
+    expect(bench.open(mode)[0]).toMatchObject({
+      status: 'partial_fill',
+      size: '1',
+      amount: '50000',
+    })
     bench.show('BTCUSDT', '49999', '50000')
 
     expect(bench.order(id)).toMatchObject({ status: 'filled', size: '1.5', amount: '75000' })
@@ -85,7 +89,9 @@ describe.each(['isolated', 'crossed'] as const)('an %s order', (mode) => {
   })
 
   test('ioc takes what is displayed and cancels the rest; fok takes all of it or nothing', () => {
-    const bench = new MarginBench({ prices: { BTCUSDT: { bid: '49999', ask: '50000', last: '50000' } } })
+    const bench = new MarginBench({
+      prices: { BTCUSDT: { bid: '49999', ask: '50000', last: '50000' } },
+    })
     bench.deposit(mode, 'USDT', '500000')
 
     const whole = bench.place(mode, { price: '50000', baseSize: '2', force: 'fok' })
@@ -126,7 +132,11 @@ describe('an order is refused', () => {
       { baseSize: '0.0000001' },
       '40808 Parameter verification exception baseSize checkBDScale error value=0.0000001 checkScale=6',
     ],
-    ['a size below the smallest', { baseSize: '0.00009' }, '45111 less than the minimum order quantity'],
+    [
+      'a size below the smallest',
+      { baseSize: '0.00009' },
+      '45111 less than the minimum order quantity',
+    ],
     ['a value below the smallest', { price: '1' }, '45110 less than the minimum amount 1 USDT'],
     ['the wrong size', { quoteSize: '5' }, '40017 Parameter verification failed quoteSize'],
     [

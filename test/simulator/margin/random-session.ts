@@ -6,7 +6,14 @@ import { ALICE, HOUR_MS, listOf, MarginBench, QUOTES, type BenchOptions } from '
 const MODES = ['isolated', 'crossed'] as const
 const SYMBOLS = ['BTCUSDT', 'ETHUSDT'] as const
 const COINS = ['USDT', 'BTC', 'ETH'] as const
-const LOAN_TYPES = ['normal', 'autoLoan', 'autoLoan', 'autoLoan', 'autoRepay', 'autoLoanAndRepay'] as const
+const LOAN_TYPES = [
+  'normal',
+  'autoLoan',
+  'autoLoan',
+  'autoLoan',
+  'autoRepay',
+  'autoLoanAndRepay',
+] as const
 const FORCES = ['gtc', 'ioc', 'fok', 'post_only'] as const
 
 /**
@@ -58,7 +65,10 @@ export class RandomSession {
     const jump = this.#random.integer(8) === 0 ? 0.2 : 0.02
     const last = Number(this.#prices[symbol]?.bid)
     const anchor = Number(QUOTES[symbol]?.bid)
-    const bid = Math.max(anchor / 3, Math.min(anchor * 3, last * (1 + jump * this.#random.normal())))
+    const bid = Math.max(
+      anchor / 3,
+      Math.min(anchor * 3, last * (1 + jump * this.#random.normal())),
+    )
     const price = { bid: bid.toFixed(2), ask: (bid + 0.5).toFixed(2), last: bid.toFixed(2) }
     this.#prices[symbol] = price
     this.bench.show(symbol, price.bid, price.ask)
@@ -72,7 +82,8 @@ export class RandomSession {
     const value = 100 + this.#random.integer(this.#random.integer(4) === 0 ? 90_000 : 9000)
     const terms = { symbol, side, loanType }
     if (this.#random.integer(2) === 0) {
-      const size = side === 'buy' ? { quoteSize: String(value) } : { baseSize: (value / bid).toFixed(4) }
+      const size =
+        side === 'buy' ? { quoteSize: String(value) } : { baseSize: (value / bid).toFixed(4) }
       this.bench.tryPlace(this.#pick(MODES), { ...terms, orderType: 'market', ...size })
       return
     }

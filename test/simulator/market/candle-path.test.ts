@@ -28,7 +28,12 @@ function randomWalkCandles(
 ): TickCandle[] {
   let price = 1_000_000
   return Array.from({ length: count }, () => {
-    const candle = { open: Math.round(price), high: Math.round(price), low: Math.round(price), close: 0 }
+    const candle = {
+      open: Math.round(price),
+      high: Math.round(price),
+      low: Math.round(price),
+      close: 0,
+    }
     for (let step = 0; step < 60; step++) {
       price += deviation * random.normal()
       candle.high = Math.max(candle.high, Math.round(price))
@@ -39,14 +44,23 @@ function randomWalkCandles(
 }
 
 /** Candles of a price that stands still between its jumps. @param jumps A minute; 0 for a random walk. */
-function jumpingCandles(random: Random, { count, jumps }: { count: number; jumps: number }): TickCandle[] {
+function jumpingCandles(
+  random: Random,
+  { count, jumps }: { count: number; jumps: number },
+): TickCandle[] {
   let price = 1_000_000
   const steps = 60
   return Array.from({ length: count }, () => {
-    const candle = { open: Math.round(price), high: Math.round(price), low: Math.round(price), close: 0 }
+    const candle = {
+      open: Math.round(price),
+      high: Math.round(price),
+      low: Math.round(price),
+      close: 0,
+    }
     for (let step = 0; step < steps; step++) {
       if (jumps === 0) price += 13 * random.normal()
-      else if (random.next() < jumps / steps) price += 13 * Math.sqrt(steps / jumps) * random.normal()
+      else if (random.next() < jumps / steps)
+        price += 13 * Math.sqrt(steps / jumps) * random.normal()
       candle.high = Math.max(candle.high, Math.round(price))
       candle.low = Math.min(candle.low, Math.round(price))
     }
@@ -138,7 +152,9 @@ describe('a random path', () => {
     for (const candle of randomWalkCandles(random, { count: 500, deviation: 8 }))
       times.add([...new Set(all.draw(candle, random).times)].join())
 
-    expect([...times]).toEqual([Array.from({ length: POINTS - 2 }, (_, look) => look / (POINTS - 2)).join()])
+    expect([...times]).toEqual([
+      Array.from({ length: POINTS - 2 }, (_, look) => look / (POINTS - 2)).join(),
+    ])
   })
 
   it('fits into four points, and stands still in a candle without a range', () => {
@@ -172,8 +188,10 @@ describe('a random path', () => {
   })
 
   const kinds = {
-    'candles of a random walk': (random: Random) => randomWalkCandles(random, { count: 6000, deviation: 8 }),
-    'narrow candles': (random: Random) => randomWalkCandles(random, { count: 6000, deviation: 0.4 }),
+    'candles of a random walk': (random: Random) =>
+      randomWalkCandles(random, { count: 6000, deviation: 8 }),
+    'narrow candles': (random: Random) =>
+      randomWalkCandles(random, { count: 6000, deviation: 0.4 }),
     'candles a tick wide, among others': (random: Random) =>
       randomWalkCandles(random, { count: 6000, deviation: 8 }).map((candle, index) =>
         index % 20 === 0
@@ -254,7 +272,9 @@ describe('who looks at a random path', () => {
     (jumps) => {
       const name = `looks ${jumps}`
       const candles = jumpingCandles(createRandom(name), { count: 12_000, jumps })
-      const looks = looksAt(candles, name).flatMap((path) => path.filter((_, look) => look % 4 === 1))
+      const looks = looksAt(candles, name).flatMap((path) =>
+        path.filter((_, look) => look % 4 === 1),
+      )
       const steps = looks.slice(1).map((price, look) => price - (looks[look] ?? 0))
       const gains = steps.slice(1).map((step, look) => step * Math.sign(steps[look] ?? 0))
 
@@ -375,7 +395,9 @@ describe('between two points', () => {
 
 describe('a straight path', () => {
   it('goes to the high first, or to the low first', () => {
-    expect(draw('highFirst', [100, 110, 70, 80], { points: 8 })).toEqual([100, 110, 102, 94, 86, 78, 70, 80])
+    expect(draw('highFirst', [100, 110, 70, 80], { points: 8 })).toEqual([
+      100, 110, 102, 94, 86, 78, 70, 80,
+    ])
     expect(draw('highFirst', [100, 130, 90, 120], { points: 4 })).toEqual([100, 130, 90, 120])
     expect(draw('lowFirst', [100, 110, 70, 80], { points: 4 })).toEqual([100, 70, 110, 80])
   })

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../../src/lib/random.ts'
-import { type CandleMemory, NO_MEMORY, rememberCandle } from '../../../src/simulator/market/quote-grid.ts'
+import {
+  type CandleMemory,
+  NO_MEMORY,
+  rememberCandle,
+} from '../../../src/simulator/market/quote-grid.ts'
 import { EMPTY_QUOTE, type MutableQuote, type Quote } from '../../../src/simulator/market/market.ts'
 import { CandlePaths, NO_PATH } from '../../../src/simulator/market/recorded/candle-path.ts'
 import { fillCandleQuotes } from '../../../src/simulator/market/recorded/candle-quotes.ts'
@@ -36,7 +40,9 @@ function remembered(lots: number, range: number): CandleMemory {
 }
 
 function meanSpread(quotes: readonly Quote[]): number {
-  return quotes.reduce((sum, { askTicks, bidTicks }) => sum + askTicks - bidTicks, 0) / quotes.length
+  return (
+    quotes.reduce((sum, { askTicks, bidTicks }) => sum + askTicks - bidTicks, 0) / quotes.length
+  )
 }
 
 describe('the quotes of a candle', () => {
@@ -78,7 +84,14 @@ describe('the quotes of a candle', () => {
   it('stand still while the price bounces between bid and ask, or does not move', () => {
     const quotes = emptyQuotes(8)
     const path = Float64Array.of(500, 500, 501, 501, 501, 500, 500, 501)
-    const candle = { ...straight(path), before: 501, signBefore: 1, lots: 9, memory: NO_MEMORY, scale: SCALE }
+    const candle = {
+      ...straight(path),
+      before: 501,
+      signBefore: 1,
+      lots: 9,
+      memory: NO_MEMORY,
+      scale: SCALE,
+    }
 
     for (let seed = 0; seed < 20; seed++) {
       fillCandleQuotes(quotes, candle, createRandom(seed))
@@ -144,7 +157,9 @@ describe('the quotes of a candle', () => {
 
     expect(meanSpread(quotesOf(5, large))).toBeLessThan(1.3)
     expect(meanSpread(quotesOf(5, thin))).toBeGreaterThan(20)
-    expect(meanSpread(quotesOf(5, remembered(3, 6000)))).toBeGreaterThan(2 * meanSpread(quotesOf(5, thin)))
+    expect(meanSpread(quotesOf(5, remembered(3, 6000)))).toBeGreaterThan(
+      2 * meanSpread(quotesOf(5, thin)),
+    )
   })
 })
 

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../../src/lib/random.ts'
 import { DayStatistics, type TickerFigures } from '../../../src/simulator/market/day-statistics.ts'
-import { EMPTY_QUOTE, type MarketInstrument, type Quote } from '../../../src/simulator/market/market.ts'
+import {
+  EMPTY_QUOTE,
+  type MarketInstrument,
+  type Quote,
+} from '../../../src/simulator/market/market.ts'
 import { SeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
 
 const MINUTE_MS = 60_000
@@ -60,13 +64,21 @@ describe('the statistics of 24 hours', () => {
 
     const { quoteVolume, ...shown } = figuresOf(statistics, NOON + 5000)
     expect({ ...shown, quoteVolume: 0 }).toEqual({
-      ...figuresOf(blind, NOON + 5000),
-      ...{ baseLots: 15, quoteVolume: 0 },
+      ...figuresOf(blind, NOON + 5e3),
+      baseLots: 15,
+      quoteVolume: 0,
     })
     expect(quoteVolume).toBeCloseTo(15 * 0.1, 9)
 
-    statistics.apply(NOON + 56_000, { ...quoteAt(1005), candleHighTicks: 1500, candleLowTicks: 1000 })
-    expect(figuresOf(statistics, NOON + 57_000)).toMatchObject({ high24hTicks: 1500, low24hTicks: 1000 })
+    statistics.apply(NOON + 56_000, {
+      ...quoteAt(1005),
+      candleHighTicks: 1500,
+      candleLowTicks: 1000,
+    })
+    expect(figuresOf(statistics, NOON + 57_000)).toMatchObject({
+      high24hTicks: 1500,
+      low24hTicks: 1000,
+    })
   })
 
   it('forget what is older than a day, with or without steps', () => {
@@ -136,7 +148,9 @@ describe('the statistics of 24 hours', () => {
       statistics.apply(at, quoteAt(9000 + random.integer(99), 2))
     const now = NOON + 1.5 * DAY_MS
 
-    const state = JSON.parse(JSON.stringify({ ...statistics.state(), buckets: statistics.buckets() }))
+    const state = JSON.parse(
+      JSON.stringify({ ...statistics.state(), buckets: statistics.buckets() }),
+    )
     const restored = new DayStatistics({ instrument: BTC, seed: 1, speed: 1, past: [], state })
 
     expect(restored.read(now)).toEqual(statistics.read(now))

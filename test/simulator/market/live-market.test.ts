@@ -4,13 +4,29 @@ import {
   type LiveTicker,
   LiveMarket,
 } from '../../../src/simulator/market/live/live-market.ts'
-import { type Market, type MarketState, type MarketStep } from '../../../src/simulator/market/market.ts'
+import {
+  type Market,
+  type MarketState,
+  type MarketStep,
+} from '../../../src/simulator/market/market.ts'
 
 const NOON = Date.UTC(2025, 5, 1, 12)
-const BTC = { symbol: 'BTCUSDT', tickSize: '0.1', lotSize: '0.001', startPrice: '1', dailyTurnover: 2e9 }
+const BTC = {
+  symbol: 'BTCUSDT',
+  tickSize: '0.1',
+  lotSize: '0.001',
+  startPrice: '1',
+  dailyTurnover: 2e9,
+}
 const TICKER: LiveTicker = {
-  ...{ symbol: 'BTCUSDT', bid: 60_000.04, ask: 60_000.15, bidSize: 2, askSize: 3, last: 60_000 },
-  ...{ mark: 60_010, fundingRate: 0.0002 },
+  symbol: 'BTCUSDT',
+  bid: 60000.04,
+  ask: 60000.15,
+  bidSize: 2,
+  askSize: 3,
+  last: 6e4,
+  mark: 60010,
+  fundingRate: 2e-4,
 }
 
 /** A source that says what the test says. */
@@ -46,7 +62,13 @@ describe('a live market', () => {
     expect(step).toMatchObject({
       at: NOON + 150,
       symbol: 'BTCUSDT',
-      quote: { bidTicks: 600_000, askTicks: 600_002, bidLots: 2000, askLots: 3000, lastTicks: 600_000 },
+      quote: {
+        bidTicks: 600_000,
+        askTicks: 600_002,
+        bidLots: 2000,
+        askLots: 3000,
+        lastTicks: 600_000,
+      },
       reference: { markTicks: 600_100, fundingRate: 0.0002 },
     })
     expect(stepsUntil(market, NOON + 10_000)).toEqual([])
@@ -84,7 +106,10 @@ describe('a live market', () => {
 
     source.show([{ ...TICKER, mark: Number.NaN, fundingRate: undefined }], NOON)
 
-    expect(stepsUntil(market, NOON)[0]?.reference).toEqual({ markTicks: undefined, fundingRate: undefined })
+    expect(stepsUntil(market, NOON)[0]?.reference).toEqual({
+      markTicks: undefined,
+      fundingRate: undefined,
+    })
   })
 
   it('takes a changed last price for a tenth of what was displayed there, and sums up the minute', () => {

@@ -61,7 +61,8 @@ function observe(): [Observed, Observed] {
     seen.steps++
     if (middle === seen.middle) seen.unchanged++
     if (quote.askTicks - quote.bidTicks === 1) seen.oneTick++
-    if (quote.lastTicks === quote.bidTicks || quote.lastTicks === quote.askTicks) seen.tradedAtQuote++
+    if (quote.lastTicks === quote.bidTicks || quote.lastTicks === quote.askTicks)
+      seen.tradedAtQuote++
     seen.volume += quote.tradedLots
     seen.minute = minute
     seen.middle = middle

@@ -32,7 +32,15 @@ const ETH: MarketInstrument = {
 }
 
 /** Candles as CSV, from a seed: prices with one decimal, opens at the close before. */
-function candleText({ seed, count, firstAt = FIRST_AT }: { seed: string; count: number; firstAt?: number }) {
+function candleText({
+  seed,
+  count,
+  firstAt = FIRST_AT,
+}: {
+  seed: string
+  count: number
+  firstAt?: number
+}) {
   const random = createRandom(seed)
   const lines = ['ts_ms,open,high,low,close,volume']
   let open = 1_000_000
@@ -70,7 +78,10 @@ interface Seen {
   tradedLots: number
 }
 
-function walk(market: Market, { from, until, calls = 1 }: { from: number; until: number; calls?: number }) {
+function walk(
+  market: Market,
+  { from, until, calls = 1 }: { from: number; until: number; calls?: number },
+) {
   const steps: Seen[] = []
   for (let call = 1; call <= calls; call++) {
     const now = from + ((until - from) * call) / calls
@@ -107,7 +118,12 @@ describe('a recorded market of candles', () => {
       }
       const figures = statistics.read(now)
       const { indexTicks, markTicks } = ofSeen.read(now) ?? {}
-      expect(figures).toMatchObject({ high24hTicks: highest, low24hTicks: lowest, indexTicks, markTicks })
+      expect(figures).toMatchObject({
+        high24hTicks: highest,
+        low24hTicks: lowest,
+        indexTicks,
+        markTicks,
+      })
     }
     expect(unseen).toBeGreaterThan(100)
   })
@@ -119,7 +135,9 @@ describe('a recorded market of candles', () => {
       if (rows.kind !== 'candles') throw new Error('expected candles')
 
       const until = START_AT + Math.ceil((500 * 60_000) / speed)
-      const steps = walk(market, { from: START_AT, until }).filter((step) => step.symbol === 'BTCUSDT')
+      const steps = walk(market, { from: START_AT, until }).filter(
+        (step) => step.symbol === 'BTCUSDT',
+      )
 
       const points = steps.length / 500
       expect(points).toBe({ 1: 16, 600: 16, 10_000: 6 }[speed])
@@ -128,7 +146,9 @@ describe('a recorded market of candles', () => {
         const lasts = candle.map((step) => step.lastTicks)
         const [first, last] = [candle[0] as Seen, candle.at(-1) as Seen]
         expect([first.lastTicks, Math.max(...lasts), Math.min(...lasts), last.lastTicks]).toEqual(
-          [rows.open, rows.high, rows.low, rows.close].map((column) => Math.round((column[row] ?? NaN) * 10)),
+          [rows.open, rows.high, rows.low, rows.close].map((column) =>
+            Math.round((column[row] ?? NaN) * 10),
+          ),
         )
         expect(candle.reduce((sum, step) => sum + step.tradedLots, 0)).toBe(
           Math.round((rows.volume[row] ?? NaN) * 1000),
@@ -157,9 +177,12 @@ describe('a recorded market of candles', () => {
     const text = ['ts_ms,open,high,low,close,volume', ...rows].join('\n')
     const seen = new Map<number, number>()
 
-    new RecordedMarket(optionsAt(1, [recording(text, 'BTCUSDT')])).advance(START_AT + 119_999, (step) => {
-      if (step.symbol === 'BTCUSDT') seen.set(step.quote.candle, step.quote.candleLots)
-    })
+    new RecordedMarket(optionsAt(1, [recording(text, 'BTCUSDT')])).advance(
+      START_AT + 119_999,
+      (step) => {
+        if (step.symbol === 'BTCUSDT') seen.set(step.quote.candle, step.quote.candleLots)
+      },
+    )
 
     expect([...seen]).toEqual([
       [0, 99],
@@ -173,12 +196,12 @@ describe('a recorded market of candles', () => {
     const steps = walk(market, { from: START_AT, until: START_AT + 50_000 })
 
     const btc = steps.filter((step) => step.symbol === 'BTCUSDT')
-    expect(btc.every((step) => step.lastTicks === step.bidTicks || step.lastTicks === step.askTicks)).toBe(
-      true,
-    )
-    expect(btc.every((step) => step.bidTicks < step.askTicks && step.bidLots > 0 && step.askLots > 0)).toBe(
-      true,
-    )
+    expect(
+      btc.every((step) => step.lastTicks === step.bidTicks || step.lastTicks === step.askTicks),
+    ).toBe(true)
+    expect(
+      btc.every((step) => step.bidTicks < step.askTicks && step.bidLots > 0 && step.askLots > 0),
+    ).toBe(true)
     const oneTick = btc.filter((step) => step.askTicks - step.bidTicks === 1).length / btc.length
     expect(oneTick).toBeGreaterThan(0.96)
     expect(oneTick).toBeLessThan(1)
@@ -193,7 +216,9 @@ describe('a recorded market of candles', () => {
 
     expect(walk(pieces, { ...span, calls: 1234 })).toEqual(steps)
     expect(pieces.state()).toEqual(whole.state())
-    expect(steps.every((step, index) => index === 0 || step.at >= (steps[index - 1]?.at ?? NaN))).toBe(true)
+    expect(
+      steps.every((step, index) => index === 0 || step.at >= (steps[index - 1]?.at ?? NaN)),
+    ).toBe(true)
     expect(steps.filter((step) => step.symbol === 'ETHUSDT')).toHaveLength(301)
   })
 
@@ -279,7 +304,9 @@ describe('a recorded market of candles', () => {
 
     expect(steps[0]).toMatchObject({ at: START_AT, tradedLots: 0 })
     expect(steps[1]).toMatchObject({ at: START_AT + 2000, lastTicks: steps[0]?.lastTicks })
-    expect(steps.filter((step) => step.at > START_AT + 3000 && step.at < START_AT + 4000)).toEqual([])
+    expect(steps.filter((step) => step.at > START_AT + 3000 && step.at < START_AT + 4000)).toEqual(
+      [],
+    )
   })
 })
 
@@ -292,7 +319,10 @@ describe('a recorded market of quotes', () => {
   ].join('\n')
 
   it('replays them as they stand, rounded outward to the grid', () => {
-    const market = new RecordedMarket({ ...optionsAt(1, [recording(text, 'BTCUSDT')]), instruments: [BTC] })
+    const market = new RecordedMarket({
+      ...optionsAt(1, [recording(text, 'BTCUSDT')]),
+      instruments: [BTC],
+    })
 
     const steps = walk(market, { from: START_AT, until: START_AT + 1000 })
 
@@ -359,10 +389,22 @@ describe('a recorded market of quotes', () => {
   })
 
   it('knows of each minute what was traded so far, and at least what was usual before', () => {
-    const line = (second: number, volume: number) => [FIRST_AT + second * 1000, 100, 100.1, 1, 1, 100, volume]
+    const line = (second: number, volume: number) => [
+      FIRST_AT + second * 1000,
+      100,
+      100.1,
+      1,
+      1,
+      100,
+      volume,
+    ]
     const lines = [
       ['ts_ms', 'bid', 'ask', 'bidSz', 'askSz', 'last', 'volume'],
-      ...[line(0, 3), line(30, 5), line(60, 1), line(90, 30), line(120, 1)],
+      line(0, 3),
+      line(30, 5),
+      line(60, 1),
+      line(90, 30),
+      line(120, 1),
     ].join('\n')
     const market = new RecordedMarket({
       ...optionsAt(1, [recording(lines, 'BTCUSDT')]),
@@ -391,9 +433,16 @@ describe('what a recorded market refuses', () => {
     expect(() => new RecordedMarket(optionsAt(1, [{ ...other, source: 'X.prices' }]))).toThrow(
       /price file says itself of which instrument it is/,
     )
-    expect(() => new RecordedMarket(optionsAt(1, [CANDLES, CANDLES]))).toThrow(/RECORDING_SYMBOL_TWICE/)
-    const coin = recording(`ts_ms,open,high,low,close,volume\n${FIRST_AT},0.08,0.09,0.04,0.06,5`, 'BTCUSDT')
-    expect(() => new RecordedMarket(optionsAt(1, [coin]))).toThrow(/RECORDING_BELOW_TICK[^]*0\.04[^]*0\.1/)
+    expect(() => new RecordedMarket(optionsAt(1, [CANDLES, CANDLES]))).toThrow(
+      /RECORDING_SYMBOL_TWICE/,
+    )
+    const coin = recording(
+      `ts_ms,open,high,low,close,volume\n${FIRST_AT},0.08,0.09,0.04,0.06,5`,
+      'BTCUSDT',
+    )
+    expect(() => new RecordedMarket(optionsAt(1, [coin]))).toThrow(
+      /RECORDING_BELOW_TICK[^]*0\.04[^]*0\.1/,
+    )
     expect(() => new RecordedMarket(optionsAt(1, []))).toThrow(/MARKET_OPTION_INVALID/)
     for (const speed of [0, -1, 10_001, NaN]) {
       expect(() => new RecordedMarket(optionsAt(speed))).toThrow(/MARKET_OPTION_INVALID[^]*speed/)

@@ -41,8 +41,16 @@ describe('a seeded market', () => {
 
     const steps = lines.map((line) => JSON.parse(line))
     expect(steps).toMatchObject([
-      { at: START_AT, symbol: 'BTCUSDT', quote: { bidTicks: 1_050_000, askTicks: 1_050_001, tradedLots: 0 } },
-      { at: START_AT, symbol: 'ETHUSDT', quote: { bidTicks: 260_000, askTicks: 260_001, tradedLots: 0 } },
+      {
+        at: START_AT,
+        symbol: 'BTCUSDT',
+        quote: { bidTicks: 1_050_000, askTicks: 1_050_001, tradedLots: 0 },
+      },
+      {
+        at: START_AT,
+        symbol: 'ETHUSDT',
+        quote: { bidTicks: 260_000, askTicks: 260_001, tradedLots: 0 },
+      },
     ])
     expect(market.identity).toBe('seeded:1:100ms:x1')
   })
@@ -120,7 +128,8 @@ describe('a seeded market', () => {
     const real = new SeededMarket({ ...OPTIONS, stepMs: 60_000 })
     const fast = new SeededMarket({ ...OPTIONS, stepMs: 100, speed: 600 })
 
-    const last = walk(real, { from: START_AT, until: START_AT + 600_000 * 60, calls: 1 }).at(-1) ?? ''
+    const last =
+      walk(real, { from: START_AT, until: START_AT + 600_000 * 60, calls: 1 }).at(-1) ?? ''
     const fastLast = walk(fast, { from: START_AT, until: START_AT + 60_000, calls: 1 }).at(-1) ?? ''
 
     expect(JSON.parse(fastLast).quote).toEqual(JSON.parse(last).quote)
@@ -142,7 +151,8 @@ describe('a seeded market', () => {
       !market.advance(START_AT + 60 * 86_400_000, ({ quote }) => {
         const isWhole = Object.values(quote).every((value) => Number.isSafeInteger(value))
         const isQuote = quote.bidTicks >= 1 && quote.bidTicks < quote.askTicks
-        if (!isWhole || !isQuote || quote.bidLots < 1 || quote.askLots < 1 || quote.tradedLots < 0) odd++
+        if (!isWhole || !isQuote || quote.bidLots < 1 || quote.askLots < 1 || quote.tradedLots < 0)
+          odd++
       })
     );
 
@@ -153,16 +163,22 @@ describe('a seeded market', () => {
     const other = { ...OPTIONS, seed: 2 }
     const span = { from: START_AT, until: START_AT + 1000, calls: 1 }
 
-    expect(() => new SeededMarket({ ...OPTIONS, stepMs: 0 })).toThrow(/MARKET_OPTION_INVALID[^]*stepMs/)
-    expect(() => new SeededMarket({ ...OPTIONS, speed: 0 })).toThrow(/speed/)
-    expect(() => new SeededMarket({ ...OPTIONS, instruments: [BTC, BTC] })).toThrow(/each symbol once/)
-    expect(() => new SeededMarket({ ...OPTIONS, instruments: [{ ...BTC, startPrice: '0' }] })).toThrow(
-      /BTCUSDT/,
+    expect(() => new SeededMarket({ ...OPTIONS, stepMs: 0 })).toThrow(
+      /MARKET_OPTION_INVALID[^]*stepMs/,
     )
+    expect(() => new SeededMarket({ ...OPTIONS, speed: 0 })).toThrow(/speed/)
+    expect(() => new SeededMarket({ ...OPTIONS, instruments: [BTC, BTC] })).toThrow(
+      /each symbol once/,
+    )
+    expect(
+      () => new SeededMarket({ ...OPTIONS, instruments: [{ ...BTC, startPrice: '0' }] }),
+    ).toThrow(/BTCUSDT/)
     expect(new SeededMarket(OPTIONS).pastDay('XRPUSDT')).toBeUndefined()
     const began = new SeededMarket(OPTIONS)
     walk(began, { ...span, until: START_AT + 500 })
-    expect(walk(new SeededMarket(other, began.state()), span)).toEqual(walk(new SeededMarket(other), span))
+    expect(walk(new SeededMarket(other, began.state()), span)).toEqual(
+      walk(new SeededMarket(other), span),
+    )
   })
 })
 

@@ -12,9 +12,17 @@ import {
   STARTED_AT,
 } from '../wallet/service-bench.ts'
 
-const HANDLERS = { ...spotHandlers, spotPlaceOrder: placeSpotOrder, spotCancelOrder: cancelSpotOrder }
+const HANDLERS = {
+  ...spotHandlers,
+  spotPlaceOrder: placeSpotOrder,
+  spotCancelOrder: cancelSpotOrder,
+}
 
-export function openSpotPart(base: ServiceBench, ports = base.open(), settings: Partial<SpotSettings> = {}) {
+export function openSpotPart(
+  base: ServiceBench,
+  ports = base.open(),
+  settings: Partial<SpotSettings> = {},
+) {
   return new Part(base.market, openSpot(ports, settings), HANDLERS)
 }
 
@@ -36,7 +44,13 @@ export interface SpotBench {
   restart(): void
 }
 
-const LIMIT = { symbol: 'BTCUSDT', side: 'buy', orderType: 'limit', price: '64000', size: '0.01' } as const
+const LIMIT = {
+  symbol: 'BTCUSDT',
+  side: 'buy',
+  orderType: 'limit',
+  price: '64000',
+  size: '0.01',
+} as const
 
 export function openSpotBench(settings: Partial<SpotSettings> = {}, boundAt?: number): SpotBench {
   const base = createServiceBench()
@@ -55,16 +69,24 @@ export function openSpotBench(settings: Partial<SpotSettings> = {}, boundAt?: nu
       base.market.show(symbol, { ...old, ...quote }, (bench.now += 1000))
     },
     place: (request) =>
-      dataOf(bench.service.answer('spotPlaceOrder', ONE, { ...LIMIT, ...request }, (bench.now += 1000)))
-        .orderId,
+      dataOf(
+        bench.service.answer('spotPlaceOrder', ONE, { ...LIMIT, ...request }, (bench.now += 1000)),
+      ).orderId,
     tryPlace(request) {
-      const reply = bench.service.answer('spotPlaceOrder', ONE, { ...LIMIT, ...request }, (bench.now += 1000))
+      const reply = bench.service.answer(
+        'spotPlaceOrder',
+        ONE,
+        { ...LIMIT, ...request },
+        (bench.now += 1000),
+      )
       return reply.ok ? 'placed' : reply.code
     },
     status: (orderId) => String(bench.order(orderId)['status']),
     order(orderId) {
       for (const tpslType of ['normal', 'tpsl'] as const) {
-        const rows = dataOf(bench.service.answer('spotHistoryOrders', ONE, { orderId, tpslType }, bench.now))
+        const rows = dataOf(
+          bench.service.answer('spotHistoryOrders', ONE, { orderId, tpslType }, bench.now),
+        )
         if (Array.isArray(rows) && rows[0] !== undefined) return { ...rows[0] }
       }
       return {}

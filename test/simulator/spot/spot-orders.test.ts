@@ -18,7 +18,10 @@ describe('a limit order', () => {
       baseVolume: '0.0100000000000000',
       quoteVolume: '640.0000000000000000',
     })
-    expect(bench.money('USDT')).toEqual({ available: String(Number(before.available) - 640), frozen: '0' })
+    expect(bench.money('USDT')).toEqual({
+      available: String(Number(before.available) - 640),
+      frozen: '0',
+    })
   })
 
   test('takes the displayed price when it reaches it, and gets back what it saved', () => {
@@ -26,7 +29,10 @@ describe('a limit order', () => {
 
     const orderId = bench.place({ price: '65500', size: '0.1' })
 
-    expect(bench.order(orderId)).toMatchObject({ status: 'full_fill', quoteVolume: '6500.0100000000000000' })
+    expect(bench.order(orderId)).toMatchObject({
+      status: 'full_fill',
+      quoteVolume: '6500.0100000000000000',
+    })
     expect(bench.money('USDT').frozen).toBe('0')
   })
 
@@ -34,7 +40,10 @@ describe('a limit order', () => {
     const bench = openSpotBench()
     bench.setPrice({ size: 0.015384, level: 1000 })
     const orderId = bench.place({ price: '65500', size: '0.03' })
-    expect(bench.order(orderId)).toMatchObject({ status: 'partially_fill', baseVolume: '0.0153840000000000' })
+    expect(bench.order(orderId)).toMatchObject({
+      status: 'partially_fill',
+      baseVolume: '0.0153840000000000',
+    })
 
     bench.setPrice({ ask: '65100' })
 
@@ -48,7 +57,10 @@ describe('a limit order', () => {
 
     bench.setPrice({ bid: '63999', ask: '64000', size: 0.005 })
 
-    expect(bench.order(orderId)).toMatchObject({ status: 'partially_fill', baseVolume: '0.0050000000000000' })
+    expect(bench.order(orderId)).toMatchObject({
+      status: 'partially_fill',
+      baseVolume: '0.0050000000000000',
+    })
   })
 
   test('fills when a trade went through it, but not by a trade of before', () => {
@@ -63,15 +75,21 @@ describe('a limit order', () => {
     expect(bench.status(orderId)).toBe('full_fill')
   })
 
-  test.each(['ioc', 'fok'])('%s that finds nothing is cancelled and gets its money back', (force) => {
-    const bench = openSpotBench()
-    const before = bench.money('USDT')
+  test.each(['ioc', 'fok'])(
+    '%s that finds nothing is cancelled and gets its money back',
+    (force) => {
+      const bench = openSpotBench()
+      const before = bench.money('USDT')
 
-    const orderId = bench.place({ price: '64000', force })
+      const orderId = bench.place({ price: '64000', force })
 
-    expect(bench.order(orderId)).toMatchObject({ status: 'cancelled', cancelReason: 'normal_cancel' })
-    expect(bench.money('USDT')).toEqual(before)
-  })
+      expect(bench.order(orderId)).toMatchObject({
+        status: 'cancelled',
+        cancelReason: 'normal_cancel',
+      })
+      expect(bench.money('USDT')).toEqual(before)
+    },
+  )
 
   test('fok takes all of it or nothing', () => {
     const bench = openSpotBench()
@@ -79,7 +97,10 @@ describe('a limit order', () => {
 
     const orderId = bench.place({ price: '65500', size: '0.03', force: 'fok' })
 
-    expect(bench.order(orderId)).toMatchObject({ status: 'cancelled', baseVolume: '0.0000000000000000' })
+    expect(bench.order(orderId)).toMatchObject({
+      status: 'cancelled',
+      baseVolume: '0.0000000000000000',
+    })
   })
 
   test('can be cancelled once', () => {
@@ -119,11 +140,19 @@ describe('a market order', () => {
   test('has its size in quote coin in the history, a sell in base coin in the detail', () => {
     const bench = openSpotBench()
 
-    const orderId = bench.place({ side: 'sell', orderType: 'market', size: '0.01', price: undefined })
+    const orderId = bench.place({
+      side: 'sell',
+      orderType: 'market',
+      size: '0.01',
+      price: undefined,
+    })
 
     expect(bench.order(orderId)).toMatchObject({ size: '649.9990000000000000' })
     const detail = bench.service.answer('spotOrderInfo', ONE, { orderId }, bench.now)
-    expect(detail).toMatchObject({ ok: true, data: [{ size: '0.0100000000000000', status: 'filled' }] })
+    expect(detail).toMatchObject({
+      ok: true,
+      data: [{ size: '0.0100000000000000', status: 'filled' }],
+    })
   })
 
   test('walks worse levels, and is cancelled where they end', () => {
@@ -135,7 +164,10 @@ describe('a market order', () => {
     const order = bench.order(orderId)
     expect(order).toMatchObject({ status: 'cancelled' })
     // Twenty levels: 65000.1, 65006.6, … 65123.6.
-    expect(order).toMatchObject({ baseVolume: '0.0307600000000000', priceAvg: '65061.8500000000000000' })
+    expect(order).toMatchObject({
+      baseVolume: '0.0307600000000000',
+      priceAvg: '65061.8500000000000000',
+    })
     expect(bench.money('USDT').frozen).toBe('0')
   })
 })
@@ -143,7 +175,13 @@ describe('a market order', () => {
 describe('a take-profit or stop-loss order', () => {
   test('waits for its trigger, then trades', () => {
     const bench = openSpotBench()
-    const request = { side: 'sell', orderType: 'market', size: '0.01', price: undefined, tpslType: 'tpsl' }
+    const request = {
+      side: 'sell',
+      orderType: 'market',
+      size: '0.01',
+      price: undefined,
+      tpslType: 'tpsl',
+    }
     const orderId = bench.place({ ...request, triggerPrice: '64000' })
     expect(bench.order(orderId)).toMatchObject({
       status: 'init',
@@ -153,18 +191,30 @@ describe('a take-profit or stop-loss order', () => {
 
     bench.setPrice({ bid: '63990', ask: '63991', last: '63990' })
 
-    expect(bench.order(orderId)).toMatchObject({ status: 'full_fill', quoteVolume: '639.9000000000000000' })
+    expect(bench.order(orderId)).toMatchObject({
+      status: 'full_fill',
+      quoteVolume: '639.9000000000000000',
+    })
   })
 
   test('is filled no better than its trigger, which the price has jumped past', () => {
     const bench = openSpotBench()
-    const request = { side: 'buy', orderType: 'limit', price: '63995', size: '0.01', tpslType: 'tpsl' }
+    const request = {
+      side: 'buy',
+      orderType: 'limit',
+      price: '63995',
+      size: '0.01',
+      tpslType: 'tpsl',
+    }
     const orderId = bench.place({ ...request, triggerPrice: '64000' })
 
     bench.setPrice({ bid: '62999', ask: '63000', last: '62999' })
 
     // The limit is better than the trigger, and what it gets.
-    expect(bench.order(orderId)).toMatchObject({ status: 'full_fill', quoteVolume: '639.9500000000000000' })
+    expect(bench.order(orderId)).toMatchObject({
+      status: 'full_fill',
+      quoteVolume: '639.9500000000000000',
+    })
   })
 
   test('stands in the history of its own kind only', () => {
@@ -208,7 +258,9 @@ describe('self-trade prevention', () => {
     const incoming = bench.place({ price: '66100', size: '0.01', stpMode: 'cancel_taker' })
 
     expect(bench.order(incoming)).toMatchObject({
-      ...{ status: 'cancelled', cancelReason: 'stp_cancel', baseVolume: '0.0040000000000000' },
+      status: 'cancelled',
+      cancelReason: 'stp_cancel',
+      baseVolume: '0.0040000000000000',
     })
   })
 })
@@ -222,7 +274,11 @@ describe('an order is refused', () => {
     ['43009', 'as a buy far above the market', { price: '70000' }],
     ['43008', 'as a sell far below the market', { side: 'sell', price: '60000' }],
     ['40815', 'as a post-only buy that would take', { price: '65100', force: 'post_only' }],
-    ['40816', 'as a post-only sell that would take', { side: 'sell', price: '64900', force: 'post_only' }],
+    [
+      '40816',
+      'as a post-only sell that would take',
+      { side: 'sell', price: '64900', force: 'post_only' },
+    ],
     ['43012', 'beyond the balance', { size: '10' }],
     ['40019', 'without the price of a limit order', { price: undefined }],
     ['40019', 'without the trigger of a tpsl order', { tpslType: 'tpsl' }],

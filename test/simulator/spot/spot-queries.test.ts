@@ -124,7 +124,9 @@ describe('the detail of a spot order', () => {
     const first = bench.place({ clientOid: 'own-1' })
     bench.place({ clientOid: 'own-2' })
 
-    expect(detail(bench, { orderId: first, clientOid: 'own-2' })).toMatchObject([{ clientOid: 'own-1' }])
+    expect(detail(bench, { orderId: first, clientOid: 'own-2' })).toMatchObject([
+      { clientOid: 'own-1' },
+    ])
     expect(bench.service.answer('spotOrderInfo', ONE, {}, bench.now)).toMatchObject({
       ok: false,
       code: '40924',
@@ -149,12 +151,16 @@ describe('the spot symbols', () => {
     )
     expect(service.answer('spotSymbols', NOBODY, { symbol: 'BTCUSDT' }, STARTED_AT)).toMatchObject({
       ok: true,
-      data: [{ symbol: 'BTCUSDT', pricePrecision: '2', quantityPrecision: '6', orderQuantity: '200' }],
+      data: [
+        { symbol: 'BTCUSDT', pricePrecision: '2', quantityPrecision: '6', orderQuantity: '200' },
+      ],
     })
-    expect(service.answer('spotSymbols', NOBODY, { symbol: 'DOGEUSDT' }, STARTED_AT)).toMatchObject({
-      ok: false,
-      code: '40034',
-    })
+    expect(service.answer('spotSymbols', NOBODY, { symbol: 'DOGEUSDT' }, STARTED_AT)).toMatchObject(
+      {
+        ok: false,
+        code: '40034',
+      },
+    )
   })
 
   // Document, status: offline (maintenance), gray (grey scale), online (normal), halt (trading suspended).
@@ -170,7 +176,11 @@ describe('the spot symbols', () => {
     })
 
     expect(codes).toEqual([
-      ...['online accepted', 'online accepted', 'gray 43120', 'halt 45043', 'offline 45043'],
+      'online accepted',
+      'online accepted',
+      'gray 43120',
+      'halt 45043',
+      'offline 45043',
     ])
     for (const { symbol } of rows) {
       expect(service.answer('spotHistoryOrders', ONE, { symbol }, now)).toMatchObject({ ok: true })

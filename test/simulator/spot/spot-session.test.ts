@@ -3,7 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { lastPrice } from '../../../src/simulator/demo/conversions.ts'
 import { openConvertPart, type ConvertPart } from '../convert/convert-bench.ts'
-import { createServiceBench, ONE, STARTED_AT, TWO, type ServiceBench } from '../wallet/service-bench.ts'
+import {
+  createServiceBench,
+  ONE,
+  STARTED_AT,
+  TWO,
+  type ServiceBench,
+} from '../wallet/service-bench.ts'
 import { openSpotPart, type SpotPart } from './spot-bench.ts'
 
 describe('over a random session', () => {
@@ -18,28 +24,31 @@ describe('over a random session', () => {
     expect(outcomes.length).toBeGreaterThan(150)
   })
 
-  test.each([1, 2])('a service that is restarted all the time ends like one that is not, seed %i', (seed) => {
-    const steady = playSession(createServiceBench(), { seed, restarts: false })
-    const restarted = playSession(createServiceBench(), { seed, restarts: true })
+  test.each([1, 2])(
+    'a service that is restarted all the time ends like one that is not, seed %i',
+    (seed) => {
+      const steady = playSession(createServiceBench(), { seed, restarts: false })
+      const restarted = playSession(createServiceBench(), { seed, restarts: true })
 
-    for (const account of [ONE, TWO]) {
-      expect(restarted.ports.wallet.statement(account.uid)).toEqual(
-        steady.ports.wallet.statement(account.uid),
-      )
-      expect(spotLedger(restarted.spot.state, account.uid)).toEqual(
-        spotLedger(steady.spot.state, account.uid),
-      )
-      for (const tpslType of ['normal', 'tpsl'] as const) {
-        const [one, other] = [restarted, steady].map(({ spot, now }) =>
-          spot.answer('spotHistoryOrders', account, { tpslType }, now),
+      for (const account of [ONE, TWO]) {
+        expect(restarted.ports.wallet.statement(account.uid)).toEqual(
+          steady.ports.wallet.statement(account.uid),
         )
-        expect(one).toEqual(other)
+        expect(spotLedger(restarted.spot.state, account.uid)).toEqual(
+          spotLedger(steady.spot.state, account.uid),
+        )
+        for (const tpslType of ['normal', 'tpsl'] as const) {
+          const [one, other] = [restarted, steady].map(({ spot, now }) =>
+            spot.answer('spotHistoryOrders', account, { tpslType }, now),
+          )
+          expect(one).toEqual(other)
+        }
+        expect(
+          restarted.convert.answer('convertRecords', account, { limit: '100' }, restarted.now),
+        ).toEqual(steady.convert.answer('convertRecords', account, { limit: '100' }, steady.now))
       }
-      expect(restarted.convert.answer('convertRecords', account, { limit: '100' }, restarted.now)).toEqual(
-        steady.convert.answer('convertRecords', account, { limit: '100' }, steady.now),
-      )
-    }
-  })
+    },
+  )
 
   test('what open orders set aside is what is frozen', () => {
     const { ports, spot, now } = playSession(createServiceBench(), { seed: 9, restarts: false })
@@ -61,7 +70,14 @@ describe('over a random session', () => {
 })
 
 /** What a session must have met, or it proves nothing. */
-const OUTCOMES = ['full_fill', 'new', 'init', 'normal_cancel', 'normal_cancel in part', 'stp_cancel']
+const OUTCOMES = [
+  'full_fill',
+  'new',
+  'init',
+  'normal_cancel',
+  'normal_cancel in part',
+  'stp_cancel',
+]
 
 interface Outcome {
   readonly status?: string | null | undefined
@@ -120,7 +136,13 @@ function movePrices({ market }: ServiceBench, now: number, random: Random): void
   for (const symbol of ['BTCUSDT', 'ETHUSDT']) {
     if (random.next() < 0.3) continue
     const last = Number(market.price(symbol)?.last) * (1 + random.normal() * 0.003)
-    const quote = { bid: last * 0.9999, ask: last * 1.0001, last, size: 1000 / last, level: last * 0.001 }
+    const quote = {
+      bid: last * 0.9999,
+      ask: last * 1.0001,
+      last,
+      size: 1000 / last,
+      level: last * 0.001,
+    }
     market.show(symbol, quote, now)
   }
 }
@@ -139,7 +161,8 @@ function act(services: AccountServices, now: number, random: Random): void {
   if (kind < 0.8) {
     const reply = spot.answer('spotHistoryOrders', account, { limit: '5' }, now)
     const row = reply.ok && Array.isArray(reply.data) ? reply.data[random.integer(5)] : undefined
-    if (row) spot.answer('spotCancelOrder', account, { symbol: row.symbol, orderId: row.orderId }, now)
+    if (row)
+      spot.answer('spotCancelOrder', account, { symbol: row.symbol, orderId: row.orderId }, now)
     return
   }
   if (kind < 0.9) {
@@ -153,7 +176,12 @@ function act(services: AccountServices, now: number, random: Random): void {
     )
     return
   }
-  convert.answer('convert', account, { fromCoin: 'ETH', amount: (random.next() * 0.01).toFixed(8) }, now)
+  convert.answer(
+    'convert',
+    account,
+    { fromCoin: 'ETH', amount: (random.next() * 0.01).toFixed(8) },
+    now,
+  )
 }
 
 function placeAtRandom(
@@ -169,9 +197,13 @@ function placeAtRandom(
   const notional = 20 + random.next() * 6000
   const decimals = symbol === 'BTCUSDT' ? 6 : 4
   const size =
-    orderType === 'market' && side === 'buy' ? notional.toFixed(6) : (notional / last).toFixed(decimals)
+    orderType === 'market' && side === 'buy'
+      ? notional.toFixed(6)
+      : (notional / last).toFixed(decimals)
   const force = (['gtc', 'gtc', 'ioc', 'fok', 'post_only'] as const)[random.integer(5)]
-  const stpMode = (['none', 'cancel_taker', 'cancel_maker', 'cancel_both'] as const)[random.integer(4)]
+  const stpMode = (['none', 'cancel_taker', 'cancel_maker', 'cancel_both'] as const)[
+    random.integer(4)
+  ]
   const tpsl = random.next() < 0.2 ? { tpslType: 'tpsl', triggerPrice: near } : {}
   const price = orderType === 'limit' ? { price: near } : {}
   const request = { symbol, side, orderType, size, force, stpMode, ...price, ...tpsl } as const

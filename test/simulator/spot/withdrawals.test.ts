@@ -13,7 +13,12 @@ describe('a withdrawal on chain', () => {
     const bench = openSpotBench()
     const before = balance(bench, ONE.uid)
 
-    const reply = bench.service.answer('spotWithdrawal', ONE, { ...onChain(), clientOid: 'w-1' }, bench.now)
+    const reply = bench.service.answer(
+      'spotWithdrawal',
+      ONE,
+      { ...onChain(), clientOid: 'w-1' },
+      bench.now,
+    )
 
     expect(reply).toMatchObject({ ok: true, data: { clientOid: 'w-1' } })
     expect(before.minus(balance(bench, ONE.uid)).toString()).toBe('100')
@@ -41,7 +46,12 @@ describe('a withdrawal on chain', () => {
     const bench = openSpotBench()
     const before = balance(bench, ONE.uid)
 
-    const reply = bench.service.answer('spotWithdrawal', ONE, { ...onChain(), ...change }, bench.now)
+    const reply = bench.service.answer(
+      'spotWithdrawal',
+      ONE,
+      { ...onChain(), ...change },
+      bench.now,
+    )
 
     expect(reply).toMatchObject({ ok: false, code })
     expect(balance(bench, ONE.uid)).toEqual(before)
@@ -65,7 +75,12 @@ describe('a withdrawal on chain', () => {
     const bench = openSpotBench()
     bench.place({ price: '64000', size: '0.7' })
 
-    const reply = bench.service.answer('spotWithdrawal', ONE, { ...onChain(), size: '6000' }, bench.now)
+    const reply = bench.service.answer(
+      'spotWithdrawal',
+      ONE,
+      { ...onChain(), size: '6000' },
+      bench.now,
+    )
 
     expect(reply).toMatchObject({ ok: false, code: '43012' })
   })
@@ -82,11 +97,21 @@ describe('an internal transfer', () => {
     const bench = openSpotBench()
     const before = [balance(bench, ONE.uid), balance(bench, TWO.uid)]
 
-    const request = { coin: 'USDT', size: '12.5', transferType: 'internal_transfer', ...to } as const
-    expect(bench.service.answer('spotWithdrawal', ONE, request, bench.now)).toMatchObject({ ok: true })
+    const request = {
+      coin: 'USDT',
+      size: '12.5',
+      transferType: 'internal_transfer',
+      ...to,
+    } as const
+    expect(bench.service.answer('spotWithdrawal', ONE, request, bench.now)).toMatchObject({
+      ok: true,
+    })
 
     const after = [balance(bench, ONE.uid), balance(bench, TWO.uid)]
-    expect(after.map((now, index) => now.minus(before[index] ?? '0').toString())).toEqual(['-12.5', '12.5'])
+    expect(after.map((now, index) => now.minus(before[index] ?? '0').toString())).toEqual([
+      '-12.5',
+      '12.5',
+    ])
   })
 
   test.each([
@@ -97,7 +122,11 @@ describe('an internal transfer', () => {
       'to a mobile number without its area code',
       { address: mobile, innerToType: 'mobile' as const },
     ],
-    ['11000', 'with a wrong area code', { address: mobile, innerToType: 'mobile' as const, areaCode: '99' }],
+    [
+      '11000',
+      'with a wrong area code',
+      { address: mobile, innerToType: 'mobile' as const, areaCode: '99' },
+    ],
     ['40808', 'with too many decimals', { address: TWO.uid, size: '1.000000001' }],
   ])('is refused with %s %s', (code, _title, change) => {
     const bench = openSpotBench()
@@ -108,7 +137,10 @@ describe('an internal transfer', () => {
       ...change,
     }
 
-    expect(bench.service.answer('spotWithdrawal', ONE, request, bench.now)).toMatchObject({ ok: false, code })
+    expect(bench.service.answer('spotWithdrawal', ONE, request, bench.now)).toMatchObject({
+      ok: false,
+      code,
+    })
   })
 })
 

@@ -15,7 +15,9 @@ async function openBench(subaccountsMax = 20) {
 test('creates what is asked for, and answers every field of the document', async () => {
   const { bench } = await openBench()
 
-  const answer = bench.data(ANNA, 'createVirtualSubaccounts', { body: { subAccountList: ['testtest'] } })
+  const answer = bench.data(ANNA, 'createVirtualSubaccounts', {
+    body: { subAccountList: ['testtest'] },
+  })
 
   expect(answer).toEqual({
     successList: [
@@ -73,10 +75,9 @@ test('what is beyond the limit of the account is put in the failure list', async
 
   expect(first.data).toMatchObject({ failureList: [{ subaAccountName: 'cccccccc' }] })
   expect(ofAnother.data).toMatchObject({ failureList: [] })
-  expect(subaccountsOf(bench.exchange.services.subaccounts, ANNA.uid).map(({ alias }) => alias)).toEqual([
-    'aaaaaaaa',
-    'bbbbbbbb',
-  ])
+  expect(
+    subaccountsOf(bench.exchange.services.subaccounts, ANNA.uid).map(({ alias }) => alias),
+  ).toEqual(['aaaaaaaa', 'bbbbbbbb'])
 })
 
 test('no two sub-accounts have one UID', async () => {
@@ -84,7 +85,9 @@ test('no two sub-accounts have one UID', async () => {
   create(ANNA, 'aaaaaaaa', 'bbbbbbbb')
   create(TARA, 'cccccccc')
 
-  const uids = [ANNA, TARA].flatMap(({ uid }) => subaccountsOf(bench.exchange.services.subaccounts, uid))
+  const uids = [ANNA, TARA].flatMap(({ uid }) =>
+    subaccountsOf(bench.exchange.services.subaccounts, uid),
+  )
 
   expect(new Set(uids.map(({ uid }) => uid)).size).toBe(3)
 })
@@ -106,7 +109,9 @@ test('what is no alias stands in the failure list, and the others are created', 
   const { data } = create(ANNA, ...wrong, 'aaaaaaaa')
 
   expect(data).toMatchObject({ failureList: wrong.map((alias) => ({ subaAccountName: alias })) })
-  expect(subaccountsOf(bench.exchange.services.subaccounts, ANNA.uid)).toMatchObject([{ alias: 'aaaaaaaa' }])
+  expect(subaccountsOf(bench.exchange.services.subaccounts, ANNA.uid)).toMatchObject([
+    { alias: 'aaaaaaaa' },
+  ])
 })
 
 test('an empty list of aliases is refused', async () => {

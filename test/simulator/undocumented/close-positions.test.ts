@@ -8,7 +8,9 @@ async function openBench() {
   bench.wait(2000)
   const open = (account: typeof ANNA, symbol: string, item: object) => {
     const order = { size: '0.05', side: 'buy', orderType: 'market', ...item }
-    return bench.data(account, 'batchPlaceOrder', { body: { ...MARKET, symbol, orderList: [order] } })
+    return bench.data(account, 'batchPlaceOrder', {
+      body: { ...MARKET, symbol, orderList: [order] },
+    })
   }
   const close = (account: typeof ANNA, body: object) => {
     bench.wait(1000)
@@ -28,7 +30,9 @@ test('every position is closed at the market, each by an order that fills show',
   expect(bench.data(ANNA, 'allPositions')).toEqual([])
   for (const { orderId } of successList ?? []) {
     const query = `orderId=${orderId}&productType=USDT-FUTURES`
-    expect(bench.data(ANNA, 'orderFills', { query }).fillList).toMatchObject([{ tradeSide: 'close' }])
+    expect(bench.data(ANNA, 'orderFills', { query }).fillList).toMatchObject([
+      { tradeSide: 'close' },
+    ])
     expect(bench.data(ANNA, 'ordersHistory', { query })).toMatchObject({
       entrustedList: [{ orderId, status: 'filled' }],
     })
@@ -48,7 +52,8 @@ test('without a position, or of an unknown symbol, it is refused', async () => {
   const { bench } = await openBench()
   const code = (symbol: string) => {
     bench.wait(1000)
-    return bench.call(ANNA, 'closePositions', { body: { productType: 'USDT-FUTURES', symbol } }).code
+    return bench.call(ANNA, 'closePositions', { body: { productType: 'USDT-FUTURES', symbol } })
+      .code
   }
 
   expect([code('BTCUSDT'), code('NOPEUSDT')]).toEqual(['22002', '40034'])

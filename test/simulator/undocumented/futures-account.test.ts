@@ -28,7 +28,10 @@ describe('the account', () => {
       unrealizedPL: held?.unrealised,
       isolatedUnrealizedPL: '0',
     })
-    expect(Number(one.accountEquity)).toBeCloseTo(Number(coin?.balance) + Number(held?.unrealised), 9)
+    expect(Number(one.accountEquity)).toBeCloseTo(
+      Number(coin?.balance) + Number(held?.unrealised),
+      9,
+    )
     expect(Number(one.locked)).toBeCloseTo(0, 9)
     expect(row).toMatchObject({ marginCoin: 'USDT', accountEquity: one.accountEquity })
     expect(Number(row?.crossedMargin)).toBeGreaterThan(0)
@@ -40,7 +43,10 @@ describe('the account', () => {
     const [ticker] = bench.data(ANNA, 'tickers')
     const price = String(Math.floor(Number(ticker?.bidPr) * 0.995))
     bench.data(ANNA, 'batchPlaceOrder', {
-      body: { ...BUY, orderList: [{ size: '0.01', price, side: 'buy', orderType: 'limit', force: 'gtc' }] },
+      body: {
+        ...BUY,
+        orderList: [{ size: '0.01', price, side: 'buy', orderType: 'limit', force: 'gtc' }],
+      },
     })
 
     const { locked } = bench.data(ANNA, 'account')
@@ -87,14 +93,19 @@ describe('modes', () => {
       crossMarginLeverage: '25',
     })
     expect(bench.data(ANNA, 'setMarginMode')).toMatchObject({ marginMode: 'isolated' })
-    expect(bench.data(ANNA, 'setPositionMode', mode('hedge_mode'))).toEqual({ posMode: 'hedge_mode' })
+    expect(bench.data(ANNA, 'setPositionMode', mode('hedge_mode'))).toEqual({
+      posMode: 'hedge_mode',
+    })
     const orderList = [{ size: '0.02', side: 'buy', tradeSide: 'open', orderType: 'market' }]
     bench.data(ANNA, 'batchPlaceOrder', { body: { ...BUY, orderList } })
 
     expect(bench.data(ANNA, 'singlePosition')).toMatchObject([
       { leverage: '25', posMode: 'hedge_mode', holdSide: 'long' },
     ])
-    expect(bench.data(ANNA, 'account')).toMatchObject({ marginMode: 'isolated', isolatedLongLever: '25' })
+    expect(bench.data(ANNA, 'account')).toMatchObject({
+      marginMode: 'isolated',
+      isolatedLongLever: '25',
+    })
   })
 
   test('are refused while something is held', async () => {
@@ -123,7 +134,10 @@ describe('modes', () => {
     bench.data(ANNA, 'batchPlaceOrder', { body: BUY })
     const held = bench.call(ANNA, 'setLeverage', leverage('5'))
 
-    expect(ordered).toMatchObject({ code: '45097', msg: expect.stringMatching(/currently an order/) })
+    expect(ordered).toMatchObject({
+      code: '45097',
+      msg: expect.stringMatching(/currently an order/),
+    })
     expect(held).toMatchObject({ code: '22020', msg: expect.stringMatching(/current position/) })
   })
 
@@ -150,6 +164,9 @@ describe('modes', () => {
     const again = await ExchangeBench.open({ store, now: bench.now })
 
     expect(again.data(ANNA, 'singlePosition')).toEqual(bench.data(ANNA, 'singlePosition'))
-    expect(again.data(ANNA, 'account')).toMatchObject({ posMode: 'hedge_mode', isolatedLongLever: '25' })
+    expect(again.data(ANNA, 'account')).toMatchObject({
+      posMode: 'hedge_mode',
+      isolatedLongLever: '25',
+    })
   })
 })

@@ -9,10 +9,18 @@ async function openPosition(account: typeof ANNA, item: object = {}) {
   bench.wait(2000)
   const [ticker] = bench.data(account, 'tickers')
   const last = Number(ticker?.lastPr)
-  const prices = { takeProfit: String(Math.round(last * 1.2)), stopLoss: String(Math.round(last * 0.8)) }
-  const presets = { presetStopSurplusPrice: prices.takeProfit, presetStopLossPrice: prices.stopLoss }
+  const prices = {
+    takeProfit: String(Math.round(last * 1.2)),
+    stopLoss: String(Math.round(last * 0.8)),
+  }
+  const presets = {
+    presetStopSurplusPrice: prices.takeProfit,
+    presetStopLossPrice: prices.stopLoss,
+  }
   const order = { size: '0.02', side: 'buy', orderType: 'market', ...presets, ...item }
-  bench.data(account, 'batchPlaceOrder', { body: { ...MARKET, marginMode: 'crossed', orderList: [order] } })
+  bench.data(account, 'batchPlaceOrder', {
+    body: { ...MARKET, marginMode: 'crossed', orderList: [order] },
+  })
   return { bench, prices }
 }
 
@@ -33,7 +41,12 @@ test('a position shows its exits, and they are listed under the ids that it name
         side: 'sell',
         size: '0.02',
       },
-      { planType: 'pos_profit', orderId: takeProfitId, triggerPrice: prices.takeProfit, tradeSide: '' },
+      {
+        planType: 'pos_profit',
+        orderId: takeProfitId,
+        triggerPrice: prices.takeProfit,
+        tradeSide: '',
+      },
     ],
     endId: takeProfitId,
   })
@@ -47,7 +60,10 @@ test('without exits the fields are empty, and nothing is listed', async () => {
   expect(bench.data(ANNA, 'allPositions')).toMatchObject([
     { takeProfit: '', stopLoss: '', takeProfitId: '', stopLossId: '' },
   ])
-  expect(bench.data(ANNA, 'ordersPlanPending', PROFIT_LOSS)).toEqual({ entrustedList: [], endId: '' })
+  expect(bench.data(ANNA, 'ordersPlanPending', PROFIT_LOSS)).toEqual({
+    entrustedList: [],
+    endId: '',
+  })
 })
 
 test('in hedge mode an exit closes a position under its direction', async () => {
@@ -64,8 +80,12 @@ test('an exit is cancelled by its id, and not with all trigger orders', async ()
   const orderId = before?.takeProfitId
 
   const all = bench.data(ANNA, 'cancelPlanOrder', { body: MARKET })
-  const one = bench.data(ANNA, 'cancelPlanOrder', { body: { ...MARKET, orderIdList: [{ orderId }] } })
-  const again = bench.data(ANNA, 'cancelPlanOrder', { body: { ...MARKET, orderIdList: [{ orderId }] } })
+  const one = bench.data(ANNA, 'cancelPlanOrder', {
+    body: { ...MARKET, orderIdList: [{ orderId }] },
+  })
+  const again = bench.data(ANNA, 'cancelPlanOrder', {
+    body: { ...MARKET, orderIdList: [{ orderId }] },
+  })
 
   expect(all).toEqual({ successList: [], failureList: [] })
   expect(one).toMatchObject({ successList: [{ orderId }] })

@@ -48,16 +48,23 @@ describe('one order', () => {
     expect(listed).toMatchObject({ entrustedList: [{ orderId, status: 'live' }], endId: orderId })
     expect(cancelled).toEqual({ orderId, clientOid: 'mine' })
     expect(bench.data(ANNA, 'ordersPending')).toEqual({ entrustedList: [], endId: '' })
-    expect(bench.data(ANNA, 'orderDetail', { query: `orderId=${orderId}&${QUERY}` })).toMatchObject({
-      state: 'canceled',
-      cancelReason: 'user',
-    })
+    expect(bench.data(ANNA, 'orderDetail', { query: `orderId=${orderId}&${QUERY}` })).toMatchObject(
+      {
+        state: 'canceled',
+        cancelReason: 'user',
+      },
+    )
   })
 
   test('that fills shows what it traded, to the last digit of its fills', async () => {
     const { bench, place } = await openBench()
 
-    const { orderId } = place({ orderType: 'market', force: undefined, price: undefined, size: '0.03' })
+    const { orderId } = place({
+      orderType: 'market',
+      force: undefined,
+      price: undefined,
+      size: '0.03',
+    })
     const detail = bench.data(ANNA, 'orderDetail', { query: `orderId=${orderId}&${QUERY}` })
     const { fillList } = bench.data(ANNA, 'orderFills', { query: `orderId=${orderId}&${QUERY}` })
 
@@ -74,12 +81,14 @@ describe('one order', () => {
 
     const { orderId } = place({ tradeSide: 'Open' }, BERT)
 
-    expect(bench.data(BERT, 'orderDetail', { query: `orderId=${orderId}&${QUERY}` })).toMatchObject({
-      tradeSide: 'open',
-      posSide: 'long',
-      posMode: 'hedge_mode',
-      force: 'gtc',
-    })
+    expect(bench.data(BERT, 'orderDetail', { query: `orderId=${orderId}&${QUERY}` })).toMatchObject(
+      {
+        tradeSide: 'open',
+        posSide: 'long',
+        posMode: 'hedge_mode',
+        force: 'gtc',
+      },
+    )
   })
 
   test.each([
@@ -166,7 +175,9 @@ describe('trigger orders', () => {
       body: { orderId, productType: 'USDT-FUTURES', newTriggerPrice: '91000' },
     })
     const listed = bench.data(ANNA, 'ordersPlanPending')
-    const trailing = bench.data(ANNA, 'ordersPlanPending', { query: `planType=track_plan&${QUERY}` })
+    const trailing = bench.data(ANNA, 'ordersPlanPending', {
+      query: `planType=track_plan&${QUERY}`,
+    })
     const cancelled = bench.data(ANNA, 'cancelPlanOrder', {
       body: {
         ...MARKET,
@@ -178,7 +189,9 @@ describe('trigger orders', () => {
     })
 
     expect(listed).toMatchObject({
-      entrustedList: [{ orderId, clientOid: 'plan', triggerPrice: '91000', planStatus: 'not_trigger' }],
+      entrustedList: [
+        { orderId, clientOid: 'plan', triggerPrice: '91000', planStatus: 'not_trigger' },
+      ],
       endId: orderId,
     })
     expect(trailing.entrustedList).toEqual([])
@@ -191,9 +204,13 @@ describe('trigger orders', () => {
   test('without a list all of them are cancelled, those of one type where it is named', async () => {
     const { bench } = await openBench()
     bench.data(ANNA, 'placePlanOrder', { body: plan })
-    bench.data(ANNA, 'placePlanOrder', { body: { ...plan, planType: 'track_plan', callbackRatio: '1' } })
+    bench.data(ANNA, 'placePlanOrder', {
+      body: { ...plan, planType: 'track_plan', callbackRatio: '1' },
+    })
 
-    const trailing = bench.data(ANNA, 'cancelPlanOrder', { body: { ...MARKET, planType: 'track_plan' } })
+    const trailing = bench.data(ANNA, 'cancelPlanOrder', {
+      body: { ...MARKET, planType: 'track_plan' },
+    })
     const rest = bench.data(ANNA, 'cancelPlanOrder', { body: MARKET })
 
     expect([trailing, rest]).toMatchObject([{ successList: [{}] }, { successList: [{}] }])
@@ -212,7 +229,8 @@ test('orders that ended in a contract which is no longer listed are forgotten at
   bench.data(ANNA, 'cancelPlanOrder', { body: { ...MARKET, orderIdList: [{ orderId }] } })
   // Over the day of its delivery: these were of a contract that has left the list.
   const ended = (store.load() ?? []).filter(
-    ({ table, json }) => table === 'plan_orders' || (table === 'orders' && json?.includes('"sequence":1,')),
+    ({ table, json }) =>
+      table === 'plan_orders' || (table === 'orders' && json?.includes('"sequence":1,')),
   )
   store.save(ended.map((row) => ({ ...row, json: row.json?.replace('BTCUSDT', 'BTCUSD_230630') })))
 

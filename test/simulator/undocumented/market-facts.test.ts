@@ -31,14 +31,21 @@ describe('contracts', () => {
       maxOrderQty: '1200',
       maxMarketOrderQty: '220',
     })
-    expect(eth).toMatchObject({ symbol: 'ETHUSDT', pricePlace: '2', sizeMultiplier: '0.01', maxLever: '100' })
+    expect(eth).toMatchObject({
+      symbol: 'ETHUSDT',
+      pricePlace: '2',
+      sizeMultiplier: '0.01',
+      maxLever: '100',
+    })
   })
 
   test('cover every instrument of every product type, and one where one is asked for', async () => {
     const bench = await ExchangeBench.open()
 
     const symbols = PRODUCT_TYPES.flatMap((productType) =>
-      bench.data(ANNA, 'contracts', { query: `productType=${productType}` }).map(({ symbol }) => symbol),
+      bench
+        .data(ANNA, 'contracts', { query: `productType=${productType}` })
+        .map(({ symbol }) => symbol),
     )
 
     expect(symbols.sort()).toEqual(
@@ -79,11 +86,16 @@ describe('candles', () => {
 
     const hours = ask(bench, 'granularity=1H&limit=3')
     const [, hour] = hours
-    const minutes = ask(bench, `granularity=1m&limit=60&startTime=${hour?.[0]}&endTime=${hours[2]?.[0]}`)
+    const minutes = ask(
+      bench,
+      `granularity=1m&limit=60&startTime=${hour?.[0]}&endTime=${hours[2]?.[0]}`,
+    )
 
     const inHour = minutes.filter(([at]) => Number(at) < Number(hours[2]?.[0]))
     const volume = inHour.reduce((sum, row) => sum + Number(row[5]), 0)
-    expect(Number(hour?.[2])).toBeGreaterThanOrEqual(Math.max(...inHour.map((row) => Number(row[2]))))
+    expect(Number(hour?.[2])).toBeGreaterThanOrEqual(
+      Math.max(...inHour.map((row) => Number(row[2]))),
+    )
     expect(Number(hour?.[5])).toBeGreaterThanOrEqual(volume - 1e-6)
   })
 
@@ -105,7 +117,9 @@ test('the coins are those that can be withdrawn, by the same chains', async () =
   expect(coins.map(({ coin }) => coin)).toEqual(['USDT', 'BTC', 'ETH'])
   expect(bitcoin).toMatchObject({
     coinId: '1',
-    chains: [{ chain: 'BTC', withdrawFee: '0.0001', minWithdrawAmount: '0.0005', contractAddress: null }],
+    chains: [
+      { chain: 'BTC', withdrawFee: '0.0001', minWithdrawAmount: '0.0005', contractAddress: null },
+    ],
   })
 })
 

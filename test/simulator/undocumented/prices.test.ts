@@ -12,7 +12,9 @@ test('one ticker is the symbol’s row of all tickers', async () => {
 
   const rows = bench.data(ANNA, 'tickers')
 
-  expect(bench.data(ANNA, 'symbolTicker')).toEqual(rows.filter(({ symbol }) => symbol === 'BTCUSDT'))
+  expect(bench.data(ANNA, 'symbolTicker')).toEqual(
+    rows.filter(({ symbol }) => symbol === 'BTCUSDT'),
+  )
 })
 
 test('the prices of a symbol are those of its ticker', async () => {
@@ -31,13 +33,16 @@ test('the prices of a symbol are those of its ticker', async () => {
   ])
 })
 
-test.each(['symbolTicker', 'symbolPrice'] as const)('%s of an unlisted symbol is refused', async (name) => {
-  const bench = await openQuoted()
+test.each(['symbolTicker', 'symbolPrice'] as const)(
+  '%s of an unlisted symbol is refused',
+  async (name) => {
+    const bench = await openQuoted()
 
-  const answer = bench.call(ANNA, name, { query: 'productType=USDT-FUTURES&symbol=NOPEUSDT' })
+    const answer = bench.call(ANNA, name, { query: 'productType=USDT-FUTURES&symbol=NOPEUSDT' })
 
-  expect(answer).toMatchObject({ status: 400, code: '40034' })
-})
+    expect(answer).toMatchObject({ status: 400, code: '40034' })
+  },
+)
 
 test('spot tickers are those of the pairs, at the prices that spot orders meet', async () => {
   const bench = await openQuoted()
@@ -46,7 +51,11 @@ test('spot tickers are those of the pairs, at the prices that spot orders meet',
   const [one] = bench.data(ANNA, 'spotTickers', { query: 'symbol=ETHUSDT' })
 
   const [contract] = bench.data(ANNA, 'symbolTicker')
-  expect(rows[0]).toMatchObject({ symbol: 'BTCUSDT', lastPr: contract?.lastPr, open: contract?.open24h })
+  expect(rows[0]).toMatchObject({
+    symbol: 'BTCUSDT',
+    lastPr: contract?.lastPr,
+    open: contract?.open24h,
+  })
   expect(rows[0]).not.toHaveProperty('markPrice')
   expect(one?.symbol).toBe('ETHUSDT')
   expect(bench.call(ANNA, 'spotTickers', { query: 'symbol=NOPEUSDT' }).code).toBe('40034')

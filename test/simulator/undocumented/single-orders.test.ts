@@ -11,11 +11,21 @@ async function openQuoted() {
 describe('spot', () => {
   test('an open order stands among the unfilled ones until it is cancelled', async () => {
     const { bench, price } = await openQuoted()
-    const limit = { symbol: 'BTCUSDT', side: 'buy', orderType: 'limit', force: 'gtc', price, size: '0.01' }
+    const limit = {
+      symbol: 'BTCUSDT',
+      side: 'buy',
+      orderType: 'limit',
+      force: 'gtc',
+      price,
+      size: '0.01',
+    }
     const unfilled = () =>
-      bench
-        .data(ANNA, 'spotUnfilledOrders')
-        .map(({ orderId, priceAvg, basePrice, status }) => ({ orderId, priceAvg, basePrice, status }))
+      bench.data(ANNA, 'spotUnfilledOrders').map(({ orderId, priceAvg, basePrice, status }) => ({
+        orderId,
+        priceAvg,
+        basePrice,
+        status,
+      }))
     const before = unfilled()
 
     const { orderId } = bench.data(ANNA, 'spotPlaceOrder', { body: limit })
@@ -54,7 +64,8 @@ describe.each(['isolated', 'crossed'] as const)('%s margin', (mode) => {
     depositMargin(bench.exchange, ANNA, { mode, ...deposit }, bench.now)
     const order = { symbol: 'BTCUSDT', side: 'buy', orderType: 'limit', price, baseSize: '0.01' }
     const place = (clientOid: string) =>
-      bench.data(ANNA, `${mode}PlaceOrder`, { body: { ...order, loanType: 'normal', clientOid } }).orderId
+      bench.data(ANNA, `${mode}PlaceOrder`, { body: { ...order, loanType: 'normal', clientOid } })
+        .orderId
     const cancel = (body: object, account = ANNA, ofMode: typeof mode = mode) =>
       bench.call(account, `${ofMode}CancelOrder`, { body: { symbol: 'BTCUSDT', ...body } })
     const first = place('first')
@@ -69,7 +80,10 @@ describe.each(['isolated', 'crossed'] as const)('%s margin', (mode) => {
     const cancelled = [cancel({ orderId: first }).data, cancel({ clientOid: 'second' }).data]
 
     expect(refused).toEqual(['43001', '43001', '40924', '40034'])
-    expect(cancelled).toMatchObject([{ orderId: first, clientOid: 'first' }, { clientOid: 'second' }])
+    expect(cancelled).toMatchObject([
+      { orderId: first, clientOid: 'first' },
+      { clientOid: 'second' },
+    ])
     expect(cancel({ orderId: first }).code).toBe('50062')
   })
 })
@@ -84,7 +98,11 @@ test('the history of futures orders has those that are done, newest first, page 
   }
   const limit = { ...futures, side: 'buy', orderType: 'limit', force: 'gtc', price, size: '0.01' }
   const place = (body: object) => bench.data(ANNA, 'placeOrder', { body }).orderId
-  const ids = [place(limit), place({ ...limit, orderType: 'market', price: undefined }), place(limit)]
+  const ids = [
+    place(limit),
+    place({ ...limit, orderType: 'market', price: undefined }),
+    place(limit),
+  ]
   const [cancelled, filled] = ids
   bench.data(ANNA, 'cancelOrder', { body: { ...futures, orderId: cancelled } })
 

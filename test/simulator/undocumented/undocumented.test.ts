@@ -32,11 +32,19 @@ describe('the undocumented endpoints', () => {
     const answers = {
       serverTime: { serverTime: '1700000000000' },
       contracts: [
-        { symbol: 'BTCUSDT', baseCoin: 'BTC', quoteCoin: 'USDT', pricePlace: '1', deliveryTime: '' },
+        {
+          symbol: 'BTCUSDT',
+          baseCoin: 'BTC',
+          quoteCoin: 'USDT',
+          pricePlace: '1',
+          deliveryTime: '',
+        },
       ],
       candles: [['1700000000000', '1', '2', '0.5', '1.5', '10', '15']],
       account: { marginCoin: 'USDT', available: '1', posMode: 'hedge_mode', unrealizedPL: '' },
-      accounts: [{ marginCoin: 'USDT', assetList: [{ coin: 'BTC', balance: '1', available: '1' }] }],
+      accounts: [
+        { marginCoin: 'USDT', assetList: [{ coin: 'BTC', balance: '1', available: '1' }] },
+      ],
       allPositions: [
         { symbol: 'BTCUSDT', marginCoin: 'USDT', holdSide: 'long', total: '1', takeProfit: '3' },
       ],
@@ -45,16 +53,24 @@ describe('the undocumented endpoints', () => {
       spotTickers: [{ symbol: 'BTCUSDT', lastPr: '1', open: '1' }],
       spotAssets: [{ coin: 'USDT', available: '1', frozen: '0', locked: '0', uTime: '1' }],
       spotUnfilledOrders: [{ symbol: 'BTCUSDT', orderId: '1', priceAvg: '1', triggerPrice: null }],
-      ordersHistory: { entrustedList: [{ symbol: 'ethusdt', orderId: '1', status: 'filled' }], endId: '1' },
+      ordersHistory: {
+        entrustedList: [{ symbol: 'ethusdt', orderId: '1', status: 'filled' }],
+        endId: '1',
+      },
       closePositions: { successList: [{ orderId: '1', clientOid: '2' }], failureList: [] },
       isolatedCancelOrder: { orderId: '1', clientOid: 'a' },
       ordersPending: { entrustedList: null, endId: null },
       orderDetail: { symbol: 'ethusdt', orderId: '1', state: 'filled', tradeSide: '' },
       placeOrder: { orderId: '1', clientOid: 'a' },
       cancelPlanOrder: { successList: [{ orderId: '1', clientOid: '' }], failureList: [] },
-      ordersPlanPending: { entrustedList: [{ symbol: 'ethusdt', orderId: '1', uTime: '' }], endId: '1' },
+      ordersPlanPending: {
+        entrustedList: [{ symbol: 'ethusdt', orderId: '1', uTime: '' }],
+        endId: '1',
+      },
       spotCoins: [{ coinId: '1', coin: 'BTC', transfer: 'true', chains: [{ chain: 'BTC' }] }],
-      marginCurrencies: [{ symbol: 'ETHUSDT', baseCoin: 'ETH', quoteCoin: 'USDT', isBorrowable: true }],
+      marginCurrencies: [
+        { symbol: 'ETHUSDT', baseCoin: 'ETH', quoteCoin: 'USDT', isBorrowable: true },
+      ],
     } as const
     for (const [name, answer] of Object.entries(answers)) {
       expect(rows[name]?.response.safeParse(answer).error, name).toBeUndefined()

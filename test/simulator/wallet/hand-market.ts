@@ -41,12 +41,19 @@ export class HandMarket {
     const lastTicks = ticks(text.last ?? text.bid)
     const { size = 50_000 / Number(text.ask), traded, candleSize } = text
     Object.assign(shown, {
-      ...{ bidTicks: ticks(text.bid), askTicks: ticks(text.ask), lastTicks },
-      ...{ lowTicks: lastTicks, highTicks: lastTicks },
-      ...{ bidLots: lots(size), askLots: lots(size), levelTicks: ticks(text.level ?? 0.01) },
-      tradedLots: traded === undefined ? (lastTicks === shown.lastTicks ? 0 : PLENTY_LOTS) : lots(traded),
+      bidTicks: ticks(text.bid),
+      askTicks: ticks(text.ask),
+      lastTicks,
+      lowTicks: lastTicks,
+      highTicks: lastTicks,
+      bidLots: lots(size),
+      askLots: lots(size),
+      levelTicks: ticks(text.level ?? 0.01),
+      tradedLots:
+        traded === undefined ? (lastTicks === shown.lastTicks ? 0 : PLENTY_LOTS) : lots(traded),
       candleLots: candleSize === undefined ? PLENTY_LOTS : lots(candleSize),
-      ...{ at, previousAt: shown.at },
+      at,
+      previousAt: shown.at,
     })
     for (const hear of this.#followersOf(symbol)) hear()
   }
@@ -54,13 +61,17 @@ export class HandMarket {
   price(symbol: string) {
     const { at, bidTicks, askTicks, lastTicks } = this.#shownOf(symbol)
     if (at === 0) return undefined
-    const [bid, ask, last] = [bidTicks, askTicks, lastTicks].map((ticks) => formatOnGrid(TICK, ticks))
+    const [bid, ask, last] = [bidTicks, askTicks, lastTicks].map((ticks) =>
+      formatOnGrid(TICK, ticks),
+    )
     return { bid: bid ?? '', ask: ask ?? '', last: last ?? '' }
   }
 
   followed(symbol: string): FollowedMarket {
     return {
-      ...{ tickSize: TICK.step, lotSize: LOT.step, shown: this.#shownOf(symbol) },
+      tickSize: TICK.step,
+      lotSize: LOT.step,
+      shown: this.#shownOf(symbol),
       follow: (hear) => void this.#followersOf(symbol).push(hear),
     }
   }

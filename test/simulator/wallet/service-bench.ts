@@ -103,7 +103,9 @@ export class Part<State, Handlers extends HandlerTable<State>> {
 
 /** The data of a success. @throws when it was refused. */
 export function dataOf<Data>(
-  reply: { readonly ok: true; readonly data: Data } | { readonly ok: false; readonly message: string },
+  reply:
+    | { readonly ok: true; readonly data: Data }
+    | { readonly ok: false; readonly message: string },
 ): Data {
   if (reply.ok) return reply.data
   throw new Error(reply.message)

@@ -46,7 +46,9 @@ describe('the wallet', () => {
     wallet.book(spot, 'opening', decimal('1'))
 
     expect(() => wallet.freeze(spot, decimal('1.01'))).toThrow('SIMULATOR_WALLET_SHORT')
-    expect(() => wallet.repay(spot, { principal: decimal('1'), interest: decimal('0') })).toThrow('borrowed')
+    expect(() => wallet.repay(spot, { principal: decimal('1'), interest: decimal('0') })).toThrow(
+      'borrowed',
+    )
 
     expect(wallet.coin(spot).available.toString()).toBe('1')
     expect(wallet.coin(spot).frozen.toString()).toBe('0')
@@ -62,24 +64,31 @@ describe('the wallet', () => {
     expect(wallet.coins('1', 'spot').get('USDT')?.available.toString()).toBe('5')
   })
 
-  test.each([1, 2, 3])('conserves money over a random session, also across restarts, seed %i', (seed) => {
-    const restart = createRestarts()
-    const random = createRandom(seed)
-    let wallet = new Wallet(restart())
-    const refs = ['1', '2'].flatMap((uid) =>
-      (['spot', 'crossed', 'isolated:ETHUSDT'] as const).map((balance) => ({ uid, balance, coin: 'USDT' })),
-    )
-    for (const ref of refs) wallet.book(ref, 'opening', decimal('1000.123456789'))
+  test.each([1, 2, 3])(
+    'conserves money over a random session, also across restarts, seed %i',
+    (seed) => {
+      const restart = createRestarts()
+      const random = createRandom(seed)
+      let wallet = new Wallet(restart())
+      const refs = ['1', '2'].flatMap((uid) =>
+        (['spot', 'crossed', 'isolated:ETHUSDT'] as const).map((balance) => ({
+          uid,
+          balance,
+          coin: 'USDT',
+        })),
+      )
+      for (const ref of refs) wallet.book(ref, 'opening', decimal('1000.123456789'))
 
-    for (let step = 0; step < 500; step++) {
-      if (step % 100 === 0) wallet = new Wallet(restart())
-      actAtRandom(wallet, refs, random)
-    }
+      for (let step = 0; step < 500; step++) {
+        if (step % 100 === 0) wallet = new Wallet(restart())
+        actAtRandom(wallet, refs, random)
+      }
 
-    expect(wallet.sums()).toEqual([{ coin: 'USDT', sum: '0' }])
-    expect(wallet.unexplained()).toEqual([])
-    expect(new Wallet(restart()).statement('1')).toEqual(wallet.statement('1'))
-  })
+      expect(wallet.sums()).toEqual([{ coin: 'USDT', sum: '0' }])
+      expect(wallet.unexplained()).toEqual([])
+      expect(new Wallet(restart()).statement('1')).toEqual(wallet.statement('1'))
+    },
+  )
 })
 
 describe('order ids', () => {

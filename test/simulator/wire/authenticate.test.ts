@@ -62,11 +62,19 @@ test.each(VECTORS)('the signature of $by is accepted', ({ secret, timestamp, sig
 
 const REFUSED = [
   ['no key', { 'access-key': undefined }, '40006'],
-  ['an unknown key, whatever the signature', { 'access-key': 'nobody', 'access-sign': undefined }, '40037'],
+  [
+    'an unknown key, whatever the signature',
+    { 'access-key': 'nobody', 'access-sign': undefined },
+    '40037',
+  ],
   ['no signature', { 'access-sign': undefined }, '40002'],
   ['no timestamp', { 'access-timestamp': undefined }, '40003'],
   ['a timestamp that is no integer', { 'access-timestamp': '1700000000.5' }, '40005'],
-  ['a stale timestamp, before its signature', { 'access-timestamp': '1', 'access-sign': 'x' }, '40008'],
+  [
+    'a stale timestamp, before its signature',
+    { 'access-timestamp': '1', 'access-sign': 'x' },
+    '40008',
+  ],
   ['a wrong signature', { 'access-sign': 'QiK6FqptfjHMJibBnsT4PrYpu5XGBD27Z7TMKqDZ9LU=' }, '40009'],
   ['no passphrase', { 'access-passphrase': undefined }, '40011'],
   ['a wrong passphrase', { 'access-passphrase': 'guess' }, '40012'],
@@ -101,7 +109,9 @@ test('a signature counts over the query as it stands on the wire, and over its d
     .digest('base64')
 
   const raw = bench.ask(signedRequest(ALICE, { path: FILLS_PATH, query }))
-  const decoded = bench.ask(signedRequest(ALICE, { path: FILLS_PATH, query }, { 'access-sign': overDecoded }))
+  const decoded = bench.ask(
+    signedRequest(ALICE, { path: FILLS_PATH, query }, { 'access-sign': overDecoded }),
+  )
 
   expect([raw.code, decoded.code]).toEqual(['00000', '00000'])
 })

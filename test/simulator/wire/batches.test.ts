@@ -31,15 +31,30 @@ test.each([
   ['a size below zero', { size: '-1' }, '40020', 'Parameter size error'],
   ['no size', { size: undefined }, '40019', 'Parameter size cannot be empty'],
   ['a size that is a number', { size: 1 }, '40020', 'Parameter size error'],
-  ['a limit order without a price', { price: undefined }, '40019', 'Parameter price cannot be empty'],
+  [
+    'a limit order without a price',
+    { price: undefined },
+    '40019',
+    'Parameter price cannot be empty',
+  ],
   ['an empty price', { price: '' }, '40019', 'Parameter price cannot be empty'],
   ['a price that is no number', { price: 'ten' }, '40020', 'Parameter price error'],
   ['no side', { side: undefined }, '40019', 'Parameter side cannot be empty'],
   ['a side of no kind', { side: 'bye' }, '400172', 'Parameter verification failed side'],
   ['a side that is a number', { side: 1 }, '40020', 'Parameter side error'],
-  ['an orderType of no kind', { orderType: 'stop' }, '400172', 'Parameter verification failed orderType'],
+  [
+    'an orderType of no kind',
+    { orderType: 'stop' },
+    '400172',
+    'Parameter verification failed orderType',
+  ],
   ['a force of no kind', { force: 'day' }, '400172', 'Parameter verification failed force'],
-  ['a tradeSide of no kind', { tradeSide: 'both' }, '400172', 'Parameter verification failed tradeSide'],
+  [
+    'a tradeSide of no kind',
+    { tradeSide: 'both' },
+    '400172',
+    'Parameter verification failed tradeSide',
+  ],
   ['a reduceOnly of no kind', { reduceOnly: true }, '40020', 'Parameter reduceOnly error'],
   ['an stpMode of no kind', { stpMode: 'all' }, '400172', 'Parameter verification failed stpMode'],
   [
@@ -89,7 +104,12 @@ test('an item that is no object is one that failed', () => {
 
   expect(answer.successList).toHaveLength(1)
   expect(answer.failureList).toEqual(
-    Array(4).fill({ orderId: '', clientOid: '', errorMsg: 'Parameter orderList error', errorCode: '40020' }),
+    Array(4).fill({
+      orderId: '',
+      clientOid: '',
+      errorMsg: 'Parameter orderList error',
+      errorCode: '40020',
+    }),
   )
 })
 
@@ -145,7 +165,12 @@ test('where unknown parameters are refused, one of an item is refused with its i
 
 test('a cancel that names no order, or in no form of an id, fails alone', () => {
   const bench = new WireBench()
-  const items = [{ orderId: '1' }, {}, { orderId: 'x', clientOid: 'mine' }, { clientId: 'a', clientOid: 'b' }]
+  const items = [
+    { orderId: '1' },
+    {},
+    { orderId: 'x', clientOid: 'mine' },
+    { clientId: 'a', clientOid: 'b' },
+  ]
 
   const isolated = ask(bench, 'isolatedBatchCancelOrders', items)
   const futures = ask(bench, 'batchCancelOrders', items.slice(0, 3))
@@ -174,7 +199,10 @@ test('a sub-account’s alias that is none fails alone', () => {
   const answer = ask(bench, 'createVirtualSubaccounts', ['alphabet', 'short', 12_345_678])
 
   expect(answer).toMatchObject({ code: '00000' })
-  expect(answer.failureList).toEqual([{ subaAccountName: 'short' }, { subaAccountName: '12345678' }])
+  expect(answer.failureList).toEqual([
+    { subaAccountName: 'short' },
+    { subaAccountName: '12345678' },
+  ])
   expect(bench.core.calls[0]?.request).toEqual({ subAccountList: ['alphabet'] })
 })
 

@@ -30,8 +30,11 @@ export const CAROL: AccountSetup = {
 
 /** An exchange that accepts everything, remembers what it was asked, and can be told to refuse or to break. */
 export class FakeCore implements ServedExchange {
-  readonly calls: { readonly name: string; readonly uid: string | undefined; readonly request: unknown }[] =
-    []
+  readonly calls: {
+    readonly name: string
+    readonly uid: string | undefined
+    readonly request: unknown
+  }[] = []
   readonly advances: number[] = []
   refusal: { readonly code: string; readonly message: string } | undefined
   defect: Error | undefined

@@ -36,9 +36,11 @@ async function meet(kind: FaultKind, settings: Partial<FaultSettings> = {}, time
   setGlobalDispatcher(agent)
   const bench = await startServerBench({ faults: { probability: { [kind]: 1 }, ...settings } })
   server = bench.server
-  const answer = await sendRequest(bench.server.baseUrl, signedRequest(ALICE, BATCH), timeoutMs).catch(
-    (error: unknown) => ({ status: 0, text: '', ...nameOf(error) }),
-  )
+  const answer = await sendRequest(
+    bench.server.baseUrl,
+    signedRequest(ALICE, BATCH),
+    timeoutMs,
+  ).catch((error: unknown) => ({ status: 0, text: '', ...nameOf(error) }))
   return { ...bench, answer, isCarriedOut: bench.core.calls.length === 1 }
 }
 
@@ -59,26 +61,36 @@ test('a lost answer is a reset after the request was carried out', async () => {
 test.each([
   ['gatewayErrorBefore', 502, false],
   ['gatewayErrorAfter', 500, true],
-] as const)('%s is an HTML page with status %i; carried out: %s', async (kind, status, isCarriedOut) => {
-  const met = await meet(kind)
+] as const)(
+  '%s is an HTML page with status %i; carried out: %s',
+  async (kind, status, isCarriedOut) => {
+    const met = await meet(kind)
 
-  expect(met.answer).toMatchObject({ status, headers: { 'content-type': 'text/html' } })
-  expect(met.answer.text).toMatch(/^<html>/)
-  expect(met.isCarriedOut).toBe(isCarriedOut)
-})
+    expect(met.answer).toMatchObject({ status, headers: { 'content-type': 'text/html' } })
+    expect(met.answer.text).toMatch(/^<html>/)
+    expect(met.isCarriedOut).toBe(isCarriedOut)
+  },
+)
 
 test('a spurious 429 looks like a real one and is not carried out', async () => {
   const { answer, isCarriedOut } = await meet('tooManyRequests')
 
   expect(answer.status).toBe(429)
-  expect(JSON.parse(answer.text)).toMatchObject({ code: '429', msg: 'Too Many Requests', data: null })
+  expect(JSON.parse(answer.text)).toMatchObject({
+    code: '429',
+    msg: 'Too Many Requests',
+    data: null,
+  })
   expect(isCarriedOut).toBe(false)
 })
 
 test('a truncated answer breaks off after the request was carried out', async () => {
   const { answer, isCarriedOut } = await meet('truncatedBody')
 
-  expect(answer).toMatchObject({ status: 0, code: expect.stringMatching(/ECONNRESET|UND_ERR_SOCKET/) })
+  expect(answer).toMatchObject({
+    status: 0,
+    code: expect.stringMatching(/ECONNRESET|UND_ERR_SOCKET/),
+  })
   expect(isCarriedOut).toBe(true)
 })
 

@@ -61,7 +61,8 @@ function mutateBody(random: Random, body: unknown): unknown {
       random.integer(2) === 0 ? pick(random, VALUES) : mutateBody(random, items[0])
     return items
   }
-  if (typeof body !== 'object' || body === null || random.integer(5) === 0) return pick(random, VALUES)
+  if (typeof body !== 'object' || body === null || random.integer(5) === 0)
+    return pick(random, VALUES)
   const name = pick(random, [...Object.keys(body), '__proto__', 'extra', 'clientOid'])
   const value = (body as Record<string, unknown>)[name]
   return { ...body, [name]: mutateBody(random, value) }
@@ -81,7 +82,10 @@ function breakRequest(random: Random, at: number): WireRequest {
     case 1:
       return signedRequest(ALICE, { ...good, query: insertScrap(random, good.query ?? '') })
     case 2:
-      return signedRequest(ALICE, { ...good, body: insertScrap(random, JSON.stringify(good.body ?? {})) })
+      return signedRequest(ALICE, {
+        ...good,
+        body: insertScrap(random, JSON.stringify(good.body ?? {})),
+      })
     default: {
       const request = signedRequest(ALICE, good)
       const name = pick(random, [...Object.keys(request.headers), 'x'])

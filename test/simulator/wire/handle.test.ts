@@ -37,7 +37,9 @@ test.each(GOOD_REQUESTS)('$name answers an envelope whose data satisfies its own
 })
 
 test('one spot answer has its text under message, and no msg', () => {
-  const answer = new WireBench().ask(signedRequest(ALICE, { path: '/api/v2/spot/trade/history-orders' }))
+  const answer = new WireBench().ask(
+    signedRequest(ALICE, { path: '/api/v2/spot/trade/history-orders' }),
+  )
 
   expect(answer).toMatchObject({ code: '00000', message: 'success' })
   expect(answer).not.toHaveProperty('msg')
@@ -46,7 +48,8 @@ test('one spot answer has its text under message, and no msg', () => {
 test('the conversion history stands under the platform’s own coin, in small letters, and no other', () => {
   const bench = new WireBench({ platformCoin: 'OWN' })
   const codes = ['own', 'OWN', 'usdt'].map(
-    (coin) => bench.ask(signedRequest(ALICE, { path: `/api/v2/convert/${coin}-convert-records` })).code,
+    (coin) =>
+      bench.ask(signedRequest(ALICE, { path: `/api/v2/convert/${coin}-convert-records` })).code,
   )
 
   expect(codes).toEqual(['00000', '40404', '40404'])
@@ -54,7 +57,14 @@ test('the conversion history stands under the platform’s own coin, in small le
 
 test('what public clients write with capitals is taken in small letters', () => {
   const bench = new WireBench()
-  const item = { size: '1', price: '2', side: 'Buy', orderType: 'LIMIT', force: 'GTC', tradeSide: 'Open' }
+  const item = {
+    size: '1',
+    price: '2',
+    side: 'Buy',
+    orderType: 'LIMIT',
+    force: 'GTC',
+    tradeSide: 'Open',
+  }
 
   bench.ask(signedRequest(ALICE, { ...BATCH, body: { ...BATCH_BODY, orderList: [item] } }))
 
@@ -90,20 +100,30 @@ test.each([
 ] as const)('%s %s is an unknown address', (method, path) => {
   const answer = new WireBench().ask(signedRequest(ALICE, { method, path }))
 
-  expect(answer).toMatchObject({ status: 404, code: '40404', msg: 'Request URL NOT FOUND', data: null })
+  expect(answer).toMatchObject({
+    status: 404,
+    code: '40404',
+    msg: 'Request URL NOT FOUND',
+    data: null,
+  })
 })
 
 test.each([
   [400, 400],
   [200, 200],
-] as const)('a business error has the HTTP status that is set: %i', (businessErrorStatus, status) => {
-  const bench = new WireBench({ businessErrorStatus })
-  bench.core.refusal = { code: '22001', message: 'No order to cancel' }
+] as const)(
+  'a business error has the HTTP status that is set: %i',
+  (businessErrorStatus, status) => {
+    const bench = new WireBench({ businessErrorStatus })
+    bench.core.refusal = { code: '22001', message: 'No order to cancel' }
 
-  const answer = bench.ask(signedRequest(ALICE, { ...CANCEL_ALL, body: { productType: 'USDT-FUTURES' } }))
+    const answer = bench.ask(
+      signedRequest(ALICE, { ...CANCEL_ALL, body: { productType: 'USDT-FUTURES' } }),
+    )
 
-  expect(answer).toMatchObject({ status, code: '22001', msg: 'No order to cancel', data: null })
-})
+    expect(answer).toMatchObject({ status, code: '22001', msg: 'No order to cancel', data: null })
+  },
+)
 
 test('an authentication failure stays HTTP 400 where business errors are 200', () => {
   const bench = new WireBench({ businessErrorStatus: 200 })
@@ -174,7 +194,11 @@ test('an unknown parameter is refused where that is set', () => {
     signedRequest(ALICE, { path: TICKERS_PATH, query: 'productType=USDT-FUTURES&extra=1' }),
   )
 
-  expect(answer).toMatchObject({ status: 400, code: '40017', msg: 'Parameter verification failed extra' })
+  expect(answer).toMatchObject({
+    status: 400,
+    code: '40017',
+    msg: 'Parameter verification failed extra',
+  })
 })
 
 test('a symbol where none belongs breaks a rule; only one that cannot be is unknown', () => {
@@ -186,11 +210,17 @@ test('a symbol where none belongs breaks a rule; only one that cannot be is unkn
     code: '40017',
     msg: 'Parameter verification failed symbol is for type=place_order only',
   })
-  expect(ask('symbol=B-T-C')).toMatchObject({ code: '40034', msg: 'Parameter B-T-C does not exist' })
+  expect(ask('symbol=B-T-C')).toMatchObject({
+    code: '40034',
+    msg: 'Parameter B-T-C does not exist',
+  })
 })
 
 test('a limit above the maximum is refused, or cut to it where that is set', () => {
-  const fills = signedRequest(ALICE, { path: FILLS_PATH, query: 'limit=101&productType=USDT-FUTURES' })
+  const fills = signedRequest(ALICE, {
+    path: FILLS_PATH,
+    query: 'limit=101&productType=USDT-FUTURES',
+  })
   const refusing = new WireBench()
   const cutting = new WireBench({ limitAboveMaximum: 'cut' })
 
@@ -213,7 +243,9 @@ test('a limit order without force is gtc, as the document says', () => {
 
 test('a clientOid in the wider form of other clients is taken as it is', () => {
   const bench = new WireBench()
-  const orderList = [{ ...BATCH_BODY.orderList[0], clientOid: 'x#7:2b1d7a64-4a51-4c39-8d0b-0f5f2f4d9c11' }]
+  const orderList = [
+    { ...BATCH_BODY.orderList[0], clientOid: 'x#7:2b1d7a64-4a51-4c39-8d0b-0f5f2f4d9c11' },
+  ]
 
   const answer = bench.ask(signedRequest(ALICE, { ...BATCH, body: { ...BATCH_BODY, orderList } }))
 
@@ -248,7 +280,12 @@ test.each([
     '40034',
     'Parameter BTC-USDT does not exist',
   ],
-  ['an empty batch', { ...BATCH_BODY, orderList: [] }, '40019', 'Parameter orderList cannot be empty'],
+  [
+    'an empty batch',
+    { ...BATCH_BODY, orderList: [] },
+    '40019',
+    'Parameter orderList cannot be empty',
+  ],
   [
     '51 orders',
     { ...BATCH_BODY, orderList: Array(51).fill(order) },
@@ -280,7 +317,12 @@ test.each([
   ],
   [FILLS_PATH, 'productType=USDT-FUTURES&orderId=abc', '40020', 'Parameter orderId error'],
   [FILLS_PATH, '', '40019', 'Parameter productType cannot be empty'],
-  [POSITION_PATH, 'productType=USDT-FUTURES&symbol=BTCUSDT', '40019', 'Parameter marginCoin cannot be empty'],
+  [
+    POSITION_PATH,
+    'productType=USDT-FUTURES&symbol=BTCUSDT',
+    '40019',
+    'Parameter marginCoin cannot be empty',
+  ],
   [RATIO_PATH, 'symbol=BTCUSDT&period=7d', '400172', 'Parameter verification failed period'],
 ] as const)('%s?%s is refused', (path, query, code, msg) => {
   const answer = new WireBench().ask(signedRequest(ALICE, { path, query }))
@@ -302,7 +344,8 @@ test.each([
 
 test('a body that looks like an outcome, or names __proto__, is a body', () => {
   const bench = new WireBench()
-  const body = '{"ok":false,"status":200,"code":"00000","__proto__":{"x":1},"productType":"USDT-FUTURES"}'
+  const body =
+    '{"ok":false,"status":200,"code":"00000","__proto__":{"x":1},"productType":"USDT-FUTURES"}'
 
   const answer = bench.ask(signedRequest(ALICE, { ...CANCEL_ALL, body }))
 
@@ -314,12 +357,14 @@ test('a body nested ten thousand deep is no body', () => {
   const bench = new WireBench()
   const deep = '['.repeat(10_000) + ']'.repeat(10_000)
 
-  const answers = [`{"productType":"USDT-FUTURES","x":${deep}}`, `{"productType":${deep}}`, deep].map(
-    (body) => {
-      bench.now += 1000
-      return bench.ask(signedRequest(ALICE, { ...CANCEL_ALL, body })).code
-    },
-  )
+  const answers = [
+    `{"productType":"USDT-FUTURES","x":${deep}}`,
+    `{"productType":${deep}}`,
+    deep,
+  ].map((body) => {
+    bench.now += 1000
+    return bench.ask(signedRequest(ALICE, { ...CANCEL_ALL, body })).code
+  })
 
   expect(answers).toEqual(['40007', '40007', '40007'])
 })
@@ -341,7 +386,11 @@ test('outside the document a number is taken for its text, and at its own endpoi
   const plan = { ...(GOOD_REQUEST_OF.placePlanOrder.body as object), triggerPrice: 61_000.5 }
 
   const outside = bench.ask(
-    signedRequest(ALICE, { method: 'POST', path: '/api/v2/mix/order/place-plan-order', body: plan }),
+    signedRequest(ALICE, {
+      method: 'POST',
+      path: '/api/v2/mix/order/place-plan-order',
+      body: plan,
+    }),
   )
   const inside = bench.ask(
     signedRequest(ALICE, {
@@ -358,7 +407,9 @@ test('a body above the cap is refused with HTTP 413, too many headers with 431',
   const bench = new WireBench({ bodyBytesMax: 100 })
   const many = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`x-${index}`, '1']))
 
-  const tooLarge = bench.ask(signedRequest(ALICE, { ...CANCEL_ALL, body: { productType: 'é'.repeat(50) } }))
+  const tooLarge = bench.ask(
+    signedRequest(ALICE, { ...CANCEL_ALL, body: { productType: 'é'.repeat(50) } }),
+  )
   const tooMany = bench.ask(signedRequest(ALICE, { path: FILLS_PATH }, many))
 
   expect([tooLarge.status, tooMany.status]).toEqual([413, 431])
@@ -374,14 +425,26 @@ test.each([
   ],
   ['older than the longest window', { requestTime: String(START_AT - 60_001) }, '40078'],
   ['with a window above 60 s', { requestTime: String(START_AT), receiveWindow: '60001' }, '40079'],
-  ['with a window far above 60 s', { requestTime: String(START_AT), receiveWindow: '600000' }, '40079'],
-  ['with a window that is a number', { requestTime: String(START_AT), receiveWindow: 5000 }, '40020'],
+  [
+    'with a window far above 60 s',
+    { requestTime: String(START_AT), receiveWindow: '600000' },
+    '40079',
+  ],
+  [
+    'with a window that is a number',
+    { requestTime: String(START_AT), receiveWindow: 5000 },
+    '40020',
+  ],
   ['with a window above 60 s that is a number', { receiveWindow: 70_000 }, '40020'],
   ['with a requestTime that is a number', { requestTime: START_AT }, '40020'],
   ['with a productType that is a number', { productType: 1 }, '40020'],
   ['with a symbol that is a number', { symbol: 1 }, '40020'],
   ['with a marginCoin that is a number', { marginCoin: 1 }, '40020'],
-  ['with a window that is no number', { requestTime: String(START_AT), receiveWindow: 'x' }, '40020'],
+  [
+    'with a window that is no number',
+    { requestTime: String(START_AT), receiveWindow: 'x' },
+    '40020',
+  ],
 ])('a cancel-all %s gets %s', (_what, window, code) => {
   const bench = new WireBench()
   const body = { productType: 'USDT-FUTURES', ...window }

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 import { callCounters, type Counting } from '../../../src/simulator/wire/checks/call-counter.ts'
-import { defaultRateLimitSettings, RateLimits } from '../../../src/simulator/wire/checks/rate-limits.ts'
+import {
+  defaultRateLimitSettings,
+  RateLimits,
+} from '../../../src/simulator/wire/checks/rate-limits.ts'
 import { servedRow } from '../../../src/simulator/wire/served-rows.ts'
 import { defaultWireSettings } from '../../../src/simulator/wire/settings.ts'
 import { ALICE, CAROL } from './fake-core.ts'
@@ -32,9 +35,12 @@ function countGranted(
 const everyMs = (stepMs: number, count: number) =>
   Array.from({ length: count }, (_, index) => NOW + index * stepMs)
 
-test.each(COUNTINGS)('%s counting grants a burst of the documented size and no more', (counting) => {
-  expect(countGranted(counting, everyMs(0, 12))).toBe(5)
-})
+test.each(COUNTINGS)(
+  '%s counting grants a burst of the documented size and no more',
+  (counting) => {
+    expect(countGranted(counting, everyMs(0, 12))).toBe(5)
+  },
+)
 
 test.each(COUNTINGS)('%s counting tells how many calls are left', (counting) => {
   const take = callCounters[counting]({ calls: 3, perMs: 1000, refusedCallsCount: true })
@@ -52,11 +58,14 @@ test.each([
   ['bucket', 199, 5],
   ['bucket', 200, 6],
   ['bucket', 1000, 10],
-] as const)('%s counting, a burst and another %i ms later: %i are granted', (counting, pauseMs, granted) => {
-  const times = [...everyMs(0, 5), ...Array.from({ length: 5 }, () => NOW + pauseMs)]
+] as const)(
+  '%s counting, a burst and another %i ms later: %i are granted',
+  (counting, pauseMs, granted) => {
+    const times = [...everyMs(0, 5), ...Array.from({ length: 5 }, () => NOW + pauseMs)]
 
-  expect(countGranted(counting, times)).toBe(granted)
-})
+    expect(countGranted(counting, times)).toBe(granted)
+  },
+)
 
 test.each(COUNTINGS)('%s counting never refuses calls at the documented pace', (counting) => {
   expect(countGranted(counting, everyMs(200, 100))).toBe(100)
@@ -207,7 +216,10 @@ test('the memory for callers is bounded: the one unseen for longest is forgotten
 
 test('a limit counts each endpoint on its own', () => {
   const bench = new WireBench()
-  const ratio = signedRequest(ALICE, { path: '/api/v2/mix/market/long-short-ratio', query: 'symbol=BTCUSDT' })
+  const ratio = signedRequest(ALICE, {
+    path: '/api/v2/mix/market/long-short-ratio',
+    query: 'symbol=BTCUSDT',
+  })
 
   bench.ask(ratio)
   bench.ask(ratio)

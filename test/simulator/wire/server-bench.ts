@@ -70,5 +70,9 @@ export async function sendRequest(baseUrl: string, request: WireRequest, timeout
     body: method === 'POST' ? body : null,
     signal: AbortSignal.timeout(timeoutMs),
   })
-  return { status: response.statusCode, headers: response.headers, text: await response.body.text() }
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    text: await response.body.text(),
+  }
 }

@@ -54,7 +54,10 @@ test('a signed batch of 50 orders makes the round trip over HTTP', async () => {
   const { status, text } = await sendRequest(server.baseUrl, request)
 
   expect(status).toBe(200)
-  const { code, data } = JSON.parse(text) as { code: string; data: { successList: { clientOid: string }[] } }
+  const { code, data } = JSON.parse(text) as {
+    code: string
+    data: { successList: { clientOid: string }[] }
+  }
   expect(code).toBe('00000')
   expect(data.successList.map(({ clientOid }) => clientOid)).toEqual(
     orderList.map(({ clientOid }) => clientOid),
@@ -124,7 +127,11 @@ test('addresses are counted by the socket, not by what a header claims', async (
   const ask = (claimed: string) =>
     sendRequest(
       server.baseUrl,
-      signedRequest(ALICE, { path: RATIO_PATH, query: 'symbol=BTCUSDT' }, { 'x-forwarded-for': claimed }),
+      signedRequest(
+        ALICE,
+        { path: RATIO_PATH, query: 'symbol=BTCUSDT' },
+        { 'x-forwarded-for': claimed },
+      ),
     )
 
   const statuses = [(await ask('1.1.1.1')).status, (await ask('2.2.2.2')).status]
@@ -134,7 +141,11 @@ test('addresses are counted by the socket, not by what a header claims', async (
 
 test('a body above the cap is refused without being taken in', async () => {
   const { core, server } = await start()
-  const request = signedRequest(ALICE, { method: 'POST', path: BATCH_PATH, body: ' '.repeat(3_000_000) })
+  const request = signedRequest(ALICE, {
+    method: 'POST',
+    path: BATCH_PATH,
+    body: ' '.repeat(3_000_000),
+  })
 
   // The server may close the connection while the client still sends, so the status may never be read.
   const status = await sendRequest(server.baseUrl, request).then(
@@ -208,7 +219,9 @@ test('stopping closes a connection that never sent its request', async () => {
   const socket = connect(Number(new URL(server.baseUrl).port), '127.0.0.1')
   socket.on('error', () => {})
   const closed = new Promise((resolve) => socket.once('close', resolve))
-  await new Promise<void>((resolve) => socket.write('POST / HTTP/1.1\r\nhost: x\r\n', () => resolve()))
+  await new Promise<void>((resolve) =>
+    socket.write('POST / HTTP/1.1\r\nhost: x\r\n', () => resolve()),
+  )
 
   await server.stop()
 
@@ -240,18 +253,21 @@ test.each([
   ['never ends its headers', `${HEAD}x-slow: `],
   ['never ends its body', `${HEAD}${TYPE}content-length: 1000000\r\n\r\n{`],
   ['never ends a body in chunks', `${HEAD}${TYPE}transfer-encoding: chunked\r\n\r\nfffff\r\n{`],
-])('a client that %s is closed when its time is over, and nothing is carried out', async (_what, first) => {
-  const { core, server } = await start({ headersMsMax: 300, requestMsMax: 600 })
+])(
+  'a client that %s is closed when its time is over, and nothing is carried out',
+  async (_what, first) => {
+    const { core, server } = await start({ headersMsMax: 300, requestMsMax: 600 })
 
-  const { ms, received } = await trickle(server, first)
+    const { ms, received } = await trickle(server, first)
 
-  expect(ms).toBeGreaterThan(250)
-  // Node's own rhythm would be 30 s. Far more than the limits, for a machine that is busy.
-  expect(ms).toBeLessThan(4000)
-  expect(received).toMatch(/^(HTTP\/1\.1 408 |$)/)
-  expect(core.calls).toEqual([])
-  expect((await sendRequest(server.baseUrl, signedRequest(ALICE, TICKERS))).status).toBe(200)
-})
+    expect(ms).toBeGreaterThan(250)
+    // Node's own rhythm would be 30 s. Far more than the limits, for a machine that is busy.
+    expect(ms).toBeLessThan(4000)
+    expect(received).toMatch(/^(HTTP\/1\.1 408 |$)/)
+    expect(core.calls).toEqual([])
+    expect((await sendRequest(server.baseUrl, signedRequest(ALICE, TICKERS))).status).toBe(200)
+  },
+)
 
 test('a port that is taken is said plainly', async () => {
   const { server } = await start()

@@ -22,7 +22,14 @@ export interface RequestParts {
 /** What a correct client sends; `headers` replaces or removes single ones. */
 export function signedRequest(
   account: Pick<AccountSetup, 'key' | 'secret' | 'passphrase'>,
-  { method = 'GET', path, query = '', body, at = START_AT, remoteAddress = '127.0.0.1' }: RequestParts,
+  {
+    method = 'GET',
+    path,
+    query = '',
+    body,
+    at = START_AT,
+    remoteAddress = '127.0.0.1',
+  }: RequestParts,
   headers: Readonly<Record<string, string | undefined>> = {},
 ): WireRequest {
   const timestamp = String(at)
@@ -52,7 +59,14 @@ export const BATCH_BODY = {
   marginCoin: 'USDT',
   marginMode: 'crossed',
   orderList: [
-    { size: '0.01', price: '60000', side: 'buy', orderType: 'limit', force: 'gtc', clientOid: 'one' },
+    {
+      size: '0.01',
+      price: '60000',
+      side: 'buy',
+      orderType: 'limit',
+      force: 'gtc',
+      clientOid: 'one',
+    },
   ],
 } as const
 
@@ -84,14 +98,22 @@ export function gatewayRequest(
 
 /** Signed by the scheme of the address. */
 export function requestFor(account: AccountSetup, parts: RequestParts): WireRequest {
-  return parts.path === GATEWAY_PATH ? gatewayRequest(account, parts) : signedRequest(account, parts)
+  return parts.path === GATEWAY_PATH
+    ? gatewayRequest(account, parts)
+    : signedRequest(account, parts)
 }
 
 export const GATEWAY_PATH = '/swap/api/test'
 
 const FUTURES = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT' }
 const QUERY = 'productType=USDT-FUTURES&symbol=BTCUSDT'
-const MARGIN_ORDER = { symbol: 'BTCUSDT', side: 'buy', orderType: 'limit', price: '60000', baseSize: '0.01' }
+const MARGIN_ORDER = {
+  symbol: 'BTCUSDT',
+  side: 'buy',
+  orderType: 'limit',
+  price: '60000',
+  baseSize: '0.01',
+}
 const PLAN = {
   planType: 'normal_plan',
   triggerPrice: '61000',
@@ -118,7 +140,9 @@ export const GOOD_REQUEST_OF: Readonly<Record<ServedName, Omit<RequestParts, 'pa
   crossedOpenOrders: { query: `startTime=${START_AT - 1000}&symbol=BTCUSDT` },
   isolatedLiquidationOrders: { query: 'symbol=BTCUSDT' },
   crossedLiquidationOrders: { query: 'type=swap' },
-  isolatedBatchCancelOrders: { body: { symbol: 'BTCUSDT', orderIdList: [{ orderId: '1', clientId: 'a' }] } },
+  isolatedBatchCancelOrders: {
+    body: { symbol: 'BTCUSDT', orderIdList: [{ orderId: '1', clientId: 'a' }] },
+  },
   copyOrderTotalDetail: {},
   copyConfigSettingSymbols: {
     body: { settingList: [{ symbol: 'BTCUSDT', productType: 'USDT-FUTURES', settingType: 'add' }] },
@@ -138,7 +162,9 @@ export const GOOD_REQUEST_OF: Readonly<Record<ServedName, Omit<RequestParts, 'pa
   setLeverage: { body: { ...FUTURES, leverage: '7' } },
   setMarginMode: { body: { ...FUTURES, marginMode: 'isolated' } },
   setPositionMode: { body: { productType: 'USDT-FUTURES', posMode: 'one_way_mode' } },
-  placeOrder: { body: { ...FUTURES, marginMode: 'crossed', size: '0.01', side: 'buy', orderType: 'market' } },
+  placeOrder: {
+    body: { ...FUTURES, marginMode: 'crossed', size: '0.01', side: 'buy', orderType: 'market' },
+  },
   cancelOrder: { body: { ...FUTURES, orderId: '1' } },
   batchCancelOrders: { body: { ...FUTURES, orderIdList: [{ orderId: '1' }] } },
   orderDetail: { query: `orderId=1&${QUERY}` },
@@ -162,8 +188,8 @@ export const GOOD_REQUEST_OF: Readonly<Record<ServedName, Omit<RequestParts, 'pa
 }
 
 /** The same with method and path, in the order of the tables. */
-export const GOOD_REQUESTS: readonly (RequestParts & { readonly name: ServedName })[] = servedNames.map(
-  (name) => {
+export const GOOD_REQUESTS: readonly (RequestParts & { readonly name: ServedName })[] =
+  servedNames.map((name) => {
     const { method, path } = servedRow(name)
     return {
       name,
@@ -171,5 +197,4 @@ export const GOOD_REQUESTS: readonly (RequestParts & { readonly name: ServedName
       path: formatPath(path, { platform_coin: PLATFORM_COIN }),
       ...GOOD_REQUEST_OF[name],
     }
-  },
-)
+  })

@@ -21,7 +21,12 @@ import { type ServerEvent } from '../../../src/simulator/wire/server-event.ts'
 import { sendRequest } from './server-bench.ts'
 import { signedRequest } from './signed-request.ts'
 
-const ALICE = { uid: '1', label: 'alice', positionMode: 'one_way_mode', balances: { USDT: '10000' } } as const
+const ALICE = {
+  uid: '1',
+  label: 'alice',
+  positionMode: 'one_way_mode',
+  balances: { USDT: '10000' },
+} as const
 const FUTURES = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT' } as const
 
 const running: RunningSimulator[] = []
@@ -70,14 +75,21 @@ async function call<Name extends EndpointName>(
 }
 
 function tickerOf(simulator: RunningSimulator, now: number) {
-  const reply = simulator.exchange.core.answer('tickers', NOBODY, { productType: 'USDT-FUTURES' }, now)
+  const reply = simulator.exchange.core.answer(
+    'tickers',
+    NOBODY,
+    { productType: 'USDT-FUTURES' },
+    now,
+  )
   const ticker = reply.ok ? reply.data.find(({ symbol }) => symbol === 'BTCUSDT') : undefined
   if (ticker === undefined) throw new Error('BTCUSDT has no ticker')
   return ticker
 }
 
 async function quoteOf(simulator: RunningSimulator, wanted = 'BTCUSDT') {
-  const tickers = (await call(simulator, 'tickers', { productType: 'USDT-FUTURES' })).read() as readonly {
+  const tickers = (
+    await call(simulator, 'tickers', { productType: 'USDT-FUTURES' })
+  ).read() as readonly {
     readonly symbol: string
     readonly bidPr: string
     readonly askPr: string
@@ -100,14 +112,22 @@ test('a day at the exchange: quotes, a batch of 50, fills, position, cancel-all,
     force: 'gtc' as const,
     clientOid: `resting-${index}`,
   }))
-  const market = { size: '0.01', side: 'buy' as const, orderType: 'market' as const, clientOid: 'market' }
+  const market = {
+    size: '0.01',
+    side: 'buy' as const,
+    orderType: 'market' as const,
+    clientOid: 'market',
+  }
 
   const placed = await call(simulator, 'batchPlaceOrder', {
     ...FUTURES,
     marginMode: 'crossed',
     orderList: [market, ...resting],
   })
-  const fills = await call(simulator, 'orderFills', { productType: 'USDT-FUTURES', symbol: 'BTCUSDT' })
+  const fills = await call(simulator, 'orderFills', {
+    productType: 'USDT-FUTURES',
+    symbol: 'BTCUSDT',
+  })
   const position = await call(simulator, 'singlePosition', FUTURES)
   const ratio = await call(simulator, 'longShortRatio', { symbol: 'BTCUSDT' })
   const modified = await call(simulator, 'modifyPlanOrder', {
@@ -120,7 +140,10 @@ test('a day at the exchange: quotes, a batch of 50, fills, position, cancel-all,
     symbol: 'BTCUSDT',
   })
 
-  const { successList, failureList } = placed.read() as { successList: unknown[]; failureList: unknown[] }
+  const { successList, failureList } = placed.read() as {
+    successList: unknown[]
+    failureList: unknown[]
+  }
   expect([successList.length, failureList.length]).toEqual([50, 0])
   expect(fills.read()).toMatchObject({ fillList: [{ symbol: 'BTCUSDT', side: 'buy' }] })
   expect(position.read()).toMatchObject([{ holdSide: 'long', total: '0.01' }])
@@ -243,8 +266,13 @@ test('one that starts paused goes on from where it was stopped when it is resume
   // Each look at the clock takes a second, as on a machine that is busy.
   const clock = { now: () => (now += 1000), monotonic: () => now }
   const options = {
-    ...{ storeFile: join(folder, 'exchange.db'), clock },
-    market: { kind: 'seeded', stepMs: 1000, speed: 600 },
+    storeFile: join(folder, 'exchange.db'),
+    clock,
+    market: {
+      kind: 'seeded',
+      stepMs: 1e3,
+      speed: 600,
+    },
   } as const
   const first = await start(options)
   await first.stop()
@@ -274,7 +302,8 @@ test('generated credentials are new at each start, and no event holds them', asy
   expect(one?.secret).not.toBe(two?.secret)
   expect(one?.key).not.toBe(two?.key)
   expect(events).not.toEqual([])
-  for (const secret of [one?.secret, one?.passphrase]) expect(JSON.stringify(events)).not.toContain(secret)
+  for (const secret of [one?.secret, one?.passphrase])
+    expect(JSON.stringify(events)).not.toContain(secret)
 })
 
 test('a stranger with another key is refused', async () => {
@@ -348,10 +377,17 @@ test('a volume above what can be counted is cut, and said to be', async () => {
 test('the end of a recording moves with the time that the exchange did not run', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'recording-'))
   const [file, storeFile] = [join(folder, 'BTCUSDT-recorded.csv'), join(folder, 'exchange.db')]
-  await writeFile(file, 'ts_ms,bid,ask,bidSz,askSz,last\n1700000000000,1,2,1,1,1\n1700000060000,1,2,1,1,1\n')
+  await writeFile(
+    file,
+    'ts_ms,bid,ask,bidSz,askSz,last\n1700000000000,1,2,1,1,1\n1700000060000,1,2,1,1,1\n',
+  )
   let now = 1_800_000_000_000
   const clock = { now: () => now, monotonic: () => now }
-  const options = { storeFile, clock, market: { kind: 'recorded', files: [file], speed: 1 } } as const
+  const options = {
+    storeFile,
+    clock,
+    market: { kind: 'recorded', files: [file], speed: 1 },
+  } as const
   const first = await start(options)
   first.exchange.core.advance(now)
   const { endsAt } = first

@@ -69,7 +69,8 @@ function emaOf(values: readonly number[], period: number): number[] {
 /** Wilder's smoothing: begins with the mean of the first `period`. */
 function wilderOf(values: readonly number[], period: number): number[] {
   const averages = [mean(values.slice(0, period))]
-  for (const value of values.slice(period)) averages.push((last(averages) * (period - 1) + value) / period)
+  for (const value of values.slice(period))
+    averages.push((last(averages) * (period - 1) + value) / period)
   return averages
 }
 
@@ -124,12 +125,20 @@ describe('an indicator is what an implementation of its own says', () => {
 
   test.each([
     ['sma', sma({ interval, period: 20 }), mean(window)],
-    ['wma', wma({ interval, period: 20 }), sum(window.map((close, index) => close * (index + 1))) / 210],
+    [
+      'wma',
+      wma({ interval, period: 20 }),
+      sum(window.map((close, index) => close * (index + 1))) / 210,
+    ],
     ['ema', ema({ interval, period: 12 }), last(emaOf(lastCloses(96), 12))],
     ['rsi', rsi({ interval, period: 14 }), rsiOf(lastCloses(225), 14)],
     ['roc', roc({ interval, period: 20 }), last(closes) / (closes.at(-21) ?? 0) - 1],
     ['standardDeviation', standardDeviation({ interval, period: 20 }), deviationOf(window)],
-    ['zScore', zScore({ interval, period: 20 }), (last(window) - mean(window)) / deviationOf(window)],
+    [
+      'zScore',
+      zScore({ interval, period: 20 }),
+      (last(window) - mean(window)) / deviationOf(window),
+    ],
   ])('%s', (_, spec, expected) => {
     expect(indicatorValue(spec, series)).toBeCloseTo(expected, 8)
   })
@@ -181,20 +190,26 @@ describe('an indicator is what an implementation of its own says', () => {
   })
 
   test('ema as if it had begun at the first candle of all, by the number of candles it takes', () => {
-    expect(indicatorValue(ema({ interval, period: 12 }), series)).toBeCloseTo(last(emaOf(closes, 12)), 3)
+    expect(indicatorValue(ema({ interval, period: 12 }), series)).toBeCloseTo(
+      last(emaOf(closes, 12)),
+      3,
+    )
   })
 })
 
 test('rsi is what the published table of Wilder’s formula says', () => {
   // The worked example of the relative strength index at StockCharts' ChartSchool, 14 periods.
   const closes = [
-    44.3389, 44.0902, 44.1497, 43.6124, 44.3278, 44.8264, 45.0955, 45.4245, 45.8433, 46.0826, 45.8931,
-    46.0328, 45.614, 46.282, 46.282, 46.0028, 46.0328, 46.4116, 46.2222, 45.6439,
+    44.3389, 44.0902, 44.1497, 43.6124, 44.3278, 44.8264, 45.0955, 45.4245, 45.8433, 46.0826,
+    45.8931, 46.0328, 45.614, 46.282, 46.282, 46.0028, 46.0328, 46.4116, 46.2222, 45.6439,
   ]
   const published = [70.53, 66.32, 66.55, 69.41, 66.36, 57.97]
   const values = published.map((_, index) => {
     const candles = 15 + index
-    return indicatorValue(rsi({ interval, period: 14, candles }), ofCloses(closes.slice(0, candles)))
+    return indicatorValue(
+      rsi({ interval, period: 14, candles }),
+      ofCloses(closes.slice(0, candles)),
+    )
   })
   expect(values.map((value) => Math.round(Number(value) * 100) / 100)).toEqual(published)
 })
@@ -206,7 +221,11 @@ test('rsi, atr and adx are those of the library to the last bit', () => {
   for (const bar of bars.slice(-224)) library[1].add(bar)
   for (const bar of bars.slice(-448)) library[2].add(bar)
 
-  const specs = [rsi({ interval, period: 14 }), atr({ interval, period: 14 }), adx({ interval, period: 14 })]
+  const specs = [
+    rsi({ interval, period: 14 }),
+    atr({ interval, period: 14 }),
+    adx({ interval, period: 14 }),
+  ]
   const values = specs.map((spec) => indicatorValue(spec, seriesOf(bars)))
   expect(values).toEqual(library.map((indicator) => indicator.getResultOrThrow()))
 })
@@ -285,12 +304,19 @@ test('candles that were only filled up count, as long as they are not most of th
 })
 
 test('a channel has the closed candle in it, or, with shift, those before it', () => {
-  const series = seriesOf([...randomBars(40, 'shift'), { high: 90_000, low: 80_000, close: 85_000 }])
+  const series = seriesOf([
+    ...randomBars(40, 'shift'),
+    { high: 90_000, low: 80_000, close: 85_000 },
+  ])
   const before = seriesOf(randomBars(40, 'shift'))
   const spec = donchian({ interval, period: 20, shift: 1 })
 
-  expect(indicatorValue(donchian({ interval, period: 20 }), series)).toMatchObject({ upper: 90_000 })
-  expect(indicatorValue(spec, series)).toEqual(indicatorValue(donchian({ interval, period: 20 }), before))
+  expect(indicatorValue(donchian({ interval, period: 20 }), series)).toMatchObject({
+    upper: 90_000,
+  })
+  expect(indicatorValue(spec, series)).toEqual(
+    indicatorValue(donchian({ interval, period: 20 }), before),
+  )
   expect(spec.candles).toBe(21)
 })
 
@@ -321,14 +347,17 @@ const everyIndicator = {
   zScore,
 }
 
-test.each(Object.entries(everyIndicator))('%s refuses a word that it does not know', (name, make) => {
-  const misspelt = { interval, period: 5, slowng: 3 }
-  expect(() => make(misspelt)).toThrow(
-    name === 'macd'
-      ? 'macd: has no option "period"'
-      : `${name}: has no option "slowng"; did you mean slowing?`,
-  )
-})
+test.each(Object.entries(everyIndicator))(
+  '%s refuses a word that it does not know',
+  (name, make) => {
+    const misspelt = { interval, period: 5, slowng: 3 }
+    expect(() => make(misspelt)).toThrow(
+      name === 'macd'
+        ? 'macd: has no option "period"'
+        : `${name}: has no option "slowng"; did you mean slowing?`,
+    )
+  },
+)
 
 test('an average over just its period has no number of candles of its own', () => {
   const given = { interval, period: 5, candles: 10 }

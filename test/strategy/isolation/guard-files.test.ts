@@ -9,7 +9,9 @@ import { afterAll, expect, test } from 'vitest'
 const folder = mkdtempSync(join(tmpdir(), 'intentd-guard-files-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const OURS = pathToFileURL(join(import.meta.dirname, '../../../src/strategy/isolation/guard-files.ts')).href
+const OURS = pathToFileURL(
+  join(import.meta.dirname, '../../../src/strategy/isolation/guard-files.ts'),
+).href
 
 /** A thread as those in which prices are played; it says which of these attempts came to something. */
 async function attemptInThread(): Promise<Record<string, string>> {
@@ -73,7 +75,8 @@ parentPort.postMessage(found)
 }
 
 test('[SEC1] a thread that plays prices reads and writes the files of its run alone, also when it is misled', async () => {
-  for (const name of ['prices.csv', 'history.csv', 'secret.env']) writeFileSync(join(folder, name), name)
+  for (const name of ['prices.csv', 'history.csv', 'secret.env'])
+    writeFileSync(join(folder, name), name)
   mkdirSync(join(folder, 'report'))
 
   const found = await attemptInThread()

@@ -5,7 +5,10 @@ import { afterAll, expect, test } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { systemTimers } from '../../../src/lib/timers.ts'
 import { GLOBALS } from '../../../src/strategy/isolation/guard-thread.ts'
-import { type IsolatedRunner, openIsolatedRunner } from '../../../src/strategy/isolation/isolated-runner.ts'
+import {
+  type IsolatedRunner,
+  openIsolatedRunner,
+} from '../../../src/strategy/isolation/isolated-runner.ts'
 import { readAnswer } from '../../../src/strategy/isolation/read-answer.ts'
 import { TRICKS, waysOut } from '../../support/ways-out.ts'
 import { madeInstrument, madeSnapshot } from '../../support/market-moment.ts'
@@ -22,8 +25,15 @@ function write(name: string, text: string): string {
 /** What it has said is kept in `said`. */
 async function open(moduleFile: string, said: unknown[] = []): Promise<IsolatedRunner> {
   return openIsolatedRunner({
-    ...{ strategyId: 'trying', moduleFile, params: {}, instruments: [madeInstrument()], clock: systemClock },
-    ...{ timers: systemTimers, budgetMs: 20_000, heapMb: 64, needs: { candles: new Map() } },
+    strategyId: 'trying',
+    moduleFile,
+    params: {},
+    instruments: [madeInstrument()],
+    clock: systemClock,
+    timers: systemTimers,
+    budgetMs: 2e4,
+    heapMb: 64,
+    needs: { candles: new Map() },
     onThreadLost: () => undefined,
     onSaid: (line) => said.push(line),
   })
@@ -56,7 +66,9 @@ found['symbols'] = Object.getOwnPropertySymbols(globalThis).map(String)`)
   expect((names as string[]).filter((name) => !GLOBALS.has(name))).toEqual([])
   expect(symbols).toEqual(['Symbol(Symbol.toStringTag)'])
   // The language is whole.
-  expect(names).toEqual(expect.arrayContaining(['Float64Array', 'Intl', 'Map', 'structuredClone', 'Promise']))
+  expect(names).toEqual(
+    expect.arrayContaining(['Float64Array', 'Intl', 'Map', 'structuredClone', 'Promise']),
+  )
 })
 
 test('[SEC1] a strategy in its own thread finds no way to modules of Node, to files, programs or the network', async () => {

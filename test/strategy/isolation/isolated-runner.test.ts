@@ -8,7 +8,10 @@ import { decimal } from '../../../src/lib/decimal.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { systemClock, threadCpuMs } from '../../../src/lib/clock.ts'
 import { systemTimers, type Timers } from '../../../src/lib/timers.ts'
-import { type IsolatedRunner, openIsolatedRunner } from '../../../src/strategy/isolation/isolated-runner.ts'
+import {
+  type IsolatedRunner,
+  openIsolatedRunner,
+} from '../../../src/strategy/isolation/isolated-runner.ts'
 import { loadStrategy } from '../../../src/strategy/load-strategy.ts'
 import { type ResolvedNeeds, resolveNeeds } from '../../../src/strategy/needs.ts'
 import { createStrategyRunner } from '../../../src/strategy/strategy-runner.ts'
@@ -63,7 +66,11 @@ async function open(
   const strategy = await loadStrategy(moduleFile)
   const options = { strategyId: 'made-up', params, instruments: INSTRUMENTS, clock: systemClock }
   const isolated = await openIsolatedRunner({
-    ...{ ...options, moduleFile, budgetMs, heapMb, timers },
+    ...options,
+    moduleFile,
+    budgetMs,
+    heapMb,
+    timers,
     needs: resolveNeeds(strategy, params),
     onThreadLost: (reason) => lost.push(reason),
   })
@@ -76,9 +83,19 @@ async function openAlone(
   moduleFile: string,
   needs: Pick<ResolvedNeeds, 'candles'> = { candles: new Map() },
 ): Promise<IsolatedRunner> {
-  const options = { strategyId: 'made-up', params: {}, instruments: INSTRUMENTS, clock: systemClock }
+  const options = {
+    strategyId: 'made-up',
+    params: {},
+    instruments: INSTRUMENTS,
+    clock: systemClock,
+  }
   const isolated = await openIsolatedRunner({
-    ...{ ...options, moduleFile, needs, budgetMs: PATIENT, heapMb: 64, timers: systemTimers },
+    ...options,
+    moduleFile,
+    needs,
+    budgetMs: PATIENT,
+    heapMb: 64,
+    timers: systemTimers,
     onThreadLost: () => undefined,
   })
   opened.push(isolated)
@@ -86,7 +103,10 @@ async function openAlone(
 }
 
 /** Answers are those of an ordinary runner, but for the time. */
-function expectSame({ isolated, inline }: Awaited<ReturnType<typeof open>>, snapshot: Snapshot): void {
+function expectSame(
+  { isolated, inline }: Awaited<ReturnType<typeof open>>,
+  snapshot: Snapshot,
+): void {
   const { elapsedMs: _, cpuMs: _cpu, isSlow: _slow, ...expected } = inline.decide(snapshot)
   const decided = isolated.decide(snapshot)
   expect(decided).toEqual({
@@ -105,7 +125,9 @@ function* makeSnapshots(count: number): Generator<Snapshot> {
     bid += (random.integer(21) - 10) / 10
     if (random.integer(5) === 0) held = random.integer(21) - 10
     const orders =
-      random.integer(3) === 0 ? [madeOrder({ action: 'openLong', ticks: 9000 + random.integer(100) })] : []
+      random.integer(3) === 0
+        ? [madeOrder({ action: 'openLong', ticks: 9000 + random.integer(100) })]
+        : []
     const snapshot = madeSnapshot(
       [
         { instrument: madeInstrument(), bid, ask: bid + 0.1, holding: holdingOf(held), orders },
@@ -118,7 +140,9 @@ function* makeSnapshots(count: number): Generator<Snapshot> {
     yield {
       ...snapshot,
       feeds: new Map(
-        random.integer(2) === 0 ? [] : [['ratio', { data: { ratio: sequence }, readAt: MOMENT_AT }]],
+        random.integer(2) === 0
+          ? []
+          : [['ratio', { data: { ratio: sequence }, readAt: MOMENT_AT }]],
       ),
       account: {
         ...snapshot.account,
@@ -128,9 +152,13 @@ function* makeSnapshots(count: number): Generator<Snapshot> {
           ['made-up|BTCUSDT', { profit: decimal('1.5'), fees: decimal('0.25'), fills: sequence }],
         ]),
         holdings: new Map([['BTCUSDT', holdingOf(held)]]),
-        marks: new Map([['BTCUSDT', { markPrice: bid, unrealised: held, margin: 5, readAt: MOMENT_AT }]]),
+        marks: new Map([
+          ['BTCUSDT', { markPrice: bid, unrealised: held, margin: 5, readAt: MOMENT_AT }],
+        ]),
         distances: new Map(
-          held === 0 ? [] : [['BTCUSDT', [madeDistance({ ours: held / 100, nearest: held / 100 })]]],
+          held === 0
+            ? []
+            : [['BTCUSDT', [madeDistance({ ours: held / 100, nearest: held / 100 })]]],
         ),
       },
     }
@@ -156,7 +184,8 @@ describe('a strategy in a thread of its own', () => {
        return { intents: [], state: { last: candles.at(-1) ?? null, length: candles.length, fast: btc.indicators.fast ?? null } }`,
       {
         outside: "import { sma } from '#strategy'",
-        needs: "needs: { candles: { '1m': 5 }, indicators: { fast: sma({ interval: '1m', period: 3 }) } },",
+        needs:
+          "needs: { candles: { '1m': 5 }, indicators: { fast: sma({ interval: '1m', period: 3 }) } },",
       },
     )
     const runners = await open(file)
@@ -188,7 +217,10 @@ describe('a strategy in a thread of its own', () => {
     const series = createCandleSeries(60_000, 5)
     appendCandle(series, [MOMENT_AT, 99, 102, 98, 100, 7])
     const before = toRows(series)
-    const snapshot = { ...madeSnapshot([{}]), candles: new Map([[candleKey('BTCUSDT', 60_000), series]]) }
+    const snapshot = {
+      ...madeSnapshot([{}]),
+      candles: new Map([[candleKey('BTCUSDT', 60_000), series]]),
+    }
 
     expect(forger.decide(snapshot)).toMatchObject({ state: { close: 1 } })
     expect(other.decide(snapshot)).toMatchObject({ state: { close: 100 } })
@@ -203,7 +235,8 @@ describe('a strategy in a thread of its own', () => {
        return { intents: [], state: { all: JSON.stringify(all), fast: market.instrument('BTCUSDT').indicators.fast ?? null } }`,
       {
         outside: "import { sma } from '#strategy'",
-        needs: "needs: { candles: { '1m': 5 }, indicators: { fast: sma({ interval: '1m', period: 2 }) } },",
+        needs:
+          "needs: { candles: { '1m': 5 }, indicators: { fast: sma({ interval: '1m', period: 2 }) } },",
       },
     )
     const runners = await open(file)
@@ -212,14 +245,24 @@ describe('a strategy in a thread of its own', () => {
     // A step of more than the series holds empties it; one row of it, which nobody saw, begins none.
     for (const minute of [0, 1, 2, 5, 6, 6, 12, 13, 14, 15, 16, 17, 40, 41, 90, 91]) {
       const ticks = minute === 40 ? 0 : 3
-      appendCandle(series, [MOMENT_AT + minute * 60_000, minute, minute + 2, minute, minute + 1, ticks])
+      appendCandle(series, [
+        MOMENT_AT + minute * 60_000,
+        minute,
+        minute + 2,
+        minute,
+        minute + 1,
+        ticks,
+      ])
       expectSame(runners, { ...madeSnapshot([{ bid: 1, ask: 2 }]), candles })
     }
     runners.isolated.breakDown(new Error('it broke'))
     await expect
-      .poll(() => runners.isolated.decide({ ...madeSnapshot([{ bid: 1, ask: 2 }]), candles })?.kind, {
-        timeout: 60_000,
-      })
+      .poll(
+        () => runners.isolated.decide({ ...madeSnapshot([{ bid: 1, ask: 2 }]), candles })?.kind,
+        {
+          timeout: 60_000,
+        },
+      )
       .toBe('decided')
     expectSame(runners, { ...madeSnapshot([{ bid: 1, ask: 2 }]), candles })
   })
@@ -230,7 +273,9 @@ describe('a strategy in a thread of its own', () => {
       const waits = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)'
       const computes = 'let sum = 0; for (let i = 0; i < 1e8; i++) sum = (sum + i) % 7; void sum'
       const { isolated } = await open(
-        write(`if (market.sequence === 2) ${waits}; if (market.sequence === 3) { ${computes} } ${NOTHING}`),
+        write(
+          `if (market.sequence === 2) ${waits}; if (market.sequence === 3) { ${computes} } ${NOTHING}`,
+        ),
       )
       const ask = (sequence: number) => isolated.decide(madeSnapshot([{}], { sequence }))
       ask(1)
@@ -245,8 +290,12 @@ describe('a strategy in a thread of its own', () => {
     const { isolated } = await open(
       write('return { intents: [market.instrument("BTCUSDT").target(3)], state: { count: 1 } }'),
     )
-    const [first, second] = [isolated.decide(madeSnapshot([{}])), isolated.decide(madeSnapshot([{}]))]
-    if (first?.kind !== 'decided' || second?.kind !== 'decided') throw new Error('it decided nothing')
+    const [first, second] = [
+      isolated.decide(madeSnapshot([{}])),
+      isolated.decide(madeSnapshot([{}])),
+    ]
+    if (first?.kind !== 'decided' || second?.kind !== 'decided')
+      throw new Error('it decided nothing')
     expect(second.intents[0]).toBe(first.intents[0])
     expect(second.state).toBe(first.state)
     expect(Object.isFrozen(first.state)).toBe(true)
@@ -268,10 +317,16 @@ describe('a strategy in a thread of its own', () => {
   })
 
   test('[STR1] that hangs now and then says so while it is paused, and fails for good after the fifth time', async () => {
-    const quick: Timers = { after: (ms, call) => systemTimers.after(ms < 60_000 ? ms / 50 : ms, call) }
-    const { isolated, lost } = await open(write(`if (market.sequence % 2 === 0) for (;;); ${NOTHING}`), {
-      ...{ budgetMs: 1000, timers: quick },
-    })
+    const quick: Timers = {
+      after: (ms, call) => systemTimers.after(ms < 60_000 ? ms / 50 : ms, call),
+    }
+    const { isolated, lost } = await open(
+      write(`if (market.sequence % 2 === 0) for (;;); ${NOTHING}`),
+      {
+        budgetMs: 1e3,
+        timers: quick,
+      },
+    )
     const ask = (sequence: number) => isolated.decide(madeSnapshot([{}], { sequence }))
     for (let times = 1; times <= 5; times++) {
       await expect.poll(() => ask(1)?.kind, { timeout: 60_000, interval: 20 }).toBe('decided')
@@ -298,7 +353,9 @@ describe('a strategy in a thread of its own', () => {
       'STRATEGY_STATE_NOT_SERIALISABLE',
     ],
   ])('[STR1] that %s fails by itself, and is asked again', async (_, code, expected) => {
-    const { isolated, lost } = await open(write(`if (market.sequence === 1) { ${code} } ${NOTHING}`))
+    const { isolated, lost } = await open(
+      write(`if (market.sequence === 1) { ${code} } ${NOTHING}`),
+    )
     expect(isolated.decide(madeSnapshot([{}], { sequence: 1 }))).toMatchObject({
       kind: 'failed',
       code: expected,
@@ -311,8 +368,12 @@ describe('a strategy in a thread of its own', () => {
   })
 
   test('[STR1] that eats all memory loses its thread, and no more', async () => {
-    const hog = 'const all = []; if (market.sequence === 1) for (;;) all.push(new Array(1e5).fill(state))'
-    const { isolated, lost } = await open(write(`${hog}; ${NOTHING}`), { heapMb: 16, budgetMs: 3000 })
+    const hog =
+      'const all = []; if (market.sequence === 1) for (;;) all.push(new Array(1e5).fill(state))'
+    const { isolated, lost } = await open(write(`${hog}; ${NOTHING}`), {
+      heapMb: 16,
+      budgetMs: 3000,
+    })
     expect(isolated.decide(madeSnapshot([{}], { sequence: 1 }))).toMatchObject({ kind: 'failed' })
     await expect.poll(() => lost.length, { timeout: 60_000 }).toBeGreaterThan(0)
   })
@@ -330,7 +391,8 @@ describe('a strategy in a thread of its own', () => {
   })
 
   test('[STR1] that remembers more and more loses its thread at what it may keep', async () => {
-    const remember = 'for (let i = 0; i < 20_000; i++) kept.set(kept.size, { at: i, closes: [1, 2, 3] })'
+    const remember =
+      'for (let i = 0; i < 20_000; i++) kept.set(kept.size, { at: i, closes: [1, 2, 3] })'
     const { isolated, lost } = await open(
       write(`${remember}; ${NOTHING}`, { outside: 'const kept = new Map<number, unknown>()' }),
       { heapMb: 32 },
@@ -346,19 +408,28 @@ describe('a strategy in a thread of its own', () => {
   })
 
   test('[STR1] that fills the memory within a decision is ended before its time is up', async () => {
-    const { isolated } = await open(write(`const all = []; for (;;) all.push({ state }); ${NOTHING}`), {
-      heapMb: 32,
+    const { isolated } = await open(
+      write(`const all = []; for (;;) all.push({ state }); ${NOTHING}`),
+      {
+        heapMb: 32,
+      },
+    )
+    expect(isolated.decide(madeSnapshot([{}]))).toMatchObject({
+      code: 'STRATEGY_MEMORY',
+      isPaused: true,
     })
-    expect(isolated.decide(madeSnapshot([{}]))).toMatchObject({ code: 'STRATEGY_MEMORY', isPaused: true })
   })
 
   test('keeps nothing by what it throws away', async () => {
     const waste = 'for (let i = 0; i < 50_000; i++) last = { at: i, closes: [1, 2, 3] }'
     const { isolated, lost } = await open(
-      write(`${waste}; ${NOTHING}`, { outside: 'let last: unknown\nexport const read = () => last' }),
+      write(`${waste}; ${NOTHING}`, {
+        outside: 'let last: unknown\nexport const read = () => last',
+      }),
       { heapMb: 16 },
     )
-    for (let sequence = 1; sequence <= 80; sequence++) isolated.decide(madeSnapshot([{}], { sequence }))
+    for (let sequence = 1; sequence <= 80; sequence++)
+      isolated.decide(madeSnapshot([{}], { sequence }))
     expect(lost).toEqual([])
   })
 
@@ -367,7 +438,9 @@ describe('a strategy in a thread of its own', () => {
     const { isolated, lost } = await open(file, { budgetMs: 300 })
     isolated.decide(madeSnapshot([{}], { sequence: 1 }))
     writeFileSync(file, 'half of an edit')
-    expect(isolated.decide(madeSnapshot([{}], { sequence: 2 }))).toMatchObject({ code: 'STRATEGY_HANGS' })
+    expect(isolated.decide(madeSnapshot([{}], { sequence: 2 }))).toMatchObject({
+      code: 'STRATEGY_HANGS',
+    })
     await expect.poll(() => lost.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(2)
     expect(lost[1]).toContain('its file has changed since it was accepted')
   })

@@ -13,10 +13,14 @@ const CODE = `
 `
 
 test('threads that begin at the same time can each look at their memory, and strategies cannot collect', async () => {
-  const workerData = new URL('../../../src/strategy/isolation/thread-memory.ts', import.meta.url).href
+  const workerData = new URL('../../../src/strategy/isolation/thread-memory.ts', import.meta.url)
+    .href
   // As a thread finds it that begins while another one is at work.
   setFlagsFromString('--expose-gc')
-  const threads = Array.from({ length: THREADS }, () => new Worker(CODE, { eval: true, workerData }))
+  const threads = Array.from(
+    { length: THREADS },
+    () => new Worker(CODE, { eval: true, workerData }),
+  )
 
   const looks = await Promise.all(threads.map((thread) => once(thread, 'message')))
   await Promise.all(threads.map((thread) => thread.terminate()))

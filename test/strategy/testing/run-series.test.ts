@@ -2,7 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { type Decision, defineStrategy, sma, type SnapshotView, z } from '../../../src/strategy/contract.ts'
+import {
+  type Decision,
+  defineStrategy,
+  sma,
+  type SnapshotView,
+  z,
+} from '../../../src/strategy/contract.ts'
 import { type Strategy } from '../../../src/strategy/define-strategy.ts'
 import { checkPurity } from '../../../src/strategy/testing/check-purity.ts'
 import { matchGolden, runSeries } from '../../../src/strategy/testing/testing.ts'
@@ -31,10 +37,19 @@ const follower = defineStrategy({
 })
 
 test('a strategy is asked at the first price and at each closed candle, and sees what it holds', () => {
-  const decisions = runSeries({ strategy: follower, params: {}, prices: [10, 11, 12, 13, 20, 21, 1, 1] })
+  const decisions = runSeries({
+    strategy: follower,
+    params: {},
+    prices: [10, 11, 12, 13, 20, 21, 1, 1],
+  })
 
   expect(
-    decisions.map(({ at, intents, netLots, state }) => [(at / 60_000) % 10, intents.length, netLots, state]),
+    decisions.map(({ at, intents, netLots, state }) => [
+      (at / 60_000) % 10,
+      intents.length,
+      netLots,
+      state,
+    ]),
   ).toEqual([
     [0, 0, 0, 1],
     [2, 0, 0, 2],
@@ -47,10 +62,16 @@ test('a strategy is asked at the first price and at each closed candle, and sees
 test('a candle is four prices, and makes the candle that it was', () => {
   const seen: unknown[] = []
   const watcher = defineStrategy({
-    ...{ ...base, name: 'watcher', needs: { candles: { '1m': 3 } }, decides: 'candle' as const },
+    ...base,
+    name: 'watcher',
+    needs: { candles: { '1m': 3 } },
+    decides: 'candle' as const,
     decide(snapshot, { state }) {
       seen.push(snapshot.instruments[0]?.candles('1m').at(-1))
-      return { intents: [], state }
+      return {
+        intents: [],
+        state,
+      }
     },
   })
   const candles = [
@@ -67,7 +88,11 @@ test('a candle is four prices, and makes the candle that it was', () => {
 
 test('a kept run is held against the next one', () => {
   const file = join(directory, 'follower.golden')
-  const decisions = runSeries({ strategy: follower, params: {}, prices: [10, 11, 12, 13, 20, 21, 1, 1] })
+  const decisions = runSeries({
+    strategy: follower,
+    params: {},
+    prices: [10, 11, 12, 13, 20, 21, 1, 1],
+  })
   matchGolden(file, decisions)
   expect(() => matchGolden(file, decisions)).not.toThrow()
 
@@ -77,13 +102,19 @@ test('a kept run is held against the next one', () => {
 
 describe('a strategy is a function of what it is shown', () => {
   const check = (decide: (snapshot: SnapshotView) => Decision<number>) =>
-    checkPurity(defineStrategy({ ...base, name: 'checked', decide }), {}, [madeInstrument()]).problems
+    checkPurity(defineStrategy({ ...base, name: 'checked', decide }), {}, [madeInstrument()])
+      .problems
 
   test('those that ship are', () => {
     const size = '0.01'
     const gridParams = grid.params.parse({ spacingBps: 5, levels: 4, size, recentreAfterLevels: 4 })
     expect(checkPurity(grid, gridParams, [madeInstrument()])).toEqual({ problems: [], notes: [] })
-    const trendParams = trend.params.parse({ fastSeconds: 4, slowSeconds: 15, size, thresholdBps: 3 })
+    const trendParams = trend.params.parse({
+      fastSeconds: 4,
+      slowSeconds: 15,
+      size,
+      thresholdBps: 3,
+    })
     expect(checkPurity(trend, trendParams, [madeInstrument()])).toEqual({ problems: [], notes: [] })
     expect(checkPurity(follower, {}, [madeInstrument()])).toEqual({ problems: [], notes: [] })
   })
@@ -112,7 +143,8 @@ describe('a strategy is a function of what it is shown', () => {
     const prices = [10, 11, 12]
     const seen: unknown[] = []
     const pair = defineStrategy({
-      ...{ ...base, name: 'pair' },
+      ...base,
+      name: 'pair',
       decide(snapshot, { state }) {
         seen.push(snapshot.instruments.map(({ symbol, last, netLots }) => [symbol, last, netLots]))
         return {
@@ -153,7 +185,9 @@ describe('a strategy is a function of what it is shown', () => {
     ['Math.random()', () => Math.random()],
     ['performance.now()', () => performance.now()],
   ])('one that asks %s is told where, also when it says the same', (call, ask) => {
-    const asked = new RegExp(`run-series\\.test\\.ts:\\d+ asks ${call.replace(/[()]/g, '\\$&')}, which says`)
+    const asked = new RegExp(
+      `run-series\\.test\\.ts:\\d+ asks ${call.replace(/[()]/g, '\\$&')}, which says`,
+    )
     const params = { seen: ask() }
 
     const [same, other] = [0, 1].map((times) => {
@@ -177,11 +211,16 @@ describe('a strategy is a function of what it is shown', () => {
     const before = Date
     const notes = checkPurity(
       defineStrategy({
-        ...{ ...base, name: 'dating', initialState: () => 0 },
+        ...base,
+        name: 'dating',
+        initialState: () => 0,
         decide: (snapshot) => {
           const date = new Date(snapshot.exchangeTime)
           seen.push(date instanceof Date, date.constructor === before, Date.UTC(2024, 0, 1))
-          return { intents: [], state: 0 }
+          return {
+            intents: [],
+            state: 0,
+          }
         },
       }),
       {},
@@ -207,7 +246,10 @@ test('a feed is shown from its reading on', () => {
     name: 'crowd',
     params: base.params,
     initialState: () => ({ data: 0 as unknown, ageMs: 0 }),
-    decide: (snapshot, { state }) => ({ intents: [], state: { ...state, ...snapshot.feed('ratio') } }),
+    decide: (snapshot, { state }) => ({
+      intents: [],
+      state: { ...state, ...snapshot.feed('ratio') },
+    }),
   })
   const startAt = Date.UTC(2025, 5, 1)
   const feeds = {
@@ -226,8 +268,13 @@ test('a feed is shown from its reading on', () => {
 
 describe('mistakes in what a test gives', () => {
   const strategy = defineStrategy({
-    ...{ name: 'plain', params: z.strictObject({ size: z.number() }), initialState: () => 0 },
-    decide: () => ({ intents: [], state: 0 }),
+    name: 'plain',
+    params: z.strictObject({ size: z.number() }),
+    initialState: () => 0,
+    decide: () => ({
+      intents: [],
+      state: 0,
+    }),
   })
 
   test('a misspelt column is named, with the one that was meant', () => {

@@ -31,7 +31,9 @@ test('one that loops or ends its thread is named, and the others are checked all
     await bind('before', ''),
     await bind('endless', 'for (;;);'),
     await bind('leaving', 'process.exit(3)'),
-    await bind('dated', 'if (!(params.at instanceof Date)) throw new Error("no date")', { at: new Date(0) }),
+    await bind('dated', 'if (!(params.at instanceof Date)) throw new Error("no date")', {
+      at: new Date(0),
+    }),
     await bind('behind', ''),
   ]
 
@@ -40,12 +42,16 @@ test('one that loops or ends its thread is named, and the others are checked all
   expect(checks.map(({ problems }) => problems)).toEqual([
     [],
     [expect.stringMatching(/^endless did not come back .* within 2 s/)],
-    ...[[], [], []],
+    [],
+    [],
+    [],
   ])
   expect(checks.map(({ notes }) => notes)).toEqual([
-    ...[[], []],
+    [],
+    [],
     [expect.stringMatching(/^on made-up prices it fails: STRATEGY_ENDS_PROCESS/)],
-    ...[[], []],
+    [],
+    [],
   ])
 })
 
@@ -68,7 +74,10 @@ test('a file that leaves a promise rejected while it is loaded harms no other: w
   const bindings = [await bind('stray', ''), await bind('behind', '')]
   appendFileSync(join(folder, 'stray.ts'), "void Promise.reject(new Error('left alone'))\n")
   // Takes its time to load, so that the rejection is heard meanwhile.
-  appendFileSync(join(folder, 'behind.ts'), 'await new Promise((resolve) => setTimeout(resolve, 20))\n')
+  appendFileSync(
+    join(folder, 'behind.ts'),
+    'await new Promise((resolve) => setTimeout(resolve, 20))\n',
+  )
 
   const checks = await checkPurities(bindings)
 

@@ -106,7 +106,8 @@ export class SecondAccount {
   add(record: JournalRecord): void {
     switch (record.kind) {
       case 'send':
-        for (const { clientOid, strategyId } of record.orders) this.#strategyOf.set(clientOid, strategyId)
+        for (const { clientOid, strategyId } of record.orders)
+          this.#strategyOf.set(clientOid, strategyId)
         return
       case 'outcome':
         for (const { clientOid, orderId, outcome } of record.items)
@@ -122,14 +123,18 @@ export class SecondAccount {
         for (const orderId of record.orderIds) this.#disowned.add(orderId)
         return this.#folded.clear()
       case 'fills':
-        for (const fill of record.fills) this.#addFill(fill, record.waiting?.includes(fill.orderId) ?? false)
+        for (const fill of record.fills)
+          this.#addFill(fill, record.waiting?.includes(fill.orderId) ?? false)
         return
       case 'adopt':
         return this.#note(record.symbol, { kind: 'adopted', ...record.holding })
       case 'assigned':
         return this.#note(record.symbol, { kind: 'assigned', record })
       case 'funding':
-        this.#funding.set(record.symbol, (this.#funding.get(record.symbol) ?? 0) + Number(record.change))
+        this.#funding.set(
+          record.symbol,
+          (this.#funding.get(record.symbol) ?? 0) + Number(record.change),
+        )
         return void this.#folded.delete(record.symbol)
       case 'restricted':
         return void this.#held.add(`${record.scope}|${record.code}`)
@@ -194,17 +199,20 @@ export class SecondAccount {
       const watermark = this.watermarks.get(scope)
       if (watermark) this.watermarks.set(scope, { ...watermark, peak: null })
     }
-    for (const key of [...this.#held]) {
+    for (const key of Array.from(this.#held)) {
       const [held = '', reason = ''] = key.split('|')
       if (held !== scope || (code === undefined ? reason === 'kill' : reason !== code)) continue
       this.#held.delete(key)
       const watermark = this.watermarks.get(scope)
-      if (reason === 'dailyLoss' && watermark) this.watermarks.set(scope, { ...watermark, dayNet: null })
-      if (reason.startsWith('drawdown') && watermark) this.watermarks.set(scope, { ...watermark, peak: null })
+      if (reason === 'dailyLoss' && watermark)
+        this.watermarks.set(scope, { ...watermark, dayNet: null })
+      if (reason.startsWith('drawdown') && watermark)
+        this.watermarks.set(scope, { ...watermark, peak: null })
       if (reason.startsWith('drawdown') && peak !== 'kept') this.tops.delete(scope)
       if (reason !== 'losingStreak') continue
       const strategyId = scope.slice(scope.indexOf(':') + 1)
-      for (const symbol of this.#happened.keys()) this.#note(symbol, { kind: 'released', strategyId })
+      for (const symbol of this.#happened.keys())
+        this.#note(symbol, { kind: 'released', strategyId })
     }
   }
 
@@ -358,7 +366,11 @@ class Position {
   ): number {
     const closing = this.#sideClosed(fill)
     const opening =
-      this.#isOneWay || fill.tradeSide === 'open' ? (fill.side === 'buy' ? 'long' : 'short') : undefined
+      this.#isOneWay || fill.tradeSide === 'open'
+        ? fill.side === 'buy'
+          ? 'long'
+          : 'short'
+        : undefined
     let left = lots
     let brought = 0
     if (closing !== undefined) {

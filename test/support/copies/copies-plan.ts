@@ -14,7 +14,11 @@ export function planCopies(seed: string): WorldPlan {
     core: {
       ...plan.core,
       // A success that repeats the answer to an order of the lost run looks like a new order: nothing would be proof.
-      idempotency: pick(part('idempotency'), ['duplicateError', 'duplicateError', 'pendingOnly'] as const),
+      idempotency: pick(part('idempotency'), [
+        'duplicateError',
+        'duplicateError',
+        'pendingOnly',
+      ] as const),
     },
     faults: drawFaults(part),
     skewMs: 0,

@@ -56,20 +56,27 @@ function watchProof(world: World): WorldWatcher {
           )
           if (lost) shownAt ??= world.time.now
         }
-        if (record.kind === 'restricted' && record.code === 'olderState') noteCalledOlder(record.reason)
+        if (record.kind === 'restricted' && record.code === 'olderState')
+          noteCalledOlder(record.reason)
       }
-      if (shownAt === undefined || copy === undefined || copy.proof !== undefined || now === 0) return
+      if (shownAt === undefined || copy === undefined || copy.proof !== undefined || now === 0)
+        return
       if (
         world.time.now - shownAt > DERIVED_WITHIN_MS &&
         world.process.isAlive &&
         event.kind === 'timePassed'
       )
-        violate(world, 'ORD2', 'a cancel-all has listed an order of a lost run, and the run goes on')
+        violate(
+          world,
+          'ORD2',
+          'a cancel-all has listed an order of a lost run, and the run goes on',
+        )
     },
     onWrite(batch) {
       const { copy } = world.facts
       const isShown = shownAt !== undefined || (copy?.proof !== undefined && !copy.isRepaired)
-      if (copy && isShown) violate(world, 'RSK2', `${batch.batchId} leaves from a state that is older`)
+      if (copy && isShown)
+        violate(world, 'RSK2', `${batch.batchId} leaves from a state that is older`)
     },
   }
   function noteCalledOlder(reason: string): void {
@@ -128,14 +135,18 @@ function hasEndedInVain(world: World, order: TrueOrder): boolean {
 function isLostName(world: World, clientOid: string): boolean {
   const order = world.exchange.truth.orderOf(clientOid)
   if (order === undefined || !isLost(world, order)) return false
-  const kind = world.plan.strategies.find(({ id }) => id === world.facts.strategyOf.get(clientOid))?.kind
+  const kind = world.plan.strategies.find(
+    ({ id }) => id === world.facts.strategyOf.get(clientOid),
+  )?.kind
   return kind === 'ladder' || kind === 'targeter'
 }
 
 /** What was accepted in this run was made in this run. */
 function watchTakenNames(world: World): WorldWatcher {
   const byId = (orderId: string): TrueOrder | undefined =>
-    [...world.exchange.truth.orders.values()].find(({ sequence }) => orderIdText(sequence) === orderId)
+    [...world.exchange.truth.orders.values()].find(
+      ({ sequence }) => orderIdText(sequence) === orderId,
+    )
   return {
     onRecord(record) {
       if (world.facts.copy === undefined || record.kind !== 'outcome') return
@@ -150,7 +161,11 @@ function watchTakenNames(world: World): WorldWatcher {
         const isHalted =
           order && engine && restrictionOf(engine.book, order.symbol, 'foreignFills') !== undefined
         if (order && isLost(world, order) && !isHalted)
-          violate(world, 'ORD2', `${clientOid} is taken for order ${orderId}, which a lost run has made`)
+          violate(
+            world,
+            'ORD2',
+            `${clientOid} is taken for order ${orderId}, which a lost run has made`,
+          )
       }
     },
   }
@@ -187,7 +202,11 @@ function watchEarlierFills(world: World): WorldWatcher {
           restrictionOf(engine.book, symbol, 'foreignFills') ??
           restrictionOf(engine.book, ACCOUNT, 'olderState')
         if (!isHeld && orderIds.some((orderId) => filled?.has(orderId)))
-          violate(world, 'RSK2', `fills from before the start are nobody's, and ${symbol} trades on`)
+          violate(
+            world,
+            'RSK2',
+            `fills from before the start are nobody's, and ${symbol} trades on`,
+          )
       }
     },
   }
@@ -209,7 +228,10 @@ function watchRepair(world: World): WorldWatcher {
         violate(world, 'RSK2', 'a repaired state is not halted')
       for (const symbol of plan.symbols) {
         const { longLots = 0, shortLots = 0 } = book.account.get(symbol) ?? {}
-        const [long, short] = [exchange.truth.lotsOf(symbol, 'long'), exchange.truth.lotsOf(symbol, 'short')]
+        const [long, short] = [
+          exchange.truth.lotsOf(symbol, 'long'),
+          exchange.truth.lotsOf(symbol, 'short'),
+        ]
         if (longLots !== long || shortLots !== short)
           violate(
             world,
@@ -219,7 +241,8 @@ function watchRepair(world: World): WorldWatcher {
       }
     },
     onRecord(record: JournalRecord) {
-      if (record.kind === 'released' && record.scope === ACCOUNT && record.by === 'world') isReleased = true
+      if (record.kind === 'released' && record.scope === ACCOUNT && record.by === 'world')
+        isReleased = true
     },
     onWrite(batch) {
       if (world.facts.copy?.isRepaired && !isReleased)
@@ -246,7 +269,10 @@ function watchEnd(world: World): WorldWatcher {
         )
       for (const symbol of plan.symbols) {
         const { longLots = 0, shortLots = 0 } = engine.book.account.get(symbol) ?? {}
-        const [long, short] = [exchange.truth.lotsOf(symbol, 'long'), exchange.truth.lotsOf(symbol, 'short')]
+        const [long, short] = [
+          exchange.truth.lotsOf(symbol, 'long'),
+          exchange.truth.lotsOf(symbol, 'short'),
+        ]
         if (longLots !== long || shortLots !== short)
           violate(
             world,

@@ -56,7 +56,8 @@ export function passCopies(world: World, copy: Copy): void {
   run(CALM_MS, isOver)
   if (facts.copy.proof !== undefined) {
     process.start()
-    if (process.isAlive) violate(world, 'ORD2', 'a run begins on a state that was proved to be older')
+    if (process.isAlive)
+      violate(world, 'ORD2', 'a run begins on a state that was proved to be older')
     run(DOWN_MS)
     repairFromExchange(world)
     facts.copy.isRepaired = true
@@ -85,7 +86,8 @@ function namesIn(record: JournalRecord): readonly string[] {
 /** As `intentd repair --from-exchange`, whose part that is pure it runs. */
 function repairFromExchange({ exchange, process, settings, time, plan }: World): void {
   exchange.core.carryOut(exchange.now, (state) => {
-    for (const order of [...accountOf(state, UID).openOrders.values()]) cancelOrder(state, order, 'user')
+    for (const order of Array.from(accountOf(state, UID).openOrders.values()))
+      cancelOrder(state, order, 'user')
   })
   const { journal } = process
   const core = createCore(settings, rebuildBook(journal.load(), settings.positionMode))

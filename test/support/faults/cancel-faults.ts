@@ -21,7 +21,13 @@ export interface FaultyCancel {
 const LINGERS_MS = [1, 140] as const
 
 /** A cancel-all that leaves some orders, and says so, and takes its time about others, and does not. */
-export function cancelInPart({ core, uid, request, time, faults }: FaultyCancel): Reply<BatchResult> {
+export function cancelInPart({
+  core,
+  uid,
+  request,
+  time,
+  faults,
+}: FaultyCancel): Reply<BatchResult> {
   return core.carryOut(time.now, (state) => {
     const met = [...accountOf(state, uid).openOrders.values()].filter(
       ({ symbol }) => request.symbol === undefined || symbol === request.symbol,
@@ -42,7 +48,10 @@ function endLater({
   time,
   order,
   delayMs,
-}: Pick<FaultyCancel, 'core' | 'time'> & { readonly order: Order; readonly delayMs: number }): void {
+}: Pick<FaultyCancel, 'core' | 'time'> & {
+  readonly order: Order
+  readonly delayMs: number
+}): void {
   time.after(delayMs, () => core.carryOut(time.now, (state) => cancelOrder(state, order, 'user')))
 }
 
@@ -54,7 +63,11 @@ function cancelOthers(
   for (const order of met) {
     const ids = { orderId: orderIdText(order.sequence), clientOid: order.clientOid }
     if (skipped.includes(order)) {
-      result.failureList.push({ ...ids, errorMsg: 'Concurrent operation failed', errorCode: '40908' })
+      result.failureList.push({
+        ...ids,
+        errorMsg: 'Concurrent operation failed',
+        errorCode: '40908',
+      })
       continue
     }
     if (!lingering.includes(order)) cancelOrder(state, order, 'user')

@@ -47,12 +47,17 @@ export class SettingChanges {
     { price, size, clientOid = '' }: BatchPlaceItem,
   ): BatchResult['failureList'][number] | undefined {
     const { priceSteps = 1, sizeSteps = 1 } = this.of(symbol)?.is ?? {}
-    const isOff = (steps: number | undefined, coarse: number): boolean => (steps ?? 0) % coarse !== 0
+    const isOff = (steps: number | undefined, coarse: number): boolean =>
+      (steps ?? 0) % coarse !== 0
     const failure = { orderId: '', clientOid }
     if (price !== undefined && isOff(parseOnGrid(priceGrid, price), priceSteps))
       return { ...failure, errorCode: '45115', errorMsg: `a multiple of ${priceSteps} ticks` }
     if (isOff(parseOnGrid(sizeGrid, size), sizeSteps))
-      return { ...failure, errorCode: '22038', errorMsg: `an integral multiple of ${sizeSteps} lots` }
+      return {
+        ...failure,
+        errorCode: '22038',
+        errorMsg: `an integral multiple of ${sizeSteps} lots`,
+      }
     return undefined
   }
 

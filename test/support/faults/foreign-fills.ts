@@ -3,7 +3,10 @@ import { isByApi, isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
 import { type World } from '../world/world.ts'
 
 /** Made by others, and shown by every read of the fills; oldest first. */
-export function foreignFills({ exchange: { truth, unseen } }: World, symbol: string): readonly TrueFill[] {
+export function foreignFills(
+  { exchange: { truth, unseen } }: World,
+  symbol: string,
+): readonly TrueFill[] {
   return truth.fillsInOrder.filter((fill) => {
     const order = truth.orders.get(String(fill.orderSequence))
     const isSeen = !unseen.has(tradeIdText(fill.sequence))
@@ -33,7 +36,8 @@ export function hasUnseen(world: World, symbol: string): boolean {
  */
 export function isAllocationKnown(world: World, symbol: string): boolean {
   // Fills are taken in the order of their dates, and when they can be read.
-  if (world.exchange.brokenFills.isOutOfOrder(symbol) && foreignFills(world, symbol).length > 0) return false
+  if (world.exchange.brokenFills.isOutOfOrder(symbol) && foreignFills(world, symbol).length > 0)
+    return false
   if (!hasUnseen(world, symbol)) return true
   return world.plan.positionMode === 'hedge_mode' && foreignFills(world, symbol).length === 0
 }

@@ -88,7 +88,13 @@ export function releaseHalts(world: World): void {
       released.set(scope, at)
       process.dispatch({
         kind: 'commanded',
-        command: { kind: 'release', scope, reason: 'looked at', by: 'world', ...(newPeak && { newPeak }) },
+        command: {
+          kind: 'release',
+          scope,
+          reason: 'looked at',
+          by: 'world',
+          ...(newPeak && { newPeak }),
+        },
       })
     }
     if (faults.isOn || facts.halted.size > 0) time.after(quiet.stretch(GRID_MS), look)
@@ -114,7 +120,11 @@ function switchMode(world: World, random: Random): void {
 function suspend({ exchange, plan }: World, random: Random): void {
   const symbol = plan.symbols[random.integer(plan.symbols.length)] ?? ''
   const [from, to] = SUSPENDED_MS
-  exchange.suspensions.suspend(symbol, exchange.now + from + random.integer(to - from), random.integer(3))
+  exchange.suspensions.suspend(
+    symbol,
+    exchange.now + from + random.integer(to - from),
+    random.integer(3),
+  )
 }
 
 /** What an instrument is at the exchange differs from the configuration for a while. */
@@ -130,7 +140,7 @@ function liquidate({ exchange }: World, random: Random): void {
   exchange.core.carryOut(exchange.now, (state) => {
     const { openOrders, positions } = accountOf(state, UID)
     if (positions.size === 0) return
-    for (const order of [...openOrders.values()]) cancelOrder(state, order, 'liquidation')
+    for (const order of Array.from(openOrders.values())) cancelOrder(state, order, 'liquidation')
     const count = 1 + random.integer(positions.size)
     for (const position of [...positions.values()].slice(0, count)) close(state, position, 'burst')
   })
@@ -182,7 +192,8 @@ function close(state: CoreState, position: Position, how: 'burst' | (typeof CLOS
 /** With the app's own name for it, or without any. One that rests is taken away after a while. */
 function placeByHand(world: World, random: Random, orderType: 'market' | 'limit'): void {
   const lots = 1 + random.integer(HAND_LOTS_MAX)
-  const name = random.integer(2) === 0 ? { clientOid: `${HAND_NAME}${random.integer(2 ** 30)}` } : {}
+  const name =
+    random.integer(2) === 0 ? { clientOid: `${HAND_NAME}${random.integer(2 ** 30)}` } : {}
   place(world, random, { orderType, lots, name })
 }
 
@@ -203,7 +214,9 @@ export function tradeByProgram(world: World, random: Random): void {
 }
 
 function hasNameless({ process }: World): boolean {
-  const orders = [...(process.engine?.book.open.values() ?? [])].flatMap((open) => [...open.values()])
+  const orders = [...(process.engine?.book.open.values() ?? [])].flatMap((open) => [
+    ...open.values(),
+  ])
   return orders.some(({ orderId, attempts }) => orderId === undefined && attempts > 0)
 }
 
@@ -252,7 +265,9 @@ function place(
   const [order] = reply.ok ? reply.data.successList : []
   if (orderType === 'market' || !order?.orderId) return
   const { orderId } = order
-  time.after(RESTING_MS[0] + random.integer(RESTING_MS[1] - RESTING_MS[0]), () => takeAway(exchange, orderId))
+  time.after(RESTING_MS[0] + random.integer(RESTING_MS[1] - RESTING_MS[0]), () =>
+    takeAway(exchange, orderId),
+  )
 }
 
 function takeAway(exchange: World['exchange'], orderId: string): void {

@@ -45,11 +45,19 @@ export function readGarbled<Data>(garbled: GarbledAnswer<Data>): Answer<Data> {
     ? { code: '00000', msg: 'success', requestTime, data: reply.data }
     : { code: reply.code, msg: reply.message, requestTime, data: null }
   const spoil = WAYS[way % WAYS.length] ?? (() => '')
-  return readWire<Data>(spoil(JSON.stringify(body)), { endpoint, status: reply.ok ? 200 : 400, receivedAt })
+  return readWire<Data>(spoil(JSON.stringify(body)), {
+    endpoint,
+    status: reply.ok ? 200 : 400,
+    receivedAt,
+  })
 }
 
 /** A page of whoever stands before the exchange: a redirect, or a refusal in HTML. */
-export function readPage(endpoint: EndpointName, status: number, receivedAt: number): Answer<never> {
+export function readPage(
+  endpoint: EndpointName,
+  status: number,
+  receivedAt: number,
+): Answer<never> {
   return readWire<never>(PAGE, { endpoint, status, receivedAt })
 }
 

@@ -45,14 +45,18 @@ export function splitItems<Item extends { readonly clientOid?: string | undefine
     else if (strikes('itemRestricted')) {
       const [code, message] = RESTRICTIONS[faults.severity(0, RESTRICTIONS.length)] ?? ['40710', '']
       failures.push(failure(clientOid, code, message))
-    } else if (strikes('itemAmbiguous')) failures.push(failure(clientOid, '40725', 'service return an error'))
+    } else if (strikes('itemAmbiguous'))
+      failures.push(failure(clientOid, '40725', 'service return an error'))
     else taken.push(item)
   }
   return { taken, failures }
 }
 
 /** What the answer says of each accepted item may be less than the truth, never more. */
-export function blurItems({ successList, failureList }: BatchResult, faults: VirtualFaults): BatchResult {
+export function blurItems(
+  { successList, failureList }: BatchResult,
+  faults: VirtualFaults,
+): BatchResult {
   const failures = [...failureList]
   const strikes = (fault: FaultKind): boolean => faults.strikes(fault, 'item')
   const successes = successList.flatMap((item) => {
@@ -69,7 +73,10 @@ export function blurItems({ successList, failureList }: BatchResult, faults: Vir
 }
 
 /** Everything was cancelled, and for some orders the answer says that it was not. */
-export function blurCancel({ successList, failureList }: BatchResult, faults: VirtualFaults): BatchResult {
+export function blurCancel(
+  { successList, failureList }: BatchResult,
+  faults: VirtualFaults,
+): BatchResult {
   const failures = [...failureList]
   const successes = successList.filter(({ clientOid }) => {
     const isBlurred = faults.strikes('cancelBlurred', 'item')

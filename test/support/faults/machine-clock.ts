@@ -30,7 +30,9 @@ export class MachineClock implements Clock {
   }
 
   now(): number {
-    return Math.round(this.#startAt + (this.#time.now - this.#startAt) * (1 + this.#rate) + this.#aheadMs)
+    return Math.round(
+      this.#startAt + (this.#time.now - this.#startAt) * (1 + this.#rate) + this.#aheadMs,
+    )
   }
 
   monotonic(): number {

@@ -71,8 +71,10 @@ export class MoneyFaults {
     const rows = answered.map((row) => this.#lagBehind(symbol, row))
     if (this.#faults.strikes('markWrong', symbol))
       this.#begin(symbol, MARKS, (row, factor) => markAt(row, factor))
-    if (this.#faults.strikes('profitBlank', symbol)) this.#begin(symbol, BLANKS, (row, blank) => blank(row))
-    if (this.#faults.strikes('counterWrong', symbol)) return rows.map((row) => this.#withCounter(row))
+    if (this.#faults.strikes('profitBlank', symbol))
+      this.#begin(symbol, BLANKS, (row, blank) => blank(row))
+    if (this.#faults.strikes('counterWrong', symbol))
+      return rows.map((row) => this.#withCounter(row))
     const lie = this.#lies.get(symbol)
     const factor = this.#factors.get(symbol)
     const stated = factor === undefined ? rows : rows.map((row) => markAt(row, factor))
@@ -93,7 +95,8 @@ export class MoneyFaults {
       const { priceTicks = 0, direction = row.side } =
         truth.orders.get(String(sequenceOfId(row.orderId))) ?? {}
       // At any price everything can be.
-      if (this.misstated.get(key) === 'price' && priceTicks === 0) this.misstated.set(key, undefined)
+      if (this.misstated.get(key) === 'price' && priceTicks === 0)
+        this.misstated.set(key, undefined)
       return misstate(row, this.misstated.get(key), direction)
     })
     return { ok: true, data: { ...reply.data, fillList } }
@@ -129,7 +132,12 @@ export class MoneyFaults {
   /** The mark, and the profit at it, stand where they were when the crash began. */
   #lagBehind(symbol: string, row: WirePosition): WirePosition {
     const mark = Number(row.markPrice)
-    const before = this.#valueBefore(this.#marksBefore, symbol, mark, this.#options.crash?.markLagMs)
+    const before = this.#valueBefore(
+      this.#marksBefore,
+      symbol,
+      mark,
+      this.#options.crash?.markLagMs,
+    )
     return before === mark ? row : markAt(row, before / mark)
   }
 
@@ -137,7 +145,12 @@ export class MoneyFaults {
     const row = table.rowOf(symbol)
     const { indexPrice } = table.columns
     const index = indexPrice[row] ?? Number.NaN
-    indexPrice[row] = this.#valueBefore(this.#indexBefore, symbol, index, this.#options.crash?.indexLagMs)
+    indexPrice[row] = this.#valueBefore(
+      this.#indexBefore,
+      symbol,
+      index,
+      this.#options.crash?.indexLagMs,
+    )
   }
 
   /** A value as it was before the crash, until `lagMs` after it began. */
@@ -177,7 +190,10 @@ function misstate(row: WireFill, what: OfFill | undefined, direction: 'buy' | 's
       return row
     case 'price':
       // On the grid: a row off it is not read at all.
-      return { ...row, price: String(Math.round(Number(row.price) * (direction === 'buy' ? 2 : 0.5))) }
+      return {
+        ...row,
+        price: String(Math.round(Number(row.price) * (direction === 'buy' ? 2 : 0.5))),
+      }
     case 'profit':
       return { ...row, profit: (-notional).toFixed(8) }
     case 'fee':

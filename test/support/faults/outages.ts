@@ -85,7 +85,8 @@ export class Outages {
    */
   get restsMs(): number {
     const plan = this.#plan
-    if (plan?.way === 'busy' && SITES[plan.scope]('orderFills')) return Math.min(REST_MS_MAX, plan.forMs)
+    if (plan?.way === 'busy' && SITES[plan.scope]('orderFills'))
+      return Math.min(REST_MS_MAX, plan.forMs)
     return plan?.way === 'forbidden' && SITES[plan.scope]('cancelAllOrders') ? CANCEL_MS_MAX : 0
   }
 

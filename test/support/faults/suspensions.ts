@@ -46,11 +46,16 @@ export class Suspensions {
   }
 
   /** Why an order cannot be looked at just now. */
-  objectTo(symbol: string, { tradeSide, reduceOnly, clientOid }: BatchPlaceItem): Failure | undefined {
+  objectTo(
+    symbol: string,
+    { tradeSide, reduceOnly, clientOid }: BatchPlaceItem,
+  ): Failure | undefined {
     const way = this.#wayOf(symbol)
     const closes = tradeSide === 'close' || reduceOnly === 'YES'
     const code = closes ? way?.closing : way?.opening
-    return code === undefined ? undefined : failure({ orderId: '', clientOid: clientOid ?? '' }, code)
+    return code === undefined
+      ? undefined
+      : failure({ orderId: '', clientOid: clientOid ?? '' }, code)
   }
 
   /** Why an order cannot be cancelled just now. */
@@ -84,7 +89,9 @@ export function cancelAround(around: CancelAround): Reply<BatchResult> | undefin
   const { suspensions, open, symbols, cancel } = around
   const failureList = open.flatMap((order) => suspensions.objectToCancel(order) ?? [])
   if (failureList.length === 0) return undefined
-  const stuck = new Set(open.filter((order) => suspensions.objectToCancel(order)).map(({ symbol }) => symbol))
+  const stuck = new Set(
+    open.filter((order) => suspensions.objectToCancel(order)).map(({ symbol }) => symbol),
+  )
   const successList = symbols.flatMap((symbol) => {
     const reply = stuck.has(symbol) ? undefined : cancel(symbol)
     return reply?.ok ? reply.data.successList : []
@@ -92,6 +99,9 @@ export function cancelAround(around: CancelAround): Reply<BatchResult> | undefin
   return { ok: true, data: { successList, failureList } }
 }
 
-function failure({ orderId, clientOid }: Pick<NamedOrder, 'orderId' | 'clientOid'>, code: string): Failure {
+function failure(
+  { orderId, clientOid }: Pick<NamedOrder, 'orderId' | 'clientOid'>,
+  code: string,
+): Failure {
   return { orderId, clientOid, errorMsg: 'not tradable for now', errorCode: code }
 }

@@ -19,7 +19,14 @@ const GARBAGE: readonly ((symbol: string) => unknown)[] = [
   (symbol) => ({ kind: 'quote', symbol, levels: [{ side: 'buy', ticks: 0.5, lots: -0 }] }),
   (symbol) => ({ kind: 'target', symbol, lots: Number.POSITIVE_INFINITY }),
   (symbol) => ({ kind: 'target', symbol, lots: Number.MAX_SAFE_INTEGER }),
-  (symbol) => ({ kind: 'place', symbol, key: 'i', action: 'openLong', lots: 1, stopLossTicks: 2 ** 60 }),
+  (symbol) => ({
+    kind: 'place',
+    symbol,
+    key: 'i',
+    action: 'openLong',
+    lots: 1,
+    stopLossTicks: 2 ** 60,
+  }),
   () => ({ kind: 'target', symbol: 'NOSUCHUSDT', lots: 1 }),
   () => ({ kind: 'cancelAll', symbol: 'NOSUCHUSDT' }),
 ]
@@ -62,7 +69,13 @@ export interface UnrulyOptions {
 }
 
 /** A strategy that now and then throws, returns nonsense or the absurd among its intents, or far too many of them (STR1). */
-export function createUnruly({ strategy, others, site, faults, isSilent }: UnrulyOptions): Strategy {
+export function createUnruly({
+  strategy,
+  others,
+  site,
+  faults,
+  isSilent,
+}: UnrulyOptions): Strategy {
   const decide: Strategy['decide'] = (snapshot, context) => {
     if (isSilent()) return { intents: [], state: context.state }
     if (faults.strikes('strategyThrows', site)) throw new Error('a strategy threw')
@@ -86,7 +99,10 @@ export function createUnruly({ strategy, others, site, faults, isSilent }: Unrul
     if (faults.strikes('strategyFlood', site)) more.push(...flood(symbol, snapshot.takenAt))
     return {
       ...decision,
-      intents: [...decision.intents.map((intent) => (isLasting ? lasting(intent) : intent)), ...more],
+      intents: [
+        ...decision.intents.map((intent) => (isLasting ? lasting(intent) : intent)),
+        ...more,
+      ],
     }
   }
   return { ...strategy, decide }

@@ -59,7 +59,8 @@ export const FAULTS = {
   positionSilent: 'an answer about a position says nothing at all, once',
   strategyThrows: 'a strategy throws',
   strategyGarbage: 'a strategy returns what is no intent',
-  strategyWild: 'a strategy wants what no limit allows: a price far from the market, a thousand lots',
+  strategyWild:
+    'a strategy wants what no limit allows: a price far from the market, a thousand lots',
   strategyLasting: 'what a strategy places by name may be placed for hours',
   strategyStray: 'a strategy wants something of an instrument that is none of its own',
   strategyFlood: 'a strategy returns hundreds of intents',
@@ -75,7 +76,8 @@ export const FAULTS = {
   checkpoint: 'a checkpoint is written between two steps',
   olderCheckpoint: 'the process starts from the checkpoint before the last one',
   clockStep: 'somebody sets the clock of our machine by minutes',
-  clockSetWhileDown: 'the clock of our machine is set while the process is down, by seconds or by minutes',
+  clockSetWhileDown:
+    'the clock of our machine is set while the process is down, by seconds or by minutes',
   stall: 'the process stands still for a while, at some effect',
   stallAtSend: 'the process stands still right before a batch is written',
   asleep: 'the process stands still for a quarter of an hour or more, as on a machine that sleeps',
@@ -120,7 +122,8 @@ export const FAULTS = {
   leaseCut: 'the lease cannot be renewed for a while, and what is written and sent comes through',
   longDown: 'it takes a quarter of an hour or more before the process is started again',
   deathInRecovery: 'the process dies at one of its first effects',
-  killedAtResend: 'the kill switch is thrown when a batch has just left that holds nothing but copies',
+  killedAtResend:
+    'the kill switch is thrown when a batch has just left that holds nothing but copies',
   asleepAtResend: 'the machine falls asleep for a quarter of an hour when such a batch is to leave',
 } as const satisfies Record<string, string>
 
@@ -179,7 +182,9 @@ export class VirtualFaults {
     const name = `${fault}@${site}`
     const draw = n ?? this.#count(name)
     if (!this.isOn || this.isQuiet() || this.#never.has(name)) return false
-    const isStruck = this.#script ? this.#script.has(`${name}#${draw}`) : this.#draws.unit(name, draw) < rate
+    const isStruck = this.#script
+      ? this.#script.has(`${name}#${draw}`)
+      : this.#draws.unit(name, draw) < rate
     if (!isStruck) return false
     const struck = { site, n: draw, fault }
     this.struck.push(struck)
@@ -190,7 +195,9 @@ export class VirtualFaults {
   /** How hard the fault is that struck last: a whole number in [from, to). */
   severity(from: number, to: number): number {
     const last = this.struck.at(-1)
-    return last ? this.#draws.integer(`${last.fault}@${last.site}/severity`, last.n, [from, to]) : from
+    return last
+      ? this.#draws.integer(`${last.fault}@${last.site}/severity`, last.n, [from, to])
+      : from
   }
 
   /** Whole ms in [from, to): what happens anyway, without a fault. */

@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type AssignedRecord } from '../../../src/domain/record.ts'
-import { type ExchangeTruth, isForeign, type TrueFill, type TrueOrder } from '../virtual/exchange-truth.ts'
+import {
+  type ExchangeTruth,
+  isForeign,
+  type TrueFill,
+  type TrueOrder,
+} from '../virtual/exchange-truth.ts'
 
 /** What is held of one leg, in lots: signed where there is one net position. */
 interface Leg {
@@ -55,7 +60,10 @@ export class AccountAllocation {
   ownOf(symbol: string): Lots {
     this.#catchUp()
     if (!this.#options.isOneWay) {
-      return { longLots: claimed(this.#leg(symbol, 'long')), shortLots: claimed(this.#leg(symbol, 'short')) }
+      return {
+        longLots: claimed(this.#leg(symbol, 'long')),
+        shortLots: claimed(this.#leg(symbol, 'short')),
+      }
     }
     const net = claimed(this.#leg(symbol, 'net'))
     return { longLots: Math.max(0, net), shortLots: Math.max(0, -net) }
@@ -95,12 +103,16 @@ export class AccountAllocation {
 
   /** Those that a process which died had not made durable never were. */
   keepOnly(kept: readonly AssignedRecord[]): void {
-    const isKept = ({ record }: Assignment): boolean => kept.some((one) => isDeepStrictEqual(one, record))
+    const isKept = ({ record }: Assignment): boolean =>
+      kept.some((one) => isDeepStrictEqual(one, record))
     for (const { record } of this.#assignments.filter((one) => !isKept(one))) this.#move(record, -1)
     this.#assignments = this.#assignments.filter(isKept)
   }
 
-  #move({ symbol, strategyId, holding: { longLots, shortLots } }: AssignedRecord, way: 1 | -1): void {
+  #move(
+    { symbol, strategyId, holding: { longLots, shortLots } }: AssignedRecord,
+    way: 1 | -1,
+  ): void {
     const moves: readonly (readonly [TrueOrder['slot'], number])[] = this.#options.isOneWay
       ? [['net', longLots - shortLots]]
       : [
@@ -139,7 +151,8 @@ export class AccountAllocation {
     leg.account += change
     if (isForeign(order)) {
       const lots = takeFromStrategies(leg, change)
-      if (lots > 0) this.takes.push({ symbol: order.symbol, fill, direction: order.direction, lots })
+      if (lots > 0)
+        this.takes.push({ symbol: order.symbol, fill, direction: order.direction, lots })
       return
     }
     const strategyId = this.#options.strategyOf.get(order.clientOid) ?? ''

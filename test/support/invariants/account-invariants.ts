@@ -83,14 +83,19 @@ function recordsIn(effects: readonly Effect[]): readonly JournalRecord[] {
   return effects.flatMap((effect) => (effect.kind === 'record' ? [effect.record] : []))
 }
 
-function compareOwners(world: World, symbol: string, { owners, isUncertain }: InstrumentFigures): void {
+function compareOwners(
+  world: World,
+  symbol: string,
+  { owners, isUncertain }: InstrumentFigures,
+): void {
   const { book } = world.process.engine ?? {}
   if (!book) return
   for (const id of world.settings.strategies.keys()) {
     const expected = owners.get(id)
     const { entry, profit, fees, lostInRow = 0 } = book.ownTrades.get(`${id}|${symbol}`) ?? {}
     if (!expected || !entry) {
-      if (expected || entry) violate(world, 'MONEY', `only one account knows trades of ${id} on ${symbol}`)
+      if (expected || entry)
+        violate(world, 'MONEY', `only one account knows trades of ${id} on ${symbol}`)
       continue
     }
     const { longLots, longTicks, shortLots, shortTicks } = entry
@@ -160,7 +165,10 @@ function markOf(
   return Number(position.openPriceAvg) + (position.holdSide === 'long' ? gained : -gained)
 }
 
-function createUnit({ settings }: World, symbol: string): { readonly tick: number; readonly value: number } {
+function createUnit(
+  { settings }: World,
+  symbol: string,
+): { readonly tick: number; readonly value: number } {
   const { tick, lot } = settings.instruments.get(symbol) ?? {}
   const price = tick ? tick.units / tick.scale : Number.NaN
   return { tick: price, value: price * (lot ? lot.units / lot.scale : Number.NaN) }
@@ -261,10 +269,15 @@ const LATER: ReadonlySet<JournalRecord['kind']> = new Set([
 
 function symbolsIn(event: EngineEvent): readonly string[] {
   if (event.kind === 'positionRead') return [event.reading.symbol]
-  return event.kind === 'fillsRead' ? [...new Set(event.reading.fills.map(({ symbol }) => symbol))] : []
+  return event.kind === 'fillsRead'
+    ? [...new Set(event.reading.fills.map(({ symbol }) => symbol))]
+    : []
 }
 
-function agrees(reading: PositionReading | undefined, { longLots, shortLots }: InstrumentFigures): boolean {
+function agrees(
+  reading: PositionReading | undefined,
+  { longLots, shortLots }: InstrumentFigures,
+): boolean {
   if (!reading) return false
   const lotsOf = (side: 'long' | 'short'): number =>
     reading.rows.reduce((sum, { holdSide, lots }) => sum + (holdSide === side ? lots : 0), 0)
@@ -273,7 +286,9 @@ function agrees(reading: PositionReading | undefined, { longLots, shortLots }: I
 
 function priceOf({ tickers }: KnownPrices, symbol: string): number {
   if (!tickers) return Number.NaN
-  const [bid, ask, last] = (['bidPr', 'askPr', 'lastPr'] as const).map((field) => tickers.read(symbol, field))
+  const [bid, ask, last] = (['bidPr', 'askPr', 'lastPr'] as const).map((field) =>
+    tickers.read(symbol, field),
+  )
   if (!bid || !ask || !last || bid > ask) return Number.NaN
   return last < bid ? bid : last > ask ? ask : last
 }
@@ -299,9 +314,17 @@ function compareUsed(world: World, second: SecondAccount, scope: string, net: nu
   if (Math.abs(used.net - net) > TOLERANCE)
     violate(world, 'MONEY', `${scope} has made ${used.net}, by a second account ${net}`)
   else if (dayNet !== null && Math.abs(used.dayLoss - Math.max(0, dayNet - net)) > TOLERANCE)
-    violate(world, 'RSK2', `${scope}: lost ${used.dayLoss} that day, by a second account ${dayNet - net}`)
+    violate(
+      world,
+      'RSK2',
+      `${scope}: lost ${used.dayLoss} that day, by a second account ${dayNet - net}`,
+    )
   else if (peak !== null && used.drawdown < peak - net - TOLERANCE)
-    violate(world, 'RSK2', `${scope}: ${used.drawdown} below the peak, by a second account ${peak - net}`)
+    violate(
+      world,
+      'RSK2',
+      `${scope}: ${used.drawdown} below the peak, by a second account ${peak - net}`,
+    )
   else if (used.lastDrawdown < fallFromTop(world, second, scope, net) - TOLERANCE)
     violate(
       world,
@@ -329,7 +352,11 @@ function checkRelease(world: World, second: SecondAccount, { scope, peak }: Rele
   if (peak !== 'kept' || flatten === undefined || used === undefined) return
   const fallen = fallFromTop(world, second, scope, used.net)
   if (fallen > flatten * (1 + 1e-6))
-    violate(world, 'RSK2', `${scope} was released ${fallen} below its peak, its last step is ${flatten}`)
+    violate(
+      world,
+      'RSK2',
+      `${scope} was released ${fallen} below its peak, its last step is ${flatten}`,
+    )
 }
 
 /** A day begins at midnight on the wall clock of its zone, and it is the day of now. */
@@ -352,9 +379,11 @@ function checkDay(
 const DAY_MS = 86_400_000
 
 function wallClock(at: number, timeZone: string): readonly [date: string, time: string] {
-  const text = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(
-    at,
-  )
+  const text = new Intl.DateTimeFormat('sv-SE', {
+    timeZone,
+    dateStyle: 'short',
+    timeStyle: 'medium',
+  }).format(at)
   const [date = '', time = ''] = text.split(' ')
   return [date, time]
 }

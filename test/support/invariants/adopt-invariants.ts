@@ -43,7 +43,8 @@ function judgeAssignment(world: World, { symbol, strategyId, holding }: Assigned
   const isListed = [...world.settings.strategies.values()].some(
     ({ id, symbols }) => id === strategyId && symbols.includes(symbol),
   )
-  if (!isListed) violate(world, 'RSK4', `${strategyId} takes over ${symbol}, which it does not trade`)
+  if (!isListed)
+    violate(world, 'RSK4', `${strategyId} takes over ${symbol}, which it does not trade`)
   if (!knowsAll(world, symbol) || !isAllocationKnown(world, symbol)) return
   const { longLots, shortLots } = holding
   const unclaimed = world.allocation.unclaimedOf(symbol)
@@ -69,7 +70,10 @@ function judgeDone(world: World, scope: string, assigned: readonly AssignedRecor
     const lotsMin = settings.instruments.get(symbol)?.lotsMin ?? 1
     const unclaimed = allocation.unclaimedOf(symbol)
     const left = unclaimed
-      .map((lots, index) => lots - assignedOf(assigned, symbol, unclaimed.length === 1 ? 'net' : index))
+      .map(
+        (lots, index) =>
+          lots - assignedOf(assigned, symbol, unclaimed.length === 1 ? 'net' : index),
+      )
       .filter((lots) => Math.abs(lots) >= lotsMin)
     if (left.length > 0)
       violate(
@@ -81,7 +85,11 @@ function judgeDone(world: World, scope: string, assigned: readonly AssignedRecor
 }
 
 /** Of one net position, or of its long (0) or short (1) side, in lots. */
-function assignedOf(assigned: readonly AssignedRecord[], symbol: string, side: 'net' | number): number {
+function assignedOf(
+  assigned: readonly AssignedRecord[],
+  symbol: string,
+  side: 'net' | number,
+): number {
   return assigned.reduce((sum, { symbol: of, holding: { longLots, shortLots } }) => {
     if (of !== symbol) return sum
     if (side === 'net') return sum + longLots - shortLots
@@ -92,5 +100,7 @@ function assignedOf(assigned: readonly AssignedRecord[], symbol: string, side: '
 function knowsAll(world: World, symbol: string): boolean {
   const { truth, unseen } = world.exchange
   if (unseen.size > 0) return false
-  return truth.fillsInOrder.every((fill) => fill.symbol !== symbol || isKnownFill(world, fillKeyOf(fill)))
+  return truth.fillsInOrder.every(
+    (fill) => fill.symbol !== symbol || isKnownFill(world, fillKeyOf(fill)),
+  )
 }

@@ -73,7 +73,9 @@ export function watchBelief(world: World): WorldWatcher {
       if (engine === undefined || !concernsMoney(event)) return
       truth.look()
       if (event.kind === 'snapshotTaken') truth.noteIndex(event.tickers)
-      const isRefused = effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
+      const isRefused = effects.some(
+        (effect) => effect.kind === 'announce' && effect.event === 'read.failed',
+      )
       if (event.kind !== 'positionRead' || isRefused) return
       const { symbol, rows } = event.reading
       const isOver = effects.some(
@@ -84,9 +86,14 @@ export function watchBelief(world: World): WorldWatcher {
           effect.fields['code'] === 'equityDisputed',
       )
       if (isOver && engine.disputes.has(`unrealised|${symbol}`))
-        violate(world, 'MON1', `what restricted the account has ended, while the figures of ${symbol} differ`)
+        violate(
+          world,
+          'MON1',
+          `what restricted the account has ended, while the figures of ${symbol} differ`,
+        )
       const { longLots, shortLots } = accountHoldingOf(engine.book, symbol)
-      const lotsOf = (side: string): number => rows.find(({ holdSide }) => holdSide === side)?.lots ?? 0
+      const lotsOf = (side: string): number =>
+        rows.find(({ holdSide }) => holdSide === side)?.lots ?? 0
       const isOfBook = lotsOf('long') === longLots && lotsOf('short') === shortLots
       const isBlank = rows.some(({ lots, unrealisedProfit }) => lots > 0 && unrealisedProfit === '')
       const dispute = engine.disputes.get(`unrealised|${symbol}`)
@@ -96,16 +103,25 @@ export function watchBelief(world: World): WorldWatcher {
       const isOpen = dispute !== undefined && dispute.agreedBy !== event.reading.requestedAt
       const isCalm = world.facts.isCalm && world.time.now > caughtUpAt
       if (isCalm && isOfBook && isOpen && now - dispute.since > CALM_DISPUTE_MS)
-        violate(world, 'MON1', `a dispute about ${symbol} does not end: ${dispute.ours}, ${dispute.theirs}`)
+        violate(
+          world,
+          'MON1',
+          `a dispute about ${symbol} does not end: ${dispute.ours}, ${dispute.theirs}`,
+        )
       if (world.plan.symbols.length > 1 || engine.phase !== 'running') return
       truth.noteReading()
-      const { peak = null, dayNet = null, lastPeak = null } = engine.book.watermarks.get(ACCOUNT) ?? {}
+      const {
+        peak = null,
+        dayNet = null,
+        lastPeak = null,
+      } = engine.book.watermarks.get(ACCOUNT) ?? {}
       const held = new Set(
         engine.restrictions.filter(({ scope }) => scope === ACCOUNT).map(({ code }) => code),
       )
       const fallOf = (best: number, from = peak): number =>
         from === null ? 0 : (from - best - truth.slack) / (capital + from)
-      const isAtLast = (best: number): boolean => Math.max(fallOf(best), fallOf(best, lastPeak)) >= flatten
+      const isAtLast = (best: number): boolean =>
+        Math.max(fallOf(best), fallOf(best, lastPeak)) >= flatten
       const lossOf = (best: number): number => (dayNet === null ? 0 : dayNet - best - truth.slack)
       const say = (best: number, missing: string): void =>
         violate(
@@ -120,8 +136,10 @@ export function watchBelief(world: World): WorldWatcher {
       const best = truth.isNearIndex(HELD_WITHIN_MS) ? truth.bestOfLast(HELD_WITHIN_MS) : undefined
       if (best === undefined) return
       const isHeld = [...held].some((code) => OF_LOSS.has(code))
-      if ((fallOf(best) >= reducing || lossOf(best) >= daily) && !isHeld) say(best, 'nothing is held')
-      else if (isOfMoney && isAtLast(best) && !held.has('drawdownFlatten')) say(best, 'nothing is closed')
+      if ((fallOf(best) >= reducing || lossOf(best) >= daily) && !isHeld)
+        say(best, 'nothing is held')
+      else if (isOfMoney && isAtLast(best) && !held.has('drawdownFlatten'))
+        say(best, 'nothing is closed')
     },
   }
 }
@@ -155,7 +173,8 @@ class TrueNet {
     let notional = 0
     for (const { symbol, holdSide, size, openPriceAvg } of positions) {
       const spec = settings.instruments.get(symbol)
-      const price = spec === undefined ? Number.NaN : floatOnGrid(spec.tick, exchange.priceOf(symbol))
+      const price =
+        spec === undefined ? Number.NaN : floatOnGrid(spec.tick, exchange.priceOf(symbol))
       net += (price - Number(openPriceAvg)) * Number(size) * (holdSide === 'long' ? 1 : -1)
       notional += Number(size) * Number(openPriceAvg)
     }
@@ -172,7 +191,8 @@ class TrueNet {
     const band = (settings.figures?.indexBandRatio ?? 0) * 0.9
     for (const symbol of plan.symbols) {
       const last = tickers.read(symbol, 'lastPr')
-      if (Math.abs(tickers.read(symbol, 'indexPrice') - last) > last * band) this.#outOfBandAt = time.now
+      if (Math.abs(tickers.read(symbol, 'indexPrice') - last) > last * band)
+        this.#outOfBandAt = time.now
     }
   }
 

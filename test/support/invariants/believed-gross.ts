@@ -20,11 +20,14 @@ export function believedGross(
     const adding = { buy: 0, sell: 0 }
     for (const { terms, filledLots } of book.open.get(symbol)?.values() ?? []) {
       const closes = plan.positionMode === 'hedge_mode' && terms.action.startsWith('close')
-      if (!closes && !without.has(terms.clientOid)) adding[tradesAs(terms.action)] += terms.lots - filledLots
+      if (!closes && !without.has(terms.clientOid))
+        adding[tradesAs(terms.action)] += terms.lots - filledLots
     }
     const [long, short] = [longLots + adding.buy, shortLots + adding.sell]
     const worst =
-      plan.positionMode === 'hedge_mode' ? long + short : Math.max(long - shortLots, short - longLots, 0)
+      plan.positionMode === 'hedge_mode'
+        ? long + short
+        : Math.max(long - shortLots, short - longLots, 0)
     gross += priceOf(symbol) * floatOnGrid(lot, worst)
   }
   return gross

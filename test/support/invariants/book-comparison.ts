@@ -23,7 +23,11 @@ export type Differences = readonly string[]
  * the book tells, at most one order of a clientOid had an effect, and no fate is open (ORD4, ORD5).
  * @param rememberedSince Unix ms: what was sent before may have been forgotten there.
  */
-export function compareFates(book: Book, orders: Iterable<TrueOrder>, rememberedSince = 0): Differences {
+export function compareFates(
+  book: Book,
+  orders: Iterable<TrueOrder>,
+  rememberedSince = 0,
+): Differences {
   const ours = [...orders].filter((order) => !isForeign(order))
   const there = Map.groupBy(ours, ({ clientOid }) => clientOid)
   return [
@@ -35,7 +39,8 @@ export function compareFates(book: Book, orders: Iterable<TrueOrder>, remembered
       // One that rested, filled nothing and was cancelled without a word leaves no trace: it may be called absent.
       const seen = order.state === 'absent' ? copies.filter(hadEffect) : copies
       const wasNever = ['absent', 'rejected', 'expired'].includes(order.state)
-      if (wasNever && seen.length > 0) return [`${clientOid} is ${order.state} and was at the exchange`]
+      if (wasNever && seen.length > 0)
+        return [`${clientOid} is ${order.state} and was at the exchange`]
       const isRemembered = order.firstSentAt >= rememberedSince
       if (!wasNever && copies.length === 0 && isRemembered)
         return [`${clientOid} is ${order.state} and never was there`]
@@ -86,9 +91,16 @@ function compareFill(ours: Fill, theirs: TrueFill): Differences {
   )
 }
 
-export function comparePositions(book: Book, truth: ExchangeTruth, symbols: Iterable<string>): Differences {
+export function comparePositions(
+  book: Book,
+  truth: ExchangeTruth,
+  symbols: Iterable<string>,
+): Differences {
   return [...symbols].flatMap((symbol) => {
-    const there = { longLots: truth.lotsOf(symbol, 'long'), shortLots: truth.lotsOf(symbol, 'short') }
+    const there = {
+      longLots: truth.lotsOf(symbol, 'long'),
+      shortLots: truth.lotsOf(symbol, 'short'),
+    }
     const { longLots, shortLots } = accountHoldingOf(book, symbol)
     if (longLots === there.longLots && shortLots === there.shortLots) return []
     return [
@@ -124,7 +136,10 @@ export function findDisgraces(records: readonly JournalRecord[]): Differences {
 }
 
 /** Each order that the exchange ever had was recorded before it left, and never sent with other words (ORD1, ORD2). */
-export function compareSends(records: readonly JournalRecord[], orders: Iterable<TrueOrder>): Differences {
+export function compareSends(
+  records: readonly JournalRecord[],
+  orders: Iterable<TrueOrder>,
+): Differences {
   const items = new Map<string, string>()
   const differences: string[] = []
   for (const record of records) {
@@ -140,7 +155,8 @@ export function compareSends(records: readonly JournalRecord[], orders: Iterable
     }
   }
   for (const { clientOid, source } of orders) {
-    if (source === 'API' && !items.has(clientOid)) differences.push(`${clientOid} left without a record`)
+    if (source === 'API' && !items.has(clientOid))
+      differences.push(`${clientOid} left without a record`)
   }
   return differences
 }

@@ -49,7 +49,11 @@ export function watchClocks(world: World): WorldWatcher {
         const offMs = Number(requestTime) - (exchange.now + refusedAheadMs)
         refusedAheadMs = undefined
         if (Math.abs(offMs) > KNOWN_MS)
-          violate(world, 'CLOCK', `a refused cancel-all is made again with a time that is ${offMs} ms off`)
+          violate(
+            world,
+            'CLOCK',
+            `a refused cancel-all is made again with a time that is ${offMs} ms off`,
+          )
       }
     },
   }

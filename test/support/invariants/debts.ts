@@ -38,7 +38,8 @@ export function debtsOf(
     if (missing.length > 0) {
       const { strategyId, symbol } = split(pair)
       const facts = tickers && { book, settings, tickers }
-      const isOpen = facts !== undefined && missing.some((level) => hasRoom(facts, strategyId, symbol, level))
+      const isOpen =
+        facts !== undefined && missing.some((level) => hasRoom(facts, strategyId, symbol, level))
       debts.push({ kind: 'missing', strategyId, symbol, hasRoom: isOpen })
     }
     for (const rung of standing) {
@@ -51,7 +52,8 @@ export function debtsOf(
       const rests = state === 'live' && canRest(terms)
       if (rests && terms.purpose === 'place' && book.withdrawn.has(clientOid))
         debts.push({ kind: 'withdrawn', strategyId, symbol, rung: clientOid })
-      const waits = state === 'queued' && terms.purpose === 'place' && !book.withdrawn.has(clientOid)
+      const waits =
+        state === 'queued' && terms.purpose === 'place' && !book.withdrawn.has(clientOid)
       if (waits) debts.push({ kind: 'place', strategyId, symbol, rung: terms.key })
     }
   }
@@ -86,7 +88,10 @@ export function debtsOf(
 }
 
 /** Every limit has room for an order by name; of a close others decide. */
-function canLeave(facts: RiskFacts, { strategyId, symbol, action, lots, ticks }: OrderIntent): boolean {
+function canLeave(
+  facts: RiskFacts,
+  { strategyId, symbol, action, lots, ticks }: OrderIntent,
+): boolean {
   if (isClosing(action)) return false
   const side = tradesAs(action)
   if (ticks === undefined) return hasRoomToTake(facts, strategyId, symbol, { side, lots })
@@ -119,7 +124,10 @@ export function paidBy(record: JournalRecord, strategyIds: readonly string[]): D
 export function isSameDebt(one: Debt, other: Debt): boolean {
   const isAlike = one.rung === undefined || other.rung === undefined || one.rung === other.rung
   return (
-    isAlike && one.kind === other.kind && one.strategyId === other.strategyId && one.symbol === other.symbol
+    isAlike &&
+    one.kind === other.kind &&
+    one.strategyId === other.strategyId &&
+    one.symbol === other.symbol
   )
 }
 
@@ -172,7 +180,8 @@ function stepsTowards(book: Book, pair: string, target: number): readonly Step[]
   const long = Math.max(0, target) - longLots
   const short = Math.max(0, -target) - shortLots
   const steps: Step[] = []
-  if (long !== 0) steps.push({ side: long > 0 ? 'buy' : 'sell', lots: Math.abs(long), isOpening: long > 0 })
+  if (long !== 0)
+    steps.push({ side: long > 0 ? 'buy' : 'sell', lots: Math.abs(long), isOpening: long > 0 })
   if (short !== 0)
     steps.push({ side: short > 0 ? 'sell' : 'buy', lots: Math.abs(short), isOpening: short > 0 })
   return steps

@@ -9,7 +9,12 @@ import { countTotals } from '../../../src/engine/state/totals.ts'
 import { stands } from '../../../src/engine/strategies/take-decision.ts'
 import { isSameData } from '../../../src/lib/plain-data.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
-import { keepEvent, parseEvent, writeEffect, writeEvent } from '../../../src/engine/replay/event-text.ts'
+import {
+  keepEvent,
+  parseEvent,
+  writeEffect,
+  writeEvent,
+} from '../../../src/engine/replay/event-text.ts'
 import { accountHoldingOf, holdingOf } from '../../../src/engine/book/book.ts'
 import { findDifference } from '../../../src/engine/book/recount.ts'
 import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
@@ -26,7 +31,8 @@ export function watchTwin(world: World): WorldWatcher {
   if (!world.plan.hasTwin) return {}
   const { process, settings } = world
   const symbols = [...settings.instruments.keys()]
-  const birth = () => createEngine(process.settings, rebuildBook(process.found, settings.positionMode))
+  const birth = () =>
+    createEngine(process.settings, rebuildBook(process.found, settings.positionMode))
   let twin = birth()
   let steps = 0
   return {
@@ -41,7 +47,8 @@ export function watchTwin(world: World): WorldWatcher {
       steps += 1
       if (steps % STEPS_A_TWIN !== 0) return
       const core = twin.write()
-      if (core !== process.engine?.write()) violate(world, 'DET1', `another core after ${event.kind}`)
+      if (core !== process.engine?.write())
+        violate(world, 'DET1', `another core after ${event.kind}`)
       twin = resumeEngine(parseCore(core))
     },
   }
@@ -54,7 +61,8 @@ export function watchTwin(world: World): WorldWatcher {
 export function watchOverlooked(world: World): WorldWatcher {
   if (!world.plan.hasOverseer) return {}
   const { process, settings } = world
-  const birth = () => createCore(process.settings, rebuildBook(process.found, settings.positionMode))
+  const birth = () =>
+    createCore(process.settings, rebuildBook(process.found, settings.positionMode))
   let core = birth()
   return {
     onBirth: () => {
@@ -104,7 +112,8 @@ function recount(world: World, { book, totals, recount: counted }: Core): void {
       ...anew
     } = countTotals(book, symbol)
     for (const [id, intent] of standing) {
-      if (!stands(book, id, intent)) violate(world, 'BND2', `${id} wants ${JSON.stringify(intent)} no more`)
+      if (!stands(book, id, intent))
+        violate(world, 'BND2', `${id} wants ${JSON.stringify(intent)} no more`)
     }
     const isShown = [...shown].every(
       ([id, moment]) =>
@@ -113,12 +122,21 @@ function recount(world: World, { book, totals, recount: counted }: Core): void {
         isSameData(moment.orders, countedOrders.get(id) ?? []),
     )
     if (isShown && isSameData(kept, anew) && isSameData([...orders], [...countedOrders])) continue
-    violate(world, 'BND2', `kept of ${symbol}: ${JSON.stringify(kept)}, counted: ${JSON.stringify(anew)}`)
+    violate(
+      world,
+      'BND2',
+      `kept of ${symbol}: ${JSON.stringify(kept)}, counted: ${JSON.stringify(anew)}`,
+    )
   }
 }
 
 /** What a step does that cannot be taken back. */
-const DEEDS: ReadonlySet<Effect['kind']> = new Set(['record', 'sendBatch', 'sendCancelAll', 'decide'])
+const DEEDS: ReadonlySet<Effect['kind']> = new Set([
+  'record',
+  'sendBatch',
+  'sendCancelAll',
+  'decide',
+])
 
 /** That something is denied once more changes nothing. */
 function isDeed(effect: Effect): boolean {

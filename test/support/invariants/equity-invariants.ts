@@ -36,7 +36,9 @@ export function watchEquity(world: World): WorldWatcher {
       for (const record of records) fold.add(record)
       const symbol = symbols.find((one) => concerns(event, one))
       if (engine === undefined || symbol === undefined) return
-      const isRefused = effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
+      const isRefused = effects.some(
+        (effect) => effect.kind === 'announce' && effect.event === 'read.failed',
+      )
       if (event.kind === 'positionRead' && !isRefused && !event.reading.isSilent)
         readings.set(symbol, event.reading)
       if (records.some(({ kind }) => LATER.has(kind))) nets.clear()
@@ -55,7 +57,10 @@ export function watchEquity(world: World): WorldWatcher {
       const parts = symbols.map((one) => nets.get(one))
       if (parts.includes(undefined)) return
       const others = fold.symbols.filter((one) => !symbols.includes(one))
-      const net = addUp([...parts.map((part) => part?.net ?? 0), ...others.map((one) => fold.settledOf(one))])
+      const net = addUp([
+        ...parts.map((part) => part?.net ?? 0),
+        ...others.map((one) => fold.settledOf(one)),
+      ])
       const tolerance = TOLERANCE + addUp(parts.map((part) => part?.tolerance ?? 0))
       const { equity } = engine.equity
       if (Math.abs(equity - capital - net) > tolerance)
@@ -159,7 +164,8 @@ export function watchPeak(world: World): WorldWatcher {
   const note = (record: JournalRecord): number | undefined => {
     if (record.kind === 'released' && record.scope === ACCOUNT) peak = undefined
     const found = record.kind === 'watermark' ? ofAccount(record) : undefined
-    const fell = found !== undefined && peak !== undefined && found < peak - TOLERANCE ? peak : undefined
+    const fell =
+      found !== undefined && peak !== undefined && found < peak - TOLERANCE ? peak : undefined
     if (found !== undefined) peak = found
     return fell
   }
@@ -171,7 +177,8 @@ export function watchPeak(world: World): WorldWatcher {
     },
     onRecord(record) {
       const before = note(record)
-      if (before !== undefined) violate(world, 'RSK2', `the peak fell from ${before} without a release`)
+      if (before !== undefined)
+        violate(world, 'RSK2', `the peak fell from ${before} without a release`)
     },
     afterStep(event, _, now) {
       const used = world.process.engine?.losses.get(ACCOUNT)
@@ -183,7 +190,11 @@ export function watchPeak(world: World): WorldWatcher {
       if (late > READINGS_OF_A_DAY * world.plan.symbols.length)
         violate(world, 'RSK2', `losses are counted from ${dayFrom} on`)
       if (used.drawdown < peak - used.net - TOLERANCE)
-        violate(world, 'RSK2', `a drawdown of ${used.drawdown}, ${peak - used.net} below the recorded peak`)
+        violate(
+          world,
+          'RSK2',
+          `a drawdown of ${used.drawdown}, ${peak - used.net} below the recorded peak`,
+        )
     },
   }
 }

@@ -61,14 +61,20 @@ export function watchFills(world: World): WorldWatcher {
       if (!book || world.violations.length > 0) return
       for (const coin of ['POINT', 'TOKEN']) {
         const paid = [...recordedFills(world).keys()].map((fill) => shownFee(world, fill, coin))
-        const counted = [...book.money.values()].map((money) => decimal(money.otherFees?.[coin]?.paid ?? '0'))
+        const counted = [...book.money.values()].map((money) =>
+          decimal(money.otherFees?.[coin]?.paid ?? '0'),
+        )
         const waiting = [...book.orphans.values()].flat().flatMap(({ otherFees = [] }) => otherFees)
         const ours = sumDecimals([
           ...counted,
           ...waiting.filter((fee) => fee.coin === coin).map(({ amount }) => decimal(amount)),
         ])
         if (!ours.eq(sumDecimals(paid)))
-          violate(world, 'MON2', `fees in ${coin}: ${ours.toString()} of ${sumDecimals(paid).toString()}`)
+          violate(
+            world,
+            'MON2',
+            `fees in ${coin}: ${ours.toString()} of ${sumDecimals(paid).toString()}`,
+          )
       }
     },
   }
@@ -85,14 +91,16 @@ function checkFill(world: World, fill: Fill, effects: readonly Effect[]): void {
   checkMoney(world, { ours: fill, theirs }, effects)
   const [, kind, event] = KINDS.find(([word]) => word.test(theirs.tradeSide)) ?? []
   if (kind === undefined) return
-  if (fill.fillKind !== kind) violate(world, 'MON2', `${theirs.tradeSide} is called ${fill.fillKind}`)
+  if (fill.fillKind !== kind)
+    violate(world, 'MON2', `${theirs.tradeSide} is called ${fill.fillKind}`)
   const isSaid = effects.some(
     (effect) =>
       effect.kind === 'announce' &&
       effect.event === event &&
       JSON.stringify(effect.fields).includes(`"${fill.tradeId}"`),
   )
-  if (!isSaid) violate(world, 'MON2', `${theirs.tradeSide} ${fill.tradeId} was not said as ${event}`)
+  if (!isSaid)
+    violate(world, 'MON2', `${theirs.tradeSide} ${fill.tradeId} was not said as ${event}`)
 }
 
 function checkMoney(
@@ -114,7 +122,9 @@ function checkMoney(
   const price = other && FEE_COIN_PRICES.get(other.coin)
   const expected = {
     fee: fee === 'missing' ? undefined : other ? '0' : theirs.fee,
-    otherFees: other && [{ ...other, amount: decimal(other.amount).toString(), ...(price && { price }) }],
+    otherFees: other && [
+      { ...other, amount: decimal(other.amount).toString(), ...(price && { price }) },
+    ],
   }
   if (
     !isSame(ours.fee, expected.fee) ||
@@ -133,7 +143,11 @@ function checkMoney(
       `the profit of ${ours.tradeId} was not shown, counts as zero, and was ${theirs.profit}`,
     )
   if (!shown?.isProfitMissing && !isSame(ours.profit, theirs.profit))
-    violate(world, 'MON2', `the profit of ${ours.tradeId} is ${ours.profit}, and was ${theirs.profit}`)
+    violate(
+      world,
+      'MON2',
+      `the profit of ${ours.tradeId} is ${ours.profit}, and was ${theirs.profit}`,
+    )
   const isSaid = effects.some(
     (effect) =>
       effect.kind === 'announce' &&
@@ -157,7 +171,8 @@ function checkMisstated(
   const isNear = {
     price: Math.abs(ours.ticks - theirs.priceTicks) <= NEAR * theirs.priceTicks,
     profit:
-      ours.profit !== undefined && Math.abs(Number(ours.profit) - Number(theirs.profit)) <= NEAR * notional,
+      ours.profit !== undefined &&
+      Math.abs(Number(ours.profit) - Number(theirs.profit)) <= NEAR * notional,
     fee: ours.fee === undefined,
   }[misstated]
   const isSaid = effects.some(
@@ -167,7 +182,11 @@ function checkMisstated(
       effect.fields['tradeId'] === ours.tradeId,
   )
   if (!isNear || !isSaid)
-    violate(world, 'MON1', `a wrong ${misstated} of ${ours.tradeId} was ${isNear ? 'not said' : 'booked'}`)
+    violate(
+      world,
+      'MON1',
+      `a wrong ${misstated} of ${ours.tradeId} was ${isNear ? 'not said' : 'booked'}`,
+    )
 }
 
 function isSame(ours: string | undefined, theirs: string | undefined): boolean {

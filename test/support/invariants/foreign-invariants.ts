@@ -51,12 +51,15 @@ export function watchForeign(world: World): WorldWatcher {
       }
       if (record.kind === 'foreign' && isHalted(world, record.symbol)) {
         for (const fill of foreignFills(world, record.symbol)) {
-          const isNamed = record.orderIds.some((orderId) => orderId === orderIdText(fill.orderSequence))
+          const isNamed = record.orderIds.some(
+            (orderId) => orderId === orderIdText(fill.orderSequence),
+          )
           if (isNamed) facts.answered.add(fillKeyOf(fill))
         }
       }
       if (record.kind !== 'fills') return
-      for (const fill of record.fills) if (isHalted(world, fill.symbol)) facts.answered.add(fillKey(fill))
+      for (const fill of record.fills)
+        if (isHalted(world, fill.symbol)) facts.answered.add(fillKey(fill))
     },
     atEnd() {
       const { book } = process.engine ?? {}
@@ -80,13 +83,18 @@ function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {
   if (isAnswerTo(halt, event) || (world.plan.isLimited && OF_LIMITS.test(halt.reason))) return
   const heard = new Set(
     effects.flatMap((effect) =>
-      effect.kind === 'record' && effect.record.kind === 'fills' ? effect.record.fills.map(fillKey) : [],
+      effect.kind === 'record' && effect.record.kind === 'fills'
+        ? effect.record.fills.map(fillKey)
+        : [],
     ),
   )
   const isStrange = foreignFills(world, halt.scope).some((fill) => heard.has(fillKeyOf(fill)))
   const isDue =
-    isStrange && world.plan.foreignFills === 'halt' && halt.reason.startsWith('a fill that is not ours')
-  const isAdopted = halt.reason.startsWith('the position is not what') && hasUnseen(world, halt.scope)
+    isStrange &&
+    world.plan.foreignFills === 'halt' &&
+    halt.reason.startsWith('a fill that is not ours')
+  const isAdopted =
+    halt.reason.startsWith('the position is not what') && hasUnseen(world, halt.scope)
   // A large order of another program is filled in small parts, of which each may be of an unknown order of ours.
   const [, orderId = ''] =
     /^fills of order (\d+), which is not ours/.exec(halt.reason) ??
@@ -99,7 +107,8 @@ function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {
 /** A row that was just read names another setting of the account than the configuration. */
 function isOfSetting(world: World, { code, scope }: Halt, event: EngineEvent): boolean {
   const setting = SETTINGS.find((one) => one === code)
-  if (setting === undefined || event.kind !== 'positionRead' || event.reading.symbol !== scope) return false
+  if (setting === undefined || event.kind !== 'positionRead' || event.reading.symbol !== scope)
+    return false
   return namesAnother(world, event.reading, setting) === true
 }
 
@@ -151,7 +160,8 @@ function compareNobody(world: World, book: Book, symbol: string): void {
     fees: sumDecimals(fills.map(({ fee }) => decimal(fee))),
     profit: sumDecimals(fills.map(({ profit }) => decimal(profit))),
   }
-  const isSame = ours.fills === theirs.fills && ours.fees.eq(theirs.fees) && ours.profit.eq(theirs.profit)
+  const isSame =
+    ours.fills === theirs.fills && ours.fees.eq(theirs.fees) && ours.profit.eq(theirs.profit)
   if (!isSame)
     violate(
       world,

@@ -44,14 +44,16 @@ export function watchFunding(world: World): WorldWatcher {
           violate(world, 'MONEY', `funding ${change} of no position of ${symbol}`)
         if (counter === '') continue
         const found = lives.find(symbol, holdSide, counter)
-        if (!found) return violate(world, 'MONEY', `no position of ${symbol} ever had the counter ${counter}`)
+        if (!found)
+          return violate(world, 'MONEY', `no position of ${symbol} ever had the counter ${counter}`)
         const { sum = ZERO } = counted.get(found.life) ?? {}
         counted.set(found.life, { sum: sum.plus(decimal(change)), index: found.index })
       }
       for (const life of lives.all) compareLife(world, life, counted.get(life))
       const total = sumDecimals([...counted.values()].map(({ sum }) => sum))
       const ours = sumDecimals(book.funding.values())
-      if (!ours.eq(total)) violate(world, 'MONEY', `funding ${ours.toString()}, recorded ${total.toString()}`)
+      if (!ours.eq(total))
+        violate(world, 'MONEY', `funding ${ours.toString()}, recorded ${total.toString()}`)
     },
   }
 }
@@ -64,7 +66,8 @@ interface Counted {
 
 function isRefused({ kind }: EngineEvent, effects: readonly Effect[]): boolean {
   return (
-    kind === 'positionRead' && effects.some((one) => one.kind === 'announce' && one.event === 'read.failed')
+    kind === 'positionRead' &&
+    effects.some((one) => one.kind === 'announce' && one.event === 'read.failed')
   )
 }
 
@@ -79,9 +82,14 @@ function compareLife(
   const { sum = ZERO, index = -1 } = counted ?? {}
   const what = `funding of a ${holdSide} position of ${symbol}`
   const known = counters[index] ?? '0'
-  if (!sum.eq(decimal(known))) violate(world, 'MONEY', `${what}: counted ${sum.toString()} of ${known}`)
+  if (!sum.eq(decimal(known)))
+    violate(world, 'MONEY', `${what}: counted ${sum.toString()} of ${known}`)
   if (index < newest && heard >= HEARD_ENOUGH)
-    violate(world, 'MONEY', `${what}: ${counters[newest]} was heard ${heard} times, counted ${known}`)
+    violate(
+      world,
+      'MONEY',
+      `${what}: ${counters[newest]} was heard ${heard} times, counted ${known}`,
+    )
 }
 
 class PositionLives {
@@ -94,14 +102,19 @@ class PositionLives {
     const { symbol, holdSide, openedAt, funding } = position
     const known = this.#standing.get(id)
     const isSame = known?.openedAt === openedAt && known.holdSide === holdSide
-    const life = isSame ? known : { symbol, holdSide, openedAt, counters: [], heard: 0, isShown: false }
+    const life = isSame
+      ? known
+      : { symbol, holdSide, openedAt, counters: [], heard: 0, isShown: false }
     this.#standing.set(id, life)
     if (!isSame) this.all.push(life)
     const counter = funding?.toString()
     if (counter === undefined || life.counters.at(-1) === counter) return
     life.counters.push(counter)
     life.heard = 0
-    this.#byCounter.set(`${symbol} ${holdSide} ${counter}`, { life, index: life.counters.length - 1 })
+    this.#byCounter.set(`${symbol} ${holdSide} ${counter}`, {
+      life,
+      index: life.counters.length - 1,
+    })
   }
 
   find(symbol: string, holdSide: 'long' | 'short', counter: string) {

@@ -33,9 +33,16 @@ export function watchDecisions(world: World): WorldWatcher {
       const isStopping = mode === 'stopping' && before !== 'stopping'
       if (engine && (isStopping || event.kind === 'timePassed')) {
         const late = memory.findLate(engine.book, now, isStopping ? 0 : undefined)
-        if (late !== undefined) violate(world, 'WISH', `what ${late} remembers is not recorded in time`)
+        if (late !== undefined)
+          violate(world, 'WISH', `what ${late} remembers is not recorded in time`)
       }
-      if (isStopAsked || event.kind !== 'decided' || before !== 'running' || mode !== 'running' || !engine)
+      if (
+        isStopAsked ||
+        event.kind !== 'decided' ||
+        before !== 'running' ||
+        mode !== 'running' ||
+        !engine
+      )
         return
       const missed =
         memory.hear(engine.book, { event, effects, now }) ??
@@ -59,7 +66,8 @@ function missedOf(
     if (!bound.includes(symbol)) {
       const places = [...book.places.values()].filter((place) => place.strategyId === strategyId)
       const isStray = places.some((place) => place.symbol === symbol)
-      if (isStray || book.quotes.has(pair) || book.targets.has(pair)) return `${symbol} is none of its own`
+      if (isStray || book.quotes.has(pair) || book.targets.has(pair))
+        return `${symbol} is none of its own`
       continue
     }
     const of = own.filter((intent) => intent.symbol === symbol)
@@ -92,9 +100,12 @@ function keptOf(
     intents.slice(last).flatMap((intent) => (intent.kind === 'place' ? [intent.key] : [])),
   )
   for (const place of book.places.values()) {
-    if (place.strategyId === strategyId && place.symbol === symbol && !later.has(place.key)) return place.key
+    if (place.strategyId === strategyId && place.symbol === symbol && !later.has(place.key))
+      return place.key
   }
-  const leaving = new Set(effects.flatMap((one) => (one.kind === 'sendBatch' ? one.batch.clientOids : [])))
+  const leaving = new Set(
+    effects.flatMap((one) => (one.kind === 'sendBatch' ? one.batch.clientOids : [])),
+  )
   for (const { terms } of book.open.get(symbol)?.values() ?? []) {
     const { clientOid } = terms
     const isOld = terms.strategyId === strategyId && canRest(terms) && !leaving.has(clientOid)
@@ -129,7 +140,9 @@ function lastLevels(world: World, intents: readonly Intent[]): string | undefine
   const last = intents.findLast(
     (intent) =>
       intent.kind === 'cancelAll' ||
-      (intent.kind === 'quote' && hasOwnRungs(intent) && isCountable(world, intent.symbol, intent.levels)),
+      (intent.kind === 'quote' &&
+        hasOwnRungs(intent) &&
+        isCountable(world, intent.symbol, intent.levels)),
   )
   if (last?.kind === 'quote') return textOf(last.levels)
   return last && '[]'
@@ -151,7 +164,10 @@ function lastingPlaces(world: World, intents: readonly Intent[]): readonly Place
     .filter((intent) => intent.kind === 'place')
     .filter(({ key }) => isNamed(key))
     .filter(({ symbol, lots, ticks, takeProfitTicks, stopLossTicks, ttlMs = 0 }) => {
-      const prices = [ticks, takeProfitTicks, stopLossTicks].map((price) => ({ lots, ticks: price }))
+      const prices = [ticks, takeProfitTicks, stopLossTicks].map((price) => ({
+        lots,
+        ticks: price,
+      }))
       return ttlMs <= TTL_MS_MAX && isCountable(world, symbol, prices)
     })
 }
@@ -167,7 +183,9 @@ function isCountable(
 ): boolean {
   const instrument = settings.instruments.get(symbol)
   if (!instrument) return false
-  return sizes.every(({ lots, ticks = 1 }) => lots <= lotsMax(instrument) && ticks <= ticksMax(instrument))
+  return sizes.every(
+    ({ lots, ticks = 1 }) => lots <= lotsMax(instrument) && ticks <= ticksMax(instrument),
+  )
 }
 
 function isNamed(key: string): boolean {
@@ -195,9 +213,11 @@ export function watchGrants(world: World): WorldWatcher {
       const used = event.endpoint === 'batchPlaceOrder' ? 'sendBatch' : 'sendCancelAll'
       const count = effects.filter(
         (effect) =>
-          effect.kind === used || (effect.kind === 'returnGrant' && effect.endpoint === event.endpoint),
+          effect.kind === used ||
+          (effect.kind === 'returnGrant' && effect.endpoint === event.endpoint),
       ).length
-      if (count !== 1) violate(world, 'LIM1', `a grant of ${event.endpoint} is spent ${count} times`)
+      if (count !== 1)
+        violate(world, 'LIM1', `a grant of ${event.endpoint} is spent ${count} times`)
     },
   }
 }
@@ -246,9 +266,12 @@ export function watchIdentical(world: World): WorldWatcher {
         if (effect.kind !== 'record' || effect.record.kind !== 'decision') continue
         const { strategyId, places = [] } = effect.record
         for (const { key: _key, deadlineAt: _deadlineAt, ...terms } of places) {
-          const max = world.settings.strategies.get(strategyId)?.limits.get(terms.symbol)?.identicalPerMinute
+          const max = world.settings.strategies
+            .get(strategyId)
+            ?.limits.get(terms.symbol)?.identicalPerMinute
           const { longLots, shortLots } = holdingOf(book, strategyId, terms.symbol)
-          if (max === undefined || !terms.action.startsWith('open') || longLots + shortLots > 0) continue
+          if (max === undefined || !terms.action.startsWith('open') || longLots + shortLots > 0)
+            continue
           const kind = JSON.stringify([strategyId, terms])
           const times = [...(placedAt.get(kind) ?? []), now].filter((at) => at > now - 60_000)
           placedAt.set(kind, times)

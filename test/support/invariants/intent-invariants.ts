@@ -54,7 +54,8 @@ export function watchLateCancels(world: World): WorldWatcher {
   world.exchange.onCancelled = (body, clientOids) => {
     const cancelled = decided.get(body) ?? 0
     const late = clientOids.find((clientOid) => (decided.get(clientOid) ?? 0) > cancelled)
-    if (late !== undefined) violate(world, 'ORD8', `a late cancel-all took ${late}, which was sent after it`)
+    if (late !== undefined)
+      violate(world, 'ORD8', `a late cancel-all took ${late}, which was sent after it`)
   }
   return {
     afterStep(_, effects) {
@@ -78,8 +79,11 @@ export function watchNumbers(world: World): WorldWatcher {
           const instrument = world.settings.instruments.get(wish.symbol)
           if (!instrument) continue
           const isTooLarge = Math.abs(wish.lots) > lotsMax(instrument)
-          const isTooHigh = wish.prices.some((ticks = 1) => !(ticks > 0 && ticks <= ticksMax(instrument)))
-          if (isTooLarge || isTooHigh) violate(world, 'STR1', `cannot be counted: ${JSON.stringify(wish)}`)
+          const isTooHigh = wish.prices.some(
+            (ticks = 1) => !(ticks > 0 && ticks <= ticksMax(instrument)),
+          )
+          if (isTooLarge || isTooHigh)
+            violate(world, 'STR1', `cannot be counted: ${JSON.stringify(wish)}`)
         }
       }
     },
@@ -97,12 +101,17 @@ function wishesIn(record: JournalRecord): readonly Wish[] {
   const { places = [], targets = [], quotes = [] } = record
   return [
     ...places.map(({ symbol, lots, ticks, takeProfitTicks, stopLossTicks }) => ({
-      ...{ symbol, lots },
+      symbol,
+      lots,
       prices: [ticks, takeProfitTicks, stopLossTicks],
     })),
     ...targets.map(({ symbol, lots }) => ({ symbol, lots, prices: [] })),
     ...quotes.flatMap((change) =>
-      levelsNamedBy(change).map(({ ticks, lots }) => ({ symbol: change.symbol, lots, prices: [ticks] })),
+      levelsNamedBy(change).map(({ ticks, lots }) => ({
+        symbol: change.symbol,
+        lots,
+        prices: [ticks],
+      })),
     ),
   ]
 }

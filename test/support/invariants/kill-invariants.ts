@@ -18,7 +18,11 @@ export function watchKill(world: World): WorldWatcher {
     for (const symbol of world.plan.symbols) {
       const at = cancelledAt.get(symbol)
       if (at === undefined || at < from)
-        violate(world, 'RSK3', `a kill is called clean, and no late cancel-all of ${symbol} confirmed it`)
+        violate(
+          world,
+          'RSK3',
+          `a kill is called clean, and no late cancel-all of ${symbol} confirmed it`,
+        )
     }
   }
   let isClean = false
@@ -62,7 +66,8 @@ export function watchKill(world: World): WorldWatcher {
     },
     onWrite(batch) {
       writtenAt = world.time.now
-      if (facts.killedAt !== undefined) violate(world, 'RSK2', `batch ${batch.batchId} left after the kill`)
+      if (facts.killedAt !== undefined)
+        violate(world, 'RSK2', `batch ${batch.batchId} left after the kill`)
     },
     onKillState(state) {
       lookForOrders()

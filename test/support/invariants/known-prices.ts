@@ -20,13 +20,17 @@ export class KnownPrices {
     if (event.kind !== 'snapshotTaken') return
     // A later answer came first, and its time was not absurd.
     const latestAt = this.#tickers?.requestTime ?? 0
-    const isOvertaken = event.tickers.requestTime < latestAt && latestAt <= now + this.#offsetMs + 1000
+    const isOvertaken =
+      event.tickers.requestTime < latestAt && latestAt <= now + this.#offsetMs + 1000
     if (!isOvertaken) this.#tickers = event.tickers
   }
 
   /** Of the prices of an instrument, ms: by our clock and by the exchange's, whichever is more. */
   ageOf(symbol: string, now: number): number {
     if (!this.#tickers) return Number.POSITIVE_INFINITY
-    return Math.max(now - this.#tickers.readAt, now + this.#offsetMs - this.#tickers.read(symbol, 'ts'))
+    return Math.max(
+      now - this.#tickers.readAt,
+      now + this.#offsetMs - this.#tickers.read(symbol, 'ts'),
+    )
   }
 }

@@ -28,7 +28,8 @@ export function watchWindows(world: World): WorldWatcher {
     last.push(world.time.now)
     if (last.length <= calls) return
     const elapsedMs = world.time.now - (last.shift() ?? 0)
-    if (elapsedMs < perMs) violate(world, 'LIM1', `${calls + 1} calls of ${site} in ${elapsedMs} ms`)
+    if (elapsedMs < perMs)
+      violate(world, 'LIM1', `${calls + 1} calls of ${site} in ${elapsedMs} ms`)
   })
   return {}
 }
@@ -49,7 +50,8 @@ export function watchUrgency(world: World): WorldWatcher {
         }
       }
       for (const effect of effects) {
-        if (effect.kind === 'askGrant' && effect.priority === 'reduce') waited.set(effect.endpoint, 0)
+        if (effect.kind === 'askGrant' && effect.priority === 'reduce')
+          waited.set(effect.endpoint, 0)
       }
     },
   }
@@ -70,7 +72,10 @@ export function watchRests(world: World): WorldWatcher {
       if (event.kind !== 'batchAnswered' && event.kind !== 'cancelAnswered') return
       const { answer } = event
       if (answer.kind !== 'refused' || answer.topic !== 'rate') return
-      refusedAt.set(event.kind === 'batchAnswered' ? 'batchPlaceOrder' : 'cancelAllOrders', world.time.now)
+      refusedAt.set(
+        event.kind === 'batchAnswered' ? 'batchPlaceOrder' : 'cancelAllOrders',
+        world.time.now,
+      )
     },
   }
 }

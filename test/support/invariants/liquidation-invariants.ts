@@ -31,7 +31,8 @@ export function watchLiquidation(world: World): WorldWatcher {
       if (record.kind !== 'restricted' || !(record.code in limits)) return
       const limit = limits[record.code as keyof typeof limits]
       // Two witnesses that are wrong at the same moment may reduce, but close nothing.
-      const isOfOneReading = world.plan.faults.pricesWrong !== undefined && record.code === 'liquidationNear'
+      const isOfOneReading =
+        world.plan.faults.pricesWrong !== undefined && record.code === 'liquidationNear'
       if (truth.nearest - SLACK <= limit || isOfOneReading) return
       violate(
         world,
@@ -45,17 +46,26 @@ export function watchLiquidation(world: World): WorldWatcher {
       if (event.kind === 'snapshotTaken') truth.noteIndex(event.tickers)
       if (event.kind !== 'positionRead') return
       truth.look()
-      const isRefused = effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
+      const isRefused = effects.some(
+        (effect) => effect.kind === 'announce' && effect.event === 'read.failed',
+      )
       if (isRefused || engine.phase !== 'running') return
       // The exchange has more behind it, so a price that it states is far away: then ours waits for ten minutes.
       const isStated = event.reading.rows.some(({ liquidationPrice }) => liquidationPrice > 0)
       truth.noteReading(event.reading.rows.length > 0 && !isStated)
       // Out of the band of the index nothing is judged.
-      const farthest = truth.isNearIndex(HELD_WITHIN_MS) ? truth.farthestOfLast(HELD_WITHIN_MS) : undefined
+      const farthest = truth.isNearIndex(HELD_WITHIN_MS)
+        ? truth.farthestOfLast(HELD_WITHIN_MS)
+        : undefined
       if (farthest === undefined) return
       for (const [code, limit] of Object.entries(limits) as [ModeReason, number][]) {
-        if (farthest + SLACK > limit || engine.book.restrictions.has(pairKey(symbol, code))) continue
-        violate(world, 'MON1', `${farthest} from a liquidation at most for seconds, and not held for ${code}`)
+        if (farthest + SLACK > limit || engine.book.restrictions.has(pairKey(symbol, code)))
+          continue
+        violate(
+          world,
+          'MON1',
+          `${farthest} from a liquidation at most for seconds, and not held for ${code}`,
+        )
       }
     },
   }
@@ -100,7 +110,8 @@ class TrueDistances {
     const { settings, time } = this.#world
     const band = (settings.figures?.indexBandRatio ?? 0) * 0.9
     const last = tickers.read(this.#symbol, 'lastPr')
-    if (Math.abs(tickers.read(this.#symbol, 'indexPrice') - last) > last * band) this.#outOfBandAt = time.now
+    if (Math.abs(tickers.read(this.#symbol, 'indexPrice') - last) > last * band)
+      this.#outOfBandAt = time.now
   }
 
   isNearIndex(forMs: number): boolean {
@@ -112,7 +123,9 @@ class TrueDistances {
     const since = this.#world.time.now - ms
     const first = this.#samples[0]
     if (first === undefined || first.at > since) return undefined
-    return Math.max(...this.#samples.filter(({ at }) => at >= since).map(({ distance }) => distance))
+    return Math.max(
+      ...this.#samples.filter(({ at }) => at >= since).map(({ distance }) => distance),
+    )
   }
 
   #distance(): number {

@@ -3,7 +3,15 @@ import { type StrategyId } from '../../../src/domain/ids.ts'
 import { type Book, pairKey, restrictionsOn } from '../../../src/engine/book/book.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type Engine } from '../../../src/engine/engine.ts'
-import { type Debt, debtsOf, isSameDebt, isToCancel, isUnexplained, nameDebt, paidBy } from './debts.ts'
+import {
+  type Debt,
+  debtsOf,
+  isSameDebt,
+  isToCancel,
+  isUnexplained,
+  nameDebt,
+  paidBy,
+} from './debts.ts'
 import { KnownPrices } from './known-prices.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
@@ -27,7 +35,10 @@ function mayRest({ plan }: World): boolean {
 /** Once nothing goes wrong any more, strategies get what they want, or somebody has said why they do not. */
 export function watchDebts(world: World): WorldWatcher {
   if (mayRest(world)) return {}
-  const owed = new Map<string, { readonly debt: Debt; readonly since: number; readonly wasHeldUp: boolean }>()
+  const owed = new Map<
+    string,
+    { readonly debt: Debt; readonly since: number; readonly wasHeldUp: boolean }
+  >()
   const refusals = new Map<string, number>()
   const silent = new Map<string, number>()
   const strategyIds = world.plan.strategies.map(({ id }) => id)
@@ -138,7 +149,9 @@ export function watchStarting(world: World): WorldWatcher {
 
 /** Every instrument is proved; a stop or a kill has its own end. */
 function isStartOver({ phase, unproved, kill }: Engine): boolean {
-  return unproved.length === 0 || (phase !== 'starting' && phase !== 'running') || kill !== undefined
+  return (
+    unproved.length === 0 || (phase !== 'starting' && phase !== 'running') || kill !== undefined
+  )
 }
 
 function hasUnknown({ open }: Book): boolean {
@@ -163,7 +176,11 @@ export function watchDeciding(world: World): WorldWatcher {
     onBirth: () => askedAt.clear(),
     afterStep(event, effects) {
       if (event.kind !== 'snapshotTaken') return
-      if (!world.facts.isCalm || world.facts.isStopping || world.process.engine?.isTrading !== true) {
+      if (
+        !world.facts.isCalm ||
+        world.facts.isStopping ||
+        world.process.engine?.isTrading !== true
+      ) {
         return askedAt.clear()
       }
       for (const effect of effects) {
@@ -174,7 +191,8 @@ export function watchDeciding(world: World): WorldWatcher {
         if (symbols.every((symbol) => world.process.engine?.unproved.includes(symbol))) continue
         const at = askedAt.get(id) ?? world.time.now
         askedAt.set(id, at)
-        if (world.time.now - at > UNDECIDED_MS) violate(world, 'LIVE', `${id} is not asked since ${at}`)
+        if (world.time.now - at > UNDECIDED_MS)
+          violate(world, 'LIVE', `${id} is not asked since ${at}`)
       }
     },
   }

@@ -45,12 +45,19 @@ export function watchLooks(world: World): WorldWatcher {
         const { symbol } = effect.batch
         for (const clientOid of effect.batch.clientOids) {
           const { terms, attempts = 0 } = book.orders.get(clientOid) ?? {}
-          if (attempts !== 1 || (terms?.purpose !== 'quote' && terms?.purpose !== 'target')) continue
+          if (attempts !== 1 || (terms?.purpose !== 'quote' && terms?.purpose !== 'target'))
+            continue
           const ladderFrom =
-            terms.purpose === 'quote' ? laddersFrom.get(pairKey(terms.strategyId, terms.symbol)) : undefined
+            terms.purpose === 'quote'
+              ? laddersFrom.get(pairKey(terms.strategyId, terms.symbol))
+              : undefined
           const from = Math.max(wishesFrom, ladderFrom ?? 0, provedFrom.get(symbol) ?? 0)
           if ((decidedOn.get(terms.strategyId) ?? 0) < from)
-            violate(world, 'WISH', `${clientOid} leaves, and ${terms.strategyId} has not looked since`)
+            violate(
+              world,
+              'WISH',
+              `${clientOid} leaves, and ${terms.strategyId} has not looked since`,
+            )
         }
       }
     },

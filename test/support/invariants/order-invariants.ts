@@ -1,4 +1,9 @@
-import { holdingOf, restrictionsOn, type Book, isHaltedItself } from '../../../src/engine/book/book.ts'
+import {
+  holdingOf,
+  restrictionsOn,
+  type Book,
+  isHaltedItself,
+} from '../../../src/engine/book/book.ts'
 import { type PositionMode } from '../../../src/domain/instrument.ts'
 import { type Order } from '../../../src/domain/order.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
@@ -19,11 +24,13 @@ export function watchDurableSends(world: World): WorldWatcher {
     onRecord(record, isDurable) {
       waiting.push(record)
       if (!isDurable) return
-      for (const entry of waiting.splice(0)) if (entry.kind === 'send') durable.set(entry.batchId, entry.body)
+      for (const entry of waiting.splice(0))
+        if (entry.kind === 'send') durable.set(entry.batchId, entry.body)
     },
     onDeath: () => void waiting.splice(0),
     onWrite(batch) {
-      if (durable.get(batch.batchId) !== batch.body) violate(world, 'ORD1', `batch ${batch.batchId}`)
+      if (durable.get(batch.batchId) !== batch.body)
+        violate(world, 'ORD1', `batch ${batch.batchId}`)
     },
   }
 }
@@ -74,14 +81,27 @@ export function watchIdentity(world: World): WorldWatcher {
         sent.set(item.clientOid ?? '', known)
         known.times.push(world.time.now)
         const [first = 0] = known.times
-        if (known.item !== text) violate(world, 'ORD2', `another order as ${item.clientOid}: ${text}`)
-        else if (world.time.now - first > WINDOW_MS) violate(world, 'ORD2', `${item.clientOid} too late`)
+        if (known.item !== text)
+          violate(world, 'ORD2', `another order as ${item.clientOid}: ${text}`)
+        else if (world.time.now - first > WINDOW_MS)
+          violate(world, 'ORD2', `${item.clientOid} too late`)
         const order = orderNamed(world, item.clientOid)
         // One that was written down by a run that ended before it left counts too.
         if (order?.state !== 'sent' || order.attempts < known.times.length)
-          violate(world, 'ORD1', `copy ${known.times.length} of ${item.clientOid} leaves as ${order?.state}`)
-        else if (order.firstSentAt > first + CLOCK_ERROR_MS && world.plan.faults.timeWrong === undefined)
-          violate(world, 'ORD2', `${item.clientOid} left at ${first}, and counts from ${order.firstSentAt}`)
+          violate(
+            world,
+            'ORD1',
+            `copy ${known.times.length} of ${item.clientOid} leaves as ${order?.state}`,
+          )
+        else if (
+          order.firstSentAt > first + CLOCK_ERROR_MS &&
+          world.plan.faults.timeWrong === undefined
+        )
+          violate(
+            world,
+            'ORD2',
+            `${item.clientOid} left at ${first}, and counts from ${order.firstSentAt}`,
+          )
       }
     },
   }
@@ -118,10 +138,18 @@ export function watchUnknown(world: World): WorldWatcher {
             ? traced.has(terms.clientOid)
             : (state === 'rejected' || state === 'expired') && made.has(terms.clientOid)
         if (isWrong)
-          violate(world, 'ORD3', `${terms.clientOid} is ${state} (${reason}) and was at the exchange`)
+          violate(
+            world,
+            'ORD3',
+            `${terms.clientOid} is ${state} (${reason}) and was at the exchange`,
+          )
         // An outcome of another item, or none at all, was taken for its own.
         if ((state === 'done' || state === 'filled') && !made.has(terms.clientOid))
-          violate(world, 'ORD6', `${terms.clientOid} is ${state} (${reason}) and never was at the exchange`)
+          violate(
+            world,
+            'ORD6',
+            `${terms.clientOid} is ${state} (${reason}) and never was at the exchange`,
+          )
       }
     },
   }
@@ -177,7 +205,8 @@ export function watchBatches(world: World): WorldWatcher {
       const keys = orderList.map(({ side, tradeSide, force, price }) =>
         [side, tradeSide, force === 'post_only' ? price : 'taker'].join(),
       )
-      if (new Set(keys).size < keys.length) violate(world, 'ORD6', `alike in one batch: ${keys.join(' ')}`)
+      if (new Set(keys).size < keys.length)
+        violate(world, 'ORD6', `alike in one batch: ${keys.join(' ')}`)
     },
     afterStep(_, effects) {
       const { book } = world.process.engine ?? {}
@@ -191,9 +220,11 @@ export function watchBatches(world: World): WorldWatcher {
           .flatMap((order) => looksOf(book.positionMode, order))
         const alike = open.find(
           (order) =>
-            isOurs(order) && looksOf(book.positionMode, order).some((look) => nameless.includes(look)),
+            isOurs(order) &&
+            looksOf(book.positionMode, order).some((look) => nameless.includes(look)),
         )
-        if (alike) violate(world, 'ORD6', `${alike.terms.clientOid} looks like one that nobody can name`)
+        if (alike)
+          violate(world, 'ORD6', `${alike.terms.clientOid} looks like one that nobody can name`)
       }
     },
   }
@@ -218,7 +249,8 @@ export function watchSettled(world: World): WorldWatcher {
       for (const effect of effects.toReversed()) {
         if (effect.kind !== 'record') continue
         const { record } = effect
-        if (record.kind === 'outcome') for (const { clientOid } of record.items) answered.add(clientOid)
+        if (record.kind === 'outcome')
+          for (const { clientOid } of record.items) answered.add(clientOid)
         if (record.kind !== 'settle' && record.kind !== 'expire') continue
         for (const { clientOid, state } of record.orders) {
           const order = world.process.engine?.book.orders.get(clientOid)
@@ -237,12 +269,17 @@ export function watchTakers(world: World): WorldWatcher {
     afterStep(_, effects) {
       const { book } = world.process.engine ?? {}
       for (const effect of effects) {
-        if (effect.kind !== 'record' || effect.record.kind !== 'settle' || effect.record.isResolved) continue
+        if (effect.kind !== 'record' || effect.record.kind !== 'settle' || effect.record.isResolved)
+          continue
         for (const { clientOid } of effect.record.orders) {
           const there = world.exchange.truth.orderOf(clientOid)
           const known = book?.orders.get(clientOid)?.filledLots ?? 0
           if (!there || (!isOpenThere(there) && there.filledLots <= known)) continue
-          violate(world, 'ORD5', `${clientOid} is called over with ${known} of ${there.filledLots} filled`)
+          violate(
+            world,
+            'ORD5',
+            `${clientOid} is called over with ${known} of ${there.filledLots} filled`,
+          )
         }
       }
     },
@@ -255,7 +292,10 @@ function isNameless({ orderId, attempts }: Order): boolean {
 }
 
 /** What a fill of the order may show of it: as a taker's its way, as a maker's its price too. */
-function looksOf(mode: PositionMode, { terms: { action, force, ticks } }: Order): readonly string[] {
+function looksOf(
+  mode: PositionMode,
+  { terms: { action, force, ticks } }: Order,
+): readonly string[] {
   const way = mode === 'one_way_mode' ? tradesAs(action) : action
   const looks: string[] = force === 'post_only' ? [] : [way]
   return force === 'post_only' || force === 'gtc' ? [...looks, `${way} ${ticks}`] : looks
@@ -280,13 +320,18 @@ export function watchStaleness(world: World): WorldWatcher {
           formed.set(batchId, { ageMs: known.ageOf(symbol, now), at: now })
         }
         if (effect.kind !== 'decide') continue
-        const ages = effect.snapshot.instruments.map(({ instrument }) => known.ageOf(instrument.symbol, now))
+        const ages = effect.snapshot.instruments.map(({ instrument }) =>
+          known.ageOf(instrument.symbol, now),
+        )
         if (Math.min(...ages) > dataAgeMaxMs) violate(world, 'MKT1', 'decided on stale data')
       }
     },
     onWrite(batch, now) {
       if (now > batch.validUntilAt) violate(world, 'ORD7', `batch ${batch.batchId} is late`)
-      const { ageMs, at } = formed.get(batch.batchId) ?? { ageMs: Number.POSITIVE_INFINITY, at: now }
+      const { ageMs, at } = formed.get(batch.batchId) ?? {
+        ageMs: Number.POSITIVE_INFINITY,
+        at: now,
+      }
       const age = ageMs + now - at
       if (age > dataAgeMaxMs) violate(world, 'MKT1', `sent on data ${age} ms old`)
     },
@@ -311,7 +356,8 @@ export function watchBlindness(world: World): WorldWatcher {
     },
     afterStep(event, effects) {
       if (event.kind === 'fillsRead') fillsAt = Math.max(fillsAt, event.reading.requestedAt)
-      if (event.kind === 'positionRead') positionsAt.set(event.reading.symbol, event.reading.requestedAt)
+      if (event.kind === 'positionRead')
+        positionsAt.set(event.reading.symbol, event.reading.requestedAt)
       const { book } = world.process.engine ?? {}
       for (const effect of effects) {
         if (effect.kind !== 'sendBatch' || !book) continue
@@ -326,12 +372,19 @@ export function watchBlindness(world: World): WorldWatcher {
       const blind = batch.clientOids.find((clientOid) => adding.has(clientOid))
       if (blind === undefined) return
       const ageMs = now - Math.min(fillsAt, positionsAt.get(batch.symbol) ?? 0)
-      if (ageMs > accountAgeMaxMs) violate(world, 'MKT3', `${blind} leaves on readings ${ageMs} ms old`)
+      if (ageMs > accountAgeMaxMs)
+        violate(world, 'MKT3', `${blind} leaves on readings ${ageMs} ms old`)
       // By the exchange's own log of what it answered, whatever the process thinks and whatever its clock says.
-      const servedAt = ['orderFills', 'singlePosition'].map((site) => world.network.servedAt.get(site) ?? 0)
+      const servedAt = ['orderFills', 'singlePosition'].map(
+        (site) => world.network.servedAt.get(site) ?? 0,
+      )
       const unservedMs = world.time.now - Math.min(...servedAt)
       if (unservedMs > accountAgeMaxMs + CLOCK_SLACK_MS)
-        violate(world, 'MKT3', `${blind} leaves ${unservedMs} ms after the exchange answered a read`)
+        violate(
+          world,
+          'MKT3',
+          `${blind} leaves ${unservedMs} ms after the exchange answered a read`,
+        )
     },
   }
 }
@@ -349,7 +402,10 @@ function isEnding({ facts }: World): boolean {
 
 /** What is flattened is not placed again. */
 function isFlattened(book: Book | undefined, { symbol, strategyId }: Order['terms']): boolean {
-  return book !== undefined && restrictionsOn(book, symbol, strategyId).some(({ code }) => code === 'flatten')
+  return (
+    book !== undefined &&
+    restrictionsOn(book, symbol, strategyId).some(({ code }) => code === 'flatten')
+  )
 }
 
 /** What a strategy placed by name, and another's cancel-all removed, is placed again or was unwanted. */
@@ -361,7 +417,8 @@ export function watchDisplaced(world: World): WorldWatcher {
       for (const clientOid of world.process.engine?.book.withdrawn ?? []) withdrawn.add(clientOid)
     },
     onRecord(record) {
-      if (record.kind === 'decision') for (const clientOid of record.withdrawn ?? []) withdrawn.add(clientOid)
+      if (record.kind === 'decision')
+        for (const clientOid of record.withdrawn ?? []) withdrawn.add(clientOid)
       if (record.kind !== 'settle' || isEnding(world)) return
       const { book } = world.process.engine ?? {}
       for (const settled of record.orders) {
@@ -376,13 +433,15 @@ export function watchDisplaced(world: World): WorldWatcher {
           violate(world, 'ORD8', `${settled.clientOid} was withdrawn, and is placed again`)
         }
         if (replacement) continue
-        const rests = order.terms.ticks !== undefined && ['gtc', 'post_only'].includes(order.terms.force)
+        const rests =
+          order.terms.ticks !== undefined && ['gtc', 'post_only'].includes(order.terms.force)
         const left = order.terms.lots - order.filledLots
         // Proved never to have been there, in its time still.
         const isAbsent = settled.state === 'absent' && record.at <= order.terms.deadlineAt
         const beside = record.orders.flatMap(({ clientOid }) => book?.orders.get(clientOid) ?? [])
         const isOwed =
-          (isAbsent || (rests && settled.state === 'done' && !isKeptFromReturn(book, order, beside))) &&
+          (isAbsent ||
+            (rests && settled.state === 'done' && !isKeptFromReturn(book, order, beside))) &&
           !isFlattened(book, order.terms)
         if (isOwed && left > 0 && !wasWithdrawn) {
           violate(world, 'ORD8', `${settled.clientOid} is forgotten with ${left} lots`)

@@ -74,7 +74,8 @@ function checkMeeting(world: World, book: Book, { symbol, clientOids }: Outgoing
       ticks !== undefined &&
       force !== 'post_only' &&
       (tradesAs(action) === 'buy' ? ticks >= resting.sell : ticks <= resting.buy)
-    if (meets && addsRisk(book, order)) violate(world, 'RSK1', `${clientOid} would trade with one of ours`)
+    if (meets && addsRisk(book, order))
+      violate(world, 'RSK1', `${clientOid} would trade with one of ours`)
     note(order)
   }
 }

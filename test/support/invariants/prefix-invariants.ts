@@ -29,10 +29,10 @@ function checkPrefixes(world: World, { checkpoint, records }: JournalContents): 
       const rest = records.slice(index)
       if (textOf(rebuildBook({ checkpoint: kept, records: rest }, positionMode)) !== whole)
         violate(world, 'DET2', `a checkpoint before record ${index} makes another book`)
-      createEngine(world.settings, rebuildBook({ checkpoint: kept, records: [] }, positionMode)).step(
-        { kind: 'started' },
-        world.time.now,
-      )
+      createEngine(
+        world.settings,
+        rebuildBook({ checkpoint: kept, records: [] }, positionMode),
+      ).step({ kind: 'started' }, world.time.now)
     }
     applyRecord(book, record)
   }

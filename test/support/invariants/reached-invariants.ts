@@ -1,6 +1,11 @@
 import { type ItemOutcome } from '../../../src/domain/record.ts'
 import { type UsedLoss } from '../../../src/domain/loss-limits.ts'
-import { ACCOUNT, type ModeReason, type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
+import {
+  ACCOUNT,
+  type ModeReason,
+  type Scope,
+  strategyScope,
+} from '../../../src/domain/trading-mode.ts'
 import { openOrdersOf, splitPair } from '../../../src/engine/book/book.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
@@ -24,11 +29,13 @@ export function watchLosses(world: World): WorldWatcher {
         if (effect.kind !== 'record' || effect.record.kind !== 'restricted') continue
         if (effect.record.code === 'drawdownFlatten') assertFlattens(world, effect.record.scope)
       }
-      if (effects.some((effect) => effect.kind === 'record' && LATER.has(effect.record.kind))) return
+      if (effects.some((effect) => effect.kind === 'record' && LATER.has(effect.record.kind)))
+        return
       for (const [pair, { lostInRow = 0 }] of engine.book.ownTrades) {
         const [id, symbol] = splitPair(pair)
         const streak = limits.get(strategyScope(id))?.streak ?? Number.POSITIVE_INFINITY
-        if (lostInRow >= streak && isRead(event, symbol)) assertHeld(world, strategyScope(id), 'losingStreak')
+        if (lostInRow >= streak && isRead(event, symbol))
+          assertHeld(world, strategyScope(id), 'losingStreak')
       }
       for (const [scope, used] of engine.losses) {
         const isTrusted = engine.disputes.size === 0 && isJudged(world, event, scope)
@@ -50,7 +57,8 @@ function isJudged({ settings }: World, event: EngineEvent, scope: Scope): boolea
 
 /** Where nothing is disputed, what reduces is held with the reading that shows it; a flatten waits for another one. */
 function reasonsOf({ settings }: World, used: UsedLoss): readonly ModeReason[] {
-  const { daily = Number.POSITIVE_INFINITY, drawdown } = settings.losses?.limits.get(used.scope) ?? {}
+  const { daily = Number.POSITIVE_INFINITY, drawdown } =
+    settings.losses?.limits.get(used.scope) ?? {}
   const fallen = used.scope === ACCOUNT ? (used.drawdownShare ?? 0) : used.drawdown
   const reducing = drawdown?.reducing ?? Number.POSITIVE_INFINITY
   return [
@@ -108,7 +116,8 @@ export function watchPaces(world: World): WorldWatcher {
     afterStep(event, effects, now) {
       const { engine } = world.process
       if (engine === undefined) return
-      const isHeld = (code: ModeReason): boolean => engine.restrictions.some((one) => one.code === code)
+      const isHeld = (code: ModeReason): boolean =>
+        engine.restrictions.some((one) => one.code === code)
       if (isRateLimited(event)) refusedAt.push(now)
       refusedAt = refusedAt.filter((at) => at > now - MINUTE_MS)
       const isOften = refusedAt.length >= (rateLimitedPerMinute ?? Number.POSITIVE_INFINITY)
@@ -135,7 +144,8 @@ function countUnknown({ process, settings }: World): number {
   const { book } = process.engine ?? {}
   if (book === undefined) return 0
   return [...settings.instruments.keys()].reduce(
-    (sum, symbol) => sum + [...openOrdersOf(book, symbol)].filter(({ state }) => state === 'unknown').length,
+    (sum, symbol) =>
+      sum + [...openOrdersOf(book, symbol)].filter(({ state }) => state === 'unknown').length,
     0,
   )
 }
@@ -145,16 +155,24 @@ interface Step {
   readonly now: number
 }
 
-function countRejected(world: World, rejected: Map<string, number[]>, { effects, now }: Step): void {
+function countRejected(
+  world: World,
+  rejected: Map<string, number[]>,
+  { effects, now }: Step,
+): void {
   const { engine } = world.process
   const items = effects.flatMap((effect) =>
-    effect.kind === 'record' && effect.record.kind === 'outcome' && effect.record.answer !== undefined
+    effect.kind === 'record' &&
+    effect.record.kind === 'outcome' &&
+    effect.record.answer !== undefined
       ? effect.record.items
       : [],
   )
   for (const { clientOid, code } of items.filter(isRejected)) {
     const terms = engine?.book.orders.get(clientOid)?.terms
-    const strategy = [...world.settings.strategies.values()].find(({ id }) => id === terms?.strategyId)
+    const strategy = [...world.settings.strategies.values()].find(
+      ({ id }) => id === terms?.strategyId,
+    )
     const max = terms && strategy?.limits.get(terms.symbol)?.rejectionsPerMinute
     if (!strategy || max === undefined) continue
     const scope = strategyScope(strategy.id)

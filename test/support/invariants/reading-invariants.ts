@@ -64,7 +64,10 @@ export function watchRefusedReads(world: World): WorldWatcher {
     const count = inRow.get(what) ?? 1
     const ownAt = at + Math.min(PAUSE_MS_MAX, PAUSE_MS * 2 ** (count - 1))
     if (!isOfAccount || times.accepted < at) return Math.max(ownAt, times.freed)
-    return Math.max(times.freed, Math.min(ownAt, Math.max(times.accepted, count === 1 ? at : at + PAUSE_MS)))
+    return Math.max(
+      times.freed,
+      Math.min(ownAt, Math.max(times.accepted, count === 1 ? at : at + PAUSE_MS)),
+    )
   }
 
   return {
@@ -73,7 +76,8 @@ export function watchRefusedReads(world: World): WorldWatcher {
       forget(0)
     },
     afterStep(event, _effects, now) {
-      if (Math.abs(now - times.stepped) > STILL_MS || world.process.engine?.phase !== 'running') forget(now)
+      if (Math.abs(now - times.stepped) > STILL_MS || world.process.engine?.phase !== 'running')
+        forget(now)
       times.stepped = now
       if (isRateLimited(event)) times.limited = now
       if (isAccepted(event)) {
@@ -107,13 +111,19 @@ function readOf(event: EngineEvent): string | undefined {
 }
 
 function answerOf(event: EngineEvent): Answer<unknown> | undefined {
-  return event.kind === 'batchAnswered' || event.kind === 'cancelAnswered' || event.kind === 'callAnswered'
+  return event.kind === 'batchAnswered' ||
+    event.kind === 'cancelAnswered' ||
+    event.kind === 'callAnswered'
     ? event.answer
     : undefined
 }
 
 function isAccepted(event: EngineEvent): boolean {
-  return event.kind === 'fillsRead' || event.kind === 'positionRead' || answerOf(event)?.kind === 'accepted'
+  return (
+    event.kind === 'fillsRead' ||
+    event.kind === 'positionRead' ||
+    answerOf(event)?.kind === 'accepted'
+  )
 }
 
 function isRateLimited(event: EngineEvent): boolean {

@@ -19,7 +19,10 @@ export class ReadingsSince {
   }
 
   note(event: EngineEvent, effects: readonly Effect[], now: number): void {
-    if (event.kind === 'fillsRead' && event.reading.requestedAt >= this.#since + this.#fillVisibilityMs) {
+    if (
+      event.kind === 'fillsRead' &&
+      event.reading.requestedAt >= this.#since + this.#fillVisibilityMs
+    ) {
       this.#fills += 1
     }
     if (event.kind === 'positionRead' && event.reading.requestedAt >= this.#since) {

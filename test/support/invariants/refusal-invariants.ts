@@ -14,7 +14,10 @@ const TIME_OFF_MS = 1500
  * or position mode than the configuration restrict the instrument; two that name the same again end that.
  */
 export function watchSettings(world: World): WorldWatcher {
-  const seen = new Map<string, { readonly isWrong: boolean; readonly at: number; readonly times: number }>()
+  const seen = new Map<
+    string,
+    { readonly isWrong: boolean; readonly at: number; readonly times: number }
+  >()
   return {
     onBirth: () => seen.clear(),
     afterStep(event, _, now) {
@@ -50,7 +53,8 @@ export function namesAnother(
   { rows, symbol }: PositionReading,
   setting: (typeof SETTINGS)[number],
 ): boolean | undefined {
-  const wanted = setting === 'leverage' ? settings.instruments.get(symbol)?.leverage : settings[setting]
+  const wanted =
+    setting === 'leverage' ? settings.instruments.get(symbol)?.leverage : settings[setting]
   const said = rows.map((row) => row[setting]).filter((value) => value !== undefined)
   return said.length === 0 ? undefined : said.some((value) => value !== wanted)
 }
@@ -73,7 +77,9 @@ export function watchRefusals(world: World): WorldWatcher {
     const { answer, batchId } = event
     if (answer.kind !== 'accepted' || answered.has(batchId)) return
     answered.add(batchId)
-    const refused = answer.data.failureList.filter(({ errorCode }) => GRID_CODES.includes(errorCode ?? ''))
+    const refused = answer.data.failureList.filter(({ errorCode }) =>
+      GRID_CODES.includes(errorCode ?? ''),
+    )
     const names = refused.flatMap(({ clientOid, errorCode }) => {
       const terms = clientOid ? termsOf(world, clientOid) : undefined
       return terms && adds(world, terms) ? [`${terms.strategyId} ${terms.symbol} ${errorCode}`] : []
@@ -81,7 +87,8 @@ export function watchRefusals(world: World): WorldWatcher {
     for (const name of new Set(names)) {
       const symbol = name.split(' ')[1] ?? ''
       const change = world.exchange.settingChanges.of(symbol)
-      if (change?.is.priceSteps === undefined && change?.is.sizeSteps === undefined) counts.delete(name)
+      if (change?.is.priceSteps === undefined && change?.is.sizeSteps === undefined)
+        counts.delete(name)
       else {
         const known = counts.get(name)
         const count = known?.since === change.since ? known : { since: change.since, times: 0 }
@@ -90,7 +97,11 @@ export function watchRefusals(world: World): WorldWatcher {
         const lasted = Math.max(1, (world.time.now - change.since) / FIRST_WAIT_MS)
         const allowed = AT_ONCE + Math.ceil(Math.log2(lasted))
         if (count.times > allowed)
-          violate(world, 'WISH', `${name} is refused ${count.times} times, ${allowed} are the most by then`)
+          violate(
+            world,
+            'WISH',
+            `${name} is refused ${count.times} times, ${allowed} are the most by then`,
+          )
       }
     }
   }
@@ -110,12 +121,16 @@ export function watchRefusals(world: World): WorldWatcher {
 }
 
 function termsOf({ process }: World, clientOid: string): OrderTerms | undefined {
-  return [...(process.engine?.book.orders.values() ?? [])].find(({ terms }) => terms.clientOid === clientOid)
-    ?.terms
+  return [...(process.engine?.book.orders.values() ?? [])].find(
+    ({ terms }) => terms.clientOid === clientOid,
+  )?.terms
 }
 
 /** Whether an order certainly adds to what its strategy holds. */
-function adds({ process, plan }: World, { action, purpose, strategyId, symbol }: OrderTerms): boolean {
+function adds(
+  { process, plan }: World,
+  { action, purpose, strategyId, symbol }: OrderTerms,
+): boolean {
   const { book } = process.engine ?? {}
   if (!book || purpose === 'flatten' || isClosing(action)) return false
   if (plan.positionMode === 'hedge_mode') return true

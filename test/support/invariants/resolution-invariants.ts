@@ -42,7 +42,8 @@ export function watchResolutions(world: World): WorldWatcher {
     afterStep(event, effects, now) {
       let symbols: readonly string[] = []
       for (const effect of effects) {
-        if (effect.kind === 'record' && effect.record.kind === 'cancel') symbols = effect.record.symbols
+        if (effect.kind === 'record' && effect.record.kind === 'cancel')
+          symbols = effect.record.symbols
         if (effect.kind === 'sendCancelAll') calls.set(effect.cancelId, symbols)
       }
       if (event.kind === 'cancelAnswered' && event.answer.kind !== 'unknown') {
@@ -57,12 +58,14 @@ export function watchResolutions(world: World): WorldWatcher {
       if (isNew) moments.push({ ours: now, theirs })
       if (moments.length > 2 * MOMENTS_KEPT) moments.splice(0, MOMENTS_KEPT)
       // An answer may overtake an earlier one.
-      if (event.kind === 'fillsRead') fillsAt = Math.max(fillsAt, toTheirs(event.reading.requestedAt))
+      if (event.kind === 'fillsRead')
+        fillsAt = Math.max(fillsAt, toTheirs(event.reading.requestedAt))
       if (event.kind === 'positionRead') {
         const { symbol, requestedAt, isSilent } = event.reading
         // What says nothing, where there is something, is no reading.
         const isReported = !isSilent || isFlatThere(world, symbol)
-        if (isReported) positionsAt.set(symbol, Math.max(positionsAt.get(symbol) ?? 0, toTheirs(requestedAt)))
+        if (isReported)
+          positionsAt.set(symbol, Math.max(positionsAt.get(symbol) ?? 0, toTheirs(requestedAt)))
       }
     },
     onRecord(record) {
@@ -89,7 +92,11 @@ export function watchResolutions(world: World): WorldWatcher {
       if (answeredAt === undefined || !record.orders.some(wasCancelled)) return
       const provedFrom = answeredAt + world.settings.execution.fillVisibilityMs - CLOCK_GRAIN_MS
       if (fillsAt < provedFrom || (positionsAt.get(record.symbol) ?? 0) < provedFrom) {
-        violate(world, 'RESOLUTION', `${record.symbol} is free before its fills and position could be known`)
+        violate(
+          world,
+          'RESOLUTION',
+          `${record.symbol} is free before its fills and position could be known`,
+        )
       }
     },
     onDeath() {
@@ -122,7 +129,9 @@ const NOTICED_MS = 200
 
 /** While its start goes on nothing of an instrument is late. */
 function deferWhile(unproved: readonly string[], one: Expected, now: number): Expected {
-  return unproved.includes(one.terms.symbol) ? { ...one, dueAt: Math.max(one.dueAt, now + NOTICED_MS) } : one
+  return unproved.includes(one.terms.symbol)
+    ? { ...one, dueAt: Math.max(one.dueAt, now + NOTICED_MS) }
+    : one
 }
 
 /** What a cancel-all took for others' sake rests again within its bound, or that it does not was reported. */
@@ -143,16 +152,23 @@ export function watchDisplacedBack(world: World): WorldWatcher {
         if (effect.kind === 'announce' && effect.event === 'order.displacedLate') {
           expected = expected.filter(({ terms }) => terms.symbol !== effect.fields['symbol'])
         }
-        if (effect.kind !== 'record' || effect.record.kind !== 'settle' || !effect.record.isResolved) continue
+        if (
+          effect.kind !== 'record' ||
+          effect.record.kind !== 'settle' ||
+          !effect.record.isResolved
+        )
+          continue
         const since = answeredAt.get(effect.record.symbol) ?? now
         const dueAt = since + world.settings.execution.displacedWithinMs + NOTICED_MS
-        for (const settled of effect.record.orders) expected.push(...displacedOf(book, settled, dueAt))
+        for (const settled of effect.record.orders)
+          expected.push(...displacedOf(book, settled, dueAt))
       }
       expected = expected.filter((one) => isOwed(book, one))
       // An instrument that the start has not proved yet is not traded, and reported when it is.
       if (expected.length > 0 && unproved.length > 0)
         expected = expected.map((one) => deferWhile(unproved, one, now))
-      const late = event.kind === 'timePassed' ? expected.find(({ dueAt }) => now > dueAt) : undefined
+      const late =
+        event.kind === 'timePassed' ? expected.find(({ dueAt }) => now > dueAt) : undefined
       if (late) violate(world, 'ORD8', `${late.terms.clientOid} is neither back nor reported`)
     },
     onDeath: () => {
@@ -165,7 +181,8 @@ export function watchDisplacedBack(world: World): WorldWatcher {
 /** Of what a cancel-all took whole, what was a ladder's rung or is placed again by name. */
 function displacedOf(book: Book, settled: SettledOrder, dueAt: number): Expected[] {
   const order = book.orders.get(settled.clientOid)
-  if (!order || order.filledLots > 0 || settled.state !== 'done' || !wasCancelled(settled)) return []
+  if (!order || order.filledLots > 0 || settled.state !== 'done' || !wasCancelled(settled))
+    return []
   const { terms } = order
   if (terms.purpose === 'place') {
     return settled.replacement ? [{ terms, lots: settled.replacement.lots, dueAt }] : []
@@ -186,7 +203,8 @@ function isOwed(book: Book, { terms, lots }: Expected): boolean {
   for (const { terms: other, state } of book.open.get(symbol)?.values() ?? []) {
     const isAlike = other.strategyId === strategyId && other.ticks === terms.ticks
     const isSame = isAlike && (mayBeCut ? other.purpose === 'quote' : other.lots === lots)
-    if (isSame && tradesAs(other.action) === side && (state === 'live' || state === 'sent')) return false
+    if (isSame && tradesAs(other.action) === side && (state === 'live' || state === 'sent'))
+      return false
   }
   if (terms.purpose === 'place') return book.places.has(pairKey(strategyId, key))
   const levels = book.quotes.get(pairKey(strategyId, symbol)) ?? []

@@ -54,7 +54,10 @@ export function watchRestricted(world: World): WorldWatcher {
           !resolving.has(symbol) &&
           !engine.unproved.includes(symbol) &&
           [...orders.values()].every(({ state }) => state !== 'sent')
-        for (const [strategyId, own] of Map.groupBy(orders.values(), ({ terms }) => terms.strategyId)) {
+        for (const [strategyId, own] of Map.groupBy(
+          orders.values(),
+          ({ terms }) => terms.strategyId,
+        )) {
           const scopes = [ACCOUNT, symbol, strategyScope(strategyId)]
           const isRestricted = scopes.some((scope) => (restricted.get(scope)?.size ?? 0) > 0)
           const resting = own.filter((order) => rests(world, order))
@@ -66,7 +69,11 @@ export function watchRestricted(world: World): WorldWatcher {
           if (!adding) since.delete(name)
           else if (!since.has(name)) since.set(name, world.time.now)
           if (adding && world.time.now - (since.get(name) ?? 0) > RESTS_MS)
-            violate(world, 'RSK2', `what rests of ${name} to ${adding} may add risk, and it is restricted`)
+            violate(
+              world,
+              'RSK2',
+              `what rests of ${name} to ${adding} may add risk, and it is restricted`,
+            )
         }
       }
     },
@@ -87,12 +94,17 @@ export function watchNeedlessCancels(world: World): WorldWatcher {
     afterStep(_, effects) {
       const { book } = world.process.engine ?? {}
       // What the exchange calls a duplicate is looked for by a cancel-all: the state may be an older copy.
-      if (effects.some((effect) => effect.kind === 'announce' && effect.event === 'order.exists')) return
+      if (effects.some((effect) => effect.kind === 'announce' && effect.event === 'order.exists'))
+        return
       for (const effect of effects) {
         if (!book || effect.kind !== 'announce' || effect.event !== 'instrument.resolving') continue
         const symbol = String(effect.fields['symbol'])
-        const resting = [...(book.open.get(symbol)?.values() ?? [])].filter(({ state }) => state === 'live')
-        const isCut = resting.some(({ terms }) => restrictionsOn(book, symbol, terms.strategyId).length > 0)
+        const resting = [...(book.open.get(symbol)?.values() ?? [])].filter(
+          ({ state }) => state === 'live',
+        )
+        const isCut = resting.some(
+          ({ terms }) => restrictionsOn(book, symbol, terms.strategyId).length > 0,
+        )
         if (effect.fields['cause'] !== 'unwanted' || !isCut || world.facts.isStopping) continue
         if (resting.every((order) => isWantedThere(book, order)))
           violate(world, 'WISH', `${symbol} is cancelled, and all that rests there is wanted`)
@@ -115,7 +127,8 @@ function isWantedThere(book: Book, order: Order): boolean {
   const rung = levels.find((level) => level.side === side && level.ticks === ticks)
   if (!rung || restrictions.length === 0) return rung?.lots === lots
   const together = own.filter(
-    ({ terms }) => terms.purpose === 'quote' && terms.ticks === ticks && tradesAs(terms.action) === side,
+    ({ terms }) =>
+      terms.purpose === 'quote' && terms.ticks === ticks && tradesAs(terms.action) === side,
   )
   return together.reduce((sum, { terms }) => sum + terms.lots, 0) <= rung.lots
 }
@@ -139,11 +152,15 @@ export function isKeptFromReturn(
 ): boolean {
   const { strategyId, symbol, action, clientOid } = terms
   const scopes = [ACCOUNT, symbol, strategyScope(strategyId)]
-  const isRestricted = [...(book?.restrictions.values() ?? [])].some(({ scope }) => scopes.includes(scope))
+  const isRestricted = [...(book?.restrictions.values() ?? [])].some(({ scope }) =>
+    scopes.includes(scope),
+  )
   if (!book || !isRestricted || isClosing(action)) return false
   const lotsOf = (orders: Iterable<Order>, size: (order: Order) => number): number =>
     [...orders]
-      .filter(({ terms: other }) => other.strategyId === strategyId && other.clientOid !== clientOid)
+      .filter(
+        ({ terms: other }) => other.strategyId === strategyId && other.clientOid !== clientOid,
+      )
       .filter((order) => tradesAs(order.terms.action) === tradesAs(action))
       .reduce((sum, order) => sum + size(order), 0)
   const pending =

@@ -23,7 +23,8 @@ export function watchRetreat(world: World): WorldWatcher {
       isRetreating = false
       if (end === 'left') return
       const unasked = world.plan.symbols.filter((symbol) => !asked.has(symbol))
-      if (unasked.length > 0) violate(world, 'RSK3', `a retreat never cancelled ${unasked.join(', ')}`)
+      if (unasked.length > 0)
+        violate(world, 'RSK3', `a retreat never cancelled ${unasked.join(', ')}`)
       if (end !== 'cancelled') return
       for (const clientOid of stillResting(world))
         violate(world, 'RSK3', `${clientOid} rests after a retreat`)

@@ -43,7 +43,8 @@ export function watchLadders(world: World): WorldWatcher {
         if (effect.kind !== 'sendBatch' || !book) continue
         for (const clientOid of effect.batch.clientOids) {
           const order = book.orders.get(clientOid)
-          if (!sent.has(clientOid) && order?.terms.purpose === 'quote') checkRung(world, book, order)
+          if (!sent.has(clientOid) && order?.terms.purpose === 'quote')
+            checkRung(world, book, order)
           sent.add(clientOid)
         }
       }
@@ -71,10 +72,15 @@ function checkRung(world: World, book: Book, { terms }: Order): void {
   for (const { side, ticks, lots: others } of book.quotes.get(pairKey(strategyId, symbol)) ?? []) {
     if (side === tradesAs(action) && !standing.has(`${side} ${ticks} ${others}`)) free -= others
   }
-  if (free >= lots) violate(world, 'RSK1', `${terms.clientOid} opens ${lots}, and ${free} could be closed`)
+  if (free >= lots)
+    violate(world, 'RSK1', `${terms.clientOid} opens ${lots}, and ${free} could be closed`)
 }
 
-function objectToSize({ settings, plan }: World, known: KnownPrices, { terms }: Order): string | undefined {
+function objectToSize(
+  { settings, plan }: World,
+  known: KnownPrices,
+  { terms }: Order,
+): string | undefined {
   const { strategyId, symbol, lots } = terms
   const { orderSizeMax = 0 } = settings.strategies.get(strategyId)?.limits.get(symbol) ?? {}
   if (lots > orderSizeMax) return `has ${lots} lots, limit ${orderSizeMax}`
@@ -89,7 +95,11 @@ function objectToSize({ settings, plan }: World, known: KnownPrices, { terms }: 
   return `is worth ${notional.toFixed(2)}, limit ${orderNotionalMax}`
 }
 
-function objectToPrice({ settings, plan }: World, known: KnownPrices, { terms }: Order): string | undefined {
+function objectToPrice(
+  { settings, plan }: World,
+  known: KnownPrices,
+  { terms }: Order,
+): string | undefined {
   // At absurd prices everything stands far from the market, and in a crash that goes on before a batch has left.
   const { tickerAbsurd, pricesWrong } = plan.faults
   if (tickerAbsurd || pricesWrong || plan.crash || !known.tickers) return undefined
@@ -128,8 +138,11 @@ function countOpen(world: World): void {
       counts.set(order.terms.strategyId, (counts.get(order.terms.strategyId) ?? 0) + 1)
     }
     for (const [strategyId, count] of counts) {
-      const limits = [...settings.strategies.values()].find(({ id }) => id === strategyId)?.limits.get(symbol)
-      if (limits && count > limits.openOrdersMax) violate(world, 'RSK1', `${strategyId} has ${count} orders`)
+      const limits = [...settings.strategies.values()]
+        .find(({ id }) => id === strategyId)
+        ?.limits.get(symbol)
+      if (limits && count > limits.openOrdersMax)
+        violate(world, 'RSK1', `${strategyId} has ${count} orders`)
     }
   }
   if (all > settings.limits.openOrdersMax) violate(world, 'RSK1', `the account has ${all} orders`)

@@ -33,7 +33,12 @@ export function watchWorstCase(world: World): WorldWatcher {
       const { longLots: long, shortLots: short } = world.allocation.ownOf(symbol)
       let [buying, selling] = [0, 0]
       for (const order of truth.open) {
-        if (order.symbol !== symbol || isForeign(order) || order.reduceOnly || order.action === 'close')
+        if (
+          order.symbol !== symbol ||
+          isForeign(order) ||
+          order.reduceOnly ||
+          order.action === 'close'
+        )
           continue
         if (order.direction === 'buy') buying += order.lots - order.filledLots
         else selling += order.lots - order.filledLots
@@ -111,7 +116,10 @@ export function watchPositionValue(world: World): WorldWatcher {
       for (const effect of effects) {
         if (effect.kind !== 'sendBatch') continue
         const { batchId, clientOids } = effect.batch
-        reducing.set(batchId, new Set(clientOids.filter((clientOid) => isReducing(world, clientOid))))
+        reducing.set(
+          batchId,
+          new Set(clientOids.filter((clientOid) => isReducing(world, clientOid))),
+        )
       }
     },
     onWrite(batch) {
@@ -145,7 +153,11 @@ export function watchPositionValue(world: World): WorldWatcher {
         const resting = floatOnGrid(lot, before[side] + open[side] - excused[side])
         const notional = (resting + adding[side]) * price
         if (notional > limit * PRICE_TOLERANCE)
-          violate(world, 'RSK1', `${symbol} could be worth ${notional.toFixed(2)}, limit ${limit} by value`)
+          violate(
+            world,
+            'RSK1',
+            `${symbol} could be worth ${notional.toFixed(2)}, limit ${limit} by value`,
+          )
       }
     },
   }
@@ -160,7 +172,8 @@ export function watchGross(world: World): WorldWatcher {
   const { limits } = world.settings
   // What the account is worth at absurd prices says nothing.
   const { leverageMax = Number.POSITIVE_INFINITY } = limits
-  const isReached = limits.grossNotionalMax < GROSS_NEVER_REACHED || leverageMax < Number.POSITIVE_INFINITY
+  const isReached =
+    limits.grossNotionalMax < GROSS_NEVER_REACHED || leverageMax < Number.POSITIVE_INFINITY
   if (!isReached || world.plan.faults.tickerAbsurd) return {}
   const known = new KnownPrices()
   /** By batch, the fills of others that were known when it was formed. */
@@ -186,7 +199,10 @@ export function watchGross(world: World): WorldWatcher {
         // While our own figure is not known, the exchange's is what limits.
         const isTheirs = engine?.equity === undefined && (engine?.disputes.size ?? 0) > 0
         if (Number.isFinite(leverageMax) && !isTheirs) allowed.set(batchId, leverageMax * equity)
-        reducing.set(batchId, new Set(clientOids.filter((clientOid) => isReducing(world, clientOid))))
+        reducing.set(
+          batchId,
+          new Set(clientOids.filter((clientOid) => isReducing(world, clientOid))),
+        )
       }
     },
     onWrite(batch) {
@@ -201,14 +217,17 @@ export function watchGross(world: World): WorldWatcher {
         // What a stop takes back is held against what its strategy holds.
         if (isFlattening(world, clientOid)) continue
         adding[side] += Number(size)
-        if (!(reducing.get(batch.batchId)?.has(clientOid ?? '') ?? false)) addingRisk[side] += Number(size)
+        if (!(reducing.get(batch.batchId)?.has(clientOid ?? '') ?? false))
+          addingRisk[side] += Number(size)
       }
       if (adding.buy + adding.sell === 0) return
       const grossWith = (added: Adding['adding']): number => {
         let gross = 0
         for (const symbol of world.plan.symbols) {
           const own = symbol === batch.symbol ? added : { buy: 0, sell: 0 }
-          gross += priceOf(symbol) * worstSize(world, symbol, { adding: own, seen: seen.get(batch.batchId) })
+          gross +=
+            priceOf(symbol) *
+            worstSize(world, symbol, { adding: own, seen: seen.get(batch.batchId) })
         }
         return gross
       }
@@ -216,7 +235,11 @@ export function watchGross(world: World): WorldWatcher {
       const before = Math.max(grossWith({ buy: 0, sell: 0 }), believed.get(batch.batchId) ?? 0)
       const check = (gross: number, max: number, what: string): void => {
         if (gross <= Math.max(max, before) * PRICE_TOLERANCE) return
-        violate(world, 'RSK1', `the account could reach ${gross.toFixed(2)}, ${what} ${max.toFixed(2)}`)
+        violate(
+          world,
+          'RSK1',
+          `the account could reach ${gross.toFixed(2)}, ${what} ${max.toFixed(2)}`,
+        )
       }
       check(grossWith(adding), limits.grossNotionalMax, 'limit')
       const byEquity = allowed.get(batch.batchId)
@@ -245,7 +268,8 @@ function worstSize(world: World, symbol: string, { adding, seen }: Adding): numb
   const held = heldKnowably(world, symbol, seen)
   const worst = { ...held }
   for (const order of exchange.truth.open) {
-    if (order.symbol !== symbol || isForeign(order) || order.reduceOnly || order.action === 'close') continue
+    if (order.symbol !== symbol || isForeign(order) || order.reduceOnly || order.action === 'close')
+      continue
     worst[order.direction] += order.lots - order.filledLots
   }
   const size = (lots: number): number => (lots * lot.units) / lot.scale
@@ -255,14 +279,23 @@ function worstSize(world: World, symbol: string, { adding, seen }: Adding): numb
 }
 
 /** In lots: what is there, but for the fills of others that nobody can have known of. */
-function heldKnowably(world: World, symbol: string, seen: Adding['seen']): { buy: number; sell: number } {
+function heldKnowably(
+  world: World,
+  symbol: string,
+  seen: Adding['seen'],
+): { buy: number; sell: number } {
   const { exchange, plan } = world
-  const held = { buy: exchange.truth.lotsOf(symbol, 'long'), sell: exchange.truth.lotsOf(symbol, 'short') }
+  const held = {
+    buy: exchange.truth.lotsOf(symbol, 'long'),
+    sell: exchange.truth.lotsOf(symbol, 'short'),
+  }
   for (const fill of foreignFills(world, symbol)) {
     const order = exchange.truth.orders.get(String(fill.orderSequence))
     if (!order || seen?.has(fill)) continue
     if (plan.positionMode === 'one_way_mode') held[order.direction] -= fill.lots
-    else held[order.slot === 'long' ? 'buy' : 'sell'] += order.action === 'open' ? -fill.lots : fill.lots
+    else
+      held[order.slot === 'long' ? 'buy' : 'sell'] +=
+        order.action === 'open' ? -fill.lots : fill.lots
   }
   if (plan.positionMode === 'hedge_mode') return held
   const net = held.buy - held.sell
@@ -287,7 +320,9 @@ function isReducing({ process, plan }: World, clientOid: string): boolean {
     const isAlike = tradesAs(other.terms.action) === tradesAs(terms.action)
     if (isAlike && other.terms.strategyId === terms.strategyId) pending += openLots(other)
   }
-  return terms.action.startsWith('close') || (plan.positionMode === 'one_way_mode' && against >= pending)
+  return (
+    terms.action.startsWith('close') || (plan.positionMode === 'one_way_mode' && against >= pending)
+  )
 }
 
 /** While halted nothing leaves but the closes of a flatten; with little room on the disk nothing that adds risk. */
@@ -302,9 +337,14 @@ export function watchHalts(world: World): WorldWatcher {
     for (const clientOid of batch.clientOids) {
       const terms = book?.orders.get(clientOid)?.terms
       if (!book || !terms) continue
-      const mayLeave = isReducing(world, clientOid) && (mode === 'reducing' || terms.purpose === 'flatten')
+      const mayLeave =
+        isReducing(world, clientOid) && (mode === 'reducing' || terms.purpose === 'flatten')
       if (!mayLeave)
-        violate(world, 'RSK2', `${clientOid} ${terms.purpose} ${terms.action} while ${mode}: ${why}`)
+        violate(
+          world,
+          'RSK2',
+          `${clientOid} ${terms.purpose} ${terms.action} while ${mode}: ${why}`,
+        )
     }
   }
   return {
@@ -357,12 +397,16 @@ export function watchStopConfirmed(world: World): WorldWatcher {
       if (policy === undefined || policy === 'leave') return
       for (const effect of effects) {
         if (effect.kind === 'sendCancelAll')
-          bodies.set(effect.cancelId, (JSON.parse(effect.body) as { readonly symbol?: string }).symbol)
+          bodies.set(
+            effect.cancelId,
+            (JSON.parse(effect.body) as { readonly symbol?: string }).symbol,
+          )
       }
       const taken = event.kind === 'cancelAnswered' ? takenBy(event.answer) : undefined
       if (event.kind === 'cancelAnswered' && bodies.has(event.cancelId) && taken) {
         const only = bodies.get(event.cancelId)
-        for (const symbol of only === undefined ? world.plan.symbols : [only]) unconfirmed.delete(symbol)
+        for (const symbol of only === undefined ? world.plan.symbols : [only])
+          unconfirmed.delete(symbol)
         for (const clientOid of taken) {
           const order = world.exchange.truth.orderOf(clientOid)
           if (order && !isForeign(order)) unconfirmed.add(order.symbol)
@@ -370,14 +414,19 @@ export function watchStopConfirmed(world: World): WorldWatcher {
       }
       const isClean = effects.some((effect) => effect.kind === 'stopped' && effect.clean)
       if (isClean && unconfirmed.size > 0)
-        violate(world, 'RSK3', `a stop is called clean, and none found ${[...unconfirmed].join(', ')} empty`)
+        violate(
+          world,
+          'RSK3',
+          `a stop is called clean, and none found ${[...unconfirmed].join(', ')} empty`,
+        )
     },
   }
 }
 
 /** What a cancel-all took, by clientOid; undefined where nobody knows. */
 function takenBy(answer: Answer<BatchResult>): readonly string[] | undefined {
-  if (answer.kind === 'accepted') return answer.data.successList.map(({ clientOid }) => clientOid ?? '')
+  if (answer.kind === 'accepted')
+    return answer.data.successList.map(({ clientOid }) => clientOid ?? '')
   return answer.kind === 'refused' && answer.code === NOTHING_TO_CANCEL ? [] : undefined
 }
 
@@ -394,7 +443,8 @@ export function watchStop(world: World): WorldWatcher {
     },
     atEnd() {
       if (world.violations.length > 0) return
-      if (world.facts.stoppedClean !== true) violate(world, 'RSK3', `stop ended ${world.facts.stoppedClean}`)
+      if (world.facts.stoppedClean !== true)
+        violate(world, 'RSK3', `stop ended ${world.facts.stoppedClean}`)
       const held = world.plan.symbols.flatMap((symbol) => {
         if (!isAllocationKnown(world, symbol)) return []
         // In a net position lots of nobody may stand against them: then they are not there, and cannot be closed.
@@ -417,7 +467,8 @@ export function watchCloses(world: World): WorldWatcher {
       const { book } = world.process.engine ?? {}
       for (const effect of effects) {
         if (effect.kind !== 'sendBatch' || !book) continue
-        for (const clientOid of effect.batch.clientOids) checkClose(world, book, book.orders.get(clientOid))
+        for (const clientOid of effect.batch.clientOids)
+          checkClose(world, book, book.orders.get(clientOid))
       }
     },
   }
@@ -430,7 +481,8 @@ function checkClose(world: World, book: Book, close: Order | undefined): void {
   const held = tradesAs(action) === 'sell' ? longLots : shortLots
   let closing = 0
   for (const { terms, filledLots } of book.open.get(symbol)?.values() ?? []) {
-    if (terms.strategyId === strategyId && terms.action === action) closing += terms.lots - filledLots
+    if (terms.strategyId === strategyId && terms.action === action)
+      closing += terms.lots - filledLots
   }
   if (closing > held)
     violate(world, 'CLOSE', `${strategyId} closes ${closing} of ${held}: ${action} ${symbol}`)

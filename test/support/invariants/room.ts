@@ -20,7 +20,12 @@ const PRICE_TOLERANCE = 0.002
 export const GROSS_NEVER_REACHED = 5_000_000
 
 /** Whether every limit has room for the rung, by itself, beside all that is held, rests or is unknown. */
-export function hasRoom(facts: RiskFacts, strategyId: string, symbol: string, level: QuoteLevel): boolean {
+export function hasRoom(
+  facts: RiskFacts,
+  strategyId: string,
+  symbol: string,
+  level: QuoteLevel,
+): boolean {
   const { settings, book } = facts
   const limits = limitsOf(facts, strategyId, symbol)
   // Where a limit of the account can be reached, what others hold decides.
@@ -41,7 +46,11 @@ export function hasRoom(facts: RiskFacts, strategyId: string, symbol: string, le
     isAllowed &&
     hasPlace &&
     isPriced(facts, symbol, level) &&
-    hasRoomFor(facts, { symbol, level, limits }, worstLots(facts, { strategyId, symbol, own }, level.side))
+    hasRoomFor(
+      facts,
+      { symbol, level, limits },
+      worstLots(facts, { strategyId, symbol, own }, level.side),
+    )
   )
 }
 
@@ -61,7 +70,9 @@ function hasRoomFor(
   if (worst > positionMax || !instrument) return false
   const prices = [tickers.read(symbol, 'askPr'), tickers.read(symbol, 'lastPr') || 0]
   const price = Math.max(...prices, floatOnGrid(instrument.tick, level.ticks))
-  return worst * floatOnGrid(instrument.lot, 1) * price * (1 + PRICE_TOLERANCE) <= positionNotionalMax
+  return (
+    worst * floatOnGrid(instrument.lot, 1) * price * (1 + PRICE_TOLERANCE) <= positionNotionalMax
+  )
 }
 
 /** The same of an order at the market's price: one that takes, and must be told from all that has no name. */
@@ -84,11 +95,19 @@ export function orderLotsMax(facts: RiskFacts, strategyId: string, symbol: strin
   return limitsOf(facts, strategyId, symbol)?.orderSizeMax ?? 0
 }
 
-function limitsOf({ settings }: RiskFacts, strategyId: string, symbol: string): StrategyLimits | undefined {
+function limitsOf(
+  { settings }: RiskFacts,
+  strategyId: string,
+  symbol: string,
+): StrategyLimits | undefined {
   return [...settings.strategies.values()].find(({ id }) => id === strategyId)?.limits.get(symbol)
 }
 
-function isPriced({ settings, tickers }: RiskFacts, symbol: string, { ticks, lots }: QuoteLevel): boolean {
+function isPriced(
+  { settings, tickers }: RiskFacts,
+  symbol: string,
+  { ticks, lots }: QuoteLevel,
+): boolean {
   const instrument = settings.instruments.get(symbol)
   if (!instrument) return false
   const price = floatOnGrid(instrument.tick, ticks)
@@ -111,7 +130,11 @@ interface Own {
 }
 
 /** How far the strategy's position could go on that side; in hedge mode with all that opens on it. */
-function worstLots({ book }: RiskFacts, { strategyId, symbol, own }: Own, side: 'buy' | 'sell'): number {
+function worstLots(
+  { book }: RiskFacts,
+  { strategyId, symbol, own }: Own,
+  side: 'buy' | 'sell',
+): number {
   const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
   const isOneWay = book.positionMode === 'one_way_mode'
   const opening = side === 'buy' ? 'openLong' : 'openShort'

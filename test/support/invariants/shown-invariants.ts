@@ -4,7 +4,12 @@ import { type InstrumentMoment } from '../../../src/domain/snapshot.ts'
 import { accountHoldingOf, type Book, holdingOf } from '../../../src/engine/book/book.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-const WITHOUT_FILLS: ReadonlySet<JournalRecord['kind']> = new Set(['send', 'cancel', 'decision', 'denial'])
+const WITHOUT_FILLS: ReadonlySet<JournalRecord['kind']> = new Set([
+  'send',
+  'cancel',
+  'decision',
+  'denial',
+])
 
 /** What a strategy decides on is what the book says of it: its own position, the account's, and its own orders (MKT2). */
 export function watchShown(world: World): WorldWatcher {
@@ -48,7 +53,9 @@ function wrongOf(
     return `a position in ${symbol} that is not its own`
   if (!isSame(accountHolding, accountHoldingOf(book, symbol)))
     return `another position of the account in ${symbol}`
-  const stranger = orders.find(({ terms }) => terms.strategyId !== strategyId || terms.symbol !== symbol)
+  const stranger = orders.find(
+    ({ terms }) => terms.strategyId !== strategyId || terms.symbol !== symbol,
+  )
   if (stranger) return `${stranger.terms.clientOid}, which is not its own`
   const listed = new Set<string>(orders.map(({ terms }) => terms.clientOid))
   // What leaves in the same step is younger.

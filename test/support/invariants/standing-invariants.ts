@@ -22,8 +22,10 @@ export class ResolvingInstruments {
   note(effects: readonly Effect[]): void {
     for (const effect of effects) {
       if (effect.kind !== 'announce') continue
-      if (effect.event === 'instrument.resolving') this.#symbols.add(String(effect.fields['symbol']))
-      else if (effect.event === 'instrument.resolved') this.#symbols.delete(String(effect.fields['symbol']))
+      if (effect.event === 'instrument.resolving')
+        this.#symbols.add(String(effect.fields['symbol']))
+      else if (effect.event === 'instrument.resolved')
+        this.#symbols.delete(String(effect.fields['symbol']))
     }
   }
 
@@ -63,12 +65,14 @@ export function watchGhosts(world: World): WorldWatcher {
       resolving.note(effects)
       const { engine } = world.process
       if (world.quiet.isOn) return since.clear()
-      if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0 || engine?.isTrading !== true) return
+      if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0 || engine?.isTrading !== true)
+        return
       for (const [symbol, orders] of engine.book.open) {
         // An instrument whose batch is out is resolved once that is answered, and one that a start has not proved yet
         // once it was read: until then it is not traded.
         const isBusy =
-          engine.unproved.includes(symbol) || [...orders.values()].some(({ state }) => state === 'sent')
+          engine.unproved.includes(symbol) ||
+          [...orders.values()].some(({ state }) => state === 'sent')
         const isFree = !resolving.has(symbol) && !isBusy
         for (const [clientOid, { state, terms }] of orders) {
           // What cannot rest is over when the fills say so, and a limiter that was refused reads them late.
@@ -79,7 +83,11 @@ export function watchGhosts(world: World): WorldWatcher {
           if (!isGhost) since.delete(clientOid)
           else if (!since.has(clientOid)) since.set(clientOid, world.time.now)
           if (!isGhost || world.time.now - (since.get(clientOid) ?? 0) < GHOST_MS) continue
-          violate(world, 'ORD8', `${clientOid} was cancelled, and is called live on a free instrument`)
+          violate(
+            world,
+            'ORD8',
+            `${clientOid} was cancelled, and is called live on a free instrument`,
+          )
         }
       }
     },

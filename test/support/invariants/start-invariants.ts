@@ -19,10 +19,12 @@ export function watchStart(world: World): WorldWatcher {
     if (!engine || traded.has(symbol)) return
     traded.add(symbol)
     if (isHalted(engine.book, symbol)) return
-    if (!areFillsRead || !read.has(symbol)) violate(world, 'ORD5', `${symbol} is traded before it was read`)
+    if (!areFillsRead || !read.has(symbol))
+      violate(world, 'ORD5', `${symbol} is traded before it was read`)
     for (const order of engine.book.open.get(symbol)?.values() ?? []) {
       const { clientOid } = order.terms
-      if (order.state === 'unknown') violate(world, 'ORD5', `${clientOid} is unknown when trading begins`)
+      if (order.state === 'unknown')
+        violate(world, 'ORD5', `${clientOid} is unknown when trading begins`)
       if (!isCancelling || !left.has(clientOid) || !isResting(order)) continue
       violate(world, 'ORD5', `${clientOid} was not resolved at the start`)
     }
@@ -45,12 +47,20 @@ export function watchStart(world: World): WorldWatcher {
       if (event.kind === 'positionRead') read.add(event.reading.symbol)
       const unproved = new Set(engine.unproved)
       for (const effect of effects) {
-        if (effect.kind === 'sendBatch' && unproved.has(effect.batch.symbol) && engine.phase === 'running')
+        if (
+          effect.kind === 'sendBatch' &&
+          unproved.has(effect.batch.symbol) &&
+          engine.phase === 'running'
+        )
           violate(world, 'ORD5', `${effect.batch.symbol} is traded before it is proved`)
         if (effect.kind !== 'decide') continue
         const { symbols = [] } = world.settings.strategies.get(effect.strategyId) ?? {}
         if (symbols.every((symbol) => unproved.has(symbol)))
-          violate(world, 'ORD5', `${effect.strategyId} is asked before one of its instruments is proved`)
+          violate(
+            world,
+            'ORD5',
+            `${effect.strategyId} is asked before one of its instruments is proved`,
+          )
       }
       if (traded.size === world.plan.symbols.length) return
       // What is halted holds nothing up, and is proved with what is unknown of it: it may be released before all trade.

@@ -16,7 +16,10 @@ interface HeardDecision {
  * which time has passed nothing has waited for longer, and none waits once a stop has begun.
  */
 export class StrategyMemory {
-  readonly #waiting = new Map<Decided['strategyId'], { readonly text: string; readonly since: number }>()
+  readonly #waiting = new Map<
+    Decided['strategyId'],
+    { readonly text: string; readonly since: number }
+  >()
 
   clear(): void {
     this.#waiting.clear()

@@ -36,7 +36,11 @@ export function watchSurvival(world: World): WorldWatcher {
       count.look()
       const { highest, lowest } = count.within(KNOWN_WITHIN_MS)
       if (record.kind === 'restricted' && highest < 1 - SLACK)
-        violate(world, 'MON1', `held for the worst case, and ${highest} was used at most: ${record.reason}`)
+        violate(
+          world,
+          'MON1',
+          `held for the worst case, and ${highest} was used at most: ${record.reason}`,
+        )
       if (isOwn && lowest > LED_BACK_TO + SLACK)
         violate(world, 'MON1', `released, and ${lowest} of the budget are used at least`)
     },
@@ -75,7 +79,11 @@ function judgeOrders(world: World, count: SurvivalCount, effects: readonly Effec
     for (const [scenario, need] of count.needs({ isMild: true })) {
       const was = before.get(scenario) ?? 0
       if (need <= Math.max(equity * (1 + SLACK), was + Math.abs(was) * SLACK)) continue
-      violate(world, 'RSK1', `${scenario} would take ${need} of ${equity}, and ${was} without what leaves`)
+      violate(
+        world,
+        'RSK1',
+        `${scenario} would take ${need} of ${equity}, and ${was} without what leaves`,
+      )
     }
   }
 }
@@ -92,7 +100,11 @@ function judgeDenials(world: World, count: SurvivalCount, effects: readonly Effe
     const lots = positionsMax(world, symbol)
     const most = Math.max(...count.needs({ isMild: false, more: { symbol, lots } }).values())
     if (most < equity * (1 - SLACK))
-      violate(world, 'WISH', `denied for the worst case, and ${most} of ${equity} would be used at most`)
+      violate(
+        world,
+        'WISH',
+        `denied for the worst case, and ${most} of ${equity} would be used at most`,
+      )
   }
 }
 
@@ -106,14 +118,20 @@ function positionsMax({ settings }: World, symbol: string): number {
 function judgeMissingHold(world: World, count: SurvivalCount, { event, effects }: Step): void {
   const { engine } = world.process
   if (event.kind !== 'positionRead' || engine === undefined) return
-  const isRefused = effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed')
+  const isRefused = effects.some(
+    (effect) => effect.kind === 'announce' && effect.event === 'read.failed',
+  )
   if (isRefused || engine.phase !== 'running') return
   count.look()
   count.noteReading()
   const lowest = count.lowestOfLast(HELD_WITHIN_MS)
   if (lowest === undefined || lowest <= 1 + SLACK) return
   if (engine.restrictions.some(({ code }) => code === 'worstCase')) return
-  violate(world, 'MON1', `${lowest} of the budget was used at least for seconds, and nothing is held for it`)
+  violate(
+    world,
+    'MON1',
+    `${lowest} of the budget was used at least for seconds, and nothing is held for it`,
+  )
 }
 
 interface Sample {
@@ -165,8 +183,11 @@ class SurvivalCount {
       return equity > 0 ? need / equity : need > 0 ? Number.POSITIVE_INFINITY : 0
     }
     this.#samples[this.#samples.length - 1] = {
-      ...{ at: time.now, equity, prices },
-      ...{ lowest: usedAt(true), highest: usedAt(false) },
+      at: time.now,
+      equity,
+      prices,
+      lowest: usedAt(true),
+      highest: usedAt(false),
     }
     if (this.#samples.length > 400) this.#samples = this.#samples.slice(-200)
   }
@@ -230,7 +251,11 @@ class SurvivalCount {
   #need(
     book: Book,
     symbol: string,
-    { sign, move, counted }: { readonly sign: 1 | -1; readonly move: number; readonly counted: Counted },
+    {
+      sign,
+      move,
+      counted,
+    }: { readonly sign: 1 | -1; readonly move: number; readonly counted: Counted },
   ): number {
     const { settings, plan } = this.#world
     const spec = settings.instruments.get(symbol)
@@ -257,7 +282,8 @@ class SurvivalCount {
       const own = ticks === undefined ? undefined : floatOnGrid(spec.tick, ticks)
       fill(floatOnGrid(spec.lot, openLots(order)), own, isHedged && isClosing(action))
     }
-    if (counted.more?.symbol === symbol) fill(floatOnGrid(spec.lot, counted.more.lots), undefined, false)
+    if (counted.more?.symbol === symbol)
+      fill(floatOnGrid(spec.lot, counted.more.lots), undefined, false)
     const net = long - short - sign * (opened + closed)
     const shrinking = sign < 0 ? short : long
     const grown = isHedged ? (sign < 0 ? long : short) + opened : Math.max(0, -sign * net)
@@ -266,11 +292,15 @@ class SurvivalCount {
     const rate = this.known.tickers?.read(symbol, 'fundingRate') || 0
     const funding = Math.max(0, rate * net * Math.max(price, to))
     const [tier] = rules.tiers
-    return taken + funding + rules.takerFeeRate * (paid + gross * to) + needy * to * (tier?.rate ?? 0)
+    return (
+      taken + funding + rules.takerFeeRate * (paid + gross * to) + needy * to * (tier?.rate ?? 0)
+    )
   }
 
   #price(symbol: string, isMild: boolean): number {
-    const prices = this.#last(KNOWN_WITHIN_MS).map((sample) => sample.prices.get(symbol) ?? Number.NaN)
+    const prices = this.#last(KNOWN_WITHIN_MS).map(
+      (sample) => sample.prices.get(symbol) ?? Number.NaN,
+    )
     return isMild ? Math.min(...prices) : Math.max(...prices)
   }
 

@@ -59,7 +59,8 @@ function bookOfEverything({ process, plan }: World): Book {
 function checkCounts(world: World, book: Book): void {
   const fills = shownFills(world)
   const counted = ofExchange(book).reduce((sum, money) => sum + money.fills, 0)
-  if (counted !== fills.length) violate(world, 'ORD5', `${counted} fills counted of ${fills.length}`)
+  if (counted !== fills.length)
+    violate(world, 'ORD5', `${counted} fills counted of ${fills.length}`)
 }
 
 /** What was made at the exchange of the world, and not in the journal of before. */
@@ -99,7 +100,9 @@ export function watchMoney(world: World): WorldWatcher {
       const coin = world.exchange.ledger().coins[0]
       if (!book || !coin) return
       const money = ofExchange(book)
-      const others = world.exchange.truth.fillsInOrder.filter((fill) => fill.symbol === OTHER_SYMBOL)
+      const others = world.exchange.truth.fillsInOrder.filter(
+        (fill) => fill.symbol === OTHER_SYMBOL,
+      )
       const unseen = new Set([...unseenFills(world), ...others])
       const hidden = world.exchange.truth.fillsInOrder.filter((fill) => hidesMoney(world, fill))
       const recorded = recordedFills(world)
@@ -108,7 +111,9 @@ export function watchMoney(world: World): WorldWatcher {
         ...money.map((entry) => entry.profit),
         ...[...unseen].map((fill) => decimal(fill.profit)),
         // What became of those is compared fill by fill.
-        ...notShown.map((fill) => decimal(fill.profit).minus(decimal(recorded.get(fill)?.profit ?? '0'))),
+        ...notShown.map((fill) =>
+          decimal(fill.profit).minus(decimal(recorded.get(fill)?.profit ?? '0')),
+        ),
       ])
       const fees = sumDecimals([
         ...money.map((entry) => marginFeesOf(entry)),
@@ -117,7 +122,8 @@ export function watchMoney(world: World): WorldWatcher {
       ])
       if (!profit.eq(decimal(coin.realisedProfit)))
         violate(world, 'MONEY', `profit ${profit.toString()} of ${coin.realisedProfit}`)
-      if (!fees.eq(decimal(coin.fees))) violate(world, 'MONEY', `fees ${fees.toString()} of ${coin.fees}`)
+      if (!fees.eq(decimal(coin.fees)))
+        violate(world, 'MONEY', `fees ${fees.toString()} of ${coin.fees}`)
     },
   }
 }

@@ -43,7 +43,11 @@ function judgeWait(world: World): void {
     if (!first || !isOfApi(world, orderId)) continue
     const orders = [...(book.open.get(first.symbol)?.values() ?? [])]
     if (orders.some(({ orderId: known, attempts }) => known === undefined && attempts > 0)) continue
-    violate(world, 'RSK4', `fills of order ${orderId} of others wait, and no order of ours can own them`)
+    violate(
+      world,
+      'RSK4',
+      `fills of order ${orderId} of others wait, and no order of ours can own them`,
+    )
   }
 }
 
@@ -60,7 +64,10 @@ function judgeWaiting(world: World, { symbol, clientOid, purpose, action }: Orde
     )
 }
 
-function judgeExit(world: World, { symbol, clientOid, strategyId, purpose, action, lots }: OrderTerms): void {
+function judgeExit(
+  world: World,
+  { symbol, clientOid, strategyId, purpose, action, lots }: OrderTerms,
+): void {
   const { plan, allocation, exchange } = world
   const mustReduce = purpose === 'target' || purpose === 'flatten'
   if (plan.positionMode === 'hedge_mode' || !mustReduce || !isAllRead(world, symbol)) return
@@ -94,7 +101,9 @@ function isAllRead(world: World, symbol: string): boolean {
 
 function judgeDone(world: World, scope: string): void {
   const { plan, exchange } = world
-  for (const symbol of scope === ACCOUNT ? plan.symbols : plan.symbols.filter((one) => one === scope)) {
+  for (const symbol of scope === ACCOUNT
+    ? plan.symbols
+    : plan.symbols.filter((one) => one === scope)) {
     const held = exchange.truth.lotsOf(symbol, 'long') + exchange.truth.lotsOf(symbol, 'short')
     if (held > 0 && isAllRead(world, symbol))
       violate(world, 'RSK4', `${symbol} is called closed, and the account holds ${held} lots`)

@@ -1,6 +1,12 @@
 import { type Order } from '../../../src/domain/order.ts'
 import { tradesAs } from '../../../src/domain/order-action.ts'
-import { killOf, type Book, holdingOf, pairKey, restrictionsOn } from '../../../src/engine/book/book.ts'
+import {
+  killOf,
+  type Book,
+  holdingOf,
+  pairKey,
+  restrictionsOn,
+} from '../../../src/engine/book/book.ts'
 import { decimal, decimalOfInteger, ZERO } from '../../../src/lib/decimal.ts'
 import { type CancelAllRequest } from '../../../src/protocol/futures/cancel-all-orders.ts'
 import { type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
@@ -11,7 +17,9 @@ import { bodyOf, type World, type WorldWatcher, violate } from '../world/world.t
 const PLAIN = /^(0|[1-9]\d*)(\.\d*[1-9])?$/
 
 /** Side, trade side and reduce-only by position mode and action, from the document and not from our own table. */
-const DIRECTIONS: Readonly<Record<string, readonly [string, string | undefined, string | undefined]>> = {
+const DIRECTIONS: Readonly<
+  Record<string, readonly [string, string | undefined, string | undefined]>
+> = {
   'one_way_mode openLong': ['buy', undefined, undefined],
   'one_way_mode closeLong': ['sell', undefined, 'YES'],
   'one_way_mode openShort': ['sell', undefined, undefined],
@@ -34,7 +42,11 @@ export function watchWire(world: World): WorldWatcher {
         marginCoin === settings.instruments.get(symbol)?.marginCoin &&
         (marginMode === settings.marginMode || isHeldOtherwise(world, symbol))
       if (!isWhole)
-        violate(world, 'ORD6', `batch ${batch.batchId} is of ${symbol} ${productType} ${marginMode}`)
+        violate(
+          world,
+          'ORD6',
+          `batch ${batch.batchId} is of ${symbol} ${productType} ${marginMode}`,
+        )
       for (const item of orderList) {
         const order = orderNamed(world, item.clientOid)
         if (!order) violate(world, 'ORD1', `${item.clientOid} is on the wire and not in the book`)
@@ -80,7 +92,8 @@ export function watchCancelScopes(world: World): WorldWatcher {
         const mayTakeAll = isKilled || (world.settings.isExclusive && policy !== 'leave')
         if (symbol === undefined ? !mayTakeAll : !world.plan.symbols.includes(symbol))
           violate(world, 'CANCEL', `a cancel-all takes more away than is ours: ${effect.body}`)
-        if (isKilled || policy !== 'leave' || symbol === undefined || resolving.has(symbol)) continue
+        if (isKilled || policy !== 'leave' || symbol === undefined || resolving.has(symbol))
+          continue
         const orders = [...(book?.open.get(symbol)?.values() ?? [])]
         if (!orders.some(({ state }) => state === 'unknown'))
           violate(world, 'RSK3', `a stop that leaves takes away what rests in ${symbol}`)
@@ -125,7 +138,10 @@ export function watchWishes(world: World): WorldWatcher {
     onRecord(record) {
       if (record.kind !== 'decision') return
       for (const { strategyId, key, lots, ...rest } of record.places ?? []) {
-        placed.set(pairKey(strategyId, key), { lots, text: [rest.action, rest.ticks, rest.force].join() })
+        placed.set(pairKey(strategyId, key), {
+          lots,
+          text: [rest.action, rest.ticks, rest.force].join(),
+        })
       }
     },
     afterStep(_, effects) {
@@ -161,7 +177,9 @@ function isWished(world: World, order: Order, placed: Placed): boolean {
   let lots = 0
   for (const other of book.orders.values()) {
     if (other.terms.strategyId !== terms.strategyId || other.terms.key !== terms.key) continue
-    lots += book.open.get(terms.symbol)?.has(other.terms.clientOid) ? other.terms.lots : other.filledLots
+    lots += book.open.get(terms.symbol)?.has(other.terms.clientOid)
+      ? other.terms.lots
+      : other.filledLots
   }
   return lots <= intent.lots
 }

@@ -1,7 +1,10 @@
 import { DirectExchange } from '../../../src/backtest/direct-exchange.ts'
 import { type MemoryJournal } from '../../../src/backtest/memory-journal.ts'
 import { DirectNetwork, type Network, type VirtualCall } from '../../../src/backtest/network.ts'
-import { VirtualAccount, type VirtualAccountOptions } from '../../../src/backtest/virtual-account.ts'
+import {
+  VirtualAccount,
+  type VirtualAccountOptions,
+} from '../../../src/backtest/virtual-account.ts'
 import { VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { type Engine } from '../../../src/engine/engine.ts'
@@ -34,14 +37,25 @@ export class AccountRun {
     this.#time = time
     this.#account = new VirtualAccount({
       ...options,
-      ...{ time, journal, clock: time.clock, polling: POLLING, pageFills: PAGE_FILLS },
+      time,
+      journal,
+      clock: time.clock,
+      polling: POLLING,
+      pageFills: PAGE_FILLS,
       exchange: new DirectExchange(core, () => time.now),
       network: new CutNetwork(time, isCutOff),
       book: rebuildBook(journal.load(), options.settings.positionMode),
       surroundings: {
-        gate: { isStill: false, enter: (happens) => happens(), settle: (happens) => happens() },
+        gate: {
+          isStill: false,
+          enter: (happens) => happens(),
+          settle: (happens) => happens(),
+        },
         isKilled: () => false,
-        retreatNote: { leave: () => true, forget: () => undefined },
+        retreatNote: {
+          leave: () => true,
+          forget: () => undefined,
+        },
         listener: {},
         announcements: {
           killState: () => undefined,

@@ -30,7 +30,11 @@ export interface GreedyStrategyOptions {
 }
 
 /** A strategy that wants more, whatever the market does. */
-export function createGreedyStrategy({ kind, positionMode, lotsMax }: GreedyStrategyOptions): Strategy {
+export function createGreedyStrategy({
+  kind,
+  positionMode,
+  lotsMax,
+}: GreedyStrategyOptions): Strategy {
   const step = Math.max(1, Math.round(lotsMax / STEPS))
   const say = (view: InstrumentView, state: GreedyState): Intent[] => {
     if (kind === 'ladder') return [buysBelow(view, step, lotsMax)]
@@ -48,7 +52,10 @@ export function createGreedyStrategy({ kind, positionMode, lotsMax }: GreedyStra
       const { decisions } = state
       const speaks = decisions % EVERY === 0 && view?.hasPrices === true
       const before = decisions % (EVERY * 5) === 0 ? (view?.bid ?? 0) : state.before
-      return { intents: speaks ? say(view, state) : [], state: { decisions: decisions + 1, before } }
+      return {
+        intents: speaks ? say(view, state) : [],
+        state: { decisions: decisions + 1, before },
+      }
     },
   })
 }
@@ -71,13 +78,21 @@ function buysBelow(view: InstrumentView, step: number, lotsMax: number): Intent 
   )
 }
 
-function addWithTrend(view: InstrumentView, { before }: GreedyState, { step, lotsMax }: Appetite): number {
+function addWithTrend(
+  view: InstrumentView,
+  { before }: GreedyState,
+  { step, lotsMax }: Appetite,
+): number {
   const side = view.bid >= before ? 1 : -1
   const wanted = view.netLots + side * step
   return Math.max(-lotsMax, Math.min(lotsMax, wanted))
 }
 
-function addToBoth(view: InstrumentView, { decisions }: GreedyState, { step, lotsMax }: Appetite): Intent[] {
+function addToBoth(
+  view: InstrumentView,
+  { decisions }: GreedyState,
+  { step, lotsMax }: Appetite,
+): Intent[] {
   const side = decisions % (2 * EVERY) === 0 ? 'long' : 'short'
   const held = side === 'long' ? view.longLots : view.shortLots
   // One side more than the other, so that a fall or a rise is felt.
@@ -97,6 +112,8 @@ function quoteBoth(view: InstrumentView, step: number, lotsMax: number): Intent 
     ]
   }).flat()
   return view.quote(
-    levels.filter(({ side }) => (side === 'buy' ? view.netLots < lotsMax : view.netLots > -lotsMax)),
+    levels.filter(({ side }) =>
+      side === 'buy' ? view.netLots < lotsMax : view.netLots > -lotsMax,
+    ),
   )
 }

@@ -63,8 +63,14 @@ export class LeapingMarket implements Market {
           at: this.#nextAt,
           symbol,
           quote: {
-            ...{ bidTicks: ticks, askTicks: ticks + 1, bidLots: lots, askLots: lots, lastTicks: ticks },
-            ...{ tradedLots: lots, levelTicks: 1, candleLots: PLENTY },
+            bidTicks: ticks,
+            askTicks: ticks + 1,
+            bidLots: lots,
+            askLots: lots,
+            lastTicks: ticks,
+            tradedLots: lots,
+            levelTicks: 1,
+            candleLots: PLENTY,
             candle: Math.floor(this.#nextAt / MINUTE_MS),
           },
           reference: { markTicks: ticks, fundingRate: this.#options.fundingRate },
@@ -90,7 +96,11 @@ export class LeapingMarket implements Market {
   }
 
   #ticksAt(index: number, at: number): number {
-    const { leg, at: from, ticks } = this.#placed.findLast((one) => one.at <= at) ?? { ...this.#placed[0] }
+    const {
+      leg,
+      at: from,
+      ticks,
+    } = this.#placed.findLast((one) => one.at <= at) ?? { ...this.#placed[0] }
     if (leg === undefined || from === undefined) throw new Error('a market without a leg')
     const done = leg.overMs === 0 ? 1 : Math.min(1, (at - from) / leg.overMs)
     return this.#moved(leg, index, ticks?.[index] ?? 0, done)

@@ -41,7 +41,11 @@ export interface LiquidationPlan {
   /** The rate of a payment. */
   readonly fundingRate: number
   /** From so many ms after the beginning no call arrives, or there is no process, for so long. Absent: never. */
-  readonly silence?: { readonly kind: 'outage' | 'kill'; readonly fromMs: number; readonly forMs: number }
+  readonly silence?: {
+    readonly kind: 'outage' | 'kill'
+    readonly fromMs: number
+    readonly forMs: number
+  }
 }
 
 /** Strategies build up for so long before the first move, ms. */
@@ -96,7 +100,9 @@ function drawLegs(random: Random, symbols: readonly string[], move: number): rea
     if (run === 0) {
       run = 1 + random.integer(5)
       const together = random.integer(3) > 0 ? (random.integer(3) > 0 ? -1 : 1) : 0
-      sides = Object.fromEntries(symbols.map((symbol) => [symbol, together || random.integer(3) - 1]))
+      sides = Object.fromEntries(
+        symbols.map((symbol) => [symbol, together || random.integer(3) - 1]),
+      )
     }
     run -= 1
     const size = move * pick(random, [0.5, 0.98, 0.98])

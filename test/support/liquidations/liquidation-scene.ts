@@ -6,7 +6,10 @@ import { contractsOf, listInstruments } from '../../../src/daemon/embedded/liste
 import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
 import { type Engine } from '../../../src/engine/engine.ts'
 import { type EngineSettings } from '../../../src/engine/settings.ts'
-import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
+import {
+  createExchangeCore,
+  type ExchangeCore,
+} from '../../../src/simulator/futures/exchange-core.ts'
 import { AccountRun, type AccountRunOptions } from './account-run.ts'
 import { createGreedyStrategy } from './greedy-strategies.ts'
 import { LeapingMarket } from './leaping-market.ts'
@@ -15,7 +18,11 @@ import { type LiquidationPlan, type TradedSymbol } from './liquidation-plan.ts'
 /** Two minutes to eight: funding is paid in the course of a world. Unix ms. */
 export const START_AT = Date.UTC(2025, 5, 2, 7, 58)
 export const OPENING = 10_000
-const PRICES: Readonly<Record<TradedSymbol, number>> = { BTCUSDT: 60_000, ETHUSDT: 3000, SOLUSDT: 150 }
+const PRICES: Readonly<Record<TradedSymbol, number>> = {
+  BTCUSDT: 60_000,
+  ETHUSDT: 3000,
+  SOLUSDT: 150,
+}
 
 const base = (): DaemonConfig => {
   known ??= loadConfig({ file: 'world.yaml', cwd: import.meta.dirname }).config
@@ -75,8 +82,12 @@ export class LiquidationScene {
   #begin(hasPreviousRun: boolean): AccountRun {
     const { core, settings, strategies } = this.#parts
     return new AccountRun({
-      ...{ core, settings, strategies, hasPreviousRun },
-      ...{ startAt: this.#now, journal: this.#journal },
+      core,
+      settings,
+      strategies,
+      hasPreviousRun,
+      startAt: this.#now,
+      journal: this.#journal,
       isCutOff: (at) => this.#isSilent('outage', at),
     })
   }
@@ -113,9 +124,15 @@ export function openScene(plan: LiquidationPlan, survived: number | undefined): 
     instruments,
     accounts: [
       {
-        ...{ uid: UID, label: 'world', key: 'key', secret: 'secret', passphrase: 'passphrase' },
-        ...{ role: 'ordinary', balances: { USDT: String(OPENING) } },
-        ...{ positionMode: plan.positionMode, leverage: plan.leverage },
+        uid: UID,
+        label: 'world',
+        key: 'key',
+        secret: 'secret',
+        passphrase: 'passphrase',
+        role: 'ordinary',
+        balances: { USDT: String(OPENING) },
+        positionMode: plan.positionMode,
+        leverage: plan.leverage,
       },
     ],
     market: () => market,
@@ -156,11 +173,19 @@ function configOf(plan: LiquidationPlan, survived: number | undefined): DaemonCo
 }
 
 function settingsOf(plan: LiquidationPlan, config: DaemonConfig): EngineSettings {
-  const settings = toEngineSettings(config, { salt: 'salt', version: '0', embedded: true, shown: new Map() })
+  const settings = toEngineSettings(config, {
+    salt: 'salt',
+    version: '0',
+    embedded: true,
+    shown: new Map(),
+  })
   const limits = { positionMax: 1e9, orderSizeMax: 1e9, openOrdersMax: 50 }
   const strategies = plan.symbols.map((symbol) => {
     const id = strategyOf(symbol)
-    return [id, { id, symbols: [symbol], feeds: new Map(), limits: new Map([[symbol, limits]]) }] as const
+    return [
+      id,
+      { id, symbols: [symbol], feeds: new Map(), limits: new Map([[symbol, limits]]) },
+    ] as const
   })
   return { ...settings, strategies: new Map(strategies) }
 }

@@ -1,4 +1,9 @@
-import { type LiquidationPlan, LIQUIDATIONS, planLiquidation, withSilence } from './liquidation-plan.ts'
+import {
+  type LiquidationPlan,
+  LIQUIDATIONS,
+  planLiquidation,
+  withSilence,
+} from './liquidation-plan.ts'
 import { type LiquidationOutcome, runLiquidationWorld } from './liquidation-world.ts'
 
 /** The results of worlds, each played with the protections on and without. */
@@ -29,7 +34,11 @@ const SILENT_EVERY = 10
 const NO_SILENCE: SilentTally = { worlds: 0, liquidated: 0, lost: 0, worst: 0 }
 
 export const NO_WORLDS: LiquidationTally = {
-  ...{ worlds: 0, liquidatedOn: 0, liquidatedOff: 0, compared: 0, foretold: 0 },
+  worlds: 0,
+  liquidatedOn: 0,
+  liquidatedOff: 0,
+  compared: 0,
+  foretold: 0,
   silent: NO_SILENCE,
   failures: [],
 }

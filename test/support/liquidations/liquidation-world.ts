@@ -17,7 +17,10 @@ export interface LiquidationOutcome extends ComparedPrices {
  * Plays a world.
  * @param survived The move of `risk.survives`; undefined: without any protection.
  */
-export function runLiquidationWorld(plan: LiquidationPlan, survived: number | undefined): LiquidationOutcome {
+export function runLiquidationWorld(
+  plan: LiquidationPlan,
+  survived: number | undefined,
+): LiquidationOutcome {
   const scene = openScene(plan, survived)
   const watch = new PriceWatch(scene)
   for (const { overMs, restMs } of plan.legs) {

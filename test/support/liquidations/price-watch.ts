@@ -54,7 +54,8 @@ export class PriceWatch {
         const stated = Number(liquidationPrice)
         const isSame = stated > 0 ? Math.abs(ours - stated) <= tick : Number.isNaN(ours)
         this.#compared += 1
-        if (!isSame) this.#differ(`${symbol} ${holdSide}: ours ${ours}, the exchange states ${stated}`)
+        if (!isSame)
+          this.#differ(`${symbol} ${holdSide}: ours ${ours}, the exchange states ${stated}`)
       }
     }
   }

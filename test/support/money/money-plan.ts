@@ -25,7 +25,9 @@ export function planMoney(seed: string): WorldPlan {
     jumps: lastsHours ? drawHours(part('hours')) : [],
     ...(isCrash && { crash: drawCrash(part('crash')) }),
     ...(lastsHours && { lieMsMax: 12 * HOUR_MS }),
-    ...(part('isMeasured').integer(2) === 0 && { liquidation: { rate: pick(part('rate'), [0.3, 0.4]) } }),
+    ...(part('isMeasured').integer(2) === 0 && {
+      liquidation: { rate: pick(part('rate'), [0.3, 0.4]) },
+    }),
     ...drawSurvival(part('survives')),
     // What is closed for a loss is the subject, and nothing else may stop an order.
     orderNotionalMax: 100_000,
@@ -46,9 +48,17 @@ function planStrategies(
   plan: WorldPlan,
   symbols: string[],
 ): WorldPlan['strategies'] {
-  const [first, ...others] = plan.strategies.map((strategy) => ({ ...strategy, symbols: [...symbols] }))
+  const [first, ...others] = plan.strategies.map((strategy) => ({
+    ...strategy,
+    symbols: [...symbols],
+  }))
   if (first === undefined) return []
-  const holder = { ...first, kind: 'targeter' as const, size: 12, every: pick(part('every'), [10, 40, 200]) }
+  const holder = {
+    ...first,
+    kind: 'targeter' as const,
+    size: 12,
+    every: pick(part('every'), [10, 40, 200]),
+  }
   return part('isAlone').integer(2) === 0 ? [holder] : [holder, ...others]
 }
 

@@ -38,7 +38,10 @@ export function tradeByApi(world: World): void {
     const away = random.integer(AWAY_TICKS_MAX)
     const buys = (side === 'buy') === (plan.positionMode === 'one_way_mode' || tradeSide === 'open')
     const ticks = buys ? bidTicks - away : askTicks + away
-    return { size: sizeText(instrument, 1 + random.integer(LOTS_MAX)), price: priceText(instrument, ticks) }
+    return {
+      size: sizeText(instrument, 1 + random.integer(LOTS_MAX)),
+      price: priceText(instrument, ticks),
+    }
   })
   exchange.core.answer(
     'batchPlaceOrder',
@@ -66,7 +69,7 @@ export function tradeByApi(world: World): void {
 /** What rests of it is taken away. */
 export function cancelOwn({ exchange }: World): void {
   exchange.core.carryOut(exchange.now, (state) => {
-    for (const order of [...accountOf(state, UID).openOrders.values()])
+    for (const order of Array.from(accountOf(state, UID).openOrders.values()))
       if (order.clientOid.startsWith(API_NAME)) cancelOrder(state, order, 'user')
   })
 }

@@ -99,14 +99,18 @@ export class BrokenFills {
     const odd = ODD_WAYS[way % ODD_WAYS.length]?.({ ...row })
     return {
       ok: true,
-      data: orderFills.response.parse({ ...reply.data, fillList: fillList.with(place, odd as never) }),
+      data: orderFills.response.parse({
+        ...reply.data,
+        fillList: fillList.with(place, odd as never),
+      }),
     }
   }
 
   makePositionOdd(reply: Reply<PositionRows>, symbol: string): Reply<PositionRows> {
     if (!reply.ok || reply.data === null) return reply
     const faults = this.#faults
-    if (faults.strikes('rowsOdd', `position/${symbol}`)) this.#oddPositions.set(symbol, this.#drawOdd())
+    if (faults.strikes('rowsOdd', `position/${symbol}`))
+      this.#oddPositions.set(symbol, this.#drawOdd())
     const { until, way } = this.#oddPositions.get(symbol) ?? { until: 0, way: 0 }
     if (!faults.isOn || this.#time.now >= until) return reply
     const [row = { symbol }] = reply.data

@@ -55,6 +55,8 @@ export class BrokenTickers {
   /** Instruments whose prices are not in the table, though their rows were good. */
   missingFrom(table: TickerTable): readonly string[] {
     const expected = this.#expected.get(table) ?? new Map<string, number>()
-    return [...expected].flatMap(([symbol, bid]) => (table.read(symbol, 'bidPr') === bid ? [] : [symbol]))
+    return [...expected].flatMap(([symbol, bid]) =>
+      table.read(symbol, 'bidPr') === bid ? [] : [symbol],
+    )
   }
 }

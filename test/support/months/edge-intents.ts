@@ -55,7 +55,13 @@ const EDGES: readonly ((symbol: string, value: number, key: string) => unknown)[
   (symbol, lots) => ({ kind: 'quote', symbol, levels: [{ side: 'sell', ticks: 1, lots }] }),
   (symbol) => ({ kind: 'quote', symbol, levels: levelsOf(LEVELS_MAX) }),
   (symbol) => ({ kind: 'quote', symbol, levels: levelsOf(LEVELS_MAX + 1) }),
-  (symbol, value, key) => ({ kind: 'modifyTrigger', symbol, key, orderId: key, triggerTicks: value }),
+  (symbol, value, key) => ({
+    kind: 'modifyTrigger',
+    symbol,
+    key,
+    orderId: key,
+    triggerTicks: value,
+  }),
 ]
 
 /** Drawn by the fault that has just struck. */

@@ -76,7 +76,11 @@ function play({ exchange, process }: World): void {
   exchange.core.carryOut(exchange.now, () => undefined)
 }
 
-function prepare(world: World, { quietMs, way }: Pick<Jump, 'quietMs' | 'way'>, index: number): void {
+function prepare(
+  world: World,
+  { quietMs, way }: Pick<Jump, 'quietMs' | 'way'>,
+  index: number,
+): void {
   const { time, process, facts, faults } = world
   switch (way) {
     case 'trading':
@@ -91,7 +95,9 @@ function prepare(world: World, { quietMs, way }: Pick<Jump, 'quietMs' | 'way'>, 
       if (!process.isAlive || facts.isStopping) return
       facts.restUntil = time.now + STOP_MS + quietMs
       facts.isStopping = true
-      process.stop(STOP_POLICIES[faults.delayMs('months/stop', 0, STOP_POLICIES.length, index)] ?? 'leave')
+      process.stop(
+        STOP_POLICIES[faults.delayMs('months/stop', 0, STOP_POLICIES.length, index)] ?? 'leave',
+      )
       return time.runUntil(time.now + STOP_MS, () => !process.isAlive || isOver(world))
     default:
       return unreachable(way)

@@ -82,7 +82,9 @@ export class Quiet {
   /** The same of the market's steps, which are played later than they happen: `at` is Unix ms. */
   stretchStep(ms: number, at: number): number {
     if (at < this.#beganAt || at >= this.#untilAt) return ms
-    const stepMs = this.#isSlow ? ms * SLOWED_MARKET : Math.max(ms, Math.ceil(this.#lookMs / MOVES_A_LOOK))
+    const stepMs = this.#isSlow
+      ? ms * SLOWED_MARKET
+      : Math.max(ms, Math.ceil(this.#lookMs / MOVES_A_LOOK))
     return Math.max(1, Math.min(stepMs, this.#untilAt - at))
   }
 }

@@ -18,8 +18,14 @@ interface LeaseRow extends Readonly<Record<string, SqlValue>> {
 }
 
 const NOBODYS: LeaseRow = {
-  ...{ token: 0, place: '', expires_at: 0, validity: 0, released: true },
-  ...{ handover_at: null, feed_place: 0, moved_to: null },
+  token: 0,
+  place: '',
+  expires_at: 0,
+  validity: 0,
+  released: true,
+  handover_at: null,
+  feed_place: 0,
+  moved_to: null,
 }
 
 export interface LeaseAsked {
@@ -45,7 +51,9 @@ export class LeaseServer {
 
   take(place: string, { lastingMs, validityMs }: LeaseTerms): LeaseAsked {
     const { lease } = this
-    const before = Object.fromEntries(Object.entries(lease).map(([name, value]) => [`before.${name}`, value]))
+    const before = Object.fromEntries(
+      Object.entries(lease).map(([name, value]) => [`before.${name}`, value]),
+    )
     const asked = { ...before, who_place: place }
     const now = this.#now()
     const taken = Number(evaluateSql(FREE_AT, asked)) <= now
@@ -55,11 +63,21 @@ export class LeaseServer {
     if (taken) {
       this.lease = {
         ...lease,
-        ...{ token: lease.token + 1, place, released: false, handover_at: null },
-        ...{ expires_at: now + lastingMs, validity: validityMs },
+        token: lease.token + 1,
+        place,
+        released: false,
+        handover_at: null,
+        expires_at: now + lastingMs,
+        validity: validityMs,
       }
     }
-    return { taken, token: this.lease.token, feedPlace: lease.feed_place, isAbandoned, isPassedOver }
+    return {
+      taken,
+      token: this.lease.token,
+      feedPlace: lease.feed_place,
+      isAbandoned,
+      isPassedOver,
+    }
   }
 
   /** @returns whether it lasts from now on anew */
@@ -77,7 +95,8 @@ export class LeaseServer {
   }
 
   release(token: number): void {
-    if (token === this.lease.token) this.lease = { ...this.lease, released: true, expires_at: this.#now() }
+    if (token === this.lease.token)
+      this.lease = { ...this.lease, released: true, expires_at: this.#now() }
   }
 
   #is(condition: string, values: Readonly<Record<string, SqlValue>>): boolean {
@@ -88,6 +107,7 @@ export class LeaseServer {
 /** @throws Error when the SQL is another: then the model of the server has to be looked at */
 function partOf(sql: string, pattern: RegExp): string {
   const [, part] = pattern.exec(sql) ?? []
-  if (part === undefined) throw new Error(`the model of the server does not know this SQL: ${pattern.source}`)
+  if (part === undefined)
+    throw new Error(`the model of the server does not know this SQL: ${pattern.source}`)
   return part
 }

@@ -48,19 +48,34 @@ export class Leases {
 
   hold(run: Pick<VirtualLeaseOptions, 'taken' | 'clock' | 'enter' | 'onLost'>): VirtualLease {
     const { time, faults } = this.#options
-    return new VirtualLease({ ...run, ...{ time, faults, server: this.#server, terms: this.#terms } })
+    return new VirtualLease({
+      ...run,
+      time,
+      faults,
+      server: this.#server,
+      terms: this.#terms,
+    })
   }
 
   /** How the journal, the network and the exchange are to the run that has this lease, or had it. */
   around(
     lease: VirtualLease,
     { disk, isPassedOver }: { readonly disk: VirtualDisk; readonly isPassedOver: () => boolean },
-  ): { readonly journal: LeasedJournal; readonly network: Network; readonly exchange: SimulatedExchange } {
+  ): {
+    readonly journal: LeasedJournal
+    readonly network: Network
+    readonly exchange: SimulatedExchange
+  } {
     const { time, exchange, network } = this.#options
     const onStray = () => this.sayStray('a record was written by one that was passed over')
     return {
       journal: new LeasedJournal({ lease, disk, isPassedOver, onStray }),
-      network: new SignedNetwork({ time, network, lease, onSigned: (site) => this.#noteSigned(site, lease) }),
+      network: new SignedNetwork({
+        time,
+        network,
+        lease,
+        onSigned: (site) => this.#noteSigned(site, lease),
+      }),
       exchange: watchArrivals(exchange, (what) => this.#noteArrival(what, lease)),
     }
   }

@@ -41,12 +41,17 @@ export class Machines {
     if (!first) throw new RangeError('a process needs a machine')
     this.first = this.#build(0, first)
     const { journal } = this.first.disk
-    this.#all = [this.first, ...others.map((clock, index) => this.#build(index + 1, clock, journal))]
+    this.#all = [
+      this.first,
+      ...others.map((clock, index) => this.#build(index + 1, clock, journal)),
+    ]
   }
 
   /** Those on which nothing runs, and which look for the lease: one that sleeps does not. */
   get waiting(): readonly Machine[] {
-    return this.#all.filter(({ readyAt, clock }) => readyAt <= this.#options.time.now && !clock.isAsleep)
+    return this.#all.filter(
+      ({ readyAt, clock }) => readyAt <= this.#options.time.now && !clock.isAsleep,
+    )
   }
 
   /** Nothing runs on it any more; it comes back after a while. */
@@ -72,6 +77,11 @@ export class Machines {
       },
       journal,
     })
-    return { place: String(index), clock, disk, readyAt: index === 0 ? Number.POSITIVE_INFINITY : 0 }
+    return {
+      place: String(index),
+      clock,
+      disk,
+      readyAt: index === 0 ? Number.POSITIVE_INFINITY : 0,
+    }
   }
 }

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
 import { evaluateSql } from './sql-condition.ts'
 
-const VALUES = { 'before.released': false, 'before.at': 1000, place: 'here', gone: null, $1: 7, token: 7 }
+const VALUES = {
+  'before.released': false,
+  'before.at': 1000,
+  place: 'here',
+  gone: null,
+  $1: 7,
+  token: 7,
+}
 
 test.each([
   ['token = $1 AND NOT before.released AND gone IS NULL', true],
@@ -15,9 +22,11 @@ test.each([
   expect(evaluateSql(sql, VALUES)).toBe(value)
 })
 
-test.each(['elsewhere = 1', 'token = 7 token', 'coalesce(token, 1) = 7', 'CASE WHEN token = 7 THEN 1 END'])(
-  'what it does not know throws: %s',
-  (sql) => {
-    expect(() => evaluateSql(sql, VALUES)).toThrow('the model of the server does not know')
-  },
-)
+test.each([
+  'elsewhere = 1',
+  'token = 7 token',
+  'coalesce(token, 1) = 7',
+  'CASE WHEN token = 7 THEN 1 END',
+])('what it does not know throws: %s', (sql) => {
+  expect(() => evaluateSql(sql, VALUES)).toThrow('the model of the server does not know')
+})

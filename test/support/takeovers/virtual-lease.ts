@@ -47,7 +47,9 @@ export class VirtualLease {
     this.#feedPlace = taken.feedPlace
     this.#term = new LeaseTerm(clock, terms.lastingMs, instantOf(clock))
     this.#writer = new RequestWriter({
-      ...{ signer: SIGNER, locale: 'en-US', platformCoin: undefined },
+      signer: SIGNER,
+      locale: 'en-US',
+      platformCoin: undefined,
       objection: () => this.objection(),
     })
     this.#waitToRenew()
@@ -66,7 +68,9 @@ export class VirtualLease {
 
   /** Why a request cannot be written, by what writes and signs it in the daemon. */
   objectTo(endpoint: EndpointName): string | undefined {
-    const written = this.#writer.write({ endpoint, query: '', body: '' }, () => this.#options.clock.now())
+    const written = this.#writer.write({ endpoint, query: '', body: '' }, () =>
+      this.#options.clock.now(),
+    )
     return written.kind === 'unwritable' ? written.message : undefined
   }
 

@@ -28,7 +28,10 @@ export function lookForLease(world: World): void {
 }
 
 /** At a call the process stands still beyond its lease, from right before it or right after it. */
-export function hangAtCall({ process, faults, facts, time }: World, effects: readonly Effect[]): void {
+export function hangAtCall(
+  { process, faults, facts, time }: World,
+  effects: readonly Effect[],
+): void {
   const call = effects.find(({ kind }) => CALLS.has(kind))
   if (!call || (call.kind === 'readPosition' && faults.delayMs('hung/read', 0, READS) > 0)) return
   if (!faults.strikes('hungPastLease', call.kind)) return

@@ -11,7 +11,9 @@ export function watchArrivals(
   return {
     placeBatch(batch) {
       const { orderList } = JSON.parse(batch.body) as BatchPlaceRequest
-      const fresh = orderList.flatMap(({ clientOid = '' }) => (truth.hasOrder(clientOid) ? [] : clientOid))
+      const fresh = orderList.flatMap(({ clientOid = '' }) =>
+        truth.hasOrder(clientOid) ? [] : clientOid,
+      )
       const reply = exchange.placeBatch(batch)
       const made = fresh.find((clientOid) => truth.hasOrder(clientOid))
       if (made !== undefined) onArrival(`an order, ${made},`)

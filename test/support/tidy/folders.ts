@@ -42,7 +42,15 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'control',
     'fleet',
   ],
-  report: ['run-facts.ts', 'round-numbers.ts', 'collect', 'metrics.ts', 'run-report.ts', 'text', 'page'],
+  report: [
+    'run-facts.ts',
+    'round-numbers.ts',
+    'collect',
+    'metrics.ts',
+    'run-report.ts',
+    'text',
+    'page',
+  ],
   cli: [
     'process',
     'operator',
@@ -80,11 +88,20 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'journal-writer.ts',
     'journal.ts',
     'tables',
-    ...['record-chain.ts', 'durable-mark.ts', 'journal-failures.ts', 'journal-layout.ts', 'until-durable.ts'],
+    'record-chain.ts',
+    'durable-mark.ts',
+    'journal-failures.ts',
+    'journal-layout.ts',
+    'until-durable.ts',
     'packed-records.ts',
-    ...['verify-journal.ts', 'journal-tables.ts', 'journal-reader.ts'],
-    ...['postgres', 'fleet'],
-    ...['sqlite-journal.ts', 'copy', 'migrate'],
+    'verify-journal.ts',
+    'journal-tables.ts',
+    'journal-reader.ts',
+    'postgres',
+    'fleet',
+    'sqlite-journal.ts',
+    'copy',
+    'migrate',
   ],
 }
 
@@ -180,8 +197,12 @@ function checkFolderOrder(file: SourceFile): Violation[] {
 function checkFolderCycles(tree: SourceTree): Violation[] {
   const modules = new Set([...tree.values()].flatMap(({ module }) => module ?? []))
   return [...modules]
-    .filter((module) => FOLDER_ORDER[module] === undefined && FOLDERS_UNORDERED[module] === undefined)
-    .flatMap((module) => findFolderCycles([...tree.values()].filter((file) => file.module === module)))
+    .filter(
+      (module) => FOLDER_ORDER[module] === undefined && FOLDERS_UNORDERED[module] === undefined,
+    )
+    .flatMap((module) =>
+      findFolderCycles([...tree.values()].filter((file) => file.module === module)),
+    )
 }
 
 /** Files directly in the module count as its folder `.`, as far as a sub-folder imports them. */
@@ -200,7 +221,9 @@ function findFolderCycles(files: readonly SourceFile[]): Violation[] {
   return [...named].flatMap(([text, cycle]) => {
     const closing = counted.find(({ from, to }) => from === cycle.at(-2) && to === cycle.at(-1))
     const message = `folders import each other: ${text}`
-    return closing ? [{ rule: 'folder-cycle' as const, file: closing.file, line: closing.line, message }] : []
+    return closing
+      ? [{ rule: 'folder-cycle' as const, file: closing.file, line: closing.line, message }]
+      : []
   })
 }
 
@@ -216,7 +239,9 @@ function checkCycles(tree: SourceTree): Violation[] {
 /** While the program has no beginning yet, no file can be called dead. */
 function checkDeadFiles(tree: SourceTree): Violation[] {
   if (!tree.has(ROOT)) return []
-  const reached = new Set([...tree.keys()].filter((path) => ENTRIES.some((entry) => covers(entry, path))))
+  const reached = new Set(
+    [...tree.keys()].filter((path) => ENTRIES.some((entry) => covers(entry, path))),
+  )
   for (const path of reached) for (const target of importedBy(tree, path)) reached.add(target)
   return [...tree.keys()]
     .filter((path) => !reached.has(path))

@@ -1,6 +1,13 @@
 // Which module may import which, and what the pure modules may not touch.
 
-import { type FileRule, type SourceFile, type Violation, findAll, moduleOf, targetOf } from './source-tree.ts'
+import {
+  type FileRule,
+  type SourceFile,
+  type Violation,
+  findAll,
+  moduleOf,
+  targetOf,
+} from './source-tree.ts'
 
 /** Every module (a folder directly in src/) and its layer. An import points only to a lower layer. */
 const LAYERS: Readonly<Record<string, number>> = {
@@ -87,7 +94,9 @@ function checkLayers({ path, module, imports }: SourceFile): Violation[] {
     const verdict = other === undefined ? 'no' : judgeImport(module, other)
     if (verdict === 'yes' || (verdict === 'types' && reference.typeOnly)) return []
     const how = verdict === 'types' ? 'imports more than types of' : 'may not import'
-    return [{ rule: 'layer', file: path, line: reference.line, message: `${module} ${how} ${target}` }]
+    return [
+      { rule: 'layer', file: path, line: reference.line, message: `${module} ${how} ${target}` },
+    ]
   })
 }
 

@@ -131,7 +131,12 @@ function listOwnings({ path, code }: SourceFile): Owning[] {
 function checkOwningFolder(file: SourceFile): Violation[] {
   if (STATE_OWNERS.some((folder) => covers(folder, file.path))) return []
   const message = `changes state, which only ${STATE_OWNERS.join(' and ')} may`
-  return listOwnings(file).map(({ line }) => ({ rule: 'state-owner', file: file.path, line, message }))
+  return listOwnings(file).map(({ line }) => ({
+    rule: 'state-owner',
+    file: file.path,
+    line,
+    message,
+  }))
 }
 
 const OWNED_PIECE = /(?<![\w.$])own\s*\(((?:[^()]|\([^()]*\))*)\)/g

@@ -1,7 +1,13 @@
 // How long a file is, how it is called, and what does not stand in it.
 
 import { findFunctions, lineAt } from '../source-text.ts'
-import { type FileRule, type SourceFile, type Violation, STRATEGY_CONTRACT, findAll } from './source-tree.ts'
+import {
+  type FileRule,
+  type SourceFile,
+  type Violation,
+  STRATEGY_CONTRACT,
+  findAll,
+} from './source-tree.ts'
 
 const FILE_LINES_MAX = 600
 const FUNCTION_LINES_MAX = 70
@@ -70,7 +76,10 @@ function checkName({ path }: SourceFile): Violation[] {
 function checkBarrel({ path, code }: SourceFile): Violation[] {
   if (path === STRATEGY_CONTRACT) return []
   const rest = code
-    .replaceAll(/\b(?:import|export)\s+(?:type\s+)?(?:[\w$*\s,]|\{[^{}]*\})*?from\s*(['"])[^'"]*\1/g, '')
+    .replaceAll(
+      /\b(?:import|export)\s+(?:type\s+)?(?:[\w$*\s,]|\{[^{}]*\})*?from\s*(['"])[^'"]*\1/g,
+      '',
+    )
     .replaceAll(/\bimport\s*(['"])[^'"]*\1/g, '')
     .replaceAll(/\bexport\s+(?:type\s+)?\{[^{}]*\}/g, '')
   const isBarrel = /\bexport\b/.test(code) && /^[\s;]*$/.test(rest)

@@ -67,11 +67,16 @@ export function targetOf(from: string, { specifier }: ImportReference): string |
 /** The files of the tree that this one imports. */
 export function importedBy(tree: SourceTree, path: string): string[] {
   const targets = tree.get(path)?.imports.map((reference) => targetOf(path, reference)) ?? []
-  return targets.flatMap((target) => [target, `${target}.ts`].find((name) => tree.has(name ?? '')) ?? [])
+  return targets.flatMap(
+    (target) => [target, `${target}.ts`].find((name) => tree.has(name ?? '')) ?? [],
+  )
 }
 
 /** Every way that leads back to where it began, once, as the steps of the way. */
-export function findCycles(steps: Iterable<string>, nextOf: (step: string) => Iterable<string>): string[][] {
+export function findCycles(
+  steps: Iterable<string>,
+  nextOf: (step: string) => Iterable<string>,
+): string[][] {
   const cycles: string[][] = []
   const finished = new Set<string>()
   const trail: string[] = []

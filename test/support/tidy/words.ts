@@ -15,7 +15,13 @@ interface OldWord {
 
 const SOURCES = ['src/', 'strategies/']
 const CORE = ['src/domain/', 'src/execution/', 'src/risk/', 'src/strategy/', 'src/engine/']
-const RUNNING = ['src/engine/', 'src/daemon/', 'src/interpreter/', 'src/recording/', 'src/cli/replay/']
+const RUNNING = [
+  'src/engine/',
+  'src/daemon/',
+  'src/interpreter/',
+  'src/recording/',
+  'src/cli/replay/',
+]
 
 const OLD_WORDS: readonly OldWord[] = [
   { word: /^lanes?$/, instead: 'instrument, InstrumentState' },
@@ -79,7 +85,9 @@ function isRead(file: string): boolean {
 }
 
 function findOldWords(file: string, text: string): Violation[] {
-  const entries = OLD_WORDS.filter(({ files }) => files?.some((entry) => covers(entry, file)) ?? true)
+  const entries = OLD_WORDS.filter(
+    ({ files }) => files?.some((entry) => covers(entry, file)) ?? true,
+  )
   return splitText(file, text).flatMap(({ kind, words }) => {
     const forbidden = entries.filter(({ only }) => forbidsIn(kind, only))
     return words.flatMap(({ word, line }) => {
@@ -92,7 +100,9 @@ function findOldWords(file: string, text: string): Violation[] {
 }
 
 function forbidsIn(kind: Part['kind'], only: OldWord['only']): boolean {
-  return only === undefined || kind === 'identifiers' || (kind === 'strings' && only !== 'identifiers')
+  return (
+    only === undefined || kind === 'identifiers' || (kind === 'strings' && only !== 'identifiers')
+  )
 }
 
 function isException(file: string, word: string): boolean {

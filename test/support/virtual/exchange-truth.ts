@@ -130,7 +130,8 @@ export class ExchangeTruth implements RowStore {
       else this.#positions.delete(id)
       return true
     }
-    if (table === 'fills' && row.json !== undefined) this.#takeFill(id, JSON.parse(row.json) as TrueFill)
+    if (table === 'fills' && row.json !== undefined)
+      this.#takeFill(id, JSON.parse(row.json) as TrueFill)
     if (table === 'accounts' && row.json !== undefined) {
       this.#takeAccount(JSON.parse(row.json) as StoredAccount)
     }

@@ -9,11 +9,23 @@ import {
 } from '../../../src/backtest/direct-exchange.ts'
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
-import { batchPlaceOrder, type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
-import { cancelAllOrders, type CancelAllRequest } from '../../../src/protocol/futures/cancel-all-orders.ts'
+import {
+  batchPlaceOrder,
+  type BatchPlaceItem,
+} from '../../../src/protocol/futures/batch-place-order.ts'
+import {
+  cancelAllOrders,
+  type CancelAllRequest,
+} from '../../../src/protocol/futures/cancel-all-orders.ts'
 import { type BatchResult } from '../../../src/protocol/values.ts'
-import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
-import { buildInstruments, type Instrument } from '../../../src/simulator/futures/instruments/instruments.ts'
+import {
+  createExchangeCore,
+  type ExchangeCore,
+} from '../../../src/simulator/futures/exchange-core.ts'
+import {
+  buildInstruments,
+  type Instrument,
+} from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type Reply } from '../../../src/simulator/shared/reply.ts'
 import { type CoreSettings } from '../../../src/simulator/futures/settings.ts'
 import { type Market } from '../../../src/simulator/market/market.ts'
@@ -93,9 +105,16 @@ export class VirtualExchange implements SimulatedExchange {
     this.#options = options
     this.brokenFills = new BrokenFills(options.faults, options.time)
     const { startAt, crash, lieMsMax } = options
-    this.#money = new MoneyFaults({ faults: options.faults, now: () => this.now, startAt, crash, lieMsMax })
+    this.#money = new MoneyFaults({
+      faults: options.faults,
+      now: () => this.now,
+      startAt,
+      crash,
+      lieMsMax,
+    })
     this.truth = new ExchangeTruth()
-    const nowOfTrouble = (): number => (options.faults.isOn ? options.time.now : Number.POSITIVE_INFINITY)
+    const nowOfTrouble = (): number =>
+      options.faults.isOn ? options.time.now : Number.POSITIVE_INFINITY
     this.suspensions = new Suspensions(nowOfTrouble)
     this.settingChanges = new SettingChanges(nowOfTrouble)
     const listed = buildInstruments(startAt + 90 * 86_400_000)
@@ -159,7 +178,9 @@ export class VirtualExchange implements SimulatedExchange {
     const objection = this.settingChanges.objectToBatch(request.symbol, request.marginMode, isHeld)
     if (objection !== undefined && !isKnown) return objection
     // Of a copy the exchange looks again only at what it does not know.
-    const known = request.orderList.filter(({ clientOid }) => isCopy && this.truth.hasOrder(clientOid))
+    const known = request.orderList.filter(
+      ({ clientOid }) => isCopy && this.truth.hasOrder(clientOid),
+    )
     const { taken, failures } = splitItems(
       request.orderList.filter((item) => !known.includes(item)),
       faults,
@@ -179,7 +200,10 @@ export class VirtualExchange implements SimulatedExchange {
     const { successList, failureList } = reply.data
     return {
       ok: true,
-      data: blurItems({ successList, failureList: [...failureList, ...failures, ...objections] }, faults),
+      data: blurItems(
+        { successList, failureList: [...failureList, ...failures, ...objections] },
+        faults,
+      ),
     }
   }
 
@@ -188,13 +212,17 @@ export class VirtualExchange implements SimulatedExchange {
     const request = cancelAllOrders.request.parse(JSON.parse(body))
     const { requestTime, receiveWindow = '60000' } = request
     const checkedAt = this.now + this.checkedAheadMs
-    if (requestTime !== undefined && Math.abs(checkedAt - Number(requestTime)) > Number(receiveWindow)) {
+    if (
+      requestTime !== undefined &&
+      Math.abs(checkedAt - Number(requestTime)) > Number(receiveWindow)
+    ) {
       return { ok: false, code: '40078', message: 'outside the receive window' }
     }
     const { faults, time } = this.#options
     if (faults.strikes('cancelFailed', 'cancel')) return this.#failCancel(request.symbol)
     const reply =
-      this.#cancelAround(request) ?? cancelInPart({ core: this.core, uid: UID, request, time, faults })
+      this.#cancelAround(request) ??
+      cancelInPart({ core: this.core, uid: UID, request, time, faults })
     if (!reply.ok) return reply
     const taken = reply.data.successList.map(({ clientOid }) => clientOid ?? '')
     this.onCancelled(body, taken)
@@ -203,7 +231,10 @@ export class VirtualExchange implements SimulatedExchange {
 
   fillsPage(query: FillsQuery): ReturnType<SimulatedExchange['fillsPage']> {
     const reply = pageWithout(this.unseen, query, (asked) => this.#direct.fillsPage(asked))
-    const page = this.#money.showFills(this.brokenFills.break(showHands(reply, this.truth)), this.truth)
+    const page = this.#money.showFills(
+      this.brokenFills.break(showHands(reply, this.truth)),
+      this.truth,
+    )
     return this.brokenFills.makeOdd(page, query.limit)
   }
 
@@ -274,7 +305,8 @@ export class VirtualExchange implements SimulatedExchange {
   /** What is there already is answered for; anything else is not looked at while its instrument is suspended. */
   #objectTo(symbol: string, item: BatchPlaceItem) {
     const there = item.clientOid === undefined ? undefined : this.truth.orderOf(item.clientOid)
-    const isForgotten = this.#options.settings.idempotency === 'pendingOnly' && there && !isOpenThere(there)
+    const isForgotten =
+      this.#options.settings.idempotency === 'pendingOnly' && there && !isOpenThere(there)
     if (there && !isForgotten) return undefined
     const instrument = this.instruments.find((one) => one.symbol === symbol)
     const offGrid = instrument && this.settingChanges.objectTo(instrument, item)
@@ -288,13 +320,16 @@ export class VirtualExchange implements SimulatedExchange {
       suspensions: this.suspensions,
       symbols: named,
       open: this.ledger().openOrders.filter(({ symbol }) => named.includes(symbol)),
-      cancel: (symbol) => this.core.answer('cancelAllOrders', { uid: UID }, { ...request, symbol }, this.now),
+      cancel: (symbol) =>
+        this.core.answer('cancelAllOrders', { uid: UID }, { ...request, symbol }, this.now),
     })
   }
 
   /** Nothing is cancelled, and the answer says so, order by order. */
   #failCancel(symbol: string | undefined): Reply<BatchResult> {
-    const open = this.ledger().openOrders.filter((order) => symbol === undefined || order.symbol === symbol)
+    const open = this.ledger().openOrders.filter(
+      (order) => symbol === undefined || order.symbol === symbol,
+    )
     const failureList = open.map(({ orderId, clientOid }) => ({
       orderId,
       clientOid,

@@ -19,7 +19,9 @@ export interface VirtualMarketOptions {
   /** One step in so many jumps ten times as far. */
   readonly jumpEvery: number
   /** Prices come to `factor` times what they were, within `overMs` from `at` (Unix ms) on. */
-  readonly crash?: { readonly at: number; readonly overMs: number; readonly factor: number } | undefined
+  readonly crash?:
+    | { readonly at: number; readonly overMs: number; readonly factor: number }
+    | undefined
 }
 
 /** Each symbol walks by a stream of its own: one symbol less leaves the others as they were. */
@@ -70,7 +72,8 @@ export class VirtualMarket implements Market {
 
   /** The price of the last trade, held inside bid and ask, in ticks. */
   priceOf(symbol: string): number {
-    const { bidTicks, askTicks, lastTicks } = this.#walks.get(symbol)?.quote ?? firstQuote(Number.NaN)
+    const { bidTicks, askTicks, lastTicks } =
+      this.#walks.get(symbol)?.quote ?? firstQuote(Number.NaN)
     return Math.min(Math.max(lastTicks, bidTicks), askTicks)
   }
 
@@ -94,13 +97,21 @@ export class VirtualMarket implements Market {
     quote.bidLots = 1 + random.integer(40)
     quote.askLots = 1 + random.integer(40)
     quote.tradedLots = random.integer(3) === 0 ? random.integer(30) : 0
-    if (quote.tradedLots > 0) quote.lastTicks = random.integer(2) === 0 ? quote.bidTicks : quote.askTicks
+    if (quote.tradedLots > 0)
+      quote.lastTicks = random.integer(2) === 0 ? quote.bidTicks : quote.askTicks
   }
 }
 
 function firstQuote(ticks: number): MutableQuote {
   return {
-    ...{ bidTicks: ticks, askTicks: ticks + 1, bidLots: 10, askLots: 10, lastTicks: ticks, tradedLots: 0 },
-    ...{ levelTicks: 1, candle: 0, candleLots: 1e9 },
+    bidTicks: ticks,
+    askTicks: ticks + 1,
+    bidLots: 10,
+    askLots: 10,
+    lastTicks: ticks,
+    tradedLots: 0,
+    levelTicks: 1,
+    candle: 0,
+    candleLots: 1e9,
   }
 }

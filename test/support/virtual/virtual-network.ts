@@ -1,4 +1,9 @@
-import { type Network, originOf, toAnswer, type VirtualCall } from '../../../src/backtest/network.ts'
+import {
+  type Network,
+  originOf,
+  toAnswer,
+  type VirtualCall,
+} from '../../../src/backtest/network.ts'
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { type Answer } from '../../../src/domain/answer.ts'
 import { errorCode } from '../../../src/protocol/error-codes.ts'
@@ -93,7 +98,8 @@ export class VirtualNetwork implements Network {
     if (faults.strikes('refusedConnection', site, n)) return quickly(() => notSent(ourNow()))
     time.after(requestTimeoutMs, () => wire.answered(lost('timeout', ourNow())))
     if (this.#isOut(site, n) || faults.strikes('requestLost', site, n)) return
-    if (faults.strikes('requestCut', site, n)) return quickly(() => lost('connectionLost', ourNow()))
+    if (faults.strikes('requestCut', site, n))
+      return quickly(() => lost('connectionLost', ourNow()))
     const { arrivesMs, isLate } = this.#drawArrival(site, n)
     time.after(arrivesMs, () => {
       if (!isLate) this.onPunctual(site)
@@ -136,7 +142,8 @@ export class VirtualNetwork implements Network {
       const receivedAt = ourNow()
       if (refusedMs === undefined) return toAnswer(reply, { receivedAt })
       const times = { receivedAt, requestTime: requestTime + oldMs + wrongMs + refusedMs }
-      if (!isTimeRefused(reply)) trusted.offset.observe({ ...times, sentAt: wire.sentAt }, originOf(call))
+      if (!isTimeRefused(reply))
+        trusted.offset.observe({ ...times, sentAt: wire.sentAt }, originOf(call))
       return toAnswer(reply, times)
     }
     const isTwice = faults.strikes('answerTwice', site, n)
@@ -147,7 +154,10 @@ export class VirtualNetwork implements Network {
   }
 
   /** What answers instead of the exchange, which never sees the call. */
-  #turnAway<Data>({ call, n }: CallOnWire<Data>): ((receivedAt: number) => Answer<never>) | undefined {
+  #turnAway<Data>({
+    call,
+    n,
+  }: CallOnWire<Data>): ((receivedAt: number) => Answer<never>) | undefined {
     const { faults } = this.#options
     const { site } = call
     const strikes = (fault: FaultKind): boolean => faults.strikes(fault, site, n)
@@ -196,12 +206,21 @@ export class VirtualNetwork implements Network {
   #isRefused(site: string, n: number): boolean {
     const { faults, time } = this.#options
     if (!READS.includes(site)) return false
-    const isOver = !faults.isOn || time.now >= this.#refusal.until || !this.#refusal.sites.includes(site)
+    const isOver =
+      !faults.isOn || time.now >= this.#refusal.until || !this.#refusal.sites.includes(site)
     if (isOver && faults.strikes('readsRefused', site, n)) {
       const way = faults.severity(0, 1_000_000)
-      const [scope, kind, lastsMs] = [way % 3, Math.floor(way / 3) % 5, Math.floor(way / 15) % REFUSED_MS_MAX]
+      const [scope, kind, lastsMs] = [
+        way % 3,
+        Math.floor(way / 3) % 5,
+        Math.floor(way / 15) % REFUSED_MS_MAX,
+      ]
       const sites = scope === 2 ? READS : [site]
-      this.#refusal = { sites, until: time.now + (scope === 0 ? 1 : lastsMs), answer: refusalOf(kind) }
+      this.#refusal = {
+        sites,
+        until: time.now + (scope === 0 ? 1 : lastsMs),
+        answer: refusalOf(kind),
+      }
       return true
     }
     return !isOver
@@ -213,7 +232,8 @@ export class VirtualNetwork implements Network {
     if (faults.strikes('publicTimeWrong', 'tickers', n)) {
       const drawn = faults.severity(0, 6 * PUBLIC_OFF_MS.length)
       const offMs = PUBLIC_OFF_MS[drawn % PUBLIC_OFF_MS.length] ?? 0
-      const lastsMs = PUBLIC_LASTS_MS[Math.floor(drawn / PUBLIC_OFF_MS.length) % PUBLIC_LASTS_MS.length] ?? 0
+      const lastsMs =
+        PUBLIC_LASTS_MS[Math.floor(drawn / PUBLIC_OFF_MS.length) % PUBLIC_LASTS_MS.length] ?? 0
       this.#publicOff = { offMs, until: time.now + lastsMs }
     }
     const { offMs, until } = this.#publicOff
@@ -233,7 +253,8 @@ export class VirtualNetwork implements Network {
 
   #isOut(site: string, n: number): boolean {
     const { faults, time } = this.#options
-    if (faults.strikes('outage', site, n)) this.#outageUntil = time.now + faults.severity(...OUTAGE_MS)
+    if (faults.strikes('outage', site, n))
+      this.#outageUntil = time.now + faults.severity(...OUTAGE_MS)
     return faults.isOn && time.now < this.#outageUntil
   }
 
@@ -247,7 +268,8 @@ export class VirtualNetwork implements Network {
     if (site === 'cancelAllOrders' && faults.strikes('cancelLate', site, n)) {
       return { arrivesMs: faults.severity(lateMsMax * 0.3, lateMsMax * 0.5), isLate: true }
     }
-    if (!faults.strikes('requestLast', site, n)) return { arrivesMs: this.#latency(site, n), isLate: false }
+    if (!faults.strikes('requestLast', site, n))
+      return { arrivesMs: this.#latency(site, n), isLate: false }
     // The tolerance ends at half the longest delay.
     return { arrivesMs: this.#late(lateMsMax * 0.4, lateMsMax * 0.5), isLate: true }
   }
@@ -272,7 +294,8 @@ interface ReadRefusal {
 function refusalOf(kind: number): ReadRefusal['answer'] {
   const codes = ['40018', '40006', '40037']
   const code = codes[kind]
-  if (code === undefined) return (receivedAt) => readPage('orderFills', kind === 3 ? 401 : 403, receivedAt)
+  if (code === undefined)
+    return (receivedAt) => readPage('orderFills', kind === 3 ? 401 : 403, receivedAt)
   return (receivedAt) => toAnswer({ ok: false, code, message: 'refused' }, { receivedAt })
 }
 
@@ -316,7 +339,10 @@ function ambiguous(receivedAt: number): Answer<never> {
 }
 
 function refused(receivedAt: number): Answer<never> {
-  return toAnswer({ ok: false, code: '40017', message: 'Parameter verification failed' }, { receivedAt })
+  return toAnswer(
+    { ok: false, code: '40017', message: 'Parameter verification failed' },
+    { receivedAt },
+  )
 }
 
 function tooMany(receivedAt: number): Answer<never> {

@@ -80,7 +80,8 @@ const SCRIPTS: Readonly<Record<ScriptedStrategyOptions['kind'], (size: number) =
 function ladderOf(levelsMax: number): Script {
   return (view, random, decision) => {
     if (decision % 7 !== 0 && random.integer(4) > 0) return []
-    if (random.integer(15) === 0) return [random.integer(2) === 0 ? view.cancelAll() : view.quote([])]
+    if (random.integer(15) === 0)
+      return [random.integer(2) === 0 ? view.cancelAll() : view.quote([])]
     const levels: QuoteLevel[] = []
     const count = 1 + random.integer(levelsMax)
     const gap = 1 + random.integer(8)

@@ -29,7 +29,8 @@ const UNHEARD = { unheard: { of: [1, '2', null] } }
  * empty lists that are null, packed.
  */
 export function renderAnswer(site: EndpointName, answer: Answer<unknown>, draw: Draw): Bytes {
-  const times = answer.requestTime === undefined ? {} : { requestTime: asTime(answer.requestTime, draw) }
+  const times =
+    answer.requestTime === undefined ? {} : { requestTime: asTime(answer.requestTime, draw) }
   switch (answer.kind) {
     case 'accepted':
       return render(
@@ -45,7 +46,8 @@ export function renderAnswer(site: EndpointName, answer: Answer<unknown>, draw: 
     case 'unknown': {
       const { cause, status = 200, code, message: msg } = answer
       if (cause === 'timeout' || cause === 'connectionLost') return { kind: 'lost', cause }
-      if (cause === 'ambiguousCode') return render(status, { code, msg, ...times, data: null }, draw)
+      if (cause === 'ambiguousCode')
+        return render(status, { code, msg, ...times, data: null }, draw)
       return { kind: 'answered', status, body: Buffer.from(PAGE), contentEncoding: '' }
     }
     default:

@@ -83,7 +83,8 @@ export class WireCarrier implements Carrier {
       if (isHeard) return
       isHeard = true
       const bytes = renderAnswer(site, answer, (ways) => faults.delayMs(`wire/${site}`, 0, ways))
-      const happens = (): void => resolve(toOutcome(request, bytes, { sentAt, receivedAt: clock.now() }))
+      const happens = (): void =>
+        resolve(toOutcome(request, bytes, { sentAt, receivedAt: clock.now() }))
       if (isReading) wire.gate.enter(happens)
       else wire.gate.settle(happens)
     }

@@ -31,7 +31,9 @@ export function createWiredCalls(options: WiredCallsOptions): ExchangePort {
     timers: createTimers(options),
     limiter: {
       request: (endpoint, priority, onGranted) =>
-        wire.limiter.request(endpoint, priority, (grant) => wire.gate.settle(() => onGranted(grant))),
+        wire.limiter.request(endpoint, priority, (grant) =>
+          wire.gate.settle(() => onGranted(grant)),
+        ),
     },
     requestTimeoutMs: GRANT_MS,
     answerBytesMax: ANSWER_BYTES_MAX,
@@ -61,7 +63,11 @@ export function createWiredCalls(options: WiredCallsOptions): ExchangePort {
 }
 
 function credentials() {
-  return { apiKey: new Secret('key'), secret: new Secret('secret'), passphrase: new Secret('passphrase') }
+  return {
+    apiKey: new Secret('key'),
+    secret: new Secret('secret'),
+    passphrase: new Secret('passphrase'),
+  }
 }
 
 function createTimers({ wire: { time, gate } }: WiredCallsOptions): Timers {

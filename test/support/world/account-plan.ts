@@ -33,7 +33,14 @@ export function drawAccountPlan(part: (name: string) => Random): AccountPlan {
   const one = <Value>(name: string, values: readonly Value[]): Value | undefined =>
     values[part(name).integer(values.length)]
   const timeZone = one('timeZone', [undefined, ...ZONES])
-  const ordersPerMinute = one('ordersPerMinute', [undefined, undefined, undefined, undefined, 6, 25])
+  const ordersPerMinute = one('ordersPerMinute', [
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    6,
+    25,
+  ])
   const deniesSelfTrades = one('deniesSelfTrades', [undefined, undefined, undefined, true])
   const formerLoss = one('formerLoss', [undefined, undefined, undefined, 7])
   return {
@@ -87,7 +94,10 @@ export function formerNetOf({ formerLoss }: AccountPlan): number {
 /** The journal of an earlier run, in which a person has bought and sold {@link FORMER_SYMBOL}. */
 export function recordsOfFormer(
   { formerLoss }: AccountPlan,
-  { at, positionMode }: { readonly at: number; readonly positionMode: 'one_way_mode' | 'hedge_mode' },
+  {
+    at,
+    positionMode,
+  }: { readonly at: number; readonly positionMode: 'one_way_mode' | 'hedge_mode' },
 ): readonly JournalRecord[] {
   if (formerLoss === undefined) return []
   const fill = {

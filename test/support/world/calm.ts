@@ -32,7 +32,8 @@ export function passCalm(world: World): void {
 function isTrading({ plan, process, network, exchange, time }: World): boolean {
   // Whose the fills of another program are shows after a while.
   if (plan.apiTrader > 0 && process.engine && process.engine.book.orphans.size > 0) return false
-  if (!process.isAlive || process.engine?.isTrading !== true || time.now < network.lateUntil) return false
+  if (!process.isAlive || process.engine?.isTrading !== true || time.now < network.lateUntil)
+    return false
   return ![...exchange.truth.open].some(isForeign)
 }
 
@@ -70,7 +71,8 @@ class Troubles {
     const names = [...book.restrictions.values()].map(({ scope, mode }) => `${mode} ${scope}`)
     for (const symbol of book.cancels.keys()) names.push(`cancel ${symbol}`)
     for (const orders of book.open.values()) {
-      for (const { state, terms } of orders.values()) if (state !== 'live') names.push(terms.clientOid)
+      for (const { state, terms } of orders.values())
+        if (state !== 'live') names.push(terms.clientOid)
     }
     const denied = denialsOf(engine.denied)
     const isExplained = denied !== this.#denied

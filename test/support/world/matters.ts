@@ -55,7 +55,10 @@ const MATTERS: readonly Matter[] = [
   { faults: { readsRefused: 0.05, answerLost: 0.1, requestLost: 0.1 } },
 ]
 
-export function drawMatter<Plan extends MatterPlan>(part: (name: string) => Random, plan: Plan): Plan {
+export function drawMatter<Plan extends MatterPlan>(
+  part: (name: string) => Random,
+  plan: Plan,
+): Plan {
   const place = part('matter').integer(ONE_IN * MATTERS.length)
   const matter = MATTERS[place]
   if (matter === undefined) return plan

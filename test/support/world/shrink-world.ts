@@ -54,7 +54,11 @@ export function shrinkWorld({
   const first = inspectWorld(plan, extra)
   if (!first.violation) return undefined
   const { id } = first.violation
-  let best: Failing = { ...first, plan: { ...plan, script: [...first.script] }, violation: first.violation }
+  let best: Failing = {
+    ...first,
+    plan: { ...plan, script: [...first.script] },
+    violation: first.violation,
+  }
   let runs = 1
   const attempt = (candidate: WorldPlan): boolean => {
     if (runs >= runsMax) return false
@@ -102,13 +106,18 @@ function dropStrategies({ plan }: Failing, attempt: (plan: WorldPlan) => boolean
 
 function dropDecisions({ plan, spoken }: Failing, attempt: (plan: WorldPlan) => boolean): void {
   minimise(spoken, (kept) =>
-    attempt({ ...plan, strategies: plan.strategies.map((strategy) => withDecisions(strategy, kept)) }),
+    attempt({
+      ...plan,
+      strategies: plan.strategies.map((strategy) => withDecisions(strategy, kept)),
+    }),
   )
 }
 
 function withDecisions(strategy: StrategyPlan, kept: readonly SpokenDecision[]): StrategyPlan {
   const own = kept.filter(({ strategyId }) => strategyId === strategy.id)
-  const decisions = [...new Set(own.map(({ decision }) => decision))].sort((left, right) => left - right)
+  const decisions = [...new Set(own.map(({ decision }) => decision))].sort(
+    (left, right) => left - right,
+  )
   return { ...strategy, decisions }
 }
 
@@ -121,7 +130,11 @@ function withSymbols(plan: WorldPlan, symbols: readonly string[]): WorldPlan {
     ...strategy,
     symbols: strategy.symbols.filter((symbol) => symbols.includes(symbol)),
   }))
-  return { ...plan, symbols: [...symbols], strategies: strategies.filter((one) => one.symbols.length > 0) }
+  return {
+    ...plan,
+    symbols: [...symbols],
+    strategies: strategies.filter((one) => one.symbols.length > 0),
+  }
 }
 
 /** A fault that strikes at an earlier draw needs less to happen before it. */
@@ -145,7 +158,8 @@ function shorten({ plan, violation }: Failing, attempt: (plan: WorldPlan) => boo
   const jumpsMs = plan.jumps.reduce((sum, { burstMs, quietMs }) => sum + burstMs + quietMs, 0)
   const untilMs = Math.ceil((violation.at - START_AT - jumpsMs + SPARE_MS) / 1000) * 1000
   let { faultyMs } = plan
-  if (untilMs > 0 && untilMs < faultyMs && attempt({ ...plan, faultyMs: untilMs })) faultyMs = untilMs
+  if (untilMs > 0 && untilMs < faultyMs && attempt({ ...plan, faultyMs: untilMs }))
+    faultyMs = untilMs
   while (faultyMs >= 2 * SPARE_MS && attempt({ ...plan, faultyMs: faultyMs / 2 })) faultyMs /= 2
 }
 
@@ -175,7 +189,8 @@ function simplify({ plan }: Failing, attempt: (plan: WorldPlan) => boolean): voi
     change({ core })
   }
   for (const { id } of plan.strategies) {
-    for (let size = 1; size < sizeOf(best, id); size++) change({ strategies: withSize(best, id, size) })
+    for (let size = 1; size < sizeOf(best, id); size++)
+      change({ strategies: withSize(best, id, size) })
   }
 }
 

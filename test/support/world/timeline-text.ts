@@ -17,14 +17,18 @@ const ORDERS_SHOWN_MAX = 8
 
 /** How some kinds of a union are said, in lines; a kind that is not named is not said. */
 type Describers<Union extends { readonly kind: string }> = {
-  readonly [Kind in Union['kind']]?: (one: Extract<Union, { readonly kind: Kind }>) => readonly string[]
+  readonly [Kind in Union['kind']]?: (
+    one: Extract<Union, { readonly kind: Kind }>,
+  ) => readonly string[]
 }
 
 function describe<Union extends { readonly kind: string }>(
   describers: Describers<Union>,
   one: Union,
 ): readonly string[] | undefined {
-  const describer = describers[one.kind as Union['kind']] as ((one: Union) => readonly string[]) | undefined
+  const describer = describers[one.kind as Union['kind']] as
+    | ((one: Union) => readonly string[])
+    | undefined
   return describer?.(one)
 }
 
@@ -38,7 +42,9 @@ const EVENTS: Describers<EngineEvent> = {
     intents.length === 0 ? [] : [`${strategyId} wants ${intents.map(describeIntent).join(', ')}`],
   decisionFailed: ({ strategyId, reason }) => [`${strategyId} fails: ${reason}`],
   batchAnswered: ({ batchId, answer }) => [`◄── batch ${batchId}: ${describeAnswer(answer)}`],
-  cancelAnswered: ({ cancelId, answer }) => [`◄── cancel-all ${cancelId}: ${describeAnswer(answer)}`],
+  cancelAnswered: ({ cancelId, answer }) => [
+    `◄── cancel-all ${cancelId}: ${describeAnswer(answer)}`,
+  ],
   readFailed: ({ what, reason }) => [`◄── ${what}: ${reason}`],
   commanded: ({ command }) => [`operator: ${JSON.stringify(command)}`],
 }
@@ -64,7 +70,8 @@ export function describeEffect(effect: Effect): readonly string[] {
 }
 
 const EFFECTS: Describers<Effect> = {
-  record: ({ record }) => describe<JournalRecord>(RECORDS, record) ?? [`record: ${listFacts(record)}`],
+  record: ({ record }) =>
+    describe<JournalRecord>(RECORDS, record) ?? [`record: ${listFacts(record)}`],
   sendBatch: ({ batch }) => describeBatch(JSON.parse(batch.body) as BatchPlaceRequest),
   sendCancelAll: ({ cancelId, body }) => [
     `cancel-all ${cancelId} ${(JSON.parse(body) as CancelAllRequest).symbol ?? ''} ──►`,
@@ -75,14 +82,17 @@ const EFFECTS: Describers<Effect> = {
 
 /** What strategies remember and what time does is left out. */
 const RECORDS: Describers<JournalRecord> = {
-  send: ({ batchId, orders, again }) => [`record: batch ${batchId} of ${orders.length + again.length}`],
+  send: ({ batchId, orders, again }) => [
+    `record: batch ${batchId} of ${orders.length + again.length}`,
+  ],
   outcome: ({ items }) =>
     items.map(({ clientOid, outcome, code }) =>
       `record: ${shorten(clientOid)} ${outcome} ${code ?? ''}`.trimEnd(),
     ),
   fills: ({ fills }) =>
     fills.map(
-      ({ side, lots, ticks, orderId }) => `record: fill ${side} ${lots} @ ${ticks} of …${orderId.slice(-6)}`,
+      ({ side, lots, ticks, orderId }) =>
+        `record: fill ${side} ${lots} @ ${ticks} of …${orderId.slice(-6)}`,
     ),
   settle: ({ orders }) =>
     orders.map(({ clientOid, state, reason, replacement }) => {
@@ -111,7 +121,11 @@ function listFacts(facts: object): string {
 function describeBatch({ symbol, orderList }: BatchPlaceRequest): readonly string[] {
   const shown = orderList.slice(0, ORDERS_SHOWN_MAX).map((item) => `   ${describeItem(item)}`)
   const rest = orderList.length - shown.length
-  return [`sends ${orderList.length} of ${symbol}`, ...shown, ...(rest > 0 ? [`   and ${rest} more`] : [])]
+  return [
+    `sends ${orderList.length} of ${symbol}`,
+    ...shown,
+    ...(rest > 0 ? [`   and ${rest} more`] : []),
+  ]
 }
 
 function describeItem({
@@ -123,7 +137,9 @@ function describeItem({
   price,
   force,
 }: BatchPlaceItem): string {
-  const way = [side, tradeSide, reduceOnly === 'YES' ? 'reduce-only' : undefined].filter(Boolean).join(' ')
+  const way = [side, tradeSide, reduceOnly === 'YES' ? 'reduce-only' : undefined]
+    .filter(Boolean)
+    .join(' ')
   return `${shorten(clientOid ?? '')} ${way} ${size} @ ${price ?? 'market'} ${force ?? ''}`.trimEnd()
 }
 
@@ -133,7 +149,8 @@ export function describeReply(site: string, reply: Reply<unknown>): readonly str
   if (site !== 'batchPlaceOrder' && site !== 'cancelAllOrders') return []
   const { successList, failureList } = reply.data as BatchResult
   const failed = failureList.map(
-    ({ clientOid, errorCode, errorMsg }) => `   ${shorten(clientOid ?? '')} ${errorCode} ${errorMsg}`,
+    ({ clientOid, errorCode, errorMsg }) =>
+      `   ${shorten(clientOid ?? '')} ${errorCode} ${errorMsg}`,
   )
   return [`${site}: ${successList.length} succeeded, ${failureList.length} failed`, ...failed]
 }
@@ -142,7 +159,8 @@ export function describeReply(site: string, reply: Reply<unknown>): readonly str
 export function describeOrder(order: TrueOrder, before: TrueOrder | undefined): string {
   const { clientOid, direction, lots, filledLots, status, cancelReason } = order
   const name = shorten(clientOid)
-  if (filledLots > (before?.filledLots ?? 0)) return `${name} ${direction} filled ${filledLots} of ${lots}`
+  if (filledLots > (before?.filledLots ?? 0))
+    return `${name} ${direction} filled ${filledLots} of ${lots}`
   if (!before) return `${name} ${direction} ${lots} is ${status}`
   return `${name} is ${status}${cancelReason === undefined ? '' : `: ${cancelReason}`}`
 }

@@ -1,7 +1,10 @@
 import { ACCOUNT } from '../../../src/domain/trading-mode.ts'
 import { killOf, restrictionOf } from '../../../src/engine/book/book.ts'
 import { Failure } from '../../../src/lib/failure.ts'
-import { VirtualAccount, type VirtualAccountOptions } from '../../../src/backtest/virtual-account.ts'
+import {
+  VirtualAccount,
+  type VirtualAccountOptions,
+} from '../../../src/backtest/virtual-account.ts'
 import { type VirtualPolling } from '../../../src/backtest/virtual-pollers.ts'
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { type Gate } from '../../../src/backtest/virtual-wire.ts'
@@ -169,7 +172,8 @@ export class VirtualProcess {
     })
     const run: Run = {
       machine: this.#machine,
-      ...{ hasNote, lease },
+      hasNote,
+      lease,
       faults,
       batches: new Map(),
       account: new VirtualAccount({
@@ -238,7 +242,8 @@ export class VirtualProcess {
     const run = this.#run
     if (!run || run.isOver) return
     // As in the daemon, commands wait until the clock is measured; the operator of the worlds writes again.
-    const isEarly = event.kind === 'commanded' && event.command.kind !== 'kill' && !run.account.hasBegun
+    const isEarly =
+      event.kind === 'commanded' && event.command.kind !== 'kill' && !run.account.hasBegun
     if (isEarly) return
     run.account.dispatch(event)
   }
@@ -265,12 +270,29 @@ export class VirtualProcess {
       settle: (happens) => (run().isRetreating ? happens() : faults.enter(happens)),
     }
     return {
-      ...{ time, exchange, network, polling, pageFills, journal: disk },
+      time,
+      exchange,
+      network,
+      polling,
+      pageFills,
+      journal: disk,
       createCalls: this.#options.promises && this.#createWiredCalls(this.#options.promises),
-      ...(lease && this.#leases?.around(lease, { disk, isPassedOver: () => run() !== this.#run })),
+      ...(lease &&
+        this.#leases?.around(lease, {
+          disk,
+          isPassedOver: () => run() !== this.#run,
+        })),
       clock: this.machineClock,
       hasPreviousRun: true,
-      strategies: new Map([...strategies].map(([id, strategy]) => [id, { strategy, params: {} }])),
+      strategies: new Map(
+        [...strategies].map(([id, strategy]) => [
+          id,
+          {
+            strategy,
+            params: {},
+          },
+        ]),
+      ),
       surroundings: {
         gate,
         interruptions: faults,
@@ -288,7 +310,9 @@ export class VirtualProcess {
     }
   }
 
-  #createWiredCalls({ noteBroken: onBroken }: SettledPromises): VirtualAccountOptions['createCalls'] {
+  #createWiredCalls({
+    noteBroken: onBroken,
+  }: SettledPromises): VirtualAccountOptions['createCalls'] {
     const { faults, settings } = this.#options
     return (options) => createWiredCalls({ ...options, settings, faults, onBroken })
   }
@@ -315,7 +339,8 @@ export class VirtualProcess {
         for (const watcher of this.#watchersOf(run)) watcher.onWrite?.(batch, clock.now())
       },
       cancelAll: (body) => {
-        if (run.isRetreating) for (const watcher of this.#watchersOf(run)) watcher.onRetreatCancel?.(body)
+        if (run.isRetreating)
+          for (const watcher of this.#watchersOf(run)) watcher.onRetreatCancel?.(body)
       },
     })
   }
@@ -398,7 +423,8 @@ export class VirtualProcess {
       onEnd: (end) => {
         if (run === this.#run) this.isRetreating = false
         // What has lost its lease on the way has proved nothing, and may not.
-        for (const watcher of this.#watchersOf(run)) watcher.onRetreated?.(isBarred() ? 'left' : end)
+        for (const watcher of this.#watchersOf(run))
+          watcher.onRetreated?.(isBarred() ? 'left' : end)
         this.#die(run)
       },
     }).start()
@@ -415,7 +441,8 @@ export class VirtualProcess {
 
   #end(run: Run, clean: boolean): void {
     if (run.lease?.write() === false) return this.#die(run)
-    if (run !== this.#run) return this.#leases?.sayStray('one that was passed over has written its end')
+    if (run !== this.#run)
+      return this.#leases?.sayStray('one that was passed over has written its end')
     this.#disk.close(run.account.engine.book)
     run.isOver = true
     run.account.end()
@@ -431,9 +458,9 @@ export class VirtualProcess {
 
   #holdLease(taken: LeaseAsked, run: () => Run): VirtualLease | undefined {
     return this.#leases?.hold({
-      ...{ taken, clock: this.machineClock },
+      taken,
+      clock: this.machineClock,
       enter: (happens) => (run().isRetreating ? happens() : run().faults.enter(happens)),
-      // A retreat asks by itself.
       onLost: () => {
         if (!run().isRetreating) this.#die(run())
       },

@@ -83,7 +83,12 @@ const TERMINATED_UNTIL_MS = 15_000
 const STOP_POLICIES: readonly StopPolicy[] = ['leave', 'cancel', 'flatten']
 
 /** What is lost in a world is little, and it lasts for seconds. */
-const FIGURES = { toleranceRatio: 0.005, toleranceMin: 0.05, disputeMsMax: 2000, indexBandRatio: 0.05 }
+const FIGURES = {
+  toleranceRatio: 0.005,
+  toleranceMin: 0.05,
+  disputeMsMax: 2000,
+  indexBandRatio: 0.05,
+}
 
 export interface WorldReport {
   readonly seed: string
@@ -326,7 +331,10 @@ function stop({ time, process, facts, violations }: World, policy: StopPolicy): 
   facts.isLastStop = true
   facts.stoppedClean = undefined
   process.stop(policy)
-  time.runUntil(time.now + STOP_MS_MAX, () => facts.stoppedClean !== undefined || violations.length > 0)
+  time.runUntil(
+    time.now + STOP_MS_MAX,
+    () => facts.stoppedClean !== undefined || violations.length > 0,
+  )
 }
 
 /** At every moment of a grid something may happen to the process and its machine, aimed at one of its next effects. */
@@ -381,7 +389,9 @@ function commandByHand(
   const order = { scope: scopes[drawn >> 1] ?? ACCOUNT, reason: 'drill', by: 'world' }
   const mode = drawn % 2 === 0 ? 'reducing' : 'halted'
   const command: EngineCommand =
-    fault === 'flattenedByHand' ? { kind: 'flatten', ...order } : { kind: 'restrict', mode, ...order }
+    fault === 'flattenedByHand'
+      ? { kind: 'flatten', ...order }
+      : { kind: 'restrict', mode, ...order }
   process.dispatch({ kind: 'commanded', command })
 }
 
@@ -390,7 +400,13 @@ function adoptByHand({ process, plan, faults }: Pick<World, 'process' | 'plan' |
   const drawn = faults.severity(0, plan.symbols.length * plan.strategies.length)
   const symbol = plan.symbols[drawn % plan.symbols.length] ?? ''
   const { id } = plan.strategies[Math.floor(drawn / plan.symbols.length)] ?? { id: '' }
-  const command = { kind: 'adopt', symbol, strategyId: id, reason: 'looked at', by: 'world' } as const
+  const command = {
+    kind: 'adopt',
+    symbol,
+    strategyId: id,
+    reason: 'looked at',
+    by: 'world',
+  } as const
   process.dispatch({ kind: 'commanded', command })
 }
 
@@ -442,11 +458,15 @@ function restarter(world: World, faults: VirtualFaults): ProcessWatcher {
       }
       if (batch >= 0 && faults.strikes('asleep', 'sendBatch')) fallAsleep(world, batch)
       hangAtCall(world, effects)
-      const halt = effects.findIndex((effect) => effect.kind === 'record' && isHaltRecord(effect.record))
+      const halt = effects.findIndex(
+        (effect) => effect.kind === 'record' && isHaltRecord(effect.record),
+      )
       if (halt >= 0 && faults.strikes('deathAtHalt', 'halt')) {
         process.dieAfter(halt + faults.severity(-1, RECORD_EFFECTS_MAX))
       }
-      const doubt = effects.findIndex((effect) => effect.kind === 'record' && isDoubtRecord(effect.record))
+      const doubt = effects.findIndex(
+        (effect) => effect.kind === 'record' && isDoubtRecord(effect.record),
+      )
       if (doubt >= 0 && faults.strikes('deathAtDoubt', 'doubt')) {
         process.dieAfter(doubt + faults.severity(-1, RECORD_EFFECTS_MAX))
       }
@@ -476,7 +496,10 @@ function operate(world: World, faults: VirtualFaults): ProcessWatcher {
       if (leaving && faults.strikes('killedAtSend', 'sendBatch')) facts.killedAt ??= time.now
       if (leaving && faults.strikes('restrictedAtSend', 'sendBatch')) {
         const order = { scope: leaving.batch.symbol, reason: 'drill', by: 'world' }
-        process.dispatch({ kind: 'commanded', command: { kind: 'restrict', mode: 'reducing', ...order } })
+        process.dispatch({
+          kind: 'commanded',
+          command: { kind: 'restrict', mode: 'reducing', ...order },
+        })
       }
     },
     onKillState: (state) => {
@@ -530,7 +553,8 @@ function noteFacts(world: World): ProcessWatcher {
   const held = new Map<string, { scope: string; mode: TradingMode; reason: string }>()
   const noteKept = (record: JournalRecord): void => {
     if (record.kind === 'fills') for (const fill of record.fills) facts.booked.add(fillKey(fill))
-    if (record.kind === 'foreign') for (const orderId of record.orderIds) facts.disowned.add(orderId)
+    if (record.kind === 'foreign')
+      for (const orderId of record.orderIds) facts.disowned.add(orderId)
     for (const { strategyId, key } of keysUsedBy(record)) facts.placed.add(pairKey(strategyId, key))
   }
   return {
@@ -555,10 +579,12 @@ function noteFacts(world: World): ProcessWatcher {
           const isNamed = record.code === undefined || key === pairKey(scope, record.code)
           if (scope === record.scope && isNamed) held.delete(key)
         }
-        if (![...held.values()].some(({ scope }) => scope === record.scope)) facts.halted.delete(record.scope)
+        if (![...held.values()].some(({ scope }) => scope === record.scope))
+          facts.halted.delete(record.scope)
       }
       if (record.kind === 'send')
-        for (const { clientOid, strategyId } of record.orders) facts.strategyOf.set(clientOid, strategyId)
+        for (const { clientOid, strategyId } of record.orders)
+          facts.strategyOf.set(clientOid, strategyId)
     },
     onStopped: (clean) => {
       facts.stoppedClean = clean
@@ -584,7 +610,11 @@ function toMarginSettings({
   return {
     liquidation: { rules: ofAll(rules), ...(liquidation && { steps: STEPS }) },
     ...(survives && {
-      survives: { moves: ofAll(survives.move), jointMoves: ofAll(survives.joint), isGap: survives.isGap },
+      survives: {
+        moves: ofAll(survives.move),
+        jointMoves: ofAll(survives.joint),
+        isGap: survives.isGap,
+      },
     }),
   }
 }

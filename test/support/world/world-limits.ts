@@ -51,12 +51,18 @@ export function limitsOf({
     : isTight
       ? TIGHT
       : WIDE
-  const limits = new Map<Scope, LossLimits>([[ACCOUNT, { daily, ...(isLimitedByEquity && { drawdown }) }]])
+  const limits = new Map<Scope, LossLimits>([
+    [ACCOUNT, { daily, ...(isLimitedByEquity && { drawdown }) }],
+  ])
   for (const { id } of strategies) limits.set(strategyScope(id), ofStrategy)
   const losses: LossSettings = { timeZone, coolDownMs: 0, limits }
   return {
     account: { ...ofAccount, ...(isLimitedByEquity && { leverageMax: 3, identicalPerMinute: 40 }) },
-    strategy: { ...byValue, rejectionsPerMinute, ...(isLimitedByEquity && { identicalPerMinute: 25 }) },
+    strategy: {
+      ...byValue,
+      rejectionsPerMinute,
+      ...(isLimitedByEquity && { identicalPerMinute: 25 }),
+    },
     losses: { losses, capital: CAPITAL },
   }
 }

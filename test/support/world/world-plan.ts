@@ -5,7 +5,12 @@ import { FAULTS, type FaultKind, type FaultRates } from '../faults/virtual-fault
 import { outagePlan } from '../faults/outages.ts'
 import { QUIET_WAYS } from '../months/quiet.ts'
 import { STRATEGY_KINDS } from '../virtual/virtual-strategies.ts'
-import { accountPlanFields, drawAccountPlan, drawProductCancels, MANY_SYMBOLS } from './account-plan.ts'
+import {
+  accountPlanFields,
+  drawAccountPlan,
+  drawProductCancels,
+  MANY_SYMBOLS,
+} from './account-plan.ts'
 import { drawMatter } from './matters.ts'
 
 const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[]
@@ -152,7 +157,11 @@ export function planWorld(seed: string): WorldPlan {
   // Each part has a stream of its own: a part that is added leaves the others as they were.
   const part = (name: string): Random => createRandom(`${seed}/plan/${name}`)
   const symbols = drawSymbols(part)
-  const idempotency = pick(part('idempotency'), ['replay', 'duplicateError', 'pendingOnly'] as const)
+  const idempotency = pick(part('idempotency'), [
+    'replay',
+    'duplicateError',
+    'pendingOnly',
+  ] as const)
   const isSkewed = part('isSkewed').integer(3) === 0
   const drawn = drawProductCancels(part, {
     seed,
@@ -204,7 +213,9 @@ export function planWorld(seed: string): WorldPlan {
 export function drawSurvival(random: Random): Pick<WorldPlan, 'survives'> {
   if (random.integer(4) > 0) return {}
   const move = pick(random, [0.3, 0.6, 0.9])
-  return { survives: { move, joint: pick(random, [move, move / 2]), isGap: random.integer(2) === 0 } }
+  return {
+    survives: { move, joint: pick(random, [move, move / 2]), isGap: random.integer(2) === 0 },
+  }
 }
 
 /** Most worlds have one instrument and are quick; some have enough of them to want one cancel-all for all. */
@@ -214,13 +225,24 @@ function drawSymbols(part: (name: string) => Random): string[] {
 }
 
 /** How large each kind of strategy may be. */
-const SIZES_MAX: Readonly<Record<StrategyPlan['kind'], number>> = { ladder: 8, targeter: 6, placer: 5 }
+const SIZES_MAX: Readonly<Record<StrategyPlan['kind'], number>> = {
+  ladder: 8,
+  targeter: 6,
+  placer: 5,
+}
 
 /** Longer than most worlds last: what is wanted is owed then, and nothing else is wanted before it is done. */
 const STEADY_EVERY = 200
-const STEADY_ONE_IN: Readonly<Record<StrategyPlan['kind'], number>> = { ladder: 5, targeter: 3, placer: 16 }
+const STEADY_ONE_IN: Readonly<Record<StrategyPlan['kind'], number>> = {
+  ladder: 5,
+  targeter: 3,
+  placer: 16,
+}
 
-function planStrategies(part: (name: string) => Random, symbols: readonly string[]): StrategyPlan[] {
+function planStrategies(
+  part: (name: string) => Random,
+  symbols: readonly string[],
+): StrategyPlan[] {
   const random = part('strategies')
   return Array.from({ length: 1 + random.integer(3) }, (_, index) => {
     const kind = pick(random, STRATEGY_KINDS)

@@ -51,7 +51,10 @@ export interface World {
     /** By clientOid, whose order it is. */
     readonly strategyOf: Map<string, string>
     /** By scope: what is halted, as the journal has it, and since when (Unix ms, exchange clock). */
-    readonly halted: Map<string, { readonly mode: TradingMode; readonly reason: string; readonly at: number }>
+    readonly halted: Map<
+      string,
+      { readonly mode: TradingMode; readonly reason: string; readonly at: number }
+    >
     /** Fills of others on whose account an instrument was halted, by `fillKey`. */
     readonly answered: Set<string>
     /** The fills of the process's journal, those that its book has forgotten too, by `fillKey`. */

@@ -74,11 +74,9 @@ export class LiveLocks {
 
   async #connect(): Promise<void> {
     const client = new pg.Client({
-      ...{
-        connectionString: this.#connectionString,
-        connectionTimeoutMillis: CONNECT_MS_MAX,
-        keepAlive: true,
-      },
+      connectionString: this.#connectionString,
+      connectionTimeoutMillis: CONNECT_MS_MAX,
+      keepAlive: true,
       application_name: 'intentd sweep worker',
     })
     // What fails is heard of where it is asked, and a connection that is lost by its end.

@@ -18,7 +18,10 @@ export class Outage {
   }
 
   /** @returns undefined where it was stopped before it succeeded */
-  async persist<Result>(stop: AbortSignal, ask: () => Promise<Result>): Promise<Result | undefined> {
+  async persist<Result>(
+    stop: AbortSignal,
+    ask: () => Promise<Result>,
+  ): Promise<Result | undefined> {
     while (!stop.aborted) {
       try {
         const result = await ask()
@@ -42,7 +45,11 @@ export class Outage {
 }
 
 /** Ends sooner where one of them says so. */
-export function pause(timers: Timers, ms: number, ...signals: readonly AbortSignal[]): Promise<void> {
+export function pause(
+  timers: Timers,
+  ms: number,
+  ...signals: readonly AbortSignal[]
+): Promise<void> {
   if (signals.some(({ aborted }) => aborted)) return Promise.resolve()
   return new Promise((resolve) => {
     const end = (): void => {

@@ -5,7 +5,13 @@ import { systemTimers, type Timers } from '../../../lib/timers.ts'
 import { nameTrial, type Trial, type TrialOutcome } from '../../../sweep/trial.ts'
 import type { TrialRound, TrialRunner } from '../trial-runner.ts'
 import { Outage, pause } from './outage.ts'
-import { nameQueue, type QueuedState, TrialQueue, type TrialRequest, TRIES_MAX } from './trial-queue.ts'
+import {
+  nameQueue,
+  type QueuedState,
+  TrialQueue,
+  type TrialRequest,
+  TRIES_MAX,
+} from './trial-queue.ts'
 import { writeAside } from '../../process/write-out.ts'
 
 /** So many of a round are in the queue at a time: each look asks for all of them. */
@@ -163,15 +169,24 @@ export class QueuedTrials implements TrialRunner {
     const { config, options, periodMs } = orderOf(trial)
     const { name, recipe, param, limitMs } = this.#sweep
     const { market, feed, set, model, ...rest } = options
-    const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
+    const given = Object.fromEntries(
+      Object.entries(rest).filter(([, value]) => value !== undefined),
+    )
     return {
-      ...{ format: 1, name, recipe, periodMs, limitMs, param: [...param] },
+      format: 1,
+      name,
+      recipe,
+      periodMs,
+      limitMs,
+      param: [...param],
       ...(config === undefined ? {} : { config }),
       options: {
         ...given,
         ...(model === undefined || model === 'all' ? {} : { model }),
         ...(feed && { feed: [...feed] }),
-        ...{ market: [...market], set: [...set], param: [...options.param] },
+        market: [...market],
+        set: [...set],
+        param: [...options.param],
       },
     }
   }

@@ -31,7 +31,10 @@ export interface WorkerOptions {
 }
 
 /** `intentd sweep worker`: computes trials of whatever sweep, until a signal ends it. */
-export async function runWorker({ queue: url, threads }: WorkerOptions, version: string): Promise<void> {
+export async function runWorker(
+  { queue: url, threads }: WorkerOptions,
+  version: string,
+): Promise<void> {
   const say = (text: string): void => writeAside(`${text}\n`)
   const holder = `${hostname()}:${process.pid}`
   const id = `worker ${holder}`
@@ -167,13 +170,18 @@ export class SweepWorker {
     if ('unreadable' in request) return Promise.resolve({ refused: request.unreadable })
     const { version, say, compute } = this.#options
     const { name, config, options, periodMs, limitMs, recipe, param } = request
-    if (!this.#greeted.has(queue) && !this.#refused.has(queue)) say(`${name} (${queue}): takes its trials`)
+    if (!this.#greeted.has(queue) && !this.#refused.has(queue))
+      say(`${name} (${queue}): takes its trials`)
     this.#greeted.add(queue)
     return compute({ config, options, version, periodMs, sweep: { recipe, param } }, limitMs, stop)
   }
 
   /** Kept until the server takes it. */
-  async #settle(taken: TakenTrial, outcome: Exclude<TrialAnswer, { refused: string }>, stop: AbortSignal) {
+  async #settle(
+    taken: TakenTrial,
+    outcome: Exclude<TrialAnswer, { refused: string }>,
+    stop: AbortSignal,
+  ) {
     const isSettled = await this.#outage.persist(stop, async () => {
       await this.#options.queue.settle(taken, outcome)
       return true
@@ -186,7 +194,9 @@ export class SweepWorker {
     if (this.#refused.has(queue)) return
     this.#refused.add(queue)
     const name = 'name' in request ? `${request.name} (${queue})` : queue
-    this.#options.say(`${name}: its trials are left to others, until this worker is started again: ${why}`)
+    this.#options.say(
+      `${name}: its trials are left to others, until this worker is started again: ${why}`,
+    )
   }
 
   /** Where that fails it is missed: by its lock at once, or by its heartbeats. */
@@ -205,14 +215,17 @@ export class SweepWorker {
 
   /** Nothing waits for it, and it is said once where it fails. */
   async #show(): Promise<void> {
-    const names = [...this.#running.keys()].map(({ request }) => ('name' in request ? request.name : '?'))
+    const names = [...this.#running.keys()].map(({ request }) =>
+      'name' in request ? request.name : '?',
+    )
     const sweep = [...new Set(names)].join(', ')
     const computes = `${names.length} of ${this.#options.threads}`
     try {
       await this.#options.show({ ...(sweep !== '' && { sweep }), computes, computed: this.done })
       this.#isShown = true
     } catch (error) {
-      if (this.#isShown) this.#options.say(`fleet status does not show this worker: ${messageOf(error)}`)
+      if (this.#isShown)
+        this.#options.say(`fleet status does not show this worker: ${messageOf(error)}`)
       this.#isShown = false
     }
   }

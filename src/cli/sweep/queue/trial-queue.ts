@@ -4,7 +4,11 @@ import { FILL_MODELS } from '../../../simulator/matching/fill-model.ts'
 import type { TrialOutcome } from '../../../sweep/trial.ts'
 import type { Secret } from '../../../lib/secret.ts'
 import { Failure, messageOf } from '../../../lib/failure.ts'
-import { Connection, type PostgresPlace, withPassword } from '../../../journal/postgres/connection.ts'
+import {
+  Connection,
+  type PostgresPlace,
+  withPassword,
+} from '../../../journal/postgres/connection.ts'
 import { COUNT_CONNECTED } from '../../../journal/postgres/fleet-member.ts'
 import { assertServerVersion } from '../../../journal/postgres/server-tables.ts'
 import { CONNECT_MS_MAX, LiveLocks } from './live-locks.ts'
@@ -96,15 +100,24 @@ export class TrialQueue {
    * @param worker Its id among the members of the database; undefined where nothing is computed.
    * @throws Failure SWEEP_QUEUE_UNREACHABLE, JOURNAL_SERVER_OLD
    */
-  static async open(url: string, password: Secret | undefined, worker?: string): Promise<TrialQueue> {
+  static async open(
+    url: string,
+    password: Secret | undefined,
+    worker?: string,
+  ): Promise<TrialQueue> {
     const place = { url, password, schema: '' }
     await assertServer(place)
     const { PgBoss: Boss } = await import('pg-boss')
     const connectionString = withPassword(place)
     const boss = new Boss({
-      ...{ connectionString, schema: SCHEMA, application_name: 'intentd sweep', max: CONNECTIONS_MAX },
-      ...{ connectionTimeoutMillis: CONNECT_MS_MAX, schedule: false },
-      ...{ superviseIntervalSeconds: SUPERVISE_SECONDS, monitorIntervalSeconds: SUPERVISE_SECONDS },
+      connectionString,
+      schema: SCHEMA,
+      application_name: 'intentd sweep',
+      max: CONNECTIONS_MAX,
+      connectionTimeoutMillis: CONNECT_MS_MAX,
+      schedule: false,
+      superviseIntervalSeconds: SUPERVISE_SECONDS,
+      monitorIntervalSeconds: SUPERVISE_SECONDS,
     })
     // What is asked fails by itself, and is asked again.
     boss.on('error', () => undefined)
@@ -128,12 +141,12 @@ export class TrialQueue {
   /** Of a sweep. Many may ask for the same. */
   async openQueue(name: string): Promise<void> {
     await this.#boss.createQueue(name, {
-      ...{ retryLimit: TRIES_MAX - 1, retryDelay: 0, heartbeatSeconds: HEARTBEAT_SECONDS },
-      ...{
-        expireInSeconds: EXPIRE_SECONDS,
-        deleteAfterSeconds: KEPT_SECONDS,
-        retentionSeconds: KEPT_SECONDS,
-      },
+      retryLimit: TRIES_MAX - 1,
+      retryDelay: 0,
+      heartbeatSeconds: HEARTBEAT_SECONDS,
+      expireInSeconds: EXPIRE_SECONDS,
+      deleteAfterSeconds: KEPT_SECONDS,
+      retentionSeconds: KEPT_SECONDS,
     })
   }
 
@@ -150,7 +163,10 @@ export class TrialQueue {
   /** One that is there already stays as it is. */
   async put(queue: string, trials: ReadonlyMap<string, TrialRequest>): Promise<void> {
     if (trials.size === 0) return
-    const jobs = [...trials].map(([id, request]) => ({ id, data: { request: JSON.stringify(request) } }))
+    const jobs = [...trials].map(([id, request]) => ({
+      id,
+      data: { request: JSON.stringify(request) },
+    }))
     await this.#boss.insert(queue, jobs)
   }
 
@@ -186,7 +202,10 @@ export class TrialQueue {
       [refused],
     )
     for (const { name } of queues) {
-      const [job] = await this.#boss.fetch<unknown>(String(name), { includeMetadata: true, batchSize: 1 })
+      const [job] = await this.#boss.fetch<unknown>(String(name), {
+        includeMetadata: true,
+        batchSize: 1,
+      })
       if (job === undefined) continue
       this.#locks.hold(job.id)
       return toTaken(String(name), job)
@@ -199,7 +218,9 @@ export class TrialQueue {
     const lost: TakenTrial[] = []
     for (const one of taken) {
       // Its types leave out what it answers.
-      const answer = (await this.#boss.touch(one.queue, attemptOf(one))) as { readonly affected: number }
+      const answer = (await this.#boss.touch(one.queue, attemptOf(one))) as {
+        readonly affected: number
+      }
       if (answer.affected === 0) lost.push(one)
     }
     return lost
@@ -241,13 +262,16 @@ export class TrialQueue {
       throw error
     }
     const seen = rows.map((row) => ({
-      ...{ queue: String(row['name']), id: String(row['id']), retryCount: Number(row['retry_count']) },
+      queue: String(row['name']),
+      id: String(row['id']),
+      retryCount: Number(row['retry_count']),
     }))
     const nameOf = ({ id, retryCount }: { id: string; retryCount: number }) => `${id} ${retryCount}`
     const lost = seen.filter((one) => this.#unheld.has(nameOf(one)))
     this.#unheld.clear()
     for (const one of seen) this.#unheld.add(nameOf(one))
-    for (const one of lost) await this.#boss.fail(one.queue, attemptOf(one), { message: 'worker lost' })
+    for (const one of lost)
+      await this.#boss.fail(one.queue, attemptOf(one), { message: 'worker lost' })
     await this.query(PREFER_LOST)
     return lost.length
   }

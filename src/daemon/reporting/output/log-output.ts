@@ -30,7 +30,9 @@ export class LogOutput {
     this.#stream = descriptor === 1 ? process.stdout : process.stderr
     this.#onMissing = onMissing
     // Node makes a terminal wait (Ctrl-S), and has no public function against it.
-    const { _handle: handle } = this.#stream as { _handle?: { setBlocking?: (isBlocking: boolean) => void } }
+    const { _handle: handle } = this.#stream as {
+      _handle?: { setBlocking?: (isBlocking: boolean) => void }
+    }
     handle?.setBlocking?.(false)
     this.#stream.on('drain', () => this.#sayMissing())
     this.#stream.on('error', () => {

@@ -80,7 +80,8 @@ export function toTerminalLine(
   const fields = rankFields(event, logged, directory)
   const headWidth = [time, level, event].filter((part) => part !== '').join(' ').length
   const isShort = (level === '' || level === 'DEBUG') && ROUTINE.test(event)
-  if (!isShort) return { time, level, event, rows: wrapFields(fields, headWidth, columns), isCut: false }
+  if (!isShort)
+    return { time, level, event, rows: wrapFields(fields, headWidth, columns), isCut: false }
   const fitting = countFitting(fields, headWidth, columns)
   const isCut = fields.slice(fitting).some(({ rank }) => rank < LAST_RANK)
   return { time, level, event, rows: [fields.slice(0, fitting)], isCut }
@@ -121,7 +122,10 @@ function rankFields(
         value: key === 'restrictions' ? toHeld(value, logged['time']) : toWords(value, directory),
         rank: rankOf(key, index, event),
       }))
-      .filter(({ key, value }) => !((key === 'profit' || COUNTING.test(event)) && /^(?:0|none)$/.test(value)))
+      .filter(
+        ({ key, value }) =>
+          !((key === 'profit' || COUNTING.test(event)) && /^(?:0|none)$/.test(value)),
+      )
       .toSorted((one, other) => one.rank - other.rank)
       // The state of an order or a strategy; a path or a flag has its name.
       .map(({ key, value, rank }, index, { length }) => ({
@@ -203,7 +207,9 @@ function toWords(value: unknown, directory: string): string {
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(inner).join(', ')
   if (typeof value !== 'object' || value === null) return fromHere(String(value), directory)
   const entries = Object.entries(value)
-  return entries.length === 0 ? 'none' : entries.map(([key, one]) => `${key} ${inner(one)}`).join(', ')
+  return entries.length === 0
+    ? 'none'
+    : entries.map(([key, one]) => `${key} ${inner(one)}`).join(', ')
 }
 
 /** `BTCUSDT halted (odd prices; since 20:08)`, with the day where it is another one; words are left as they are. */

@@ -14,7 +14,10 @@ export interface Terminal {
 }
 
 /** Log lines for people, as wide as the terminal. What prints them is read only where there is one. */
-export function openTerminal(destination: Writable, { colour, columns }: Terminal): DestinationStream {
+export function openTerminal(
+  destination: Writable,
+  { colour, columns }: Terminal,
+): DestinationStream {
   const pretty = createRequire(import.meta.url)('pino-pretty') as typeof pinoPretty
   return pretty({
     destination,
@@ -22,7 +25,10 @@ export function openTerminal(destination: Writable, { colour, columns }: Termina
     hideObject: true,
     ignore: 'name,time,level',
     messageFormat: (logged, _messageKey, _level, { colors }) => {
-      const line = toTerminalLine(logged, { columns: columns() || COLUMNS, directory: process.cwd() })
+      const line = toTerminalLine(logged, {
+        columns: columns() || COLUMNS,
+        directory: process.cwd(),
+      })
       const paints = { time: colors.gray, level: colors.red, event: colors.bold, name: colors.gray }
       return printTerminalLine(line, (part, text) => paints[part](text))
     },

@@ -41,7 +41,8 @@ export function Backtests() {
       </table>
     </div>
     <p class="soft">
-      <code>intentd compare</code> sets them side by side in full; each folder's report.html has the charts.
+      <code>intentd compare</code> sets them side by side in full; each folder's report.html has the
+      charts.
     </p>
   <//>`
 }

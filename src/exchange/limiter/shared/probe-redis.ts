@@ -14,8 +14,16 @@ const KEY = 'intentd:limits:probe'
 
 /** It comes too late whatever the time is: the script answers before it looks at anything. */
 const LATE: ShareReport = {
-  ...{ id: 'probe', sequence: 0, sentAt: 0, notAfter: 0, lastingMs: 0, slackMs: 0, members: 1 },
-  ...{ isLeaving: false, isNew: true, limits: [] },
+  id: 'probe',
+  sequence: 0,
+  sentAt: 0,
+  notAfter: 0,
+  lastingMs: 0,
+  slackMs: 0,
+  members: 1,
+  isLeaving: false,
+  isNew: true,
+  limits: [],
 }
 
 /** What a report reads and writes: gone at once. */

@@ -29,8 +29,11 @@ export async function askOnce<T>(
   question: (redis: Redis) => Promise<T>,
 ): Promise<T> {
   const redis = createRedis(url, password, {
-    ...{ lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null },
-    ...{ commandTimeout: ANSWER_MS_MAX, connectTimeout: ANSWER_MS_MAX },
+    lazyConnect: true,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+    commandTimeout: ANSWER_MS_MAX,
+    connectTimeout: ANSWER_MS_MAX,
   })
   let trouble: unknown
   redis.on('error', (error) => {

@@ -42,7 +42,9 @@ export interface SharedLimitsView {
   readonly members: number
   readonly membersMax: number
   /** `mayMake`: calls a window that it may make now, of those that all members may make together. */
-  readonly limits: (Pick<Shared, 'name' | 'calls' | 'perMs' | 'gone'> & { readonly mayMake: number })[]
+  readonly limits: (Pick<Shared, 'name' | 'calls' | 'perMs' | 'gone'> & {
+    readonly mayMake: number
+  })[]
 }
 
 interface Shared {
@@ -137,17 +139,15 @@ export class SharedLimits {
     const even = Math.floor(limit.calls / this.#options.members)
     const kept = Math.ceil(even * KEPT_SHARE)
     const shared: Shared = {
-      ...{
-        ...limit,
-        even,
-        kept,
-        held: kept,
-        target: kept,
-        gone: 0,
-        easing: undefined,
-        need: 0,
-        needBefore: 0,
-      },
+      ...limit,
+      even,
+      kept,
+      held: kept,
+      target: kept,
+      gone: 0,
+      easing: undefined,
+      need: 0,
+      needBefore: 0,
     }
     this.#limits.push(shared)
     return () => this.#mayMake(shared)
@@ -156,12 +156,20 @@ export class SharedLimits {
   view(): SharedLimitsView {
     const members = this.members
     return {
-      // What it holds runs out before anybody says so.
       state: this.#state === 'shared' && members === 0 ? 'alone' : this.#state,
-      ...{ since: this.#since, reason: this.#reason, members, membersMax: this.#options.members },
+      since: this.#since,
+      reason: this.#reason,
+      members,
+      membersMax: this.#options.members,
       limits: this.#limits.map((limit) => {
         const { name, calls, perMs, gone } = limit
-        return { name, calls, perMs, gone: members === 0 ? 0 : gone, mayMake: this.#mayMake(limit) }
+        return {
+          name,
+          calls,
+          perMs,
+          gone: members === 0 ? 0 : gone,
+          mayMake: this.#mayMake(limit),
+        }
       }),
     }
   }
@@ -192,7 +200,8 @@ export class SharedLimits {
   #isSharing(): boolean {
     if (this.#deadline === undefined) return false
     const { clock } = this.#options
-    if (clock.monotonic() < this.#deadline.monotonic && clock.now() < this.#deadline.now) return true
+    if (clock.monotonic() < this.#deadline.monotonic && clock.now() < this.#deadline.now)
+      return true
     this.#deadline = undefined
     for (const limit of this.#limits) limit.held = Math.min(limit.held, limit.even)
     return false
@@ -262,16 +271,25 @@ export class SharedLimits {
     this.#sentAt = asked.monotonic
     const { now, asked: before, answered } = this.#server
     const answer = await store.report({
-      ...{ id, sequence: ++this.#sequence, members, lastingMs: LASTING_MS, slackMs: SLACK_MS, isLeaving },
+      id,
+      sequence: ++this.#sequence,
+      members,
+      lastingMs: LASTING_MS,
+      slackMs: SLACK_MS,
+      isLeaving,
       isNew: this.#state === 'joining',
       sentAt: Math.floor(now + (asked.monotonic - answered) * (1 - DRIFT)),
       notAfter: Math.floor(now + asked.monotonic - before + ANSWER_MS_MAX),
       limits: this.#limits.map((limit) => {
         const { inside } = limit.readUse()
-        // Only what counts for nobody any more is given back; what counts still is ours, whatever was taken from us.
         limit.held = Math.max(inside, Math.min(limit.held, isLeaving ? 0 : this.#boundOf(limit)))
         const need = Math.max(limit.need, limit.needBefore)
-        return { calls: limit.calls, lockMs: this.#lockMsOf(limit), held: limit.held, need }
+        return {
+          calls: limit.calls,
+          lockMs: this.#lockMsOf(limit),
+          held: limit.held,
+          need,
+        }
       }),
     })
     if (isLeaving || this.#isStopped) return

@@ -2,13 +2,24 @@ import { sumDecimals, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import { textsOf } from '../../wallet/rounding.ts'
 
 /** The other sides of every booking. They may go below zero: each is a counterparty without a limit. */
-export const NO_COUNTERPARTIES = { outside: ZERO, market: ZERO, fees: ZERO, funding: ZERO, insurance: ZERO }
+export const NO_COUNTERPARTIES = {
+  outside: ZERO,
+  market: ZERO,
+  fees: ZERO,
+  funding: ZERO,
+  insurance: ZERO,
+}
 
 export type Counterparties = Record<keyof typeof NO_COUNTERPARTIES, Decimal>
 
 /** What explains a balance. Fees are positive when paid, funding is negative when paid. */
 export const NO_MONEY = {
-  ...{ opening: ZERO, deposits: ZERO, realisedProfit: ZERO, fees: ZERO, funding: ZERO, insurance: ZERO },
+  opening: ZERO,
+  deposits: ZERO,
+  realisedProfit: ZERO,
+  fees: ZERO,
+  funding: ZERO,
+  insurance: ZERO,
   balance: ZERO,
 }
 
@@ -53,7 +64,11 @@ export function book(
 /** Both sides of every booking in one margin coin, as exact decimals in strings. */
 export type BookSum = Readonly<ReturnType<typeof bookSum>>
 
-export function bookSum(marginCoin: string, counterparties: Counterparties, balances: Iterable<Decimal>) {
+export function bookSum(
+  marginCoin: string,
+  counterparties: Counterparties,
+  balances: Iterable<Decimal>,
+) {
   const accounts = sumDecimals(balances)
   return {
     marginCoin,

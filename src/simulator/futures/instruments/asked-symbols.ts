@@ -12,10 +12,15 @@ interface AskedSymbol extends Asked {
   readonly symbol: string
 }
 
-export function listedSymbol(state: CoreState, { symbol, productType }: AskedSymbol): Reply<SymbolState> {
+export function listedSymbol(
+  state: CoreState,
+  { symbol, productType }: AskedSymbol,
+): Reply<SymbolState> {
   const found = state.symbols.get(symbol)
   if (found !== undefined && state.clock.now < found.listedAt) return refusals.symbolUnknown(symbol)
-  return found?.instrument.productType === productType ? accept(found) : refusals.symbolUnknown(symbol)
+  return found?.instrument.productType === productType
+    ? accept(found)
+    : refusals.symbolUnknown(symbol)
 }
 
 /** Of a request that names its margin coin too; samples outside the document also write that in lower case. */
@@ -24,7 +29,8 @@ export function namedSymbol(
   request: AskedSymbol & { readonly marginCoin: string },
 ): Reply<SymbolState> {
   const listed = listedSymbol(state, request)
-  if (!listed.ok || request.marginCoin.toUpperCase() === listed.data.instrument.marginCoin) return listed
+  if (!listed.ok || request.marginCoin.toUpperCase() === listed.data.instrument.marginCoin)
+    return listed
   return refusals.parameter('marginCoin')
 }
 
@@ -37,7 +43,10 @@ export function quotedSymbol(state: CoreState, request: AskedSymbol): Reply<Symb
 }
 
 /** Whether something of an instrument is asked for: by product type, and by symbol and coin where they are named. */
-export function isOfAsked(state: CoreState, asked: Asked): (one: { readonly symbol: string }) => boolean {
+export function isOfAsked(
+  state: CoreState,
+  asked: Asked,
+): (one: { readonly symbol: string }) => boolean {
   return ({ symbol }) => {
     const { productType, marginCoin } = symbolOf(state, symbol).instrument
     return (

@@ -18,7 +18,10 @@ export type DeliveryStatus = (typeof DELIVERY_STAGES)[number]
 
 type Contract = Pick<SymbolState, 'instrument' | 'opensAt'>
 
-export function deliveryStatus({ instrument: { delivery }, opensAt }: Contract, now: number): DeliveryStatus {
+export function deliveryStatus(
+  { instrument: { delivery }, opensAt }: Contract,
+  now: number,
+): DeliveryStatus {
   if (delivery === undefined) return 'delivery_normal'
   if (now < opensAt) return 'delivery_config_period'
   if (now < delivery.deliveryAt - BEFORE_DELIVERY_MS) return 'delivery_normal'
@@ -27,5 +30,8 @@ export function deliveryStatus({ instrument: { delivery }, opensAt }: Contract, 
 
 /** Document: "10 minutes before delivery, opening positions prohibited". */
 export function isOpeningProhibited(contract: Contract, now: number): boolean {
-  return contract.instrument.delivery !== undefined && deliveryStatus(contract, now) === 'delivery_before'
+  return (
+    contract.instrument.delivery !== undefined &&
+    deliveryStatus(contract, now) === 'delivery_before'
+  )
 }

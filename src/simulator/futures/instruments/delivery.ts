@@ -6,7 +6,11 @@ import { refusals } from '../../shared/refusals.ts'
 import type { Refusal } from '../../shared/reply.ts'
 import { settlePosition } from '../positions/system-close.ts'
 
-export function deliveryRefusal(symbol: SymbolState, now: number, isOpening: boolean): Refusal | undefined {
+export function deliveryRefusal(
+  symbol: SymbolState,
+  now: number,
+  isOpening: boolean,
+): Refusal | undefined {
   if (symbol.isSettled) return refusals.delisted
   switch (deliveryStatus(symbol, now)) {
     case 'delivery_config_period':
@@ -36,7 +40,8 @@ export function isTrading({ instrument, isSettled, opensAt }: SymbolState, now: 
 export function settlementAt(state: CoreState, symbol: SymbolState): number {
   if (symbol.isSettled) return Number.POSITIVE_INFINITY
   const { delivery } = symbol.instrument
-  const deliveredAt = (delivery?.deliveryAt ?? Number.POSITIVE_INFINITY) + state.settings.deliverySettlementMs
+  const deliveredAt =
+    (delivery?.deliveryAt ?? Number.POSITIVE_INFINITY) + state.settings.deliverySettlementMs
   return Math.min(deliveredAt, delistedAt(state, symbol))
 }
 
@@ -53,13 +58,19 @@ function delistedAt({ clock }: CoreState, { endsAt }: SymbolState): number {
 export function settleContract(state: CoreState, symbol: SymbolState): void {
   const { buys, sells, positions, planOrders, instrument } = symbol
   const isDelisted = delistedAt(state, symbol) <= state.clock.now
-  const ticks = isDelisted ? 0 : (symbol.statistics.read(state.clock.now)?.indexTicks ?? symbol.markTicks)
+  const ticks = isDelisted
+    ? 0
+    : (symbol.statistics.read(state.clock.now)?.indexTicks ?? symbol.markTicks)
   const arriving = state.arrivals.filter((order) => order.symbol === instrument.symbol)
-  for (const order of [...buys.orders, ...sells.orders, ...arriving]) cancelOrder(state, order, 'delivery')
+  for (const order of [...buys.orders, ...sells.orders, ...arriving])
+    cancelOrder(state, order, 'delivery')
   const isHeld = isDelisted && state.settings.delisting === 'hold'
   for (const position of isHeld ? [] : positions.slice()) {
     const tradeSide = `delivery_close_${position.holdSide}`
-    settlePosition(state, position, { ticks: ticks > 0 ? ticks : symbol.market.lastTicks, tradeSide })
+    settlePosition(state, position, {
+      ticks: ticks > 0 ? ticks : symbol.market.lastTicks,
+      tradeSide,
+    })
   }
   for (const plan of planOrders.splice(0)) {
     plan.status = 'cancelled'

@@ -50,7 +50,9 @@ export interface Instrument {
 
 /** The columns in which contracts differ; the others are the same for all. */
 interface InstrumentRow
-  extends Pick<Instrument, 'symbol' | 'productType' | 'baseCoin' | 'quoteCoin'>, Readonly<typeof BTC> {
+  extends
+    Pick<Instrument, 'symbol' | 'productType' | 'baseCoin' | 'quoteCoin'>,
+    Readonly<typeof BTC> {
   readonly delivery?: Instrument['delivery']
 }
 
@@ -99,9 +101,21 @@ const PERPETUALS: readonly InstrumentRow[] = [
   { symbol: 'ETHUSDT', productType: 'USDT-FUTURES', baseCoin: 'ETH', quoteCoin: 'USDT', ...ETH },
   { symbol: 'BTCUSD', productType: 'COIN-FUTURES', baseCoin: 'BTC', quoteCoin: 'USD', ...BTC },
   { symbol: 'BTCPERP', productType: 'USDC-FUTURES', baseCoin: 'BTC', quoteCoin: 'USDC', ...BTC },
-  { symbol: 'SBTCSUSDT', productType: 'SUSDT-FUTURES', baseCoin: 'SBTC', quoteCoin: 'SUSDT', ...BTC },
+  {
+    symbol: 'SBTCSUSDT',
+    productType: 'SUSDT-FUTURES',
+    baseCoin: 'SBTC',
+    quoteCoin: 'SUSDT',
+    ...BTC,
+  },
   { symbol: 'SBTCSUSD', productType: 'SCOIN-FUTURES', baseCoin: 'SBTC', quoteCoin: 'SUSD', ...BTC },
-  { symbol: 'SBTCSPERP', productType: 'SUSDC-FUTURES', baseCoin: 'SBTC', quoteCoin: 'SUSDC', ...BTC },
+  {
+    symbol: 'SBTCSPERP',
+    productType: 'SUSDC-FUTURES',
+    baseCoin: 'SBTC',
+    quoteCoin: 'SUSDC',
+    ...BTC,
+  },
 ]
 
 /**

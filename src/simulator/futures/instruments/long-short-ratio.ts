@@ -20,7 +20,8 @@ export function longShortRatio(
   request: RequestOf<'longShortRatio'>,
 ): Reply<ResponseOf<'longShortRatio'>> {
   const symbol = state.symbols.get(request.symbol)
-  if (symbol === undefined || state.clock.now < symbol.listedAt) return refusals.symbolUnknown(request.symbol)
+  if (symbol === undefined || state.clock.now < symbol.listedAt)
+    return refusals.symbolUnknown(request.symbol)
   const { baseCoin, quoteCoin } = symbol.instrument
   const { coin = baseCoin, period = '24h' } = request
   if (coin !== baseCoin && coin !== quoteCoin) return refusals.parameter('coin')

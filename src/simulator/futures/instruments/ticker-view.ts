@@ -40,7 +40,8 @@ export function rounded(value: number, decimals: number): number {
   const scaled = value * 10 ** decimals
   const whole = Math.round(scaled)
   // Where the product itself may have been rounded over a half, the text decides.
-  const isClear = Math.abs(scaled) < CLEAR_MAX && Math.abs(Math.abs(scaled - whole) - 0.5) > HALF_MARGIN
+  const isClear =
+    Math.abs(scaled) < CLEAR_MAX && Math.abs(Math.abs(scaled - whole) - 0.5) > HALF_MARGIN
   return (isClear ? whole / 10 ** decimals : Number(value.toFixed(decimals))) + 0
 }
 
@@ -108,7 +109,8 @@ function writeTicker<Value, Nothing>(
     fundingRate: round(delivery === undefined ? (figures?.fundingRate ?? 0) : 0, RATE_DECIMALS),
     holdingAmount: size(figures?.holdingLots),
     open24h: price(figures?.open24hTicks),
-    deliveryStartTime: delivery === undefined ? nothing : time(Math.max(delivery.listedAt, opensAt)),
+    deliveryStartTime:
+      delivery === undefined ? nothing : time(Math.max(delivery.listedAt, opensAt)),
     deliveryTime: delivery === undefined ? nothing : time(delivery.deliveryAt),
     deliveryStatus: deliveryStatus(symbol, clock.now),
   }

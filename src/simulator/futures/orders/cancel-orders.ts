@@ -23,7 +23,8 @@ export function cancelAll(
   const doomed = [...accountOf(state, uid).openOrders.values()]
     .filter(isOfAsked(state, { symbol, productType, marginCoin }))
     .map((order) => ({ order, ...referenceOf(order) }))
-  if (doomed.length === 0 && state.settings.cancelAllEmpty === 'error') return refusals.noOrderToCancel
+  if (doomed.length === 0 && state.settings.cancelAllEmpty === 'error')
+    return refusals.noOrderToCancel
   return eachOf(doomed, ({ order }) => cancelByUser(state, order))
 }
 

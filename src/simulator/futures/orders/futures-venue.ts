@@ -20,7 +20,8 @@ export function createFuturesVenue(state: CoreState, symbol: SymbolState): Venue
     settle: (order, trade) => settleTrade(state, symbol, order, trade),
     isFilled: (order) => order.filledLots >= order.lots,
     isSpent: () => false,
-    isPointless: (order) => !mayOpen(order) && closableLots(accountOf(state, order.uid), order) === 0,
+    isPointless: (order) =>
+      !mayOpen(order) && closableLots(accountOf(state, order.uid), order) === 0,
     stopWaiting(order) {
       const index = arrivals.indexOf(order)
       if (index >= 0) arrivals.splice(index, 1)

@@ -46,7 +46,11 @@ export function pruneWindow(state: CoreState, account: Account): void {
     forget(state, account, entry)
   }
   for (const order of account.closedOrders.values()) {
-    if (order.updatedAt > endedAt && account.closedOrders.size <= state.settings.idempotencyEntriesMax) break
+    if (
+      order.updatedAt > endedAt &&
+      account.closedOrders.size <= state.settings.idempotencyEntriesMax
+    )
+      break
     account.closedOrders.delete(order.sequence)
     state.rows.drop(ORDERS, order)
   }

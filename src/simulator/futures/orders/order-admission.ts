@@ -1,7 +1,13 @@
 import { ZERO } from '../../../lib/decimal.ts'
 import { levelTicksAt, reachesMarket } from '../../matching/displayed-market.ts'
 import { accept, type Refusal, type Reply } from '../../shared/reply.ts'
-import { coinOf, positionOf, type Account, type CoreState, type SymbolState } from '../core-state.ts'
+import {
+  coinOf,
+  positionOf,
+  type Account,
+  type CoreState,
+  type SymbolState,
+} from '../core-state.ts'
 import { deliveryRefusal } from '../instruments/delivery.ts'
 import { priceText } from '../instruments/instruments.ts'
 import { availableMargin, openingCost, openingLots } from '../positions/margin.ts'
@@ -71,7 +77,9 @@ function priceRefusal({ symbol, terms }: Placement): Refusal | undefined {
     : markTicks * SELL_PRICE_MAX
   if (priceTicks > highest) return refusals.priceAboveLimit.futures(priceText(instrument, highest))
   const lowest = isBuy ? 0 : Math.ceil(markTicks * (1 - instrument.priceLimitRatio))
-  return priceTicks < lowest ? refusals.priceBelowLimit.futures(priceText(instrument, lowest)) : undefined
+  return priceTicks < lowest
+    ? refusals.priceBelowLimit.futures(priceText(instrument, lowest))
+    : undefined
 }
 
 /** Price times size is counted in whole numbers. So much at the last price leaves them exact at the dearest sell. */
@@ -80,16 +88,24 @@ const TICK_LOTS_MAX = Number.MAX_SAFE_INTEGER / (4 * SELL_PRICE_MAX)
 function sizeRefusal({ account, symbol, terms, opening }: Placement): Refusal | undefined {
   const { orderType, lots, priceTicks } = terms
   const { limitLotsMax, marketLotsMax, notionalMin } = symbol.instrument
-  if (lots > (orderType === 'limit' ? limitLotsMax : marketLotsMax)) return refusals.sizeAboveMaximum
+  if (lots > (orderType === 'limit' ? limitLotsMax : marketLotsMax))
+    return refusals.sizeAboveMaximum
   if (opening === 0) return undefined
   const held = heldLots(account, symbol) + lots
   if (held * symbol.market.lastTicks > TICK_LOTS_MAX) return refusals.sizeAboveMaximum
-  const value = quoteValue(symbol.instrument, priceTicks > 0 ? priceTicks : symbol.market.lastTicks, lots)
+  const value = quoteValue(
+    symbol.instrument,
+    priceTicks > 0 ? priceTicks : symbol.market.lastTicks,
+    lots,
+  )
   return value.lt(notionalMin) ? refusals.notionalBelowMinimum(notionalMin) : undefined
 }
 
 /** Of an instrument: in positions, and in orders that may still trade. */
-function heldLots({ positions, openOrders }: Account, { instrument: { symbol } }: SymbolState): number {
+function heldLots(
+  { positions, openOrders }: Account,
+  { instrument: { symbol } }: SymbolState,
+): number {
   let held = 0
   for (const position of positions.values()) if (position.symbol === symbol) held += position.lots
   for (const order of openOrders.values()) if (order.symbol === symbol) held += remainingLots(order)
@@ -107,7 +123,10 @@ function postOnlyRefusal({ state, symbol, terms }: Placement): Refusal | undefin
 
 function countRefusal({ state, account, symbol, terms }: Placement): Refusal | undefined {
   const { symbolOrdersMax, productOrdersMax, productType } = symbol.instrument
-  if (terms.orderType === 'market' || account.openOrders.size < Math.min(symbolOrdersMax, productOrdersMax)) {
+  if (
+    terms.orderType === 'market' ||
+    account.openOrders.size < Math.min(symbolOrdersMax, productOrdersMax)
+  ) {
     return undefined
   }
   let ofSymbol = 0
@@ -142,13 +161,16 @@ function marginRefusal({ state, account, symbol, terms, opening }: Placement): R
 function admitClose({ state, account, terms }: Placement): Reply<Admission> {
   const position = positionOf(account, terms.symbol, terms.slot)
   if (position === undefined || !reduces(terms, position)) return refusals.noPosition
-  const resting = closingOrders(account, terms).filter(({ direction }) => direction === terms.direction)
+  const resting = closingOrders(account, terms).filter(
+    ({ direction }) => direction === terms.direction,
+  )
   const held = remainingLotsOf(resting)
   const available = position.lots - held
   if (terms.lots <= available) return accept({ terms, isWithoutId: false })
   const isHedge = terms.action === 'close'
   const excess = isHedge ? state.settings.hedgeCloseExcess : state.settings.reduceOnlyExcess
-  if (excess === 'reject') return isHedge ? refusals.positionUnavailable : refusals.reduceOnlyExceeded
+  if (excess === 'reject')
+    return isHedge ? refusals.positionUnavailable : refusals.reduceOnlyExceeded
   if (excess === 'closeRemainder') {
     if (available <= 0) return refusals.positionUnavailable
     return accept({ terms: { ...terms, lots: available }, isWithoutId: false })

@@ -17,7 +17,9 @@ export function createOrder(state: CoreState, terms: OrderTerms): Order {
     sequence,
     clientOid: terms.clientOid ?? `SIM-${orderIdText(sequence)}`,
     filledLots: 0,
-    dueAt: clock.now + (terms.source === 'SYS' ? 0 : settings.matchingLagMs + entryLatency(state, terms)),
+    dueAt:
+      clock.now +
+      (terms.source === 'SYS' ? 0 : settings.matchingLagMs + entryLatency(state, terms)),
   }
   account.openOrders.set(sequence, order)
   account.counts.ordersAccepted++
@@ -50,6 +52,7 @@ export function cancelClosingOrders(
 
 /** The open orders that can only close this position, oldest first. */
 export function closingOrders(account: Account, of: Pick<Order, 'symbol' | 'slot'>): Order[] {
-  const isClosing = (order: Order) => order.symbol === of.symbol && order.slot === of.slot && !mayOpen(order)
+  const isClosing = (order: Order) =>
+    order.symbol === of.symbol && order.slot === of.slot && !mayOpen(order)
   return [...account.openOrders.values()].filter(isClosing)
 }

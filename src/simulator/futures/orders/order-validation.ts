@@ -52,7 +52,12 @@ export function readAction(
   if (tradeSide === undefined)
     return accept({ slot: 'net', action: 'net', direction: side, reduceOnly: reduceOnly === 'YES' })
   const direction = tradeDirection(side, tradeSide)
-  return accept({ slot: side === 'buy' ? 'long' : 'short', action: tradeSide, direction, reduceOnly: false })
+  return accept({
+    slot: side === 'buy' ? 'long' : 'short',
+    action: tradeSide,
+    direction,
+    reduceOnly: false,
+  })
 }
 
 export function readOrder(
@@ -63,18 +68,28 @@ export function readOrder(
 ): Reply<OrderTerms> {
   const action = readAction(account, item)
   if (!action.ok) return action
-  const read = acceptAll({ lots: readSize(symbol, item.size), priceTicks: readOrderPrice(symbol, item) })
+  const read = acceptAll({
+    lots: readSize(symbol, item.size),
+    priceTicks: readOrderPrice(symbol, item),
+  })
   if (!read.ok) return read
   const exits = readPresets(state, symbol, { ...action.data, ...read.data, item })
   if (!exits.ok) return exits
   const { clientOid, marginMode, orderType, force = 'gtc', stpMode = 'none' } = item
   return accept({
-    ...{ uid: account.setup.uid, symbol: symbol.instrument.symbol, clientOid },
+    uid: account.setup.uid,
+    symbol: symbol.instrument.symbol,
+    clientOid,
     ...action.data,
-    ...{ marginMode, orderType, force, stpMode },
+    marginMode,
+    orderType,
+    force,
+    stpMode,
     ...read.data,
     ...exits.data,
-    ...{ triggerTicks: 0, source: 'API', systemTradeSide: undefined },
+    triggerTicks: 0,
+    source: 'API',
+    systemTradeSide: undefined,
   })
 }
 

@@ -92,7 +92,10 @@ export function remainingLotsOf(orders: readonly Order[]): number {
   return orders.reduce((sum, order) => sum + remainingLots(order), 0)
 }
 
-export function mayOpen({ action, reduceOnly }: Pick<OrderTerms, 'action' | 'reduceOnly'>): boolean {
+export function mayOpen({
+  action,
+  reduceOnly,
+}: Pick<OrderTerms, 'action' | 'reduceOnly'>): boolean {
   return action !== 'close' && !reduceOnly
 }
 

@@ -1,5 +1,8 @@
 import type { ResponseOf } from '../../../protocol/endpoints.ts'
-import type { BatchPlaceItem, BatchPlaceRequest } from '../../../protocol/futures/batch-place-order.ts'
+import type {
+  BatchPlaceItem,
+  BatchPlaceRequest,
+} from '../../../protocol/futures/batch-place-order.ts'
 import type { AccountRef } from '../../shared/account.ts'
 import { accept, eachOf, type OrderReference, type Reply } from '../../shared/reply.ts'
 import { accountOf, type Account, type CoreState, type SymbolState } from '../core-state.ts'
@@ -28,7 +31,9 @@ export function placeBatch(
   const account = accountOf(state, uid)
   const symbol = tradedSymbol(state, account, placing)
   if (!symbol.ok) return symbol
-  return eachOf(orderList, (item) => placeItem(state, account, symbol.data, { ...placing, ...item }))
+  return eachOf(orderList, (item) =>
+    placeItem(state, account, symbol.data, { ...placing, ...item }),
+  )
 }
 
 /** The same with one order: what is wrong with it is wrong with the request. */
@@ -65,7 +70,10 @@ function tradedSymbol(state: CoreState, account: Account, request: Placing): Rep
 }
 
 /** The margin mode that positions and open orders of the symbol bind it to, else the request's own. */
-function marginModeOf({ positions, openOrders }: Account, { symbol, marginMode }: Placing): MarginMode {
+function marginModeOf(
+  { positions, openOrders }: Account,
+  { symbol, marginMode }: Placing,
+): MarginMode {
   for (const holders of [positions, openOrders]) {
     for (const holder of holders.values()) if (holder.symbol === symbol) return holder.marginMode
   }
@@ -105,5 +113,8 @@ function tryToPlace(
     const { sequence: orderSequence } = order
     rememberOrder(state, account, { clientOid, orderSequence, at: state.clock.now, isWithoutId })
   }
-  return accept({ orderId: isWithoutId ? '' : orderIdText(order.sequence), clientOid: order.clientOid })
+  return accept({
+    orderId: isWithoutId ? '' : orderIdText(order.sequence),
+    clientOid: order.clientOid,
+  })
 }

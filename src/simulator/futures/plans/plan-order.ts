@@ -1,7 +1,10 @@
 import type { OrderTerms, TriggerType, UNSAID } from '../orders/order.ts'
 
 /** What a modification may change. */
-export interface PlanTerms extends Pick<OrderTerms, 'takeProfit' | 'stopLoss' | 'lots' | 'priceTicks'> {
+export interface PlanTerms extends Pick<
+  OrderTerms,
+  'takeProfit' | 'stopLoss' | 'lots' | 'priceTicks'
+> {
   readonly triggerTicks: number
   readonly triggerType: TriggerType
   /** Trailing only: how far the price must come back from its best, in percent. */
@@ -12,7 +15,8 @@ export interface PlanTerms extends Pick<OrderTerms, 'takeProfit' | 'stopLoss' | 
  * A trigger order: it becomes a normal order when its price is reached.
  * pending -> triggered (its order accepted) | failed (its order refused) | cancelled
  */
-export interface PlanOrder extends Omit<OrderTerms, keyof typeof UNSAID | keyof PlanTerms>, PlanTerms {
+export interface PlanOrder
+  extends Omit<OrderTerms, keyof typeof UNSAID | keyof PlanTerms>, PlanTerms {
   readonly sequence: number
   readonly clientOid: string
   readonly planType: 'normal_plan' | 'track_plan'

@@ -1,7 +1,13 @@
 import type { WireRequestOf } from '../../../protocol/endpoints.ts'
 import type { AccountRef } from '../../shared/account.ts'
 import { accept, type OrderReference, type Reply } from '../../shared/reply.ts'
-import { accountOf, symbolOf, type Account, type CoreState, type SymbolState } from '../core-state.ts'
+import {
+  accountOf,
+  symbolOf,
+  type Account,
+  type CoreState,
+  type SymbolState,
+} from '../core-state.ts'
 import { namedSymbol } from '../instruments/asked-symbols.ts'
 import { deliveryRefusal } from '../instruments/delivery.ts'
 import { openingLots } from '../positions/margin.ts'
@@ -52,7 +58,11 @@ export function placePlanOrder(
     ...action.data,
     sequence,
     clientOid: request.clientOid ?? `SIM-${orderIdText(sequence)}`,
-    ...{ uid, symbol: request.symbol, planType, marginMode, orderType },
+    uid,
+    symbol: request.symbol,
+    planType,
+    marginMode,
+    orderType,
     status: 'pending',
     isRising: isAbove(symbol.data, terms.data),
     extremeTicks: 0,
@@ -74,12 +84,14 @@ export function modifyPlan(
   const plan = findPlan(accountOf(state, uid), request)
   const symbol = plan && symbolOf(state, plan.symbol)
   if (symbol?.instrument.productType !== request.productType) return refusals.planOrderUnknown
-  if (request.symbol !== undefined && request.symbol !== plan?.symbol) return refusals.planOrderUnknown
+  if (request.symbol !== undefined && request.symbol !== plan?.symbol)
+    return refusals.planOrderUnknown
   if (plan?.status !== 'pending') return refusals.planOrderClosed
   const terms = readChangedTerms(symbol, plan, request)
   if (!terms.ok) return terms
   Object.assign(plan, terms.data, { updatedAt: state.clock.now })
-  if (request.newTriggerPrice) Object.assign(plan, { isRising: isAbove(symbol, plan), extremeTicks: 0 })
+  if (request.newTriggerPrice)
+    Object.assign(plan, { isRising: isAbove(symbol, plan), extremeTicks: 0 })
   state.rows.put(PLAN_ORDERS, plan)
   return accept(referenceOf(plan))
 }
@@ -93,7 +105,10 @@ function findPlan(
   return [...planOrders.values()].findLast((plan) => plan.clientOid === clientOid)
 }
 
-function isAbove(symbol: SymbolState, plan: Pick<PlanOrder, 'triggerTicks' | 'triggerType'>): boolean {
+function isAbove(
+  symbol: SymbolState,
+  plan: Pick<PlanOrder, 'triggerTicks' | 'triggerType'>,
+): boolean {
   return plan.triggerTicks >= watchedTicks(symbol, plan)
 }
 
@@ -112,7 +127,8 @@ function isTriggered(state: CoreState, symbol: SymbolState, plan: PlanOrder): bo
   if (plan.callbackPercent === undefined) return isReached
   if (plan.extremeTicks === 0 && !isReached) return false
   const isSell = plan.direction === 'sell'
-  const isBetter = plan.extremeTicks === 0 || (isSell ? price > plan.extremeTicks : price < plan.extremeTicks)
+  const isBetter =
+    plan.extremeTicks === 0 || (isSell ? price > plan.extremeTicks : price < plan.extremeTicks)
   if (isBetter) {
     plan.extremeTicks = price
     state.rows.put(PLAN_ORDERS, plan)
@@ -126,9 +142,18 @@ function executePlan(state: CoreState, symbol: SymbolState, plan: PlanOrder): vo
   const { priceTicks, lots, takeProfit, stopLoss } = plan
   const admission = admitOrder(state, accountOf(state, uid), symbol, {
     ...UNSAID,
-    ...{ uid, symbol: plan.symbol, direction, slot, action, reduceOnly, marginMode, orderType },
-    ...{ priceTicks, lots, takeProfit, stopLoss },
-    // One that trails is not let in by its trigger, but by the way back from the extreme.
+    uid,
+    symbol: plan.symbol,
+    direction,
+    slot,
+    action,
+    reduceOnly,
+    marginMode,
+    orderType,
+    priceTicks,
+    lots,
+    takeProfit,
+    stopLoss,
     triggerTicks: plan.callbackPercent === undefined ? lastTriggerTicks(plan) : 0,
   })
   endPlanOrder(state, plan, admission.ok ? 'triggered' : 'failed')

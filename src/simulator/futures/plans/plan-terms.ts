@@ -10,7 +10,10 @@ import type { PlanOrder, PlanTerms } from './plan-order.ts'
 /** Document: "newCallbackRatio must not be greater than 10". */
 const CALLBACK_PERCENT_MAX = 10
 
-export function readPlanTerms(symbol: SymbolState, request: PlacePlanOrderRequest): Reply<PlanTerms> {
+export function readPlanTerms(
+  symbol: SymbolState,
+  request: PlacePlanOrderRequest,
+): Reply<PlanTerms> {
   const { planType, callbackRatio = '', orderType, triggerType } = request
   const isTrailing = planType === 'track_plan'
   const refusal = callbackRefusal('callbackRatio', callbackRatio, isTrailing)
@@ -36,12 +39,18 @@ export function readChangedTerms(
 ): Reply<PlanTerms> {
   const { newSize, newPrice, newCallbackRatio = '', newTriggerPrice, newTriggerType } = request
   const isTrailing = plan.planType === 'track_plan'
-  if (newPrice && (isTrailing || plan.orderType === 'market')) return refusals.parameterPresent('newPrice')
+  if (newPrice && (isTrailing || plan.orderType === 'market'))
+    return refusals.parameterPresent('newPrice')
   const refusal = callbackRefusal('newCallbackRatio', newCallbackRatio, isTrailing)
   if (refusal !== undefined) return refusal
   // The document names this field newSurplusTriggerPrice in its table and newStopSurplusTriggerPrice elsewhere.
-  const newStopSurplusTriggerPrice = request.newStopSurplusTriggerPrice || request.newSurplusTriggerPrice
-  const exit = { request: { ...request, newStopSurplusTriggerPrice }, isTrailing, mustNameType: !isTrailing }
+  const newStopSurplusTriggerPrice =
+    request.newStopSurplusTriggerPrice || request.newSurplusTriggerPrice
+  const exit = {
+    request: { ...request, newStopSurplusTriggerPrice },
+    isTrailing,
+    mustNameType: !isTrailing,
+  }
   return acceptAll<PlanTerms>({
     lots: newSize ? readSize(symbol, newSize) : accept(plan.lots),
     priceTicks: newPrice ? readPrice(symbol, newPrice) : accept(plan.priceTicks),
@@ -90,7 +99,9 @@ function readExit(
   if (isZero(price)) return accept(undefined)
   if (price !== '' && type === '' && mustNameType) return refusals.parameterEmpty(names[2])
   if (price === '' && existing === undefined)
-    return executePrice === '' && type === '' ? accept(undefined) : refusals.parameterEmpty(names[0])
+    return executePrice === '' && type === ''
+      ? accept(undefined)
+      : refusals.parameterEmpty(names[0])
   const kept = executePrice === '' ? existing?.executeTicks : undefined
   return acceptAll<PositionTrigger>({
     triggerTicks: price === '' ? accept(existing?.triggerTicks ?? 0) : readPrice(symbol, price),

@@ -77,7 +77,9 @@ function writeFill(state: CoreState, account: Account, fill: Fill): WireFill {
         deduction: fill.otherFee === undefined ? 'no' : 'yes',
         feeCoin: fill.otherFee?.coin ?? instrument.marginCoin,
         totalDeductionFee: state.settings.totalDeductionFee === 'zero' ? '0' : null,
-        totalFee: negated(fill.otherFee === undefined ? fill.fee : decimal(fill.otherFee.amount)).toString(),
+        totalFee: negated(
+          fill.otherFee === undefined ? fill.fee : decimal(fill.otherFee.amount),
+        ).toString(),
       },
     ],
     side: fill.side,

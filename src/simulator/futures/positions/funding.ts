@@ -15,7 +15,8 @@ const RATE_DECIMALS = 8
 /** Unix ms: when funding of any contract is paid next, after an instant. */
 export function nextFundingAfter(state: CoreState, now: number): number {
   let next = Number.POSITIVE_INFINITY
-  for (const symbol of state.symbols.values()) next = Math.min(next, nextFundingOf(state, symbol, now))
+  for (const symbol of state.symbols.values())
+    next = Math.min(next, nextFundingOf(state, symbol, now))
   return next
 }
 

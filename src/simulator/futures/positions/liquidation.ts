@@ -86,11 +86,13 @@ function liquidateCrossed(state: CoreState, account: Account, coin: string): voi
     return standing.maintenance.lte(ZERO) || stands(standing)
   }
   if (isStanding()) return
-  for (const order of [...account.openOrders.values()]) {
+  for (const order of Array.from(account.openOrders.values())) {
     const isOfCoin = symbolOf(state, order.symbol).instrument.marginCoin === coin
     if (isOfCoin && order.marginMode === 'crossed') cancelOrder(state, order, 'liquidation')
   }
-  const crossed = positionsOfCoin(state, account, coin).filter(({ marginMode }) => marginMode === 'crossed')
+  const crossed = positionsOfCoin(state, account, coin).filter(
+    ({ marginMode }) => marginMode === 'crossed',
+  )
   const forced = new Set(crossed.flatMap((position) => offset(state, account, position)))
   const losses = crossed
     .filter(({ lots }) => lots > 0)
@@ -168,7 +170,8 @@ function closeForced(
   const before = coinOf(account, coin).balance
   closePosition(state, position, closing)
   const lacking = coinOf(account, coin).balance.minus(before).plus(margin.minus(position.margin))
-  if (lacking.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: negated(lacking) })
+  if (lacking.lt(ZERO))
+    bookFor(state, account, { coin, booking: 'insurance', amount: negated(lacking) })
 }
 
 /** An inverse position's loss grows as the price falls: within this share of it by no more than is reckoned with. */

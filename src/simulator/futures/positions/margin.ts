@@ -55,7 +55,10 @@ function maintenanceOf(state: CoreState, position: Position): Decimal {
 export function maintenanceRateOf(symbol: SymbolState, position: Position): Decimal {
   const { instrument, markTicks } = symbol
   return decimal(
-    maintenanceTier(instrument, markTicks * position.lots * instrument.tickFloat * instrument.lotFloat).rate,
+    maintenanceTier(
+      instrument,
+      markTicks * position.lots * instrument.tickFloat * instrument.lotFloat,
+    ).rate,
   )
 }
 
@@ -156,7 +159,9 @@ function openOrderMargin(state: CoreState, account: Account, coin: string): Deci
     (order) => mayOpen(order) && symbolOf(state, order.symbol).instrument.marginCoin === coin,
   )
   const bySymbol = Map.groupBy(opening, ({ symbol }) => symbolOf(state, symbol))
-  return sumDecimals([...bySymbol].map(([symbol, orders]) => openingCostOf(state, account, symbol, orders)))
+  return sumDecimals(
+    [...bySymbol].map(([symbol, orders]) => openingCostOf(state, account, symbol, orders)),
+  )
 }
 
 /** Of orders of one instrument, oldest first. What buys (sells) first take from a one-way short (long) opens nothing. */
@@ -331,13 +336,18 @@ function crossingAbove(spans: readonly LiquidationSpan[], mark: number): Decimal
 }
 
 /** Crossed equity and maintenance of everything but some positions. */
-function crossedMarginBehind(state: CoreState, account: Account, legs: readonly Position[]): Decimal {
+function crossedMarginBehind(
+  state: CoreState,
+  account: Account,
+  legs: readonly Position[],
+): Decimal {
   const [position] = legs
   if (position === undefined) return ZERO
   const { instrument, markTicks } = symbolOf(state, position.symbol)
   const { equity, maintenance } = crossedStanding(state, account, instrument.marginCoin)
   return legs.reduce(
-    (rest, leg) => rest.minus(unrealised(instrument, leg, markTicks)).plus(maintenanceOf(state, leg)),
+    (rest, leg) =>
+      rest.minus(unrealised(instrument, leg, markTicks)).plus(maintenanceOf(state, leg)),
     equity.minus(maintenance),
   )
 }
@@ -348,5 +358,7 @@ export function marginRatio(state: CoreState, account: Account, position: Positi
     position.marginMode === 'isolated'
       ? isolatedStanding(state, position)
       : crossedStanding(state, account, symbolOf(state, position.symbol).instrument.marginCoin)
-  return equity.lte(ZERO) ? decimal('1') : quotient(maintenance, equity, { decimals: DISPLAY_DECIMALS })
+  return equity.lte(ZERO)
+    ? decimal('1')
+    : quotient(maintenance, equity, { decimals: DISPLAY_DECIMALS })
 }

@@ -34,16 +34,25 @@ function reachedExit(
   return isReached(symbol, takeProfit, isLong) ? takeProfit : undefined
 }
 
-export function watchedTicks(symbol: SymbolState, { triggerType }: { triggerType: TriggerType }): number {
+export function watchedTicks(
+  symbol: SymbolState,
+  { triggerType }: { triggerType: TriggerType },
+): number {
   return triggerType === 'mark_price' ? symbol.markTicks : symbol.market.lastTicks
 }
 
 /** The last price that fires it; 0 of one that watches the mark price. */
-export function lastTriggerTicks(trigger: Pick<PositionTrigger, 'triggerType' | 'triggerTicks'>): number {
+export function lastTriggerTicks(
+  trigger: Pick<PositionTrigger, 'triggerType' | 'triggerTicks'>,
+): number {
   return trigger.triggerType === 'fill_price' ? trigger.triggerTicks : 0
 }
 
-function isReached(symbol: SymbolState, trigger: PositionTrigger | undefined, isRising: boolean): boolean {
+function isReached(
+  symbol: SymbolState,
+  trigger: PositionTrigger | undefined,
+  isRising: boolean,
+): boolean {
   if (trigger === undefined) return false
   const price = watchedTicks(symbol, trigger)
   return isRising ? price >= trigger.triggerTicks : price <= trigger.triggerTicks

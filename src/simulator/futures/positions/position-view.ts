@@ -2,9 +2,21 @@ import { quotient, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import type { RequestOf } from '../../../protocol/endpoints.ts'
 import type { WirePosition } from '../../../protocol/futures/single-position.ts'
 import type { AccountRef } from '../../shared/account.ts'
-import { accountOf, symbolOf, type Account, type CoreState, type SymbolState } from '../core-state.ts'
+import {
+  accountOf,
+  symbolOf,
+  type Account,
+  type CoreState,
+  type SymbolState,
+} from '../core-state.ts'
 import { priceText, sizeText } from '../instruments/instruments.ts'
-import { DISPLAY_DECIMALS, heldMargin, liquidationPrice, maintenanceRateOf, marginRatio } from './margin.ts'
+import {
+  DISPLAY_DECIMALS,
+  heldMargin,
+  liquidationPrice,
+  maintenanceRateOf,
+  marginRatio,
+} from './margin.ts'
 import { closingOrders } from '../orders/order-lifecycle.ts'
 import { namedSymbol } from '../instruments/asked-symbols.ts'
 import { mayOpen, reduces, remainingLotsOf } from '../orders/order.ts'
@@ -94,7 +106,11 @@ function writeStandingPart(symbol: SymbolState, position: Position) {
  * Document: Futures position. `available`, `locked` and `total` are in base coin: the document's field table
  * says quote currency, its sample and every client read base. `locked` is what resting closes hold.
  */
-export function toWirePosition(state: CoreState, account: Account, position: Position): WirePosition {
+export function toWirePosition(
+  state: CoreState,
+  account: Account,
+  position: Position,
+): WirePosition {
   const symbol = symbolOf(state, position.symbol)
   const { instrument } = symbol
   const held = toHeldPosition(state, account, position)

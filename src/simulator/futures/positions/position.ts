@@ -107,7 +107,11 @@ export function maintenanceTier({ maintenanceTiers }: Instrument, value: number)
   return maintenanceTiers.find(({ notionalMax }) => value <= notionalMax) ?? WHOLE_VALUE
 }
 
-const WHOLE_VALUE: MaintenanceTier = { notionalMax: Number.POSITIVE_INFINITY, rate: '1', rateFloat: 1 }
+const WHOLE_VALUE: MaintenanceTier = {
+  notionalMax: Number.POSITIVE_INFINITY,
+  rate: '1',
+  rateFloat: 1,
+}
 
 /** One position a slot of a symbol in an account. */
 export function positionKey(symbol: string, slot: PositionSlot): string {
@@ -121,6 +125,14 @@ export function updateFloats(position: Position): void {
 }
 
 export const NO_POSITION = {
-  ...{ lots: 0, cost: ZERO, margin: ZERO, costFloat: 0, marginFloat: 0, realised: ZERO, fees: ZERO },
-  ...{ funding: undefined, takeProfit: undefined, stopLoss: undefined },
+  lots: 0,
+  cost: ZERO,
+  margin: ZERO,
+  costFloat: 0,
+  marginFloat: 0,
+  realised: ZERO,
+  fees: ZERO,
+  funding: undefined,
+  takeProfit: undefined,
+  stopLoss: undefined,
 }

@@ -41,18 +41,30 @@ import {
  *
  * @returns the lots that were filled
  */
-export function settleTrade(state: CoreState, symbol: SymbolState, order: Order, trade: Trade): number {
+export function settleTrade(
+  state: CoreState,
+  symbol: SymbolState,
+  order: Order,
+  trade: Trade,
+): number {
   const account = accountOf(state, order.uid)
   const wanted = Math.min(trade.lots, fillableLots(state, symbol, order))
   const closing = Math.min(wanted, closableLots(account, order))
   const opening = mayOpen(order) ? wanted - closing : 0
   forgetBand(symbol)
   forgetBands(state, account)
-  if (closing > 0) settlePart(state, account, symbol, { ...trade, order, lots: closing, tradeSide: 'close' })
+  if (closing > 0)
+    settlePart(state, account, symbol, { ...trade, order, lots: closing, tradeSide: 'close' })
   // Through zero only the first of its two fills is the other side of a self-trade: an order has no id twice.
   const isTwin = trade.isTwin === true && closing === 0
   if (opening > 0)
-    settlePart(state, account, symbol, { ...trade, isTwin, order, lots: opening, tradeSide: 'open' })
+    settlePart(state, account, symbol, {
+      ...trade,
+      isTwin,
+      order,
+      lots: opening,
+      tradeSide: 'open',
+    })
   order.filledLots += closing + opening
   return closing + opening
 }
@@ -76,7 +88,8 @@ export function bookFor(
  * While crossed positions stand, their unrealised profit may carry a balance below zero.
  */
 export function coverDebt(state: CoreState, account: Account, coin: string): void {
-  if (positionsOfCoin(state, account, coin).some(({ marginMode }) => marginMode === 'crossed')) return
+  if (positionsOfCoin(state, account, coin).some(({ marginMode }) => marginMode === 'crossed'))
+    return
   const rest = unsetBalance(state, account, coin)
   if (rest.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: negated(rest) })
 }
@@ -110,7 +123,8 @@ function settlePart(state: CoreState, account: Account, symbol: SymbolState, par
   const other = feeInOtherCoin(state, account, { coin, charged })
   const fee = other === undefined ? charged : ZERO
   bookFor(state, account, { coin, booking: 'fee', amount: negated(fee) })
-  if (other) bookFor(state, account, { coin: other.coin, booking: 'fee', amount: negated(other.amount) })
+  if (other)
+    bookFor(state, account, { coin: other.coin, booking: 'fee', amount: negated(other.amount) })
   let profit = ZERO
   if (tradeSide === 'close') {
     profit = reducePosition(symbol, position, part)
@@ -148,7 +162,11 @@ function feeInOtherCoin(
 }
 
 /** @returns the profit, in the margin coin. */
-function reducePosition({ instrument }: SymbolState, position: Position, { lots, ticks }: Part): Decimal {
+function reducePosition(
+  { instrument }: SymbolState,
+  position: Position,
+  { lots, ticks }: Part,
+): Decimal {
   const cost = shareOf(position, lots, position.cost)
   const profit = profitOf(instrument, position, { lots, ticks, cost })
   position.margin = position.margin.minus(shareOf(position, lots, position.margin))
@@ -159,7 +177,12 @@ function reducePosition({ instrument }: SymbolState, position: Position, { lots,
 }
 
 /** @param free What of the balance an isolated position can set aside. */
-function enlargePosition({ instrument }: SymbolState, position: Position, part: Part, free: Decimal): void {
+function enlargePosition(
+  { instrument }: SymbolState,
+  position: Position,
+  part: Part,
+  free: Decimal,
+): void {
   const { order, lots, ticks } = part
   if (position.marginMode === 'isolated') {
     const wanted = initialMargin(marginValue(instrument, ticks, lots), position.leverage)
@@ -171,7 +194,12 @@ function enlargePosition({ instrument }: SymbolState, position: Position, part: 
   position.stopLoss = order.stopLoss ?? position.stopLoss
 }
 
-function startPosition(state: CoreState, account: Account, symbol: SymbolState, order: Order): Position {
+function startPosition(
+  state: CoreState,
+  account: Account,
+  symbol: SymbolState,
+  order: Order,
+): Position {
   const { now: openedAt, tradeSequence } = state.clock
   const position: Position = {
     sequence: tradeSequence + 1,
@@ -182,7 +210,8 @@ function startPosition(state: CoreState, account: Account, symbol: SymbolState, 
     marginMode: order.marginMode,
     leverage: leverageOf(account, symbol.instrument),
     ...NO_POSITION,
-    ...{ openedAt, updatedAt: openedAt },
+    openedAt,
+    updatedAt: openedAt,
   }
   account.positions.set(positionKey(position.symbol, position.slot), position)
   symbol.positions.push(position)

@@ -39,7 +39,13 @@ function createClosingOrder(
 ): Order {
   return createOrder(state, {
     ...UNSAID,
-    ...{ uid, symbol, slot, marginMode, lots, priceTicks, triggerTicks },
+    uid,
+    symbol,
+    slot,
+    marginMode,
+    lots,
+    priceTicks,
+    triggerTicks,
     direction: position.holdSide === 'long' ? 'sell' : 'buy',
     action: slot === 'net' ? 'net' : 'close',
     reduceOnly: slot === 'net',

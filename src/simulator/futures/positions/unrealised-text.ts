@@ -21,7 +21,9 @@ const units = new WeakMap<Instrument, Unit>()
 const costs = new WeakMap<Decimal, number>()
 
 export function unrealisedText(instrument: Instrument, position: Position, ticks: number): string {
-  return wholeText(instrument, position, ticks) ?? unrealised(instrument, position, ticks).toString()
+  return (
+    wholeText(instrument, position, ticks) ?? unrealised(instrument, position, ticks).toString()
+  )
 }
 
 function wholeText(instrument: Instrument, position: Position, ticks: number): string | undefined {
@@ -40,7 +42,8 @@ function costOf({ tickLotValue }: Instrument, cost: Decimal): number {
   const known = costs.get(cost)
   if (known !== undefined) return known
   const count = Number(cost.div(tickLotValue).toString())
-  const isWhole = Number.isSafeInteger(count) && decimalOfInteger(count).times(tickLotValue).eq(cost)
+  const isWhole =
+    Number.isSafeInteger(count) && decimalOfInteger(count).times(tickLotValue).eq(cost)
   const steps = isWhole ? count : Number.NaN
   costs.set(cost, steps)
   return steps

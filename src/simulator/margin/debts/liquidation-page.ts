@@ -50,7 +50,9 @@ function queryRefusal(state: MarginState, query: LiquidationQuery): Refusal | un
   if (type === 'swap' && symbol !== undefined) return refusals.parameterPresent('symbol')
   if (type === 'place_order' && fromCoin !== undefined) return refusals.parameterPresent('fromCoin')
   if (type === 'place_order' && toCoin !== undefined) return refusals.parameterPresent('toCoin')
-  return symbol === undefined || state.pairs.has(symbol) ? undefined : refusals.symbolUnknown(symbol)
+  return symbol === undefined || state.pairs.has(symbol)
+    ? undefined
+    : refusals.symbolUnknown(symbol)
 }
 
 function isAskedFor(record: LiquidationRecord, query: LiquidationQuery): boolean {
@@ -66,7 +68,14 @@ function isCoin(coin: string, asked: string | undefined): boolean {
 }
 
 const NO_ORDER = {
-  ...{ symbol: '', orderType: '', side: '', priceAvg: '', price: '', fillSize: '', size: '', amount: '' },
+  symbol: '',
+  orderType: '',
+  side: '',
+  priceAvg: '',
+  price: '',
+  fillSize: '',
+  size: '',
+  amount: '',
 } as const
 
 const NO_SWAP = { fromCoin: '', toCoin: '', fromSize: '', toSize: '' } as const

@@ -4,7 +4,14 @@ import { serviceIdText } from '../../shared/order-sequence.ts'
 import type { BalanceRef } from '../../wallet/coin-money.ts'
 import { liquidationFee } from '../../wallet/fees.ts'
 import { negated, roundDown, roundUp, smaller } from '../../wallet/rounding.ts'
-import { coinIn, debtOf, moneyOf, pairsOf, type MarginPair, type MarginState } from '../margin-state.ts'
+import {
+  coinIn,
+  debtOf,
+  moneyOf,
+  pairsOf,
+  type MarginPair,
+  type MarginState,
+} from '../margin-state.ts'
 import { placeForcedOrder } from '../orders/forced-orders.ts'
 import { balanceOf, modeOf, type MarginOrder, type SwapSizes } from '../orders/margin-order.ts'
 import { cancelMarginOrder } from '../orders/margin-venue.ts'
@@ -33,7 +40,8 @@ export function judgeDebtors(state: MarginState, { rules }: MarginPair): void {
 
 function liquidate(state: MarginState, ref: BalanceRef): void {
   for (const order of openOrdersOf(state, ref.uid)) {
-    if (balanceOf(order.mode, order.symbol) === ref.balance) cancelMarginOrder(state, order, 'liquidation')
+    if (balanceOf(order.mode, order.symbol) === ref.balance)
+      cancelMarginOrder(state, order, 'liquidation')
   }
   let traded = ZERO
   for (let step = 0; step < STEPS_MAX; step++) {
@@ -42,11 +50,16 @@ function liquidate(state: MarginState, ref: BalanceRef): void {
     if (coins.length === 0) return settle(state, ref, traded)
     const order = firstForced(state, ref, coins)
     if (order !== undefined) traded = traded.plus(order.filledQuote)
-    else if (!coins.some((coin) => swapForDebt(state, ref, coin))) coverByInsurance(state, ref, coins)
+    else if (!coins.some((coin) => swapForDebt(state, ref, coin)))
+      coverByInsurance(state, ref, coins)
   }
 }
 
-function firstForced(state: MarginState, ref: BalanceRef, coins: readonly string[]): MarginOrder | undefined {
+function firstForced(
+  state: MarginState,
+  ref: BalanceRef,
+  coins: readonly string[],
+): MarginOrder | undefined {
   for (const coin of coins) {
     const order = placeForcedOrder(state, ref, { coin, purpose: 'liquidation' })
     if (order !== undefined) return recordForced(state, order)
@@ -56,9 +69,30 @@ function firstForced(state: MarginState, ref: BalanceRef, coins: readonly string
 
 /** One that traded nothing leaves no record. */
 function recordForced(state: MarginState, order: MarginOrder): MarginOrder {
-  const { uid, mode, id, symbol, direction, price, size, filledBase, filledQuote, createdAt, updatedAt } =
-    order
-  const traded = { id, symbol, direction, price, size, filledBase, filledQuote, createdAt, updatedAt }
+  const {
+    uid,
+    mode,
+    id,
+    symbol,
+    direction,
+    price,
+    size,
+    filledBase,
+    filledQuote,
+    createdAt,
+    updatedAt,
+  } = order
+  const traded = {
+    id,
+    symbol,
+    direction,
+    price,
+    size,
+    filledBase,
+    filledQuote,
+    createdAt,
+    updatedAt,
+  }
   if (filledBase.gt(ZERO)) state.records.add({ type: 'place_order', uid, mode, ...traded })
   return order
 }
@@ -122,7 +156,12 @@ function convertDust(state: MarginState, ref: BalanceRef): void {
     const isDust = available.lt(rules.baseMin) || available.times(shown.bid).lt(rules.notionalMin)
     if (!isDust) continue
     const toSize = roundDown(available.times(shown.bid))
-    swap(state, ref, { fromCoin: rules.baseCoin, toCoin: rules.quoteCoin, fromSize: available, toSize })
+    swap(state, ref, {
+      fromCoin: rules.baseCoin,
+      toCoin: rules.quoteCoin,
+      fromSize: available,
+      toSize,
+    })
   }
 }
 

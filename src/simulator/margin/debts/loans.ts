@@ -19,7 +19,11 @@ export function lend(state: MarginState, ref: BalanceRef, { coin, amount }: Coin
 }
 
 /** Pays up to `amount` of what is owed out of available: interest first. @returns what was paid */
-export function payBack(state: MarginState, ref: BalanceRef, { coin, amount }: CoinAmount): Decimal {
+export function payBack(
+  state: MarginState,
+  ref: BalanceRef,
+  { coin, amount }: CoinAmount,
+): Decimal {
   const money = moneyOf(state, ref, coin)
   const most = smaller(amount, money.available)
   const interest = smaller(most, money.interest)
@@ -28,7 +32,11 @@ export function payBack(state: MarginState, ref: BalanceRef, { coin, amount }: C
 }
 
 /** Gives an unused loan back: principal alone, up to what is available and owed. */
-export function returnLoan(state: MarginState, ref: BalanceRef, { coin, amount }: CoinAmount): void {
+export function returnLoan(
+  state: MarginState,
+  ref: BalanceRef,
+  { coin, amount }: CoinAmount,
+): void {
   const money = moneyOf(state, ref, coin)
   const principal = smaller(smaller(amount, money.available), money.borrowed)
   settle(state, ref, { coin, principal, interest: ZERO })

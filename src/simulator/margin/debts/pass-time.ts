@@ -32,9 +32,9 @@ export function startClock(state: MarginState, now: number): void {
  * another coin into the one that is owed. What cannot be repaid so stays, and the risk ratio looks after it.
  */
 function repayOverdueLoans(state: MarginState): void {
-  for (const debtor of [...state.debtors.values()]) {
+  for (const debtor of Array.from(state.debtors.values())) {
     if (debtor.balance !== 'crossed') continue
-    for (const [coin, since] of [...debtor.since]) {
+    for (const [coin, since] of Array.from(debtor.since)) {
       if (state.clock.now - since < state.settings.loanTermMs) continue
       payBack(state, debtor, { coin, amount: moneyOf(state, debtor, coin).available })
       if (debtOf(moneyOf(state, debtor, coin)).eq(ZERO)) continue

@@ -25,7 +25,9 @@ export function cancelBatch(
 ): Reply<WireResponseOf<'isolatedBatchCancelOrders'>> {
   if (!state.pairs.has(symbol)) return refusals.symbolUnknown(symbol)
   if (orderIdList === undefined) {
-    const resting = openOrdersOf(state, uid).filter((order) => isMeant(order, 'isolated', { symbol }))
+    const resting = openOrdersOf(state, uid).filter((order) =>
+      isMeant(order, 'isolated', { symbol }),
+    )
     return accept({ successList: resting.map((order) => cancel(state, order)), failureList: [] })
   }
   const { cancelItemsMax } = state.settings
@@ -48,7 +50,11 @@ export function cancelBatch(
 }
 
 /** Outside the document: cancels one order, isolated or crossed; where both ids are given it must answer to both. */
-export function cancelOne(state: MarginState, owner: ModeOwner, names: OrderNames): Reply<OrderReference> {
+export function cancelOne(
+  state: MarginState,
+  owner: ModeOwner,
+  names: OrderNames,
+): Reply<OrderReference> {
   if (!state.pairs.has(names.symbol)) return refusals.symbolUnknown(names.symbol)
   if (names.orderId === undefined && names.clientOid === undefined) return refusals.idMissing
   const order = findOrder(state, owner, names)

@@ -30,9 +30,21 @@ export function placeForcedOrder(
     const base = forcedSize(state, ref, { pair, direction, owed, price, purpose })
     if (base === undefined) continue
     return enterMarginOrder(state, {
-      ...{ uid: ref.uid, mode: modeOf(ref.balance), symbol: pair.rules.symbol, clientOid: undefined },
-      ...{ direction, orderType: 'market', force: 'gtc', loanType: 'autoRepay', source: 'SYS', purpose },
-      ...{ price, size: base, isQuoteSized: false, frozen: ZERO, loan: ZERO },
+      uid: ref.uid,
+      mode: modeOf(ref.balance),
+      symbol: pair.rules.symbol,
+      clientOid: undefined,
+      direction,
+      orderType: 'market',
+      force: 'gtc',
+      loanType: 'autoRepay',
+      source: 'SYS',
+      purpose,
+      price,
+      size: base,
+      isQuoteSized: false,
+      frozen: ZERO,
+      loan: ZERO,
     })
   }
   return undefined
@@ -59,7 +71,10 @@ function forcedSize(
   const isSell = direction === 'sell'
   const { available } = moneyOf(state, ref, isSell ? rules.baseCoin : rules.quoteCoin)
   const most = roundDown(isSell ? available : available.div(price), rules.sizeDecimals)
-  const needed = roundUp(isSell ? owed.div(price.times(afterFee)) : owed.div(afterFee), rules.sizeDecimals)
+  const needed = roundUp(
+    isSell ? owed.div(price.times(afterFee)) : owed.div(afterFee),
+    rules.sizeDecimals,
+  )
   const least = larger(rules.baseMin, roundUp(rules.notionalMin.div(price), rules.sizeDecimals))
   if (most.lt(least)) return undefined
   if (purpose === 'liquidation' && isSell && modeOf(ref.balance) === 'isolated') return most

@@ -14,7 +14,9 @@ import type { MarginPair, MarginState } from '../margin-state.ts'
 /** The orders of one symbol, isolated and crossed, for the matching engine. */
 export function createVenue(state: MarginState, pair: MarginPair): Venue<MarginOrder> {
   return createPairVenue<MarginOrder>({
-    ...{ trading: state, clock: state.clock, pair },
+    trading: state,
+    clock: state.clock,
+    pair,
     balanceOf: ({ mode, symbol }) => balanceOf(mode, symbol),
     isForced,
     receive: (order, receipt) => receive(state, order, receipt),
@@ -50,7 +52,12 @@ export function enterMarginOrder(state: MarginState, terms: NewOrder): MarginOrd
   const pair = pairOf(state, terms.symbol)
   const begun = beginOrder(state.ports, pair, { ...terms, at: state.clock.now })
   // The sample answers an order without a clientOid with its orderId under both names.
-  const order: MarginOrder = { ...terms, ...begun, stpMode: 'none', clientOid: terms.clientOid ?? begun.id }
+  const order: MarginOrder = {
+    ...terms,
+    ...begun,
+    stpMode: 'none',
+    clientOid: terms.clientOid ?? begun.id,
+  }
   pair.waiting.add(order)
   state.orders.add(order)
   enterMarket(createVenue(state, pair), order)
@@ -58,6 +65,10 @@ export function enterMarginOrder(state: MarginState, terms: NewOrder): MarginOrd
 }
 
 /** By its owner, or when its balance is taken over. */
-export function cancelMarginOrder(state: MarginState, order: MarginOrder, reason: CancelReason): void {
+export function cancelMarginOrder(
+  state: MarginState,
+  order: MarginOrder,
+  reason: CancelReason,
+): void {
   cancelOrder(createVenue(state, pairOf(state, order.symbol)), order, reason)
 }

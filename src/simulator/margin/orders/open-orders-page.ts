@@ -22,7 +22,8 @@ export function openOrdersPage(
   query: WireRequestOf<'crossedOpenOrders'> | WireRequestOf<'isolatedOpenOrders'>,
 ): Reply<WireResponseOf<'crossedOpenOrders'>> {
   if (!state.pairs.has(query.symbol)) return refusals.symbolUnknown(query.symbol)
-  if (mode === 'crossed' && query.startTime === undefined) return refusals.parameterEmpty('startTime')
+  if (mode === 'crossed' && query.startTime === undefined)
+    return refusals.parameterEmpty('startTime')
   const isNamed = query.orderId !== undefined || query.clientOid !== undefined
   const page = readHistory(isNamed ? state.orders.of(uid) : openOrdersOf(state, uid), query, {
     ...OPEN_ORDERS,

@@ -7,7 +7,13 @@ import type { BalanceRef } from '../../wallet/coin-money.ts'
 import { hasPlaces, larger, roundUp } from '../../wallet/rounding.ts'
 import { borrowRefusal, lend } from '../debts/loans.ts'
 import { refusals } from '../../shared/refusals.ts'
-import { coinIn, moneyOf, refreshBooks, type MarginPair, type MarginState } from '../margin-state.ts'
+import {
+  coinIn,
+  moneyOf,
+  refreshBooks,
+  type MarginPair,
+  type MarginState,
+} from '../margin-state.ts'
 import { balanceOf, borrows, LOAN_TYPES, type ModeOwner, type OrderSource } from './margin-order.ts'
 import { enterMarginOrder } from './margin-venue.ts'
 
@@ -69,9 +75,18 @@ export function placeOrder(
   }
   state.ports.wallet.freeze(coinIn(ref, coin), cost)
   const order = enterMarginOrder(state, {
-    ...{ uid, mode, symbol: request.symbol, clientOid, direction: side, orderType, loanType, source },
+    uid,
+    mode,
+    symbol: request.symbol,
+    clientOid,
+    direction: side,
+    orderType,
+    loanType,
+    source,
     ...measured,
-    ...{ frozen: cost, loan: missing, purpose: 'trade' },
+    frozen: cost,
+    loan: missing,
+    purpose: 'trade',
     force: orderType === 'market' ? 'gtc' : force,
   })
   return accept({ orderId: order.id, clientOid: order.clientOid })
@@ -106,7 +121,8 @@ function readTerms(pair: MarginPair, request: PlaceMarginOrderRequest): OrderTer
   if (price !== undefined && !hasPlaces(price, rules.priceDecimals)) {
     return refusals.priceStep(pair.price(1).toString())
   }
-  if (request.orderType === 'market' && request.price !== undefined) return refusals.parameterPresent('price')
+  if (request.orderType === 'market' && request.price !== undefined)
+    return refusals.parameterPresent('price')
   const name = isQuoteSized ? 'quoteSize' : 'baseSize'
   const other = isQuoteSized ? 'baseSize' : 'quoteSize'
   if (request[other] !== undefined) return refusals.parameterPresent(other)
@@ -116,7 +132,8 @@ function readTerms(pair: MarginPair, request: PlaceMarginOrderRequest): OrderTer
   if (!hasPlaces(size, scale)) return refusals.scale(name, size.toString(), scale)
   if (!isQuoteSized && size.lt(rules.baseMin)) return refusals.sizeBelowMinimum
   const notional = isQuoteSized ? size : size.times(price ?? shown.bid)
-  if (notional.lt(rules.notionalMin)) return refusals.notionalBelowMinimum(rules.notionalMin.toString())
+  if (notional.lt(rules.notionalMin))
+    return refusals.notionalBelowMinimum(rules.notionalMin.toString())
   const cost = request.side === 'buy' ? notional : size
   return { price: price ?? ZERO, size, isQuoteSized, cost }
 }

@@ -3,7 +3,13 @@
  * last; when nothing comes, its quotes stay as they are and grow old, and whoever looks at their time sees it. What
  * it hears belongs to the moment at which it is played next.
  */
-import { ownState, type Market, type MarketInstrument, type MarketState, type MarketStep } from '../market.ts'
+import {
+  ownState,
+  type Market,
+  type MarketInstrument,
+  type MarketState,
+  type MarketStep,
+} from '../market.ts'
 import { type ForeignQuote, QuoteGrid, type QuoteGridState } from '../quote-grid.ts'
 
 /** One instrument as the other exchange shows it. Prices in quote coin, sizes in base coin. */
@@ -41,7 +47,9 @@ export class LiveMarket implements Market {
   ) {
     this.identity = `live:${source.name}`
     const known = ownState<LiveMarketState>(this.identity, stored)?.symbols
-    this.#grids = new Map(instruments.map((row) => [row.symbol, new QuoteGrid(row, known?.[row.symbol])]))
+    this.#grids = new Map(
+      instruments.map((row) => [row.symbol, new QuoteGrid(row, known?.[row.symbol])]),
+    )
     source.follow((tickers, at) => {
       for (const ticker of tickers) this.#hear(ticker, at)
     })

@@ -45,7 +45,8 @@ export class CandleLooks {
     const seen = this.#seen
     let point = 0
     for (let look = 0; look < LOOKS.length; look++) {
-      while (point + 1 < times.length && (times[point + 1] as number) <= (LOOKS[look] as number)) point++
+      while (point + 1 < times.length && (times[point + 1] as number) <= (LOOKS[look] as number))
+        point++
       seen[look] = prices[point] as number
     }
     for (let rule = 0; rule < RULES.length; rule++) {

@@ -117,7 +117,15 @@ export class CandlePaths {
   #memory: PathMemory
 
   /** @param points Of each candle, {@link CANDLE_POINTS_MIN} at least. */
-  constructor({ kind, points, memory }: { kind: CandlePathKind; points: number; memory: PathMemory }) {
+  constructor({
+    kind,
+    points,
+    memory,
+  }: {
+    kind: CandlePathKind
+    points: number
+    memory: PathMemory
+  }) {
     this.#kind = kind
     // Stored by a version with other rules.
     const isOfOthers = memory.gains.length !== NO_PATH.gains.length
@@ -128,7 +136,10 @@ export class CandlePaths {
       lows: new Float64Array(points),
       highs: new Float64Array(points),
       laid: undefined,
-      ...{ lastSign: 0, signs: 0, within: 0, gains: [...NO_PATH.gains] },
+      lastSign: 0,
+      signs: 0,
+      within: 0,
+      gains: [...NO_PATH.gains],
     }))
   }
 
@@ -208,7 +219,10 @@ export class CandlePaths {
     path.gains[0] = clamp((gains[0] as number) + followed / range, OWED_MAX)
     const brought = this.#looks.follow(path.prices, path.times, range)
     for (let rule = 0; rule < RULES_COUNT; rule++) {
-      path.gains[rule + 1] = clamp((gains[rule + 1] as number) + (brought[rule] as number) / range, OWED_MAX)
+      path.gains[rule + 1] = clamp(
+        (gains[rule + 1] as number) + (brought[rule] as number) / range,
+        OWED_MAX,
+      )
     }
   }
 
@@ -225,7 +239,11 @@ export class CandlePaths {
     }
     const coarse = this.#memory.coarse + (MIX_PACE * brought) / usualRange
     this.#memory = {
-      ...{ lastTicks: close, lastSign, signs, within, gains: [...gains] },
+      lastTicks: close,
+      lastSign,
+      signs,
+      within,
+      gains: [...gains],
       usualRange: usualRange + (high - low - usualRange) / USUAL_CANDLES,
       coarse: Math.max(COARSE_MIN, Math.min(1 - COARSE_MIN, coarse)),
     }

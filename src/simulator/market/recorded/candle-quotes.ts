@@ -7,7 +7,13 @@
  *   sizes    3 % of what the last candles traded (the median), spread like those of real quotes
  *   spread   a tick, and more the wilder and the thinner the last candles were
  */
-import { exponential, likelyValues, logarithm, normalQuantile, type Random } from '../../../lib/random.ts'
+import {
+  exponential,
+  likelyValues,
+  logarithm,
+  normalQuantile,
+  type Random,
+} from '../../../lib/random.ts'
 import { levelTicksFor, type MutableQuote } from '../market.ts'
 import type { CandleMemory } from '../quote-grid.ts'
 
@@ -57,11 +63,17 @@ export interface CandleParts {
  * and a share of random size. To compute them afresh took more time than all else of a market.
  */
 const DRAWS = 1024
-const SIZES = likelyValues(DRAWS, (share) => exponential(DISPLAYED_DEVIATION * normalQuantile(share)))
+const SIZES = likelyValues(DRAWS, (share) =>
+  exponential(DISPLAYED_DEVIATION * normalQuantile(share)),
+)
 const SHARES = likelyValues(DRAWS, (share) => -logarithm(1 - share))
 
 /** Makes the quotes of a candle, one a point; the candle's number is left as it is. */
-export function fillCandleQuotes(quotes: readonly MutableQuote[], candle: CandleParts, random: Random): void {
+export function fillCandleQuotes(
+  quotes: readonly MutableQuote[],
+  candle: CandleParts,
+  random: Random,
+): void {
   const { path, lows, highs, times, lots, memory, scale } = candle
   const medianLots = (memory.candles === 0 ? scale.lots : memory.lots) * DISPLAYED_SHARE
   const levelTicks = levelTicksFor(memory.rangeTicks / Math.sqrt(scale.intervalMs / 60_000))

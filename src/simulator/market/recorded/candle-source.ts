@@ -2,7 +2,13 @@
 import { createRandom, restoreRandom, type Random, type RandomState } from '../../../lib/random.ts'
 import { EMPTY_QUOTE, type MarketInstrument, type MutableQuote, type Quote } from '../market.ts'
 import { type CandleMemory, NO_MEMORY, QuoteGrid, rememberCandle } from '../quote-grid.ts'
-import { type CandlePathKind, CandlePaths, NO_PATH, type PathMemory, type TickCandle } from './candle-path.ts'
+import {
+  type CandlePathKind,
+  CandlePaths,
+  NO_PATH,
+  type PathMemory,
+  type TickCandle,
+} from './candle-path.ts'
 import { type CandleScale, fillCandleQuotes } from './candle-quotes.ts'
 import type { CandleRows } from '../../../prices/recording.ts'
 
@@ -43,10 +49,18 @@ export class CandleSource {
     this.#random = state
       ? restoreRandom(state.random)
       : createRandom(seed).fork(instrument.symbol).fork('recorded')
-    this.#paths = new CandlePaths({ kind: candlePath, points, memory: { ...NO_PATH, ...state?.path } })
+    this.#paths = new CandlePaths({
+      kind: candlePath,
+      points,
+      memory: { ...NO_PATH, ...state?.path },
+    })
     this.#quotes = Array.from({ length: points }, () => ({
-      ...{ ...EMPTY_QUOTE, lowTicks: 0, highTicks: 0 },
-      ...{ isUnseen: false, candleHighTicks: 0, candleLowTicks: 0 },
+      ...EMPTY_QUOTE,
+      lowTicks: 0,
+      highTicks: 0,
+      isUnseen: false,
+      candleHighTicks: 0,
+      candleLowTicks: 0,
     }))
     this.#scale = {
       lots: this.#grid.usualLots(rows.open[0] as number, intervalMs),
@@ -78,7 +92,13 @@ export class CandleSource {
   }
 
   state(): CandleSourceState {
-    return this.#drawnFrom ?? { random: this.#random.state(), path: this.#paths.memory, memory: this.#memory }
+    return (
+      this.#drawnFrom ?? {
+        random: this.#random.state(),
+        path: this.#paths.memory,
+        memory: this.#memory,
+      }
+    )
   }
 
   #draw(row: number): void {
@@ -87,7 +107,11 @@ export class CandleSource {
     const { lastTicks: before, lastSign: signBefore } = this.#paths.memory
     const { prices, times, lows, highs } = this.#paths.draw(this.#candle(row), this.#random)
     const parts = { path: prices, lows, highs, times, before, signBefore, lots: this.#lotsOf(row) }
-    fillCandleQuotes(this.#quotes, { ...parts, memory: this.#memory, scale: this.#scale }, this.#random)
+    fillCandleQuotes(
+      this.#quotes,
+      { ...parts, memory: this.#memory, scale: this.#scale },
+      this.#random,
+    )
     this.#times = times
   }
 

@@ -42,7 +42,8 @@ export class Shapes {
       const { prices, bottoms, tops, high, low, ...moves } =
         kind === 'smooth' ? smooth(points, random) : coarse(points, random)
       ranges += high - low
-      const scale = (values: readonly number[]) => values.map((value) => (value - low) / (high - low))
+      const scale = (values: readonly number[]) =>
+        values.map((value) => (value - low) / (high - low))
       const scaled = scale(prices)
       const ways = { bottoms: scale(bottoms), tops: scale(tops) }
       const shape = { ...moves, ...ways, prices: scaled, reach: ((high - low) * count) / ranges }
@@ -127,7 +128,10 @@ function likelihoodOf(cells: readonly Shape[][], index: number): number {
     [close, open],
     [last - close, last - open],
   ] as const
-  const count = alike.reduce((sum, [from, to]) => sum + (cells[from * CELLS + to] as Shape[]).length, 0)
+  const count = alike.reduce(
+    (sum, [from, to]) => sum + (cells[from * CELLS + to] as Shape[]).length,
+    0,
+  )
   return Math.max(0.1, count) / (alike.length * SHAPES)
 }
 

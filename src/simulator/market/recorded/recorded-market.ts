@@ -86,9 +86,13 @@ export class RecordedMarket implements Market {
     this.speed = speed
     this.#startAt = state?.startAt ?? startAt
     this.#repeat = repeat
-    const recordingOf = ({ symbol }: MarketInstrument) => recordings.find((one) => one.symbol === symbol)
+    const recordingOf = ({ symbol }: MarketInstrument) =>
+      recordings.find((one) => one.symbol === symbol)
     const others = instruments.filter((instrument) => recordingOf(instrument) === undefined)
-    this.#fallback = new SeededMarket({ ...fallback, speed, startAt, instruments: others }, state?.fallback)
+    this.#fallback = new SeededMarket(
+      { ...fallback, speed, startAt, instruments: others },
+      state?.fallback,
+    )
     this.#paths = instruments.flatMap((instrument) => {
       const recording = recordingOf(instrument)
       if (!recording) return []
@@ -154,7 +158,9 @@ export class RecordedMarket implements Market {
 
   #findEndings(continued: ReadonlySet<string> = new Set()): ReadonlyMap<string, number> {
     const marketEndAt = this.#originAt + this.#lapMs
-    const ended = this.#paths.filter(({ symbol, endAt }) => endAt < marketEndAt && !continued.has(symbol))
+    const ended = this.#paths.filter(
+      ({ symbol, endAt }) => endAt < marketEndAt && !continued.has(symbol),
+    )
     return new Map(
       ended.map(({ symbol, endAt }) => [
         symbol,
@@ -166,7 +172,9 @@ export class RecordedMarket implements Market {
   /** Payments of a recording, moved to the time at which it is played. One that is repeated has none of its own. */
   #placeFunding({ symbol, funding }: Recording): readonly (readonly [string, FundingPayments])[] {
     if (funding === undefined || this.#repeat) return []
-    const at = funding.at.map((paidAt) => this.#startAt + Math.floor((paidAt - this.#originAt) / this.speed))
+    const at = funding.at.map(
+      (paidAt) => this.#startAt + Math.floor((paidAt - this.#originAt) / this.speed),
+    )
     return [[symbol, { at, rate: funding.rate }]]
   }
 
@@ -209,7 +217,9 @@ function identityOf({
   speed,
   repeat,
   candlePath,
-}: Required<Pick<RecordedMarketOptions, 'recordings' | 'speed' | 'repeat' | 'candlePath'>>): string {
+}: Required<
+  Pick<RecordedMarketOptions, 'recordings' | 'speed' | 'repeat' | 'candlePath'>
+>): string {
   const contents = recordings
     .flatMap(({ symbol, sha256: prices, funding }) => [
       `${symbol}=${prices}`,
@@ -221,7 +231,8 @@ function identityOf({
 }
 
 function assertRecordings({ recordings, instruments }: RecordedMarketOptions): void {
-  if (recordings.length === 0) throw invalidOption('recordings', 'none', 'at least one; or a seeded market')
+  if (recordings.length === 0)
+    throw invalidOption('recordings', 'none', 'at least one; or a seeded market')
   for (const [index, recording] of recordings.entries()) {
     const { symbol, source } = recording
     const instrument = instruments.find((one) => one.symbol === symbol)
@@ -229,7 +240,11 @@ function assertRecordings({ recordings, instruments }: RecordedMarketOptions): v
       throw new Failure({
         code: 'RECORDING_SYMBOL_UNKNOWN',
         sentence: 'the recording is of an instrument that is not configured',
-        facts: { file: source, symbol, instruments: instruments.map((one) => one.symbol).join(', ') },
+        facts: {
+          file: source,
+          symbol,
+          instruments: instruments.map((one) => one.symbol).join(', '),
+        },
         hint: source.endsWith('.prices')
           ? `add ${symbol} to instruments; a price file says itself of which instrument it is, so \`intentd import --symbol\` makes one of another name`
           : `add ${symbol} to instruments, or name another one: SYMBOL=${source}`,
@@ -248,7 +263,10 @@ function assertRecordings({ recordings, instruments }: RecordedMarketOptions): v
 }
 
 /** What rounds to no tick at all would be shown as one: at prices that never were. */
-function assertAboveTick({ rows, symbol, source }: Recording, { tickSize }: MarketInstrument): void {
+function assertAboveTick(
+  { rows, symbol, source }: Recording,
+  { tickSize }: MarketInstrument,
+): void {
   const lowest = (rows.kind === 'candles' ? rows.low : rows.bid).reduce((a, b) => Math.min(a, b))
   if (lowest >= Number(tickSize) / 2) return
   throw new Failure({

@@ -82,7 +82,10 @@ export class RecordedPath {
     this.#source =
       rows.kind === 'candles'
         ? new CandleSource({
-            ...{ ...options, rows, intervalMs: this.#intervalMs, points: this.#points },
+            ...options,
+            rows,
+            intervalMs: this.#intervalMs,
+            points: this.#points,
             state: state?.source as CandleSourceState | undefined,
           })
         : quoteSource(rows, new QuoteGrid(instrument, state?.source as QuoteGridState | undefined))
@@ -100,7 +103,8 @@ export class RecordedPath {
    */
   get references(): RecordedReferences | undefined {
     const { at, mark, fundingRate } = this.#rows
-    if (this.#intervalMs === 0 || (mark === undefined && fundingRate === undefined)) return undefined
+    if (this.#intervalMs === 0 || (mark === undefined && fundingRate === undefined))
+      return undefined
     return {
       at: at.map((rowAt) => rowAt + this.#intervalMs),
       markTicks: mark?.map((price) => this.#grid.ticks(price)),
@@ -191,9 +195,13 @@ function quoteSource(rows: QuoteRows, grid: QuoteGrid): RowSource {
     timeOf: () => 0,
     show: (row) =>
       grid.next({
-        ...{ at: field(rows.at, row), bid: field(rows.bid, row), ask: field(rows.ask, row) },
-        ...{ bidSize: field(rows.bidSize, row), askSize: field(rows.askSize, row) },
-        ...{ last: field(rows.last, row), volume: rows.volume?.[row] },
+        at: field(rows.at, row),
+        bid: field(rows.bid, row),
+        ask: field(rows.ask, row),
+        bidSize: field(rows.bidSize, row),
+        askSize: field(rows.askSize, row),
+        last: field(rows.last, row),
+        volume: rows.volume?.[row],
       }),
     end: () => {},
     state: () => grid.state,

@@ -55,7 +55,9 @@ export class Volatility {
     this.#components = components
     this.#random = random
     this.#keep = components.map(({ memoryMs }) => exponential(-updateMs / memoryMs))
-    this.#levels = components.map(({ deviation }, index) => levels?.[index] ?? deviation * random.normal())
+    this.#levels = components.map(
+      ({ deviation }, index) => levels?.[index] ?? deviation * random.normal(),
+    )
   }
 
   /**
@@ -158,7 +160,9 @@ export class SharedFactor {
     const { seed, stepMs, state } = options
     this.#random = state ? restoreRandom(state.random) : createRandom(seed).fork('market')
     this.#volatility = new Volatility({
-      ...{ components: SHARED_VOLATILITY, stepMs, random: this.#random },
+      components: SHARED_VOLATILITY,
+      stepMs,
+      random: this.#random,
       levels: state?.volatility,
     })
     this.#shocks = createShocks({ stepMs, perSecond: 0.8 })
@@ -186,6 +190,10 @@ export class SharedFactor {
   }
 
   state(): FactorState {
-    return { random: this.#random.state(), volatility: this.#volatility.state(), shockSum: this.#shockSum }
+    return {
+      random: this.#random.state(),
+      volatility: this.#volatility.state(),
+      shockSum: this.#shockSum,
+    }
   }
 }

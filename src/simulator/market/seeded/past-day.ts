@@ -48,7 +48,8 @@ export function buildPastDay(options: {
     const toTicks = (price: number) => Math.max(1, nearestStep(tickGrid, price))
     const reach = { from: open, to: close, deviation: deviation * close }
     const { high, low } = drawExtremes(random, reach)
-    const lots = (turnover * wildness * wildness * exponential(0.5 * random.normal() - 0.125)) / close / lot
+    const lots =
+      (turnover * wildness * wildness * exponential(0.5 * random.normal() - 0.125)) / close / lot
     bars.push({
       startAt: endMinuteAt - minute * MINUTE_MS,
       openTicks: toTicks(open),

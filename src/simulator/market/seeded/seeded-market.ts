@@ -146,12 +146,21 @@ export class SeededMarket implements Market {
   }
 }
 
-function assertOptions({ startAt, speed, stepMs, instruments }: Required<SeededMarketOptions>): void {
-  if (!(speed > 0 && speed <= 10_000)) throw invalidOption('speed', speed, 'a number above 0, up to 10000')
-  if (!Number.isSafeInteger(startAt)) throw invalidOption('startAt', startAt, 'a whole number of Unix ms')
-  if (!Number.isInteger(stepMs) || stepMs < 1) throw invalidOption('stepMs', stepMs, 'a whole number of ms')
+function assertOptions({
+  startAt,
+  speed,
+  stepMs,
+  instruments,
+}: Required<SeededMarketOptions>): void {
+  if (!(speed > 0 && speed <= 10_000))
+    throw invalidOption('speed', speed, 'a number above 0, up to 10000')
+  if (!Number.isSafeInteger(startAt))
+    throw invalidOption('startAt', startAt, 'a whole number of Unix ms')
+  if (!Number.isInteger(stepMs) || stepMs < 1)
+    throw invalidOption('stepMs', stepMs, 'a whole number of ms')
   for (const { symbol, startPrice } of instruments) {
-    if (!(Number(startPrice) > 0)) throw invalidOption(`${symbol} startPrice`, startPrice, 'a positive price')
+    if (!(Number(startPrice) > 0))
+      throw invalidOption(`${symbol} startPrice`, startPrice, 'a positive price')
   }
   const symbols = instruments.map(({ symbol }) => symbol)
   const twice = symbols.find((symbol, index) => symbols.indexOf(symbol) !== index)

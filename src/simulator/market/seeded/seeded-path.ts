@@ -107,7 +107,9 @@ export class SeededPath {
     this.#lot = Number(instrument.lotSize)
     this.#random = state ? restoreRandom(state.random) : createRandom(seed).fork(instrument.symbol)
     this.#volatility = new Volatility({
-      ...{ components: OWN_VOLATILITY, stepMs, random: this.#random },
+      components: OWN_VOLATILITY,
+      stepMs,
+      random: this.#random,
       levels: state?.volatility,
     })
     this.#shocks = createShocks({ stepMs, perSecond: 0.6 })
@@ -119,14 +121,18 @@ export class SeededPath {
     const moves = 1 - (1 - factor.shockProbability) * (1 - this.#shocks.probability)
     const tradesAStep = (1 - moves) * this.#quietTradeProbability + moves * MOVE_TRADE_FACTOR
     const turnoverAStep = (instrument.dailyTurnover * stepMs) / 86_400_000
-    this.#tradeNotional = turnoverAStep / tradesAStep / exponential((TRADE_DEVIATION * TRADE_DEVIATION) / 2)
+    this.#tradeNotional =
+      turnoverAStep / tradesAStep / exponential((TRADE_DEVIATION * TRADE_DEVIATION) / 2)
     this.#turnoverAMinute = (turnoverAStep * MINUTE_MS) / stepMs
     this.#stepMs = stepMs
     this.#now = state
       ? { ...state }
       : {
-          ...{ price: Number(instrument.startPrice), gapTicks: 0, minuteLots: 0 },
-          ...{ bidSize: this.#random.normal(), askSize: this.#random.normal() },
+          price: Number(instrument.startPrice),
+          gapTicks: 0,
+          minuteLots: 0,
+          bidSize: this.#random.normal(),
+          askSize: this.#random.normal(),
         }
     this.#wildness = exponential(factor.level + this.#volatility.level())
     this.quote = { ...(state?.quote ?? EMPTY_QUOTE) }
@@ -162,8 +168,14 @@ export class SeededPath {
   state(): PathState {
     const { price, gapTicks, bidSize, askSize, minuteLots } = this.#now
     return {
-      ...{ random: this.#random.state(), volatility: this.#volatility.state() },
-      ...{ price, gapTicks, bidSize, askSize, minuteLots, quote: { ...this.quote } },
+      random: this.#random.state(),
+      volatility: this.#volatility.state(),
+      price,
+      gapTicks,
+      bidSize,
+      askSize,
+      minuteLots,
+      quote: { ...this.quote },
     }
   }
 
@@ -180,7 +192,8 @@ export class SeededPath {
 
   /** How far the levels behind the displayed one lie apart. */
   #spread(): void {
-    const minuteDeviation = this.#stepDeviation * Math.sqrt(MINUTE_MS / this.#stepMs) * this.#wildness
+    const minuteDeviation =
+      this.#stepDeviation * Math.sqrt(MINUTE_MS / this.#stepMs) * this.#wildness
     this.quote.levelTicks = levelTicksFor(MEAN_RANGE * minuteDeviation * this.#ticks())
   }
 
@@ -221,7 +234,10 @@ export class SeededPath {
   #displayedLots(lasting: number): number {
     const level = lasting + Math.sqrt(1 - SIZE_LASTING_SHARE) * this.#random.normal()
     const median = DISPLAYED_NOTIONAL / (this.#now.price * this.#lot * Math.sqrt(this.#wildness))
-    return Math.max(1, Math.round(median * exponential(SIZE_DEVIATION * clamp(level, SIZE_LEVEL_MAX))))
+    return Math.max(
+      1,
+      Math.round(median * exponential(SIZE_DEVIATION * clamp(level, SIZE_LEVEL_MAX))),
+    )
   }
 
   /** A move is made by trades on its side; in between somebody trades at either side. */
@@ -231,7 +247,8 @@ export class SeededPath {
     if (probability < 1 && this.#random.next() >= probability) return
     const isBuy = moved === 0 ? this.#random.next() < 0.5 : moved > 0
     const factor = this.#wildness * (moved === 0 ? 1 : MOVE_TRADE_FACTOR)
-    const notional = this.#tradeNotional * factor * exponential(TRADE_DEVIATION * this.#random.normal())
+    const notional =
+      this.#tradeNotional * factor * exponential(TRADE_DEVIATION * this.#random.normal())
     this.quote.lastTicks = isBuy ? this.quote.askTicks : this.quote.bidTicks
     this.quote.tradedLots = Math.max(1, Math.round(notional / (this.#now.price * this.#lot)))
   }

@@ -34,7 +34,8 @@ export function authenticate(
   if (!key) return wireRefusals.keyMissing
   const account = accountByKey(key)
   if (account === undefined) return wireRefusals.keyUnknown
-  if (account.boundToIps?.includes(request.remoteAddress) === false) return wireRefusals.addressUnknown
+  if (account.boundToIps?.includes(request.remoteAddress) === false)
+    return wireRefusals.addressUnknown
   const signature = headers['access-sign']
   if (!signature) return wireRefusals.signMissing
   const timestamp = headers['access-timestamp']
@@ -57,7 +58,9 @@ function signaturesOf(secret: string, request: WireRequest, timestamp: string): 
   const { method, path, query, body } = request
   if (method !== 'GET' && method !== 'POST') return []
   const readings = new Set([query, decodeQuery(query)])
-  return [...readings].map((text) => signSchemeA(secret, { timestamp, method, path, body, query: text }))
+  return [...readings].map((text) =>
+    signSchemeA(secret, { timestamp, method, path, body, query: text }),
+  )
 }
 
 /** The query with its percent-encoding undone, in the order of the wire; unchanged when it is not valid. */
@@ -85,14 +88,21 @@ export function authenticateGateway(
   if (!apiKey || !timestamp || !signature)
     return gatewayRefusals.badRequest('a signed request has three headers')
   const account = accountByKey(apiKey)
-  if (account?.gateway?.isWhitelisted !== true) return gatewayRefusals.forbidden('not on the whitelist')
+  if (account?.gateway?.isWhitelisted !== true)
+    return gatewayRefusals.forbidden('not on the whitelist')
   if (!UNIX_MS.test(timestamp)) return gatewayRefusals.badRequest('x-api-timestamp is not Unix ms')
   if (Math.abs(now - Number(timestamp)) > SCHEME_B_TOLERANCE_MS)
     return gatewayRefusals.badRequest('x-api-timestamp is more than 10 minutes off')
   try {
     // Over the body as it came, and the query's values before percent-encoding.
     const query = readQueryText(request.query)
-    const expected = signSchemeB(account.gateway.secret, { apiPath, query, body, apiKey, timestamp })
+    const expected = signSchemeB(account.gateway.secret, {
+      apiPath,
+      query,
+      body,
+      apiKey,
+      timestamp,
+    })
     return isSameText(signature, expected)
       ? accept(account)
       : gatewayRefusals.forbidden('the signature is invalid')

@@ -74,7 +74,9 @@ function isOfItem(path: Path, list: string): boolean {
 function withDocumentedDefaults(parameters: Parameters): Parameters {
   if (!Array.isArray(parameters['orderList'])) return parameters
   const orderList = parameters['orderList'].map((item: unknown) =>
-    isRecord(item) && item['orderType'] === 'limit' ? { ...item, force: item['force'] ?? 'gtc' } : item,
+    isRecord(item) && item['orderType'] === 'limit'
+      ? { ...item, force: item['force'] ?? 'gtc' }
+      : item,
   )
   return { ...parameters, orderList }
 }
@@ -87,7 +89,8 @@ function tolerate(parameters: Parameters, issues: readonly Issue[], settings: Wi
   const { unknownParameters, limitAboveMaximum } = settings
   for (const issue of issues) {
     const target = valueAt(parameters, issue.path)
-    if (issue.code !== 'unrecognized_keys' || unknownParameters === 'refuse' || !isRecord(target)) continue
+    if (issue.code !== 'unrecognized_keys' || unknownParameters === 'refuse' || !isRecord(target))
+      continue
     for (const key of issue.keys) delete target[key]
   }
   const limit = limitAboveMaximum === 'cut' ? cutLimit(parameters['limit'], issues) : undefined
@@ -97,7 +100,9 @@ function tolerate(parameters: Parameters, issues: readonly Issue[], settings: Wi
 /** The maximum that the row names, where the asked limit is a number above it. */
 function cutLimit(asked: unknown, issues: readonly Issue[]): string | undefined {
   const max = maximumIn(issues.find(({ path }) => path.length === 1 && path[0] === 'limit'))
-  return max !== undefined && typeof asked === 'string' && Number(asked) > Number(max) ? max : undefined
+  return max !== undefined && typeof asked === 'string' && Number(asked) > Number(max)
+    ? max
+    : undefined
 }
 
 /** A row says of its limit `limit is 1 to 100`. */
@@ -113,7 +118,8 @@ function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path =
   if (issue === undefined) return refusals.parameterPresent('')
   const name = nameOf(issue.path.slice(of.length)) || nameOf(of.slice(0, 1))
   const value = valueAt(parameters, issue.path)
-  if (issue.code === 'unrecognized_keys') return refusals.parameterPresent(issue.keys.join(',').slice(0, 40))
+  if (issue.code === 'unrecognized_keys')
+    return refusals.parameterPresent(issue.keys.join(',').slice(0, 40))
   if (value === undefined) return refusals.parameterEmpty(name)
   // Document: values are Strings. A number is no value of a wrong kind, but of a wrong type.
   const isWrongValue = issue.code === 'invalid_value' && typeof value !== 'string'
@@ -132,7 +138,8 @@ function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path =
 function refusalOfIssue(issue: Issue, name: string): Refusal {
   if (issue.code === 'invalid_value') return refusals.parameterIllegal(name)
   if (issue.code === 'custom') return refusals.parameterPresent(issue.message)
-  const isOfList = (issue.code === 'too_big' || issue.code === 'too_small') && issue.origin === 'array'
+  const isOfList =
+    (issue.code === 'too_big' || issue.code === 'too_small') && issue.origin === 'array'
   if (!isOfList) return refusals.parameter(name)
   return issue.code === 'too_big'
     ? refusals.tooManyOrders(Number(issue.maximum))
@@ -142,7 +149,9 @@ function refusalOfIssue(issue: Issue, name: string): Refusal {
 /** `orderList[3].size`. */
 function nameOf(path: Path): string {
   return path
-    .map((step, index) => (typeof step === 'number' ? `[${step}]` : `${index ? '.' : ''}${String(step)}`))
+    .map((step, index) =>
+      typeof step === 'number' ? `[${step}]` : `${index ? '.' : ''}${String(step)}`,
+    )
     .join('')
 }
 

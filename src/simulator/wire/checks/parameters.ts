@@ -88,7 +88,10 @@ function asDocumented(parameters: Parameters, levels = 1): Parameters {
   const written = given.map(([name, value]) => {
     if (!Array.isArray(value)) return [name, inLetters(name, value)]
     if (levels === 0) return [name, value]
-    return [name, value.map((item: unknown) => (isRecord(item) ? asDocumented(item, levels - 1) : item))]
+    return [
+      name,
+      value.map((item: unknown) => (isRecord(item) ? asDocumented(item, levels - 1) : item)),
+    ]
   })
   return Object.fromEntries(written) as Parameters
 }
