@@ -24,7 +24,7 @@ import { advanceStart, isRetreatSettled, startRun, unprovedOf } from './lifecycl
 import { advanceStop, askForStop, postponeStopDeadlines, stopWhenFlat } from './lifecycle/stop.ts'
 import { answerBatch } from './orders/batch-answer.ts'
 import { isStillDenied } from './orders/lasting-denials.ts'
-import { objectToBatch } from './orders/last-check.ts'
+import { objectToBatch } from './orders/approve-orders.ts'
 import { placeBatch, scheduleInstrument } from './orders/schedule.ts'
 import { writeCore } from './replay/core-image.ts'
 import { judgeSuspected, listResting, searchNames } from './resolution/older-state.ts'
@@ -37,7 +37,8 @@ import {
   noteClockMeasured,
   noteClockSynchronised,
   noteClockUnsynchronised,
-} from './state/clock-state.ts'
+  noteFeed,
+} from './state/market-state.ts'
 import {
   announce,
   beginStep,
@@ -47,15 +48,15 @@ import {
   type SilentCalls,
 } from './state/core.ts'
 import {
+  beginLook,
   beginMoment,
-  mayDependOnTime,
+  forgetSatisfied,
   mayAnyNeedLook,
+  mayDependOnTime,
   needsLook,
   noteChanged,
-  beginLook,
 } from './state/changes.ts'
 import { createCore } from './state/create-core.ts'
-import { noteFeed } from './state/market-state.ts'
 import { noteGranted } from './state/open-calls.ts'
 import { accountEquityOf } from './state/losses.ts'
 import { unrealisedOfWholeStrategy } from './state/own-figure.ts'
@@ -71,7 +72,6 @@ import { forgetRefusals, listRefusals, type LoggedRefusal } from './state/refusa
 import { followOutage, hearAnswer, listSilent } from './state/silence.ts'
 import { noteSpaceLow, type KillState, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading, type ReleaseCommand } from './state/trading-mode.ts'
-import { forgetSatisfied } from './state/totals.ts'
 import {
   type AdoptCommand,
   adoptForFlatten,
@@ -87,9 +87,8 @@ import { judgePace } from './state/limit-pace.ts'
 import { judgeDisputes } from './lifecycle/judge-disputes.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
-import { recordDueStates } from './strategies/strategy-memory.ts'
+import { expirePlaces, recordDueStates, takeDecision } from './strategies/take-decision.ts'
 import { haltStrategy, takeDecisionFailure } from './lifecycle/strategy-failures.ts'
-import { expirePlaces, takeDecision } from './strategies/take-decision.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
 /** The decision machinery of one account. */

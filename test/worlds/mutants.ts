@@ -311,7 +311,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'funding-of-a-position-that-is-gone',
     what: 'the counter of an older reading counts for the position that stands now',
-    find: "if (counter !== '' && wentThrough.some((held) => lotsOf(held, holdSide) === 0)) continue",
+    find: "if (counter !== '' && wentThrough.some((held) => lotsOn(held, holdSide) === 0)) continue",
     replace: 'void wentThrough',
     lastsMonths: true,
   },

@@ -5,13 +5,13 @@ import { ACCOUNT, type Scope } from '../../domain/trading-mode.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
 import { unclaimedHolding } from '../book/allocation.ts'
 import { type Book, holdingOf, killOf, restrictionOf } from '../book/book.ts'
-import { assign, pricesOf } from '../resolution/assign.ts'
+import { assign, pricesOf } from '../resolution/evidence.ts'
 import { hasUnownedFills } from '../resolution/unowned-fills.ts'
 import type { EngineCommand } from '../event.ts'
 import type { EngineSettings } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
 import { holdAllWishes } from '../state/decision-state.ts'
-import { forgetReduction } from '../state/reductions.ts'
+import { forgetReduction } from '../state/trading-mode.ts'
 
 export type AdoptCommand = Extract<EngineCommand, { kind: 'adopt' }>
 

@@ -6,11 +6,11 @@ import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { accountHoldingOf, isHaltedItself, killOf } from '../book/book.ts'
 import { isOwned } from '../resolution/unowned-fills.ts'
 import { hasUnreadableRows, isHaltedForUnreadable } from '../resolution/unreadable.ts'
-import { haltQuarantined } from '../resolution/quarantine.ts'
+import { haltQuarantined } from '../resolution/resolved-orders.ts'
 import { cancelsAtStart, startResolution } from '../resolution/resolution.ts'
 import { dropUnneededCandles, listMissingCandles } from '../state/candles.ts'
 import { noteChanged } from '../state/changes.ts'
-import { exchangeNow } from '../state/clock-state.ts'
+import { exchangeNow } from '../state/market-state.ts'
 import { announce, type Core, record, type InstrumentState } from '../state/core.ts'
 import {
   isProved,

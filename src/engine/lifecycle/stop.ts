@@ -19,8 +19,7 @@ import {
   noteFlatBeforeStop,
   type StopState,
 } from '../state/run-state.ts'
-import { recordAllStates } from '../strategies/strategy-memory.ts'
-import { expirePlaces } from '../strategies/take-decision.ts'
+import { expirePlaces, recordAllStates } from '../strategies/take-decision.ts'
 import { describeOwned, holdsAnything } from './flatten.ts'
 
 /**
