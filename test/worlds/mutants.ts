@@ -555,7 +555,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'sleep-is-waiting',
     what: 'while the process stands still its patience runs out',
-    find: '      postponeDeadlinesAfterSleep(core, now)\n',
+    find: '  if (core.now !== 0 && now - core.now >= SLEPT_MS) postponeDeadlines(core, now - core.now)\n',
     replace: '',
   },
   {

@@ -131,7 +131,7 @@ export function postponeKillDeadlines({ run: { kill } }: Core, sleptMs: number):
   if (state.stopAskedAt !== undefined) state.stopAskedAt += sleptMs
 }
 
-/** Moves a kill on as far as it can go; runs after every event. */
+/** Moves a kill on as far as it can go. */
 export function advanceKill(core: Core): void {
   const { kill } = core.run
   if (!kill || !isKilling(core)) return

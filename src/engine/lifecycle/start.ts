@@ -179,7 +179,7 @@ function isAccountedFor(core: Core, { symbol, position, start }: InstrumentState
   return core.run.kill !== undefined && hasUnreadableRows(core, symbol)
 }
 
-/** Moves a start on as far as readings allow; runs after every event. */
+/** Moves a start on as far as readings allow. */
 export function advanceStart(core: Core): void {
   const { start, phase } = core.run
   if (start.isOver || start.askedAt === 0 || phase === 'stopping' || phase === 'stopped') return

@@ -61,9 +61,8 @@ export function judgeNames(core: Core, symbol: string, items: readonly ItemOutco
   if (instrument.phase !== 'resolving') startResolution(core, instrument, 'unwanted')
 }
 
-/** Looks what became of the suspected orders. Runs after every event. */
+/** Looks what became of the suspected orders. */
 export function judgeSuspected(core: Core): void {
-  if (core.names.suspected.size === 0) return
   for (const clientOid of core.names.suspected) {
     const order = core.book.orders.get(clientOid)
     if (order && order.filledLots > 0) noteFound(core, order)
@@ -174,9 +173,9 @@ export function noteListedNames(core: Core, names: readonly string[]): void {
   if (waiting) refuseListed(core, nameOf(core, waiting))
 }
 
-/** Begins the cancel-alls that list what rests. Runs after every event. */
+/** Begins the cancel-alls that list what rests. */
 export function listResting(core: Core): void {
-  if (core.unlisted.symbols.size === 0 || core.run.phase !== 'running') return
+  if (core.run.phase !== 'running') return
   for (const symbol of core.unlisted.symbols) {
     const instrument = core.instruments.get(symbol)
     if (instrument !== undefined && instrument.phase !== 'idle') continue

@@ -199,7 +199,7 @@ function acceptedBy({ run: { startedAt }, now }: Core, { acceptedAt }: Order): n
 
 /**
  * Fills that waited for their order have an owner now, or belong to no strategy: whoever is concerned is asked to decide,
- * as after any fill. Runs after every event.
+ * as after any fill.
  */
 export function settleWaitingFills(core: Core): void {
   judgeUnownedFills(core)

@@ -69,11 +69,6 @@ export function needsLook({ changed, unsettled, moment }: ChangeState, symbol: s
   return lookedAt !== undefined && lookedAt !== moment
 }
 
-/** False: no instrument has to be looked at. True: some may have to. */
-export function mayAnyNeedLook({ changed, unsettled }: ChangeState): boolean {
-  return changed.size > 0 || unsettled.size > 0
-}
-
 /** Whether the passing of time alone may give something to do on an instrument. */
 export function mayDependOnTime({ changed, unsettled, denied }: ChangeState): boolean {
   return changed.size > 0 || unsettled.size > denied.size
