@@ -1,4 +1,4 @@
-import type { TokenPool, TokenPoolOptions } from '../exchange/limiter/token-pool.ts'
+import type { TokenPool, TokenPoolOptions } from '../exchange/limiter/call-window.ts'
 
 /** A pool without the asynchronous machinery: a token that comes back is in stock at once. */
 export class DirectPool implements TokenPool {

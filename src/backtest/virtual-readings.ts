@@ -10,7 +10,7 @@ import {
   type FillsSpan,
   takePage,
   toFillsReading,
-} from '../exchange/readers/fills-pages.ts'
+} from '../exchange/readers/fills-reader.ts'
 import { type ReadPosition, toPositionRows } from '../exchange/readers/position-reader.ts'
 import { toFill } from '../exchange/readers/wire-fill.ts'
 import type { OnAnswer } from '../interpreter/ports.ts'
@@ -116,7 +116,7 @@ function createReader({
   const fills = new WeakMap<WireFill, Fill>()
   return {
     instruments,
-    toFill(instrument, row) {
+    readRow(instrument, row) {
       const known = fills.get(row)
       if (known) return known
       const fill = toFill(instrument, positionMode, row)

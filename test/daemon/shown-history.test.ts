@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DenialCounts } from '../../src/daemon/control/denial-counts.ts'
-import { PriceHistory } from '../../src/daemon/control/price-history.ts'
-import { ProfitCurve } from '../../src/daemon/control/profit-curve.ts'
+import { PriceHistory, ProfitCurve } from '../../src/daemon/control/run-history.ts'
 import { RecentActivity } from '../../src/daemon/reporting/recent-activity.ts'
 import { TickerTable } from '../../src/domain/ticker-table.ts'
 import { type AccountView, type ProfitView } from '../../src/control/views.ts'

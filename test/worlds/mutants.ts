@@ -311,7 +311,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'funding-of-a-position-that-is-gone',
     what: 'the counter of an older reading counts for the position that stands now',
-    find: "if (counter !== '' && wentThrough.some((held) => lotsOf(held, holdSide) === 0)) continue",
+    find: "if (counter !== '' && wentThrough.some((held) => lotsOn(held, holdSide) === 0)) continue",
     replace: 'void wentThrough',
     lastsMonths: true,
   },
@@ -555,7 +555,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'sleep-is-waiting',
     what: 'while the process stands still its patience runs out',
-    find: '      postponeDeadlinesAfterSleep(core, now)\n',
+    find: '  if (core.now !== 0 && now - core.now >= SLEPT_MS) postponeDeadlines(core, now - core.now)\n',
     replace: '',
   },
   {

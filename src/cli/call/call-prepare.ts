@@ -1,4 +1,4 @@
-import { prepareRequest, type PreparedRequest } from '../../exchange/client/prepared-request.ts'
+import { type PreparedRequest, prepareRequest } from '../../exchange/client/request-writer.ts'
 import { describeEndpoint } from '../../protocol/describe-endpoint.ts'
 import type { RuleContext } from '../../protocol/endpoint.ts'
 import { type EndpointName, endpointNamed, type RequestOf } from '../../protocol/endpoints.ts'

@@ -12,7 +12,7 @@ import {
 import { TickerTable } from '../../domain/ticker-table.ts'
 import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
-import type { PreparedRequest } from '../../exchange/client/prepared-request.ts'
+import type { PreparedRequest } from '../../exchange/client/request-writer.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { Failure } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'

@@ -1,4 +1,4 @@
-import type { VanishedPrice } from '../reporting/data-ages.ts'
+import type { VanishedPrice } from '../reporting/health.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { PositionReading } from '../../domain/position.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'

@@ -48,8 +48,7 @@ import { viewInstrument } from './instrument-view.ts'
 import { viewEquity } from './losses-view.ts'
 import { Metrics } from './metrics.ts'
 import { viewProfit } from './money-view.ts'
-import { PriceHistory } from './price-history.ts'
-import { ProfitCurve } from './profit-curve.ts'
+import { PriceHistory, ProfitCurve } from './run-history.ts'
 import { viewRestriction } from './restriction-view.ts'
 import { type Rest, viewWhatIf } from './what-if.ts'
 
@@ -317,8 +316,9 @@ export class DaemonControl implements Controlled {
     try {
       if (event.kind === 'snapshotTaken') this.#prices.take(event.tickers)
       const now = clock.monotonic()
+      if (!this.#curve.isDue(now)) return
       const [account] = this.#shown
-      if (account === undefined || account.state !== 'begun' || !this.#curve.isDue(now)) return
+      if (account?.state !== 'begun') return
       const profit = viewProfit(account)
       this.#curve.take(now, clock.now(), { profit, ...viewEquity(account, profit) })
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
-import type { Credentials } from '../../exchange/client/signer.ts'
+import type { Credentials } from '../../exchange/client/request-writer.ts'
 import { Secret } from '../../lib/secret.ts'
 import type {
   AccountRequest,

@@ -3,7 +3,7 @@ import type { Problem } from '../../config/yaml/problem.ts'
 import type { YamlSource } from '../../config/yaml/yaml-source.ts'
 import type { FeedId } from '../../domain/feed.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
-import { prepareRequest, type PreparedRequest } from '../../exchange/client/prepared-request.ts'
+import { type PreparedRequest, prepareRequest } from '../../exchange/client/request-writer.ts'
 import { didYouMean } from '../../lib/did-you-mean.ts'
 import {
   type EndpointName,

@@ -1,7 +1,7 @@
 import type { StrategyId } from '../../domain/ids.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Core } from '../../engine/state/core.ts'
-import { newestStates } from '../../engine/strategies/strategy-memory.ts'
+import { newestStates } from '../../engine/strategies/take-decision.ts'
 import type { Effect } from '../../engine/effect.ts'
 import type { EngineEvent } from '../../engine/event.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -5,7 +5,7 @@ import { killOf } from '../book/book.ts'
 import { cancelProduct } from '../cancels/cancel-all.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import { UNREADABLE_PATIENCE_MS, unreadableSymbols } from '../resolution/unreadable.ts'
-import { clockUnsynchronised, exchangeNow } from '../state/clock-state.ts'
+import { clockUnsynchronised, exchangeNow } from '../state/market-state.ts'
 import { announce, type Core, emit, record } from '../state/core.ts'
 import { holdAllWishes } from '../state/decision-state.ts'
 import { askForCancel, isAnythingOpen } from '../state/open-calls.ts'
@@ -131,7 +131,7 @@ export function postponeKillDeadlines({ run: { kill } }: Core, sleptMs: number):
   if (state.stopAskedAt !== undefined) state.stopAskedAt += sleptMs
 }
 
-/** Moves a kill on as far as it can go; runs after every event. */
+/** Moves a kill on as far as it can go. */
 export function advanceKill(core: Core): void {
   const { kill } = core.run
   if (!kill || !isKilling(core)) return

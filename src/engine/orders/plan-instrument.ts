@@ -1,6 +1,6 @@
 import type { Candidate } from '../../execution/candidate.ts'
 import { planQuote } from '../../execution/quote-plan.ts'
-import { isInsideWindow } from '../../execution/resend-window.ts'
+import { isInsideWindow } from '../../execution/order-machine.ts'
 import { planTarget, staleTargetOrders, type TargetPlanInput } from '../../execution/target-plan.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
@@ -17,17 +17,21 @@ import {
   pairOf,
   placesOf,
 } from '../book/book.ts'
-import { exchangeNow } from '../state/clock-state.ts'
+import { exchangeNow, freshUntil, marketOf } from '../state/market-state.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { isQuoteHeld, isUndecided } from '../state/decision-state.ts'
 import { isPriceGridWrong, waitsAfterRefusal, wasPriceRefused } from '../state/refusals.ts'
 import { waitsInSilence } from '../state/silence.ts'
-import { freshUntil, marketOf } from '../state/market-state.ts'
 import { canEnd, isRestricted, restrictedOrders } from '../resolution/restricted-orders.ts'
 import { hasUnownedFills } from '../resolution/unowned-fills.ts'
-import { noteSatisfied, ordersOf, totalsOf } from '../state/totals.ts'
-import { reductionOf } from '../state/reductions.ts'
-import { isFlattening, isFlatteningAll, isKilling, isTrading } from '../state/trading-mode.ts'
+import { noteSatisfied, ordersOf, totalsOf } from '../state/changes.ts'
+import {
+  isFlattening,
+  isFlatteningAll,
+  isKilling,
+  isTrading,
+  reductionOf,
+} from '../state/trading-mode.ts'
 
 /** What should happen on an instrument. */
 export interface InstrumentPlan {

@@ -2,7 +2,7 @@ import type { ItemOutcome } from '../../domain/record.ts'
 import type { ClientOid } from '../../domain/ids.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
-import { deriveClientOid } from '../../execution/client-oid.ts'
+import { deriveClientOid } from '../../execution/batch-request.ts'
 import { own } from '../../lib/own.ts'
 import { pairOf, splitPair } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
@@ -61,9 +61,8 @@ export function judgeNames(core: Core, symbol: string, items: readonly ItemOutco
   if (instrument.phase !== 'resolving') startResolution(core, instrument, 'unwanted')
 }
 
-/** Looks what became of the suspected orders. Runs after every event. */
+/** Looks what became of the suspected orders. */
 export function judgeSuspected(core: Core): void {
-  if (core.names.suspected.size === 0) return
   for (const clientOid of core.names.suspected) {
     const order = core.book.orders.get(clientOid)
     if (order && order.filledLots > 0) noteFound(core, order)
@@ -174,9 +173,9 @@ export function noteListedNames(core: Core, names: readonly string[]): void {
   if (waiting) refuseListed(core, nameOf(core, waiting))
 }
 
-/** Begins the cancel-alls that list what rests. Runs after every event. */
+/** Begins the cancel-alls that list what rests. */
 export function listResting(core: Core): void {
-  if (core.unlisted.symbols.size === 0 || core.run.phase !== 'running') return
+  if (core.run.phase !== 'running') return
   for (const symbol of core.unlisted.symbols) {
     const instrument = core.instruments.get(symbol)
     if (instrument !== undefined && instrument.phase !== 'idle') continue

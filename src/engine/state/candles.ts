@@ -15,7 +15,7 @@ import { isCountable } from '../../domain/instrument.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import { own } from '../../lib/own.ts'
 import type { EngineSettings } from '../settings.ts'
-import { exchangeNow } from './clock-state.ts'
+import { exchangeNow } from './market-state.ts'
 import { type Core, type NeededCandles, record, specOf } from './core.ts'
 
 /** A ticker may be dated this much later than its answer, in ms. */

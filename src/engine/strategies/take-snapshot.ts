@@ -4,20 +4,19 @@ import type { AccountMoment, InstrumentMoment, Snapshot } from '../../domain/sna
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import { equityOf } from '../state/losses.ts'
 import { isCandleDue, noteAsked, noteCandles } from '../state/candles.ts'
-import { noteChanged } from '../state/changes.ts'
-import { exchangeNow } from '../state/clock-state.ts'
-import { isUndecided } from '../state/decision-state.ts'
-import { type Core, emit, instrumentOf, specOf } from '../state/core.ts'
-import { isProved } from '../state/instrument-state.ts'
+import { momentOf, noteChanged } from '../state/changes.ts'
 import {
   crossedOrders,
+  exchangeNow,
   freshUntil,
   isBeyondOrder,
   nextSnapshot,
   noteTickers,
 } from '../state/market-state.ts'
+import { isUndecided } from '../state/decision-state.ts'
+import { type Core, emit, instrumentOf, specOf } from '../state/core.ts'
+import { isProved } from '../state/instrument-state.ts'
 import { askForFills } from '../state/readings.ts'
-import { momentOf } from '../state/totals.ts'
 import type { StrategySettings } from '../settings.ts'
 import { hasFailed, isTrading } from '../state/trading-mode.ts'
 

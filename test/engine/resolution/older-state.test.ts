@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { toOrderId } from '../../../src/domain/ids.ts'
-import { deriveClientOid } from '../../../src/execution/client-oid.ts'
+import { deriveClientOid } from '../../../src/execution/batch-request.ts'
 import { accepted, EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 import { OTHER, twoStrategies } from '../traded-account.ts'
 
