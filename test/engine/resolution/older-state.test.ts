@@ -57,17 +57,20 @@ describe('[ORD2] a state that is an older copy', () => {
   test.each([
     ['one that is lost', TIMED_OUT],
     ['429, which says nothing of what was done', refused('429', 'retry', 'rate')],
-  ])('is not proved where the cancel-all that could have listed it had no answer: %s', (_, answer) => {
-    const bench = new EngineBench().start()
-    const order = { action: 'openLong', lots: 10, ticks: 99_990, force: 'gtc' } as const
-    bench.decide({ kind: 'place', symbol: SYMBOL, key: 'in', ...order })
-    bench.refuse(bench.grantBatch(), DUPLICATE)
-    bench.answerCancel(bench.grantCancel().cancelId, answer)
-    bench.pass(bench.settings.execution.acceptanceWindowMs)
-    lookFor(bench, [])
+  ])(
+    'is not proved where the cancel-all that could have listed it had no answer: %s',
+    (_, answer) => {
+      const bench = new EngineBench().start()
+      const order = { action: 'openLong', lots: 10, ticks: 99_990, force: 'gtc' } as const
+      bench.decide({ kind: 'place', symbol: SYMBOL, key: 'in', ...order })
+      bench.refuse(bench.grantBatch(), DUPLICATE)
+      bench.answerCancel(bench.grantCancel().cancelId, answer)
+      bench.pass(bench.settings.execution.acceptanceWindowMs)
+      lookFor(bench, [])
 
-    expect([bench.states(), isOlder(bench)]).toEqual([['done'], false])
-  })
+      expect([bench.states(), isOlder(bench)]).toEqual([['done'], false])
+    },
+  )
 
   test('is not proved where such a cancel-all left before the answer to its request', () => {
     const bench = new EngineBench().start()
