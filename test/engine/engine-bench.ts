@@ -312,12 +312,16 @@ export function accepted(data: BatchResult): Answer<BatchResult> {
   return { kind: 'accepted', data, receivedAt: 0 }
 }
 
-export function refused(code: string, refusal: 'definite' | 'retry' | 'notSent'): Answer<never> {
+export function refused(
+  code: string,
+  refusal: 'definite' | 'retry' | 'notSent',
+  topic = '',
+): Answer<never> {
   return {
     kind: 'refused',
     class: refusal,
     code,
-    topic: '',
+    topic,
     message: '',
     status: 400,
     receivedAt: 0,
