@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { isLong, listTests } from './test/support/share.ts'
 
 // Threads and processes of the tests take what was compiled before: a quarter of the time of a thread of worlds.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules', '.cache', 'compile')
 
 /** Short files that take long: the last file of a run should not be one of them. The others go by their length. */
-const LONG = [
+const LATE = [
   'control/control-process',
   'install/package',
   'cli/sweep',
@@ -22,16 +23,24 @@ const LONG = [
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification): boolean =>
-      LONG.some((name) => moduleId.includes(name))
+    const isLate = ({ moduleId }: TestSpecification): boolean =>
+      LATE.some((name) => moduleId.includes(name))
     const sorted = await super.sort(files)
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+    return [...sorted.filter(isLate), ...sorted.filter((file) => !isLate(file))]
   }
 }
 
+const ALL = ['test/**/*.test.ts']
+/** Those that start processes, servers or browsers, and `*.long.test.ts`: test/support/share.ts. */
+const LONG = listTests().filter(isLong)
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    // `npm test` runs the short share, `npm run test:all` both.
+    projects: [
+      { extends: true, test: { name: 'short', include: ALL, exclude: LONG } },
+      { extends: true, test: { name: 'long', include: LONG } },
+    ],
     // Node's own loader, as in production: what Node refuses to strip fails here too.
     experimental: { viteModuleRunner: false },
     pool: 'forks',

@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { withRecorded } from '../../src/cli/process/market-options.ts'
 import { readConfig } from '../../src/config/load-config.ts'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
+import { writeRisk } from '../support/made-limits.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'wt-market-played-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -23,8 +24,7 @@ const main = write(
 environment: simulator
 account: { productType: USDT-FUTURES, marginCoin: USDT, marginMode: crossed, positionMode: one_way_mode }
 instruments: { SOLUSDT: ${INSTRUMENT} }
-risk: { dataAgeMaxMs: 2000, priceCollarRatio: 0.05, openOrdersMax: 100, orderNotionalMax: "1000", grossNotionalMax: "2000" }
-state: { directory: state }
+${writeRisk()}state: { directory: state }
 simulator: { seed: 1, startingBalance: "10000", market: {} }
 strategies: [s.yaml]
 `,
