@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { isLong, listTests } from './test/support/share.ts'
+import { listShares } from './test/support/share.ts'
 
 // Threads and processes of the tests take what was compiled before: a quarter of the time of a thread of worlds.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules', '.cache', 'compile')
@@ -30,16 +30,15 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const ALL = ['test/**/*.test.ts']
-/** Those that start processes, servers or browsers, and `*.long.test.ts`: test/support/share.ts. */
-const LONG = listTests().filter(isLong)
+/** The long one starts processes, servers and browsers: test/support/share.ts has the rule. */
+const { short, long } = listShares()
 
 export default defineConfig({
   test: {
     // `npm test` runs the short share, `npm run test:all` both.
     projects: [
-      { extends: true, test: { name: 'short', include: ALL, exclude: LONG } },
-      { extends: true, test: { name: 'long', include: LONG } },
+      { extends: true, test: { name: 'short', include: [...short] } },
+      { extends: true, test: { name: 'long', include: [...long] } },
     ],
     // Node's own loader, as in production: what Node refuses to strip fails here too.
     experimental: { viteModuleRunner: false },

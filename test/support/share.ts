@@ -12,7 +12,7 @@ const FOLDER = join(ROOT, 'test')
 /** What starts programs: processes with their servers, and browsers. */
 const STARTERS = ['node:child_process', 'playwright-core']
 
-/** The name of a test that starts nothing and takes long all the same: campaigns of worlds, whole searches. */
+/** The name of a test that takes long without starting a program: campaigns of worlds. */
 const LONG_NAME = /\.long\.test\.ts$/
 
 /** One test of each kind of program runs in the short share too, so that `npm test` notices what breaks all of them. */
@@ -27,12 +27,16 @@ export const SAMPLES: Readonly<Record<string, string>> = {
 const IMPORT =
   /(?:^|\n)(?:import|export) (?!type )(?:[^'";]*? from )?'([^']+)'|\bimport\('([^']+)'\)|\bnew URL\(\s*'([^']+\.ts)'/g
 
-/** Paths from the root of the repository. */
-export function listTests(): readonly string[] {
-  return readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.test.ts'))
+/** The files of each share, as paths from the root of the repository. */
+export function listShares(): {
+  readonly short: readonly string[]
+  readonly long: readonly string[]
+} {
+  const tests = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
     .map((path) => join('test', path).replaceAll('\\', '/'))
+    .filter((path) => path.endsWith('.test.ts'))
     .toSorted()
+  return { short: tests.filter((path) => !isLong(path)), long: tests.filter(isLong) }
 }
 
 /** A test is long if it starts programs and is no sample, or if its name says so. */
