@@ -505,6 +505,7 @@ describe('the tests are in two shares', () => {
     ['by itself', 'test/lib/process-lock.test.ts', true],
     ['through what it imports', 'test/cli/explain.test.ts', true],
     ['in a browser', 'test/dashboard/dashboard.test.ts', true],
+    ['as an exchange', 'test/daemon/accounts.test.ts', true],
     ['as the sample of its kind', 'test/daemon/run.test.ts', false],
     ['nothing, and has its name', 'test/worlds/worlds.long.test.ts', true],
     ['nothing', 'test/worlds/worlds.test.ts', false],

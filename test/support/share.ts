@@ -9,8 +9,8 @@ export const IS_WHOLE = process.env['TEST_SHARE'] === 'all'
 const ROOT = join(import.meta.dirname, '../..')
 const FOLDER = join(ROOT, 'test')
 
-/** What starts programs: processes with their servers, and browsers. */
-const STARTERS = ['node:child_process', 'playwright-core']
+/** What starts programs: processes with their servers, browsers, and the simulated exchange behind a port. */
+const STARTERS = ['node:child_process', 'playwright-core', 'src/simulator/start-simulator.ts']
 
 /** The name of a test that takes long without starting a program: campaigns of worlds. */
 const LONG_NAME = /\.long\.test\.ts$/
@@ -20,6 +20,7 @@ export const SAMPLES: Readonly<Record<string, string>> = {
   'test/daemon/run.test.ts': 'the daemon in a process',
   'test/dashboard/tab-memory.test.ts': 'the dashboard in a browser',
   'test/journal/postgres/lease.test.ts': 'a journal on a server',
+  'test/simulator/wire/start-simulator.test.ts': 'the exchange behind a port',
   'test/tidy.test.ts': 'git, which lists the files',
 }
 
@@ -50,10 +51,12 @@ export function startsPrograms(path: string): boolean {
   for (const file of found) {
     for (const [, plain, late, thread] of readFileSync(file, 'utf8').matchAll(IMPORT)) {
       const specifier = plain ?? late ?? thread ?? ''
-      if (STARTERS.includes(specifier)) return true
-      const target = join(dirname(file), specifier)
-      if (!specifier.startsWith('.') || relative(FOLDER, target).startsWith('..')) continue
-      if (!found.includes(target) && existsSync(target)) found.push(target)
+      const target = specifier.startsWith('.')
+        ? relative(ROOT, join(dirname(file), specifier)).replaceAll('\\', '/')
+        : specifier
+      if (STARTERS.includes(target)) return true
+      const next = join(ROOT, target)
+      if (target.startsWith('test/') && !found.includes(next) && existsSync(next)) found.push(next)
     }
   }
   return false
