@@ -7,26 +7,32 @@ import { listShares } from './test/support/share.ts'
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules', '.cache', 'compile')
 
 /** Short files that take long: the last file of a run should not be one of them. The others go by their length. */
-const LATE = [
+const SLOW = [
   'control/control-process',
   'install/package',
   'cli/sweep',
   'isolation/isolated-runner',
   'cli/reload',
   'worlds/worlds',
+  'worlds/liquidations',
+  'worlds/copies',
+  'daemon/ten-accounts',
+  'daemon/run.test',
+  'simulator/random-calls',
+  'cli/check-bias',
   'crash/crash',
   'daemon/full-disk',
-  'regress/kept-worlds',
+  'regress/kept-',
   'daemon/changed-grids',
   'cli/process-end',
 ]
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLate = ({ moduleId }: TestSpecification): boolean =>
-      LATE.some((name) => moduleId.includes(name))
+    const isSlow = ({ moduleId }: TestSpecification): boolean =>
+      SLOW.some((name) => moduleId.includes(name))
     const sorted = await super.sort(files)
-    return [...sorted.filter(isLate), ...sorted.filter((file) => !isLate(file))]
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))]
   }
 }
 
