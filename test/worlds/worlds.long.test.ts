@@ -13,8 +13,8 @@ const KINDS = [
   { prefix: MONEY, worlds: 20, tally: 'money-1-to-20.json' },
   { prefix: WIRE, worlds: 15, tally: 'wire-1-to-15.json' },
 ] as const
-/** Ten times what it takes: not a promise about speed, but an end. */
-const PATIENCE_MS = 600_000
+/** It is no promise about speed: it ends a campaign that hangs, on the slowest machine too. */
+const PATIENCE_MS = 3_600_000
 
 describe('[ORD1..8] [RSK1..3] [MKT1] [DET1] [DET2] in a hostile world nothing is doubled and nothing lost', () => {
   test.each(KINDS)('in $worlds worlds: $tally', { timeout: PATIENCE_MS }, async (kind) => {
