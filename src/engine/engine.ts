@@ -461,7 +461,8 @@ function lookAtInstruments(core: Core, touched: readonly string[] | undefined): 
     return
   }
   for (const symbol of touched ?? core.instruments.keys()) {
-    if (needsLook(changes, symbol) && !isStillDenied(core, symbol)) advanceInstrument(core, symbol)
+    if (!needsLook(changes, symbol)) continue
+    if (!changes.denied.has(symbol) || !isStillDenied(core, symbol)) advanceInstrument(core, symbol)
   }
 }
 
@@ -469,7 +470,7 @@ function advanceInstrument(core: Core, symbol: string): void {
   const instrument = instrumentOf(core, symbol)
   if (core.changes.changed.has(symbol)) forgetSatisfied(core, symbol)
   beginLook(core.changes, symbol)
-  advanceResolution(core, instrument)
+  if (instrument.resolution) advanceResolution(core, instrument)
   scheduleInstrument(core, instrument)
 }
 

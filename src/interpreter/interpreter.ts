@@ -234,7 +234,7 @@ export class Interpreter {
   /** The listener hears of the step before its effects are performed, so that a recording holds what broke the run. */
   #step({ event: heard, tickersReadAt }: CausedEvent): void {
     const { clock, journal, listener, interruptions } = this.#ports
-    const event = withUsedKeys(heard, this.#engine.book, journal)
+    const event = heard.kind === 'decided' ? withUsedKeys(heard, this.#engine.book, journal) : heard
     const at = clock.now()
     try {
       this.#effects = this.#engine.step(event, at)

@@ -131,7 +131,7 @@ function planStrategy(
   planTargets(core, symbol, strategy, plan)
   planPlaces(core, symbol, strategy, plan)
   // A stop that leaves orders keeps these too.
-  if (!isTrading(core)) return
+  if (!isTrading(core) || core.book.restrictions.size === 0) return
   for (const order of restrictedOrders(core, { strategyId: strategy.id, symbol })) {
     plan.isRestricted = true
     dismiss(order, plan)
@@ -161,10 +161,7 @@ function planQuotes(
     holding: holdingOf(core.book, id, symbol),
     ordinal: core.book.ordinals.get(pairOf(id, symbol)) ?? 0,
     deadlineAt: freshUntil(core, symbol),
-    isRestricted: isRestricted(core, {
-      strategyId: id,
-      symbol,
-    }),
+    isRestricted: core.book.restrictions.size > 0 && isRestricted(core, { strategyId: id, symbol }),
     bid,
     ask,
   })
@@ -234,9 +231,14 @@ function heldInPart(core: Core, symbol: string, id: StrategyId): Holding {
 
 /** Orders to place, but for those like the ones that the exchange has just refused or not answered: they wait. */
 function addCandidates(core: Core, candidates: readonly Candidate[], plan: PlanInProgress): void {
+  const mayBeRefused = core.refusals.size > 0
+  const isAnySilent = core.silence.calls.size > 0
   for (const candidate of candidates) {
     const { intent } = candidate
-    if (waitsAfterRefusal(core, intent) || waitsInSilence(core, intent)) plan.waiting += 1
+    const waits =
+      (mayBeRefused && waitsAfterRefusal(core, intent)) ||
+      (isAnySilent && waitsInSilence(core, intent))
+    if (waits) plan.waiting += 1
     else plan.candidates.push(candidate)
   }
 }

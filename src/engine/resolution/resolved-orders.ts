@@ -2,7 +2,7 @@ import { isInsideWindow } from '../../execution/order-machine.ts'
 import { isClosing, tradesAs } from '../../domain/order-action.ts'
 import { canRest, openLots, type Order, type OrderTerms } from '../../domain/order.ts'
 import type { SettledOrder } from '../../domain/record.ts'
-import { isHalted, isHaltedItself, killOf, pairKey, restrictionsOn } from '../book/book.ts'
+import { isHaltedItself, killOf, pairKey, restrictionsOn } from '../book/book.ts'
 import { isHeldFromReturn, isRestricted, restrictedOrders } from './restricted-orders.ts'
 import { halt, isCovered, isFlattening, isTrading, RELEASE_HINT } from '../state/trading-mode.ts'
 import { exchangeNow } from '../state/market-state.ts'
@@ -17,6 +17,23 @@ import {
 import { hasOrder, isStarting, noteDisplaced } from '../state/instrument-state.ts'
 import { denialKindsOf } from '../state/denials.ts'
 import { ordersOf } from '../state/changes.ts'
+
+/**
+ * What becomes of the orders of an instrument once a resolution has proved what happened (`evidence.ts` says which state
+ * each one gets):
+ *
+ *     found          settled as    and then
+ *     no trace       absent        a ladder or a target is planned anew; a `place` is sent again as `queued` under its
+ *                                  clientOid if it cannot rest and the exchange still knows the name, else it gets a
+ *                                  replacement, the next generation of its key
+ *     its fills      done          a `place` that could rest gets a replacement for what is not filled
+ *     too many       quarantined   counts as open, its instrument is halted ──an operator releases it──► a resolution
+ *     fills                        proves that nothing rests ──► released: done with the fills that fit
+ *
+ * Each `quote` and `place` that was taken along is displaced (ORD8) until it rests again, was filled, or is not wanted any
+ * more; if that takes too long it is logged as late, once. A kill, a stop, a flatten, a withdrawal or a restriction ends
+ * the wish: then there is no replacement.
+ */
 
 /** How long a cancelled order stays wanted while it waits to be placed again. */
 const REPLACEMENT_TTL_MS = 60_000
@@ -102,11 +119,6 @@ export function haltOnContradiction(
         `order ${clientOid} is in quarantine, ${reason}: ${RELEASE_HINT}`,
       )
   }
-}
-
-/** Whether an instrument that has orders in quarantine was released. */
-export function hasReleasedQuarantine(core: Core, symbol: string): boolean {
-  return hasOrder(core, symbol, 'quarantined') && !isHalted(core.book, symbol)
 }
 
 /** Halts instruments with an order in quarantine: a crash may have come before their halt, or during a release. */

@@ -26,7 +26,7 @@ import { hasFailed, isTrading } from '../state/trading-mode.ts'
  */
 export function takeSnapshot(core: Core, tickers: TickerTable): void {
   if (!noteTickers(core, tickers)) return
-  noteCandles(core, tickers)
+  if (core.candles.needed.size > 0) noteCandles(core, tickers)
   askToDecide(core, 'snapshot', core.settings.strategies.values())
   if (isTrading(core) && noteCrossing(core)) askForFills(core)
 }
@@ -49,7 +49,7 @@ function askToDecide(
   for (const strategy of strategies) {
     if (hasFailed(core, strategy.id) || !isToAsk(core, cause, strategy)) continue
     if (!tradesAny(core, strategy)) continue
-    noteAsked(core, strategy.id)
+    if (core.candles.due.size > 0) noteAsked(core, strategy.id)
     const snapshot = buildSnapshot(core, tickers, strategy)
     emit(core, { kind: 'decide', strategyId: strategy.id, snapshot })
   }
