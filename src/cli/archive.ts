@@ -3,8 +3,8 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { VerbFrame } from './process/verb-frame.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { loadJournalPassword } from '../config/secrets.ts'
-import { archiveState } from '../daemon/state/archive-state.ts'
-import { stateDirectoryOf } from '../daemon/state/state-place.ts'
+import { archiveState } from '../assembly/state/archive-state.ts'
+import { stateDirectoryOf } from '../assembly/state/state-place.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
 import type { MarketOptions } from './process/market-options.ts'
@@ -16,7 +16,7 @@ import {
   repeatOptions,
   toConfigRequest,
 } from './process/options.ts'
-import { writeOut } from './process/write-out.ts'
+import { writeOut } from '../lib/write-out.ts'
 
 interface ArchiveCommandOptions extends ConfigOptions, MarketOptions {
   readonly before: number

@@ -16,13 +16,13 @@ import {
   type MarketOptions,
   withPlayed,
 } from './process/market-options.ts'
-import { listMadeUp, listPriceless } from '../daemon/embedded/made-up-prices.ts'
-import { filesOf } from '../daemon/embedded/simulated-exchange.ts'
+import { listMadeUp, listPriceless } from '../assembly/simulator/made-up-prices.ts'
+import { filesOf } from '../assembly/simulator/simulated-exchange.ts'
 import { usualFundingMinutes } from '../config/funding-minutes.ts'
 import { loadWithFunding } from '../prices/load-funding.ts'
 import { showMinutes } from '../prices/funding.ts'
 import { remarksOnCalendar, remarksOnFunding } from './prices/funding-remarks.ts'
-import { listUnlimited } from '../daemon/account/loss-settings.ts'
+import { listUnlimited } from '../assembly/settings/loss-settings.ts'
 import {
   addConfigOptions,
   addParamOption,
@@ -30,7 +30,7 @@ import {
   type ConfigOptions,
   toConfigRequest,
 } from './process/options.ts'
-import { writeAside, writeOut } from './process/write-out.ts'
+import { writeAside, writeOut } from '../lib/write-out.ts'
 
 interface CheckOptions extends ConfigOptions, MarketOptions {
   readonly secrets: boolean

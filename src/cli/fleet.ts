@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { wrapWords } from '../daemon/reporting/wrap-words.ts'
+import { wrapWords } from '../lib/text/wrap-words.ts'
 import type { FleetAccount, FleetStandby, FleetWorkerRow } from '../journal/fleet/fleet-accounts.ts'
 import type { Fleet, FleetAlertRow, FleetReader } from '../journal/fleet/read-fleet.ts'
 import { messageOf } from '../lib/failure.ts'
@@ -17,7 +17,7 @@ import {
   assertDatabase,
 } from './process/options.ts'
 import type { VerbFrame } from './process/verb-frame.ts'
-import { writeOut } from './process/write-out.ts'
+import { writeOut } from '../lib/write-out.ts'
 
 const WATCH_MS = 1000
 const CLEAR_SCREEN = '\u001B[2J\u001B[H'

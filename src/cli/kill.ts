@@ -6,7 +6,7 @@ import { type ConfigRequest, type DaemonConfig, readConfig } from '../config/loa
 import { explainReply, findSocket, withClient } from './control/find-daemon.ts'
 import { loadCredentials } from '../config/secrets.ts'
 import { ConfigError, formatProblem } from '../config/yaml/problem.ts'
-import { killFileOf, readKillState, throwKillSwitch } from '../daemon/account/kill-switch.ts'
+import { killFileOf, readKillState, throwKillSwitch } from '../assembly/state/kill-switch.ts'
 import type { Answer } from '../domain/answer.ts'
 import type { PostgresPlace } from '../journal/postgres/connection.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -33,7 +33,7 @@ import {
   repeatOptions,
   toConfigRequest,
 } from './process/options.ts'
-import { writeAside, writeOut } from './process/write-out.ts'
+import { writeAside, writeOut } from '../lib/write-out.ts'
 
 /** A daemon that runs looks at the file twenty times a second; this is long enough for one that is busy. */
 const SEEN_WITHIN_MS = 5000

@@ -6,7 +6,7 @@ import { Failure } from '../lib/failure.ts'
 import { EXITS, exitOf } from './process/exit-codes.ts'
 import { adviseAgain } from './process/options.ts'
 import type { AddVerb, VerbFrame } from './process/verb-frame.ts'
-import { writeAside } from './process/write-out.ts'
+import { writeAside } from '../lib/write-out.ts'
 
 interface Verbs {
   readonly names: readonly string[]
@@ -152,4 +152,4 @@ function readVersion(): string {
 }
 
 export { endThreads } from '../lib/program-thread.ts'
-export { isUnread } from '../daemon/reporting/output/log-output.ts'
+export { isUnread } from '../logging/log-output.ts'

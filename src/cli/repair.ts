@@ -3,8 +3,8 @@ import type { VerbFrame } from './process/verb-frame.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { loadCredentials, loadJournalPassword } from '../config/secrets.ts'
 import { repairFromExchange } from '../daemon/repair-from-exchange.ts'
-import { repairState } from '../daemon/state/repair-state.ts'
-import { stateDirectoryOf } from '../daemon/state/state-place.ts'
+import { repairState } from '../assembly/state/repair-state.ts'
+import { stateDirectoryOf } from '../assembly/state/state-place.ts'
 import type { RepairReport } from '../journal/repair-journal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
@@ -17,7 +17,7 @@ import {
   repeatOptions,
   toConfigRequest,
 } from './process/options.ts'
-import { writeOut } from './process/write-out.ts'
+import { writeOut } from '../lib/write-out.ts'
 import { showDuration } from '../report/text/figures.ts'
 
 interface RepairCommandOptions extends ConfigOptions, MarketOptions {

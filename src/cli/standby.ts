@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { processVariables } from '../config/secrets.ts'
-import { isEmbedded } from '../daemon/state/state-place.ts'
+import { isEmbedded } from '../assembly/state/state-place.ts'
 import { Failure } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { createSupervisor } from './process/supervisor.ts'

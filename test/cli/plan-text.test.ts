@@ -7,7 +7,7 @@ import { formatCancels, formatPlan } from '../../src/cli/reload/plan-text.ts'
 import { compareConfigs } from '../../src/config/config-changes.ts'
 import { type DaemonConfig, loadConfig } from '../../src/config/load-config.ts'
 import { type OrderView } from '../../src/control/views.ts'
-import { withCode } from '../../src/daemon/state/running-config.ts'
+import { withCode } from '../../src/assembly/state/running-config.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 

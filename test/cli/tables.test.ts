@@ -14,7 +14,7 @@ import {
   type ProfitView,
 } from '../../src/control/views.ts'
 import { type WhatIfView } from '../../src/control/what-if-view.ts'
-import { viewRestriction } from '../../src/daemon/control/restriction-view.ts'
+import { viewRestriction } from '../../src/views/restriction-view.ts'
 import type { Restriction } from '../../src/domain/trading-mode.ts'
 import { type BookedFill } from '../../src/journal/booking.ts'
 

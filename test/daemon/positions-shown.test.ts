@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type ShownAccount } from '../../src/daemon/account/shown-account.ts'
-import { viewPositions } from '../../src/daemon/control/account-view.ts'
+import { type ShownAccount } from '../../src/views/shown-account.ts'
+import { viewPositions } from '../../src/views/account-view.ts'
 import { formatPositions } from '../../src/cli/control/positions.ts'
 import { toStrategyId } from '../../src/domain/ids.ts'
 import { FLAT } from '../../src/domain/position.ts'

@@ -35,7 +35,7 @@ const PARSED_UNBOUNDED = [
   'cli/main.ts',
   'cli/replay/text-difference.ts',
   'cli/sweep/trial-pool.ts',
-  'daemon/reporting/logger.ts',
+  'logging/logger.ts',
   'engine/book/book-rows.ts',
   'journal/journal-reader.ts',
   'journal/journal-tables.ts',

@@ -6,7 +6,7 @@ import { type NamedRun, renderComparisonPage } from '../../report/page/compariso
 import { readReport } from '../../report/read-report.ts'
 import { describeMadeUp, MADE_UP } from '../../report/text/figures.ts'
 import { describeComparison } from '../../report/text/terminal-report.ts'
-import { writeOut } from '../process/write-out.ts'
+import { writeOut } from '../../lib/write-out.ts'
 
 interface CompareOptions {
   readonly out: string

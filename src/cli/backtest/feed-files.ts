@@ -1,5 +1,5 @@
 import type { PlayedFeed } from '../../backtest/played-feeds.ts'
-import type { LoadedStrategy } from '../../daemon/strategies/strategies.ts'
+import type { LoadedStrategy } from '../../assembly/strategies/strategies.ts'
 import type { FeedId } from '../../domain/feed.ts'
 import { Failure } from '../../lib/failure.ts'
 import { type FeedFile, loadFeedFile } from '../../backtest/feed-file.ts'

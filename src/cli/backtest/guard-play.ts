@@ -1,5 +1,5 @@
 import type { DaemonConfig, StrategyConfig } from '../../config/load-config.ts'
-import { listHistoryFiles } from '../../daemon/strategies/history.ts'
+import { listHistoryFiles } from '../../assembly/strategies/history.ts'
 import { areFilesGuarded, closeFiles, keepReadable } from '../../strategy/isolation/guard-files.ts'
 import { guardThread } from '../../strategy/isolation/guard-thread.ts'
 import { pathOfFeed } from './feed-files.ts'

@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '../../config/load-config.ts'
-import { toInstruments } from '../../daemon/account/engine-settings.ts'
-import { warmUp } from '../../daemon/strategies/history.ts'
-import { type LoadedStrategy, loadStrategies } from '../../daemon/strategies/strategies.ts'
+import { toInstruments } from '../../assembly/settings/engine-settings.ts'
+import { warmUp } from '../../assembly/strategies/history.ts'
+import { type LoadedStrategy, loadStrategies } from '../../assembly/strategies/strategies.ts'
 import { guardPlay } from './guard-play.ts'
 import type { Recording } from '../../prices/recording.ts'
 

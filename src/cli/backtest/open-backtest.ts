@@ -16,16 +16,16 @@ import {
   embeddedSimulatorSchema,
   type EmbeddedSimulatorSettings,
 } from '../../config/schema/simulator-schema.ts'
-import { toEngineSettings } from '../../daemon/account/engine-settings.ts'
-import { toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
-import { contractsOf, listInstruments } from '../../daemon/embedded/listed-instruments.ts'
-import { ageOfRounds } from '../../daemon/strategies/read-pace.ts'
-import { findShortWindows, LOOKS_MIN } from '../../daemon/strategies/short-windows.ts'
+import { toEngineSettings } from '../../assembly/settings/engine-settings.ts'
+import { toSimulatorOptions } from '../../assembly/simulator/simulated-exchange.ts'
+import { contractsOf, listInstruments } from '../../assembly/instruments/listed-instruments.ts'
+import { ageOfRounds } from '../../assembly/settings/read-pace.ts'
+import { findShortWindows, LOOKS_MIN } from '../../assembly/strategies/short-windows.ts'
 import {
   type LoadedStrategy,
   requireCode,
   showSettingsOf,
-} from '../../daemon/strategies/strategies.ts'
+} from '../../assembly/strategies/strategies.ts'
 import { DAY_MS } from '../../report/collect/time-buckets.ts'
 import type { PriceCoverage } from '../../report/run-facts.ts'
 import type { PriceLooks } from '../../report/run-report.ts'
@@ -43,7 +43,7 @@ import { RecordedMarket } from '../../simulator/market/recorded/recorded-market.
 import type { Recording } from '../../prices/recording.ts'
 import { SeededMarket } from '../../simulator/market/seeded/seeded-market.ts'
 import type { FillModelName } from '../../simulator/matching/fill-model.ts'
-import { readStrategyCode, type StrategyCode } from '../../daemon/state/running-config.ts'
+import { readStrategyCode, type StrategyCode } from '../../assembly/state/running-config.ts'
 import { describeFeeds, loadFeedFiles, toPlayedFeed } from './feed-files.ts'
 import { remarksOnReach } from './guard-play.ts'
 import { type LoadingRequest, loadWarm } from './load-warm.ts'

@@ -5,12 +5,12 @@ import { systemTimers } from '../../lib/timers.ts'
 import { showDuration } from '../../report/text/figures.ts'
 import { strategyFailure } from '../../strategy/strategy-failure.ts'
 import { openProgramThread } from '../../lib/program-thread.ts'
-import { onStopSignals } from '../process/signals.ts'
+import { onStopSignals } from '../../lib/stop-signals.ts'
 import { PlayMarks } from './play-marks.ts'
 import { type PlayMessage, unpackError } from './play-message.ts'
 import type { ThreadData } from './watched-thread.ts'
 import { isUnfinished } from './report-directory.ts'
-import { writeAside, writeOut } from '../process/write-out.ts'
+import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 const CHECK_MS = 200
 /** The program, strategies and prices are loaded in this time at least, ms. */

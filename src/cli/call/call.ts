@@ -33,7 +33,7 @@ import { formatData } from './call-print.ts'
 import { CallRefused } from './call-refused.ts'
 import { assertTrusted } from '../process/trusted-files.ts'
 import { toConfigRequest } from '../process/options.ts'
-import { writeAside, writeOut } from '../process/write-out.ts'
+import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 /** How a call ends. 64, 69 and 75 are those of sysexits.h: usage, unavailable, temporary failure. */
 const EXITS = { done: 0, refused: 1, notAllowed: 64, notSent: 69, unknown: 75 } as const

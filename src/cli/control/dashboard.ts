@@ -4,7 +4,7 @@ import { print } from '../process/operator.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import type { ConfigOptions } from '../process/options.ts'
 import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon.ts'
-import { writeOut } from '../process/write-out.ts'
+import { writeOut } from '../../lib/write-out.ts'
 
 const EXIT_NO_PORT = 1
 

@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import type { PositionView } from '../../control/views.ts'
-import { viewPositions } from '../../daemon/control/account-view.ts'
+import { viewPositions } from '../../views/account-view.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
 import { showEachAccount } from './each-account.ts'
 import { readDaemon, type ShowOptions } from './find-daemon.ts'
 import { age, formatTable, money } from './table.ts'
-import { writeOut } from '../process/write-out.ts'
+import { writeOut } from '../../lib/write-out.ts'
 
 /** `intentd positions`: what is held, and by whom. */
 export function addPositionsCommand(program: Command, { setExit }: VerbFrame): void {

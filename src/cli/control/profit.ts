@@ -17,7 +17,7 @@ import { showEachAccount } from './each-account.ts'
 import { type OpenedRows, parseInstant, type SpanOptions, withRows } from './journal-rows.ts'
 import { listStrategyProfits, type Made, type StrategyProfit } from './strategy-profits.ts'
 import { formatTable, money } from './table.ts'
-import { writeAside, writeOut } from '../process/write-out.ts'
+import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 /** The row of fills that belong to no strategy. */
 const NOBODY = '(nobody)'

@@ -1,5 +1,5 @@
 import { coinDigits } from '../../domain/coin-amount.ts'
-import { wrapWords } from '../../daemon/reporting/wrap-words.ts'
+import { wrapWords } from '../../lib/text/wrap-words.ts'
 import { cleanLine } from '../../lib/text/clean-text.ts'
 
 /** Of a usual terminal: every table fits. */

@@ -2,8 +2,8 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { describeWay, loadProxies } from '../../config/proxy.ts'
 import { PROXY_LOGIN } from '../../config/schema/daemon-schema.ts'
 import type { Credentials } from '../../config/secrets.ts'
-import { accessTo, toRefusal } from '../../daemon/account/account-keys.ts'
-import { toInstruments } from '../../daemon/account/engine-settings.ts'
+import { accessTo, toRefusal } from '../../assembly/account/account-keys.ts'
+import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import {
   isForbidden,
   type RefusedAnswer,

@@ -10,8 +10,8 @@ import {
   isNearlyLate,
   notCopied,
   serverPlaceOf,
-} from '../../daemon/state/open-journal.ts'
-import { JOURNAL_FILE, journalPlaceOf } from '../../daemon/state/state-place.ts'
+} from '../../assembly/state/open-journal.ts'
+import { JOURNAL_FILE, journalPlaceOf } from '../../assembly/state/state-place.ts'
 import { LOG_EVENTS } from '../../domain/log-events.ts'
 import type { ProbedRedis } from '../../exchange/limiter/shared/probe-redis.ts'
 import { systemClock } from '../../lib/clock.ts'

@@ -1,17 +1,17 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
-import { toInstruments } from '../../daemon/account/engine-settings.ts'
+import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { explainKey } from '../../daemon/explain/explain-key.ts'
-import { explainOrder, type ExplainFrame } from '../../daemon/explain/explain-order.ts'
-import { explainSymbol } from '../../daemon/explain/explain-symbol.ts'
+import { explainKey } from '../../views/explain/explain-key.ts'
+import { explainOrder, type ExplainFrame } from '../../views/explain/explain-order.ts'
+import { explainSymbol } from '../../views/explain/explain-symbol.ts'
 import { newestJournal } from '../process/newest-journal.ts'
-import { clockTime, type Story } from '../../daemon/explain/explain-words.ts'
+import { clockTime, type Story } from '../../views/explain/explain-words.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { type ConfigOptions, parseDuration } from '../process/options.ts'
-import { writeAside, writeOut } from '../process/write-out.ts'
+import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 /** What an instrument's story goes back without `--since`. */
 const SINCE_MS = 600_000

@@ -1,5 +1,5 @@
 import type { PlayedFeed } from '../../backtest/played-feeds.ts'
-import type { RecordedFeeds } from '../../daemon/recording/recorded-feeds.ts'
+import type { RecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 
 /** When the prices were read that the backtest reads again. */
 export interface PricesRead {

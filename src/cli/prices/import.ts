@@ -12,7 +12,7 @@ import type { Recording } from '../../prices/recording.ts'
 import { EXITS } from '../process/exit-codes.ts'
 import { describeFeed, type WrittenFeed } from './feed-report.ts'
 import { describeHeader, describeImport, describeLine } from './price-report.ts'
-import { writeOut } from '../process/write-out.ts'
+import { writeOut } from '../../lib/write-out.ts'
 
 interface ImportCommandOptions {
   readonly out: string

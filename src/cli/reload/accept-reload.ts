@@ -5,19 +5,19 @@ import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/loa
 import { credentialVariables } from '../../config/secrets.ts'
 import { formatProblem, type Problem } from '../../config/yaml/problem.ts'
 import { assertTokens } from '../../control/access/token-file.ts'
-import { toInstruments } from '../../daemon/account/engine-settings.ts'
+import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import { tokenFilesOf } from '../../daemon/control/open-control.ts'
 import type { Daemon } from '../../daemon/daemon.ts'
 import type { AccountGiven } from '../../daemon/open-account.ts'
-import { accountLogger } from '../../daemon/reporting/account-logger.ts'
-import type { DaemonLogger } from '../../daemon/reporting/logger.ts'
+import { accountLogger } from '../../logging/account-logger.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
 import {
   readRunningConfig,
   type RunningConfig,
   withCode,
-} from '../../daemon/state/running-config.ts'
-import { assertGrids } from '../../daemon/state/assert-grids.ts'
-import { isEmbedded } from '../../daemon/state/state-place.ts'
+} from '../../assembly/state/running-config.ts'
+import { assertGrids } from '../../assembly/state/assert-grids.ts'
+import { isEmbedded } from '../../assembly/state/state-place.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { type Book, splitPair } from '../../engine/book/book.ts'
 import { messageOf } from '../../lib/failure.ts'

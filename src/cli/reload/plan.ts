@@ -4,10 +4,10 @@ import { compareConfigs } from '../../config/config-changes.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems } from '../../config/yaml/problem.ts'
 import type { ReloadView } from '../../control/detail-views.ts'
-import { viewAccount, viewOrders } from '../../daemon/control/account-view.ts'
-import { describeOff } from '../../daemon/control/hindrances.ts'
-import { readRunningConfig, readRunStart, withCode } from '../../daemon/state/running-config.ts'
-import { listHolders } from '../../daemon/state/state-directory.ts'
+import { viewAccount, viewOrders } from '../../views/account-view.ts'
+import { describeOff } from '../../views/hindrances.ts'
+import { readRunningConfig, readRunStart, withCode } from '../../assembly/state/running-config.ts'
+import { listHolders } from '../../assembly/state/state-directory.ts'
 import { findOff, findSocket, readDaemon, withClient } from '../control/find-daemon.ts'
 import { checkFully } from '../process/full-check.ts'
 import { asStarted, setOtherwise } from '../operator/operated-config.ts'
@@ -27,7 +27,7 @@ import {
 import { listGridProblems } from './accept-reload.ts'
 import { listExceeded } from './exceeded-limits.ts'
 import { formatCancels, formatPlan, type Plan } from './plan-text.ts'
-import { writeAside, writeOut } from '../process/write-out.ts'
+import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 /** Nothing would change. */
 export const EXIT_NOTHING = 1

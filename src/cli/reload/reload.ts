@@ -5,7 +5,7 @@ import { loadAccounts } from '../../config/load-accounts.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { ControlRequest } from '../../control/commands.ts'
 import type { StatusView } from '../../control/views.ts'
-import { readMainFile, readRunningConfig } from '../../daemon/state/running-config.ts'
+import { readMainFile, readRunningConfig } from '../../assembly/state/running-config.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { systemTimers } from '../../lib/timers.ts'
@@ -14,7 +14,7 @@ import { fileOfCode } from '../../strategy/load-strategy.ts'
 import { describeThrown } from '../../strategy/strategy-failure.ts'
 import { asStarted } from '../operator/operated-config.ts'
 import { operatorName, print, printResult } from '../process/operator.ts'
-import { onBreakdown } from '../process/signals.ts'
+import { onBreakdown } from '../../strategy/on-breakdown.ts'
 import {
   addConfigOptions,
   type ConfigOptions,

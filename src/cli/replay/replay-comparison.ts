@@ -3,9 +3,9 @@ import {
   type ChangedDecision,
   ChangedStrategy,
   type Wishes,
-} from '../../daemon/strategies/changed-strategy.ts'
-import { loadChangedStrategy } from '../../daemon/strategies/load-changed-strategy.ts'
-import type { ReplayWatcher } from '../../daemon/recording/replay.ts'
+} from '../../assembly/strategies/changed-strategy.ts'
+import { loadChangedStrategy } from '../../assembly/strategies/load-changed-strategy.ts'
+import type { ReplayWatcher } from '../../assembly/recordings/replay.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import { parseCore } from '../../engine/replay/core-image.ts'
 import { loadStrategyFile } from '../../config/load-config.ts'
@@ -13,7 +13,7 @@ import { guardPlay } from '../backtest/guard-play.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { SegmentFile } from '../../recording/recordings.ts'
 import { openSegment } from '../../recording/segment-reader.ts'
-import { toWords } from '../explain/intent-words.ts'
+import { toWords } from '../../views/explain/intent-words.ts'
 
 /** Wishes of one side that are shown of a decision: a ladder may have hundreds. */
 const WISHES_SHOWN = 6

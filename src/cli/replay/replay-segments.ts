@@ -3,7 +3,7 @@ import {
   replay,
   type Replay,
   type ReplayWatcher,
-} from '../../daemon/recording/replay.ts'
+} from '../../assembly/recordings/replay.ts'
 import type { SegmentFile } from '../../recording/recordings.ts'
 import { openComparison } from './replay-comparison.ts'
 import { showDifference } from './text-difference.ts'

@@ -2,17 +2,17 @@ import { type Command, Option } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { loadSimulatorConfig } from '../../config/load-simulator-config.ts'
 import type { SimulatorFile } from '../../config/schema/simulator-schema.ts'
-import { listInstruments } from '../../daemon/embedded/listed-instruments.ts'
+import { listInstruments } from '../../assembly/instruments/listed-instruments.ts'
 import {
   levelOf,
   toRateLimits,
   toSimulatorOptions,
-} from '../../daemon/embedded/simulated-exchange.ts'
+} from '../../assembly/simulator/simulated-exchange.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { RunningSimulator } from '../../simulator/start-simulator.ts'
-import { endOutputs } from '../../daemon/reporting/output/log-output.ts'
+import { endOutputs } from '../../logging/log-output.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
-import { atInstant } from '../process/alarm.ts'
+import { atInstant } from '../../lib/alarm.ts'
 import { openLogger } from '../process/open-logger.ts'
 import {
   addConfigOptions,
@@ -25,7 +25,7 @@ import {
 } from '../process/options.ts'
 import { withPlayed } from '../process/market-options.ts'
 import { buildAccounts } from './simulated-accounts.ts'
-import { onStopSignals } from '../process/signals.ts'
+import { onStopSignals } from '../../lib/stop-signals.ts'
 
 const SHIPPED_CONFIG = 'config/simulator.yaml'
 

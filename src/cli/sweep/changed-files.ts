@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ConfigRequest, type DaemonConfig, loadConfig } from '../../config/load-config.ts'
-import { readStrategyCode } from '../../daemon/state/running-config.ts'
+import { readStrategyCode } from '../../assembly/state/running-config.ts'
 import { Failure, headlineOf } from '../../lib/failure.ts'
 import type { PreparedBacktest } from '../backtest/open-backtest.ts'
 import { narrow } from '../prices/priced-instruments.ts'

@@ -10,7 +10,7 @@ import type { PlayOptions } from '../backtest/play-options.ts'
 import { describeRecipe, openBacktest, playRun } from '../backtest/run-backtest.ts'
 import { withRecorded } from '../process/market-options.ts'
 import { toConfigRequest } from '../process/options.ts'
-import { onBreakdown } from '../process/signals.ts'
+import { onBreakdown } from '../../strategy/on-breakdown.ts'
 
 export interface TrialOrder {
   readonly config: string | undefined

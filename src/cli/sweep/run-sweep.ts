@@ -19,14 +19,14 @@ import { playBacktest } from '../backtest/backtest.ts'
 import { backtestCommand } from '../backtest/backtest-command.ts'
 import { openBacktest } from '../backtest/run-backtest.ts'
 import { toConfigRequest } from '../process/options.ts'
-import { onStopSignals } from '../process/signals.ts'
+import { onStopSignals } from '../../lib/stop-signals.ts'
 import { findChange } from './changed-files.ts'
 import { recipeOf } from './play-trial.ts'
 import { assertTakenElsewhere, assertStrategies, loadSweepFile } from './sweep-file-problems.ts'
 import { describeSweep } from './sweep-text.ts'
 import { TrialLog } from './trial-log.ts'
 import { runHere, type TrialRunner } from './trial-runner.ts'
-import { writeAside, writeOut } from '../process/write-out.ts'
+import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 export interface SweepOptions extends PlayOptions {
   readonly params: string

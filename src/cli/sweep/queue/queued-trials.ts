@@ -12,7 +12,7 @@ import {
   type TrialRequest,
   TRIES_MAX,
 } from './trial-queue.ts'
-import { writeAside } from '../../process/write-out.ts'
+import { writeAside } from '../../../lib/write-out.ts'
 
 /** So many of a round are in the queue at a time: each look asks for all of them. */
 const QUEUED_MAX = 2000

@@ -3,12 +3,12 @@ import { loadSweepPassword } from '../../../config/secrets.ts'
 import { FleetMember } from '../../../journal/postgres/fleet-member.ts'
 import { messageOf } from '../../../lib/failure.ts'
 import { systemTimers, type Timers } from '../../../lib/timers.ts'
-import { onStopSignals } from '../../process/signals.ts'
+import { onStopSignals } from '../../../lib/stop-signals.ts'
 import type { TrialAnswer, TrialOrder } from '../play-trial.ts'
 import { runTrial } from '../trial-pool.ts'
 import { Outage, pause } from './outage.ts'
 import { type TakenTrial, TrialQueue, TRY_ALONE } from './trial-queue.ts'
-import { writeAside } from '../../process/write-out.ts'
+import { writeAside } from '../../../lib/write-out.ts'
 
 /** How long it waits where nothing is to do. */
 const IDLE_MS = 500
