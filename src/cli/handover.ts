@@ -14,12 +14,8 @@ import { assertKeys, type JournalWriter } from '../journal/journal-writer.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
-import {
-  durationOption,
-  addConfigOptions,
-  type ConfigOptions,
-  toConfigRequest,
-} from './process/options.ts'
+import { durationOption, addConfigOptions } from './process/options.ts'
+import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts'
 import type { VerbFrame } from './process/verb-frame.ts'
 import { writeOut } from '../lib/write-out.ts'
 

@@ -12,15 +12,9 @@ import { migrateState, type StateMigration } from '../assembly/state/migrate-sta
 import type { CopyProgress, CopyReport } from '../journal/copy/copy-parts.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
-import type { MarketOptions } from './process/market-options.ts'
-import {
-  addConfigOptions,
-  listOption,
-  type ConfigOptions,
-  parseSpeed,
-  repeatOptions,
-  toConfigRequest,
-} from './process/options.ts'
+import type { MarketOptions } from '../assembly/instruments/played-request.ts'
+import { addConfigOptions, listOption, parseSpeed, repeatOptions } from './process/options.ts'
+import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts'
 import type { VerbFrame } from './process/verb-frame.ts'
 import { writeAside, writeOut } from '../lib/write-out.ts'
 

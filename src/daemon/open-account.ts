@@ -34,7 +34,7 @@ import { hasRetreated, retreatNote } from '../assembly/state/retreat-note.ts'
 import { describeHolder, holdDirectory } from '../assembly/state/state-directory.ts'
 import { compareConfigs } from '../config/config-changes.ts'
 import { readRunningConfig } from '../assembly/state/running-config.ts'
-import { assertGrids } from '../assembly/state/assert-grids.ts'
+import { assertGrids } from '../assembly/settings/assert-grids.ts'
 import { isEmbedded, stateDirectoryOf } from '../assembly/state/state-place.ts'
 import { noteEndings } from './watchdog/hang-note.ts'
 import {

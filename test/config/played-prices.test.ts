@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { withRecorded } from '../../src/cli/process/market-options.ts'
+import { withRecorded } from '../../src/assembly/instruments/played-request.ts'
 import { readConfig } from '../../src/config/load-config.ts'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type ShownAccount } from '../../src/views/shown-account.ts'
 import { viewPositions } from '../../src/views/account-view.ts'
-import { formatPositions } from '../../src/cli/control/positions.ts'
+import { formatPositions } from '../../src/cli/control/position-table.ts'
 import { toStrategyId } from '../../src/domain/ids.ts'
 import { FLAT } from '../../src/domain/position.ts'
 import { pairOf } from '../../src/engine/book/book.ts'

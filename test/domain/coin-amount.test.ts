@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { money } from '../../src/cli/control/table.ts'
+import { money } from '../../src/cli/process/table.ts'
 import { describeFall } from '../../src/views/summary-text.ts'
 import { coinDigits, showCoin } from '../../src/domain/coin-amount.ts'
 

@@ -16,7 +16,7 @@ import { examineExchange } from '../../src/cli/doctor/examine-exchange.ts'
 import { assertSupported } from '../../src/cli/process/platform.ts'
 import { examineLocks, examineRuntime } from '../../src/cli/doctor/examine-machine.ts'
 import { examineSupervisors } from '../../src/cli/doctor/examine-supervisor.ts'
-import { type Finding } from '../../src/cli/doctor/finding.ts'
+import { type Finding } from '../../src/cli/process/finding.ts'
 import { type Project, Projects } from '../daemon/project.ts'
 import { writeRemote } from '../daemon/remote-exchange.ts'
 

@@ -34,7 +34,7 @@ const PARSED_UNBOUNDED = [
   'cli/control/profit.ts',
   'cli/main.ts',
   'cli/replay/text-difference.ts',
-  'cli/sweep/trial-pool.ts',
+  'sweep-run/trial-pool.ts',
   'logging/logger.ts',
   'engine/book/book-rows.ts',
   'journal/journal-reader.ts',

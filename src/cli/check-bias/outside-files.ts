@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { PreparedBacktest } from '../backtest/open-backtest.ts'
+import type { PreparedBacktest } from '../../backtest/opening/prepare-backtest.ts'
 
 /** Each line says what was found. */
 export interface BiasCheck {

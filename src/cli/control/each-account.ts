@@ -1,5 +1,5 @@
 import { messageOf } from '../../lib/failure.ts'
-import type { ShowOptions } from './find-daemon.ts'
+import type { ShowOptions } from '../operator/find-daemon.ts'
 import { exitOf } from '../process/exit-codes.ts'
 import { loadOperated } from '../operator/operated-config.ts'
 import { print } from '../process/operator.ts'

@@ -12,7 +12,7 @@ import {
   findSocket,
   type ShowOptions,
   withClient,
-} from './find-daemon.ts'
+} from '../operator/find-daemon.ts'
 import { cleanLine } from '../../lib/text/clean-text.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { writeOut } from '../../lib/write-out.ts'

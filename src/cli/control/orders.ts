@@ -5,8 +5,8 @@ import { viewOrders } from '../../views/account-view.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
 import { showEachAccount } from './each-account.ts'
-import { readDaemon, type ShowOptions } from './find-daemon.ts'
-import { formatTable } from './table.ts'
+import { readDaemon, type ShowOptions } from '../operator/find-daemon.ts'
+import { formatTable } from '../process/table.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
 interface OrdersOptions extends ShowOptions {

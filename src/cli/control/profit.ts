@@ -16,7 +16,7 @@ import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { showEachAccount } from './each-account.ts'
 import { type OpenedRows, parseInstant, type SpanOptions, withRows } from './journal-rows.ts'
 import { listStrategyProfits, type Made, type StrategyProfit } from './strategy-profits.ts'
-import { formatTable, money } from './table.ts'
+import { formatTable, money } from '../process/table.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 /** The row of fills that belong to no strategy. */

@@ -28,9 +28,9 @@ import {
   type Found,
   readDaemon,
   type ShowOptions,
-} from './find-daemon.ts'
-import { formatPositions } from './positions.ts'
-import { age, COLUMNS, formatTable, money } from './table.ts'
+} from '../operator/find-daemon.ts'
+import { formatPositions } from './position-table.ts'
+import { age, COLUMNS, formatTable, money } from '../process/table.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
 const WATCH_MS = 1000

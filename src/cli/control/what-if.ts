@@ -9,8 +9,8 @@ import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts
 import { listOption } from '../process/options.ts'
 import { writeOut } from '../../lib/write-out.ts'
 import { showEachAccount } from './each-account.ts'
-import { readDaemon, type ShowOptions } from './find-daemon.ts'
-import { COLUMNS, formatTable } from './table.ts'
+import { readDaemon, type ShowOptions } from '../operator/find-daemon.ts'
+import { COLUMNS, formatTable } from '../process/table.ts'
 
 /** This move is shown in detail where none is given. */
 const MOVE_USUAL = -0.1

@@ -19,7 +19,7 @@ import { headlineOf } from '../../lib/failure.ts'
 import type { ForwardProxy } from '../../lib/net/proxy.ts'
 import { stepAbove, stepBelow } from '../../lib/grid.ts'
 import { systemTimers } from '../../lib/timers.ts'
-import { type Finding, finding, ok } from './finding.ts'
+import { type Finding, finding, ok } from '../process/finding.ts'
 
 /** Answers from which the offset is estimated: the one with the shortest way counts. */
 const SAMPLES = 4

@@ -22,7 +22,7 @@ import {
   nearestFolder,
   ownerOf,
 } from '../process/trusted-files.ts'
-import { type Finding, finding, ok } from './finding.ts'
+import { type Finding, finding, ok } from '../process/finding.ts'
 import { examineNodeBinary } from './node-binary.ts'
 
 /** Group and others. */

@@ -20,7 +20,7 @@ import { differencesOf, type JournalWriter } from '../../journal/journal-writer.
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { adviseCertificate, COPY_IN_VARIABLE } from '../../lib/net/certificate.ts'
 import type { Secret } from '../../lib/secret.ts'
-import { type Finding, finding, ok } from './finding.ts'
+import { type Finding, finding, ok } from '../process/finding.ts'
 
 /** The oldest that shared limits are tested with. */
 const REDIS_MIN = 7

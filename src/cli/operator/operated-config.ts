@@ -8,15 +8,12 @@ import { readRunningConfig, readRunStart } from '../../assembly/state/running-co
 import { findRunning, type RunningFile } from '../../assembly/state/running-files.ts'
 import { listHeldDirectories, listHolders } from '../../assembly/state/state-directory.ts'
 import { Failure } from '../../lib/failure.ts'
-import type { MarketOptions } from '../process/market-options.ts'
+import type { MarketOptions } from '../../assembly/instruments/played-request.ts'
 import { findNewestJournal } from '../process/newest-journal.ts'
 import { print, printOnce } from '../process/operator.ts'
-import {
-  addConfigOptions,
-  type ConfigOptions,
-  toConfigRequest,
-  toShellWord,
-} from '../process/options.ts'
+import { addConfigOptions } from '../process/options.ts'
+import { toShellWord } from '../../lib/text/shell-word.ts'
+import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 
 /** Those of a verb that addresses a daemon: it works as well where the files are wrong while that trades. */
 export function addOperatedOptions(command: Command): Command {

@@ -35,12 +35,9 @@ import {
   print,
   printResult,
 } from '../process/operator.ts'
-import {
-  type ConfigOptions,
-  durationOption,
-  repeatOptions,
-  toShellWord,
-} from '../process/options.ts'
+import { durationOption, repeatOptions } from '../process/options.ts'
+import { toShellWord } from '../../lib/text/shell-word.ts'
+import type { ConfigOptions } from '../../config/config-request.ts'
 
 const READ_WITHIN_MS = 10_000
 /** The daemon has read it, and it changed nothing. The others are those of sysexits.h: usage, temporary failure. */

@@ -17,16 +17,26 @@ import { parseValue } from '../../lib/value-text.ts'
 import { findSegments, type SegmentFile } from '../../recording/recordings.ts'
 import type { SegmentHead } from '../../recording/segment.ts'
 import { openSegment } from '../../recording/segment-reader.ts'
-import { listAssumptions } from '../backtest/assumptions.ts'
-import type { PreparedBacktest } from '../backtest/open-backtest.ts'
-import type { PlayMarks } from '../backtest/play-marks.ts'
-import type { PlayWatcher } from '../backtest/play-message.ts'
-import { keepReportWritable, PARITY_FILES, ReportDirectory } from '../backtest/report-directory.ts'
+import { listAssumptions } from '../../backtest/opening/assumptions.ts'
+import type { PreparedBacktest } from '../../backtest/opening/prepare-backtest.ts'
+import type { PlayMarks } from '../../backtest/playing/play-marks.ts'
+import type { PlayWatcher } from '../../backtest/playing/play-message.ts'
+import {
+  keepReportWritable,
+  PARITY_FILES,
+  ReportDirectory,
+} from '../../backtest/playing/report-directory.ts'
 import { keepWritable } from '../../strategy/isolation/guard-files.ts'
-import { markDecisions, playRun, prepareWatched, watchForEnd } from '../backtest/run-backtest.ts'
+import {
+  markDecisions,
+  playRun,
+  prepareWatched,
+  watchForEnd,
+} from '../../backtest/playing/run-backtest.ts'
 import type { RunReport } from '../../report/run-report.ts'
 import { writeReport } from '../../report/write-report.ts'
-import { type ConfigOptions, toConfigRequest, toShellWord } from '../process/options.ts'
+import { toShellWord } from '../../lib/text/shell-word.ts'
+import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 import { askNobody } from './after-stop.ts'
 import { otherSettings } from './differences.ts'
 import { compareFills, compareWishes } from './describe-parity.ts'

@@ -10,7 +10,7 @@ import { readRecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 import { findSegments } from '../../recording/recordings.ts'
 import { EXITS } from '../process/exit-codes.ts'
 import { writeFeedFiles } from './feed-report.ts'
-import { printImports } from './import.ts'
+import { printImports } from './print-imports.ts'
 import { writeAside } from '../../lib/write-out.ts'
 
 interface RecordCommandOptions {

@@ -17,13 +17,12 @@ import { openLogger } from '../process/open-logger.ts'
 import {
   addConfigOptions,
   listOption,
-  type ConfigOptions,
   parseDuration,
   parsePort,
   parseSpeed,
-  toConfigRequest,
 } from '../process/options.ts'
-import { withPlayed } from '../process/market-options.ts'
+import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
+import { withPlayed } from '../../assembly/instruments/played-request.ts'
 import { buildAccounts } from './simulated-accounts.ts'
 import { onStopSignals } from '../../lib/stop-signals.ts'
 
