@@ -45,7 +45,7 @@ interface Known {
 
 /** In a thread that is watched. @returns the exit code. @throws what it ended with. */
 export function playBacktest(task: BacktestTask, hungAfterMs: number): Promise<number> {
-  const thread = { file: '../backtest/playing/backtest-thread', askedBy: import.meta.url }
+  const thread = { file: './backtest-thread', askedBy: import.meta.url }
   return playWatched({ ...thread, task, hungAfterMs, endsWithReport: true })
 }
 
