@@ -1,5 +1,6 @@
 import type { FillModelName } from '../../simulator/matching/fill-model.ts'
 import type { ConfigOptions } from '../../config/config-request.ts'
+import { toShellWord } from '../../lib/text/shell-word.ts'
 
 /** What a backtest plays, as the command line says it. Instants are Unix ms. */
 export interface PlayOptions extends Pick<ConfigOptions, 'set'> {
@@ -19,4 +20,30 @@ export interface PlayOptions extends Pick<ConfigOptions, 'set'> {
 
 export interface BacktestOptions extends PlayOptions {
   readonly out?: string | undefined
+}
+
+/** What to type to play the same again. @param config As it was given. */
+export function backtestCommand(config: string | undefined, options: PlayOptions): string {
+  const { market, feed = [], days, model, seed, balance, set, param, from, to } = options
+  const many = (name: string, texts: readonly string[]) => texts.flatMap((text) => [name, text])
+  const one = (name: string, value: string | number | undefined) =>
+    value === undefined ? [] : [name, String(value)]
+  const time = (at: number | undefined) =>
+    at === undefined ? undefined : new Date(at).toISOString()
+  const words = [
+    'intentd',
+    'backtest',
+    ...(config === undefined ? [] : [config]),
+    ...many('--market', [...market].sort()),
+    ...many('--feed', [...feed].sort()),
+    ...(market.includes('seeded') ? one('--days', days) : []),
+    ...[one('--from', time(from)), one('--to', time(to)), one('--model', model)].flat(),
+    ...[
+      one('--seed', seed),
+      one('--balance', balance),
+      many('--set', set),
+      many('--param', param),
+    ].flat(),
+  ]
+  return words.map(toShellWord).join(' ')
 }

@@ -21,7 +21,7 @@ import { SEEDED, withRecorded } from '../../assembly/instruments/played-request.
 import { toConfigRequest } from '../../config/config-request.ts'
 import { onBreakdown } from '../../strategy/on-breakdown.ts'
 import { listAssumptions } from '../opening/assumptions.ts'
-import { backtestCommand } from '../opening/backtest-command.ts'
+import { backtestCommand } from '../opening/play-options.ts'
 import {
   type BacktestRequest,
   looksOf,

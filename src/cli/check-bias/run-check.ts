@@ -13,7 +13,7 @@ import {
   watchForEnd,
 } from '../../backtest/playing/run-backtest.ts'
 import { type BiasCheck, judgeOutsideFiles, type OpenedFile } from './outside-files.ts'
-import { watchReads } from './watch-reads.ts'
+import { watchReads } from './outside-files.ts'
 
 export interface BiasOptions extends PlayOptions {
   readonly cuts: number

@@ -42,7 +42,7 @@ import { otherSettings } from './differences.ts'
 import { compareFills, compareWishes } from './describe-parity.ts'
 import { reportRecorded } from './recorded-report.ts'
 import { asRecorded, writeRecordedPrices } from './recorded-prices.ts'
-import { playRecordedFeeds } from './recorded-readings.ts'
+import { playRecordedFeeds } from './recorded-prices.ts'
 import { describeTimes, findAloneTimes } from './restricted-times.ts'
 import { RunTrace, type SnapshotSeen } from './run-trace.ts'
 

@@ -6,7 +6,7 @@ import type { Problem } from '../../config/yaml/problem.ts'
 import {
   toLiquidationSettings,
   toSurvivalSettings,
-} from '../../assembly/settings/liquidation-settings.ts'
+} from '../../assembly/settings/engine-settings.ts'
 import type { BookedFill } from '../../journal/booking.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { systemClock } from '../../lib/clock.ts'
