@@ -308,6 +308,8 @@ export interface PruneRecord extends Dated {
   readonly kind: 'prune'
   /** Unix ms, our clock: orders that ended before this are forgotten. */
   readonly ordersBefore: number
+  /** So many orders at most, the oldest first. Absent: all of them. */
+  readonly ordersMax?: number
   /** Unix ms, exchange clock: trades before this are forgotten. No earlier fill is read any more. */
   readonly tradesBefore: number
   /** Unix ms, exchange clock: every fill up to here is known. */

@@ -329,8 +329,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'orders-forgotten-too-early',
     what: 'an order is forgotten as soon as it has ended',
-    find: 'takeEndedBefore(book.ended, record.ordersBefore)',
-    replace: 'takeEndedBefore(book.ended, record.at)',
+    find: 'takeEndedBefore(book.ended, ordersBefore, ordersMax)',
+    replace: 'takeEndedBefore(book.ended, record.at, ordersMax)',
     lastsMonths: true,
   },
   {

@@ -293,7 +293,8 @@ function applyFunding(book: WritableBook, record: FundingRecord): void {
 }
 
 function applyPrune(book: WritableBook, record: PruneRecord): void {
-  for (const { clientOid, endedAt } of takeEndedBefore(book.ended, record.ordersBefore)) {
+  const { ordersBefore, ordersMax } = record
+  for (const { clientOid, endedAt } of takeEndedBefore(book.ended, ordersBefore, ordersMax)) {
     const order = book.orders.get(clientOid)
     if (order?.endedAt !== endedAt) continue
     book.orders.delete(clientOid)

@@ -1,14 +1,20 @@
 import type { Book } from '../book/book.ts'
-import { hasEndedBefore } from '../book/ended-orders.ts'
+import { haveEndedBefore } from '../book/ended-orders.ts'
 import { type Core, record } from '../state/core.ts'
 import { knownThrough, tradesNeededSince } from '../state/readings.ts'
 import { notePruned } from '../state/run-state.ts'
 
 /** How often the book is pruned: often enough that a checkpoint has few rows to delete. */
 const PRUNE_EVERY_MS = 5000
-/** With more orders than this in the book it is pruned more often: a second of 250 orders is 800 rows of a checkpoint. */
-const MANY_ORDERS = 5000
+/**
+ * An order is three rows of a checkpoint, and what one event changes is written in one transaction: so many orders go at
+ * most at once, some 15 ms of work. Where more have ended they go by and by, which is twice the pace at which the
+ * exchange takes orders.
+ */
+const ORDERS_PRUNED_MAX = 100
 const PRUNE_MANY_EVERY_MS = 200
+/** With more orders than this in the book it is always pruned so often: a second of 250 orders is 800 rows. */
+const MANY_ORDERS = 5000
 /** With nothing to prune, the time up to which fills are known is still recorded this often. */
 const FILLS_NOTED_EVERY_MS = 3_600_000
 /** Ended orders stay in the book for so long: their last fills become readable within seconds. */
@@ -20,11 +26,14 @@ const ORDERS_KEPT_MS = 300_000
  */
 export function pruneBook(core: Core): void {
   const { prunedAt } = core.run
-  const everyMs = core.book.orders.size > MANY_ORDERS ? PRUNE_MANY_EVERY_MS : PRUNE_EVERY_MS
+  const ordersBefore = core.now - ORDERS_KEPT_MS
+  const isMany =
+    core.book.orders.size > MANY_ORDERS ||
+    haveEndedBefore(core.book.ended, ordersBefore, ORDERS_PRUNED_MAX)
+  const everyMs = isMany ? PRUNE_MANY_EVERY_MS : PRUNE_EVERY_MS
   if (prunedAt > 0 && core.now - prunedAt < everyMs) return
   notePruned(core.run, core.now)
   if (prunedAt === 0) return
-  const ordersBefore = core.now - ORDERS_KEPT_MS
   const tradesBefore = tradesNeededSince(core)
   const fillsThroughAt = knownThrough(core)
   const isDue = fillsThroughAt - core.book.fillsThroughAt >= FILLS_NOTED_EVERY_MS
@@ -33,6 +42,7 @@ export function pruneBook(core: Core): void {
     kind: 'prune',
     at: core.now,
     ordersBefore,
+    ordersMax: ORDERS_PRUNED_MAX,
     tradesBefore,
     fillsThroughAt,
     keysBefore: ordersBefore,
@@ -46,5 +56,5 @@ function hasSomethingOld(
 ): boolean {
   const [filledAt = tradesBefore] = trades.values()
   const [calledAt = ordersBefore] = callKeys.values()
-  return filledAt < tradesBefore || calledAt < ordersBefore || hasEndedBefore(ended, ordersBefore)
+  return filledAt < tradesBefore || calledAt < ordersBefore || haveEndedBefore(ended, ordersBefore)
 }
