@@ -146,6 +146,35 @@ describe('a planted violation is found', () => {
       rule: 'folder-order',
     },
     {
+      title: 'a command that imports another command',
+      files: {
+        'src/cli/main.ts': "const kill = await import('./kill/kill.ts')\n",
+        'src/cli/kill/kill.ts': 'export function addKillCommand() {}\n',
+        'src/cli/kill/kill-all.ts': "import { addKillCommand } from './kill.ts'\n",
+      },
+      rule: 'verb-import',
+    },
+    {
+      title: 'a command that imports what belongs to another command',
+      files: {
+        'src/cli/parity/one.ts': 'export const one = 1\n',
+        'src/cli/sweep.ts': "\nimport { one } from './parity/one.ts'\n",
+      },
+      rule: 'verb-import',
+      line: 2,
+    },
+    {
+      title: 'commands that need more of the daemon than they did',
+      files: {
+        'src/cli/one.ts': Array.from(
+          { length: 31 },
+          (_, index) => `import { a${index} } from '../daemon/a${index}.ts'\n`,
+        ).join(''),
+      },
+      rule: 'daemon-imports',
+      line: 31,
+    },
+    {
       title: 'folders that import each other through a third one',
       files: {
         'src/recording/a/one.ts': "import type { A } from '../b/one.ts'\nexport type B = A\n",
@@ -367,16 +396,16 @@ describe('a planted violation is found', () => {
   })
   test.each([
     ['a word in a comment', 'src/daemon/run.ts', '// why\n// beyond the horizon\n'],
-    ['a word in a string', 'src/cli/run.ts', "\nexport const a = 'the risk desk said no'\n"],
+    ['a word in a string', 'src/cli/run/run.ts', "\nexport const a = 'the risk desk said no'\n"],
     ['a part of an identifier', 'src/risk/checks.ts', '\nexport const acceptHorizonMs = 1\n'],
     ['a part of a constant', 'src/daemon/run.ts', '\nexport const LETTERS_MAX = 1\n'],
     ['a word of a template', 'src/daemon/run.ts', '\nexport const a = `${b} lanes`\n'],
     ['a noun as an identifier', 'src/daemon/run.ts', '\nexport const lives = 1\n'],
-    ['an identifier', 'src/cli/run.ts', '\nexport const told = 1\n'],
+    ['an identifier', 'src/cli/run/run.ts', '\nexport const told = 1\n'],
     ['the name of an event', 'src/daemon/run.ts', "\nlog('clock.doubted')\n"],
     ['settings', 'config/paper.yaml', 'a: 1\nonRestart: adopt # fence is safer\n'],
     ['a planted error', 'test/worlds/mutants.ts', "\nname: 'halt-unseen-at-the-door'\n"],
-    ['a function that says', 'src/cli/kill.ts', "\ntell('killed')\n"],
+    ['a function that says', 'src/cli/kill/kill.ts', "\ntell('killed')\n"],
     ['a recording', 'src/recording/segment.ts', '\nconst life = 1\n'],
     ['the simulator', 'src/simulator/spot.ts', '\nexport const spotDesk = 1\n'],
     ['a strategy', 'strategies/grid.ts', '\n// the house holds it\n'],

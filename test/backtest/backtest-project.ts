@@ -6,7 +6,7 @@ import {
   type BacktestRequest,
   looksOf,
   prepareBacktest,
-} from '../../src/cli/backtest/open-backtest.ts'
+} from '../../src/backtest/opening/prepare-backtest.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { type BacktestReport } from '../../src/report/run-report.ts'
 import { writeReport } from '../../src/report/write-report.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { DenialCounts } from '../../src/daemon/control/denial-counts.ts'
 import { PriceHistory, ProfitCurve } from '../../src/daemon/control/run-history.ts'
-import { RecentActivity } from '../../src/daemon/reporting/recent-activity.ts'
+import { RecentActivity } from '../../src/views/recent-activity.ts'
 import { TickerTable } from '../../src/domain/ticker-table.ts'
 import { type AccountView, type ProfitView } from '../../src/control/views.ts'
 import { type Book } from '../../src/engine/book/book.ts'

@@ -4,10 +4,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { messageOf } from '../../lib/failure.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
-import { toInstruments } from '../account/engine-settings.ts'
+import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import { listBacktests } from './backtest-list.ts'
-import { explainKey } from './explain-key.ts'
-import { explainOrder, type ExplainFrame } from './explain-order.ts'
+import { explainKey } from '../../views/explain/explain-key.ts'
+import { explainOrder, type ExplainFrame } from '../../views/explain/explain-order.ts'
 import { searchJournal } from './journal-search.ts'
 import type { Asked, ReadingData, Reading } from './reading-data.ts'
 

@@ -4,7 +4,7 @@ import type { ExchangeClient } from '../../exchange/exchange-client.ts'
 import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import type { PollGrid, PollGridStats } from '../../market/poll-grid.ts'
 import type { ProductType } from '../../domain/instrument.ts'
-import type { DaemonLogger } from '../reporting/logger.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
 
 /** An instrument whose ticker stays unreadable is logged once in this time, in ms. */
 const UNREADABLE_LOGGED_EVERY_MS = 3_600_000

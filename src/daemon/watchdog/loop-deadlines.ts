@@ -1,10 +1,4 @@
-import type { PollLoop } from '../../market/poll-grids.ts'
-
-/** A loop of the daemon. It hangs when its turn stays the same for longer than it may. */
-export interface WatchedLoop extends PollLoop {
-  /** A turn waits for a call of the exchange: for its grant and for its answer. */
-  readonly isCalling: boolean
-}
+import type { WatchedLoop } from '../../market/poll-grids.ts'
 
 /** One that hangs, and for how long it was watched doing nothing, ms. */
 export interface HungLoop {

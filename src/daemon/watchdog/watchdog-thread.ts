@@ -6,7 +6,7 @@ import { workerData } from 'node:worker_threads'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { hungMsOf, readMainThread } from './main-thread.ts'
-import type { DaemonLogger } from '../reporting/logger.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
 
 const { shared, checkMs, checksMax, strategies, descriptor, logName, noteFile } =

@@ -2,8 +2,9 @@ import type { Worker } from 'node:worker_threads'
 import { Failure } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { openProgramThread } from '../../lib/program-thread.ts'
-import type { DaemonLogger } from '../reporting/logger.ts'
-import { type HungLoop, LoopDeadlines, type WatchedLoop } from './loop-deadlines.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
+import type { WatchedLoop } from '../../market/poll-grids.ts'
+import { type HungLoop, LoopDeadlines } from './loop-deadlines.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
 
 const BEAT_MS = 250
