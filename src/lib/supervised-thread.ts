@@ -12,6 +12,8 @@ import { systemTimers } from './timers.ts'
 const HEAP_MB_MAX = 4096
 /** How often a thread is looked at that has to do something in time, or may not grow, ms. */
 const LOOK_MS = 50
+/** What the process may grow by itself meanwhile, MB. */
+const OWN_GROWTH_MB = 64
 
 /** Why a thread is there no more. */
 export type ThreadEnd =
@@ -44,7 +46,7 @@ export interface SupervisedThreadOptions<News> {
   readonly isByCpu?: boolean
   readonly heapMb?: number
   readonly youngHeapMb?: number
-  /** The process may grow by so much while it runs, MB: what no limit of V8 counts. */
+  /** What it may add to the process while it runs, MB: no limit of V8 counts everything. */
   readonly growthMb?: number
   /** The process does not wait for it. */
   readonly isBackground?: boolean
@@ -192,7 +194,7 @@ export function watchGrowth(maxMb: number): () => boolean {
     if (maxMb === Number.POSITIVE_INFINITY) return false
     const rss = process.memoryUsage.rss()
     rssBefore ??= rss
-    return rss - rssBefore > maxMb * 1_000_000
+    return rss - rssBefore > (maxMb + OWN_GROWTH_MB) * 1_000_000
   }
 }
 
