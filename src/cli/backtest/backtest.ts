@@ -32,7 +32,7 @@ export function addBacktestCommand(program: Command, { version, setExit }: VerbF
 export function hungAfterOption(): Option {
   return durationOption(
     '--hung-after <duration>',
-    'end it after so much real time without progress',
+    'end it after so much time without progress',
     HUNG_AFTER_MS,
   )
 }
