@@ -1,8 +1,9 @@
 import { readlinkSync } from 'node:fs'
-import { parentPort, type Transferable, type Worker, workerData } from 'node:worker_threads'
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
+import { parentPort, type Transferable, Worker, workerData } from 'node:worker_threads'
 import { type ErrorCrossing, FAILURES_CROSSING } from './packed-error.ts'
 import { Patience, readThreadTime } from './patience.ts'
-import { openProgramThread } from './program-thread.ts'
 import { systemTimers } from './timers.ts'
 
 /**
@@ -14,6 +15,8 @@ const HEAP_MB_MAX = 4096
 const LOOK_MS = 50
 /** What the process may grow by itself meanwhile, MB. */
 const OWN_GROWTH_MB = 64
+/** A thread comes to its end within milliseconds, where it does at all. */
+const END_MS_MAX = 1000
 
 /** Why a thread is there no more. */
 export type ThreadEnd =
@@ -61,6 +64,9 @@ type ThreadMessage<News> =
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'done' }
 
+/** Those that have not come to their end. */
+const running = new Set<SupervisedThread<never>>()
+
 /**
  * A thread of the program with one task, which is ended when it does not do it in its time or in its memory.
  *
@@ -93,7 +99,9 @@ export class SupervisedThread<News = never> {
     this.#options = options
     const { isByCpu = false, growthMb = Number.POSITIVE_INFINITY } = options
     this.#patience = new Patience(LOOK_MS, () =>
-      isByCpu && this.#threadId !== undefined ? readThreadTime(this.#threadId) : undefined,
+      isByCpu && Number.isInteger(this.#threadId)
+        ? readThreadTime(Number(this.#threadId))
+        : undefined,
     )
     this.#isGrown = watchGrowth(growthMb)
     this.ended = new Promise((resolve) => {
@@ -101,8 +109,10 @@ export class SupervisedThread<News = never> {
     })
     const worker = openWorker(options)
     this.#worker = worker
+    running.add(this)
     this.gone = new Promise((resolve) => {
       worker.once('exit', () => {
+        running.delete(this)
         void this.end({ kind: 'exited' })
         resolve()
       })
@@ -141,11 +151,19 @@ export class SupervisedThread<News = never> {
   #hear(message: ThreadMessage<News>): void {
     if (this.#isEnding) return
     this.#signs += 1
-    const { onNews, errors = FAILURES_CROSSING } = this.#options
     if (message.kind === 'begun') this.#threadId = message.threadId
-    else if (message.kind === 'news') onNews?.(message.news)
+    else if (message.kind === 'news') this.#options.onNews?.(message.news)
     else if (message.kind === 'done') void this.end(message)
-    else void this.end({ kind: 'failed', error: errors.unpack(message.error) })
+    else void this.end({ kind: 'failed', error: this.#unpack(message.error) })
+  }
+
+  /** Code that is not ours may have written it. */
+  #unpack(packed: unknown): Error {
+    try {
+      return (this.#options.errors ?? FAILURES_CROSSING).unpack(packed)
+    } catch {
+      return new Error('it failed, and did not say how')
+    }
   }
 
   #look(): void {
@@ -187,6 +205,17 @@ export function hearPosted<Message>(hear: (message: Message) => void): Promise<n
   return new Promise(() => undefined)
 }
 
+/**
+ * Ends every thread of the program. False where one does not come to its end, as where it loops in built-in functions
+ * alone: `process.exit` would wait for it for ever.
+ */
+export async function endThreads(): Promise<boolean> {
+  const ends = [...running].map((thread) => thread.end())
+  const late = new Promise<void>((resolve) => systemTimers.after(END_MS_MAX, resolve))
+  await Promise.race([Promise.all(ends), late])
+  return running.size === 0
+}
+
 /** Whether the process has grown, since the first look, by more than a thread may take, MB. */
 export function watchGrowth(maxMb: number): () => boolean {
   let rssBefore: number | undefined
@@ -205,9 +234,13 @@ export function isOutOfMemory(error: Error): boolean {
 function openWorker<News>(options: SupervisedThreadOptions<News>): Worker {
   const { file, askedBy, task, transfer = [], isSilent = false, isBackground = false } = options
   const { heapMb = HEAP_MB_MAX, youngHeapMb } = options
-  const worker = openProgramThread(file, askedBy, {
+  const ofThisVersion = getCompileCacheDir()
+  const worker = new Worker(new URL(`${file}${askedBy.slice(askedBy.lastIndexOf('.'))}`, askedBy), {
     workerData: task,
     transferList: [...transfer],
+    env: ofThisVersion === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisVersion) },
+    argv: [],
+    execArgv: [],
     stdout: isSilent,
     stderr: isSilent,
     resourceLimits: {

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { Failure, messageOf } from '../../src/lib/failure.ts'
 import { FAILURES_CROSSING } from '../../src/lib/packed-error.ts'
-import { endThreads } from '../../src/lib/program-thread.ts'
 import {
+  endThreads,
   isOutOfMemory,
   SupervisedThread,
   type SupervisedThreadOptions,

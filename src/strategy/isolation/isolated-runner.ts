@@ -139,7 +139,7 @@ export class IsolatedRunner {
       this.#thread = thread
       void thread.ended.then((end) => {
         resolve(reasonOf(end))
-        this.#loseByItself(thread, reasonOf(end))
+        if (end.kind !== 'stopped') this.#loseByItself(thread, reasonOf(end))
       })
     })
   }
