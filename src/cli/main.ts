@@ -151,5 +151,5 @@ function readVersion(): string {
   return version
 }
 
-export { endThreads } from '../lib/program-thread.ts'
+export { endThreads } from '../lib/supervised-thread.ts'
 export { isUnread } from '../logging/log-output.ts'

@@ -5,7 +5,6 @@ import { formatPath } from '../config/yaml/setting-path.ts'
 import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
-import type { Timers } from '../lib/timers.ts'
 import type { Account } from './account/account.ts'
 import type { AccountOff } from '../views/shown-account.ts'
 import { createCalls, type ExchangeCalls } from '../assembly/account/exchange-calls.ts'
@@ -229,7 +228,7 @@ function assemble(options: OpenDaemonOptions, ground: Ground): OpenedDaemon {
         configOption: options.configOptionOf?.(loaded.config) ?? '',
         speed: embedded?.speed ?? 1,
         timers: options.timers,
-        readings: openReadings(opened, options.timers),
+        readings: openReadings(opened),
         fleet: createFleetSource(loaded.config, opened.opening.journalPassword),
       }),
     )
@@ -292,10 +291,10 @@ function listProducts(accounts: readonly OpenedAccount[]): readonly Product[] {
 }
 
 /** The reports are where `intentd backtest` has put them, when it was called from the same folder. */
-function openReadings({ opening, directory }: OpenedAccount, timers: Timers): Readings {
+function openReadings({ opening, directory }: OpenedAccount): Readings {
   const { config } = opening.loaded
   const journal = journalPlaceOf(config, directory).file
-  return new Readings({ config, journal, timers, backtests: resolve('backtests') })
+  return new Readings({ config, journal, backtests: resolve('backtests') })
 }
 
 function logOpened({ opening, access, embedded, directory }: OpenedAccount): void {

@@ -1,6 +1,5 @@
 /** What is wrong in the file of a sweep, with its line: also what a strategy says of the values that stand there. */
 import process from 'node:process'
-import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { loadConfig } from '../config/load-config.ts'
 import { checkFile } from '../config/yaml/checked-file.ts'
@@ -11,12 +10,11 @@ import { loadStrategies } from '../assembly/strategies/strategies.ts'
 import { didYouMeanEnd } from '../lib/did-you-mean.ts'
 import { explainValues, type ParamSet } from '../sweep/param-sets.ts'
 import { type SweepFile, sweepFileSchema } from '../sweep/sweep-file.ts'
-import { openProgramThread } from '../lib/program-thread.ts'
-import { systemTimers } from '../lib/timers.ts'
+import { SupervisedThread } from '../lib/supervised-thread.ts'
 import { showDuration } from '../report/text/figures.ts'
 import { strategyFailure } from '../strategy/strategy-failure.ts'
 import { guardPlay } from '../backtest/opening/load-warm.ts'
-import { type ThrownThere, unpackError } from '../backtest/playing/play-message.ts'
+import { PLAY_ERRORS } from '../backtest/playing/play-message.ts'
 import type { PlayOptions } from '../backtest/opening/play-options.ts'
 import { withRecorded } from '../assembly/instruments/played-request.ts'
 import { toConfigRequest } from '../config/config-request.ts'
@@ -75,25 +73,21 @@ export interface TakenTask {
  */
 export async function assertTakenElsewhere(task: TakenTask, trialLimitMs: number): Promise<void> {
   const limitMs = Math.max(trialLimitMs, TAKEN_MS_MIN)
-  const thread = openProgramThread('./taken-thread', import.meta.url, { workerData: task })
-  const timeout = Promise.withResolvers<never>()
-  const cancel = systemTimers.after(limitMs, () =>
-    timeout.reject(
-      strategyFailure('STRATEGY_HANGS', {
-        facts: { waited: showDuration(limitMs) },
-        hint: HANG_HINT,
-      }),
-    ),
-  )
-  try {
-    const [thrown] = (await Promise.race([once(thread, 'message'), timeout.promise])) as [
-      ThrownThere | undefined,
-    ]
-    if (thrown !== undefined) throw unpackError(thrown)
-  } finally {
-    cancel()
-    await thread.terminate()
-  }
+  const thread = new SupervisedThread({
+    file: './taken-thread',
+    askedBy: import.meta.url,
+    task,
+    patienceMs: limitMs,
+    errors: PLAY_ERRORS,
+  })
+  const end = await thread.ended
+  await thread.gone
+  if (end.kind === 'failed') throw end.error
+  if (end.kind === 'late')
+    throw strategyFailure('STRATEGY_HANGS', {
+      facts: { waited: showDuration(limitMs) },
+      hint: HANG_HINT,
+    })
 }
 
 /**

@@ -1,38 +1,39 @@
-import { systemTimers } from '../lib/timers.ts'
-import { showDuration } from '../report/text/figures.ts'
-import { openProgramThread } from '../lib/program-thread.ts'
+import { SupervisedThread, type ThreadEnd } from '../lib/supervised-thread.ts'
 import { withoutPlace } from '../lib/without-place.ts'
+import { showDuration } from '../report/text/figures.ts'
 import { HEAP_MB_MAX } from '../backtest/playing/watched-play.ts'
 import type { TrialAnswer, TrialOrder } from './play-trial.ts'
 
 /** Runs a trial in a thread; never throws. @param limitMs Real time of the whole trial. @param stop Ends it, and all. */
-export function runTrial(
+export async function runTrial(
   order: TrialOrder,
   limitMs: number,
   stop: AbortSignal,
 ): Promise<TrialAnswer | undefined> {
-  return new Promise((resolve) => {
-    const thread = openProgramThread('./trial-thread', import.meta.url, {
-      workerData: { order },
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
-    })
-    const end = (outcome: TrialAnswer | undefined): void => {
-      cancel()
-      stop.removeEventListener('abort', abort)
-      resolve(outcome !== undefined && 'failed' in outcome ? withoutPlaces(outcome) : outcome)
-      void thread.terminate()
-    }
-    const abort = (): void => end(undefined)
-    const cancel = systemTimers.after(limitMs, () =>
-      end({ failed: `not done after ${showDuration(limitMs)} (--trial-limit)`, isTimeOut: true }),
-    )
-    stop.addEventListener('abort', abort)
-    thread.once('message', (text: string) => end(JSON.parse(text) as TrialAnswer))
-    thread.once('error', (error) =>
-      end({ failed: error instanceof Error ? error.message : String(error) }),
-    )
-    thread.once('exit', () => end({ failed: 'the thread ended by itself' }))
+  let outcome: TrialAnswer | undefined
+  const thread = new SupervisedThread<string>({
+    file: './trial-thread',
+    askedBy: import.meta.url,
+    task: { order },
+    heapMb: HEAP_MB_MAX,
+    patienceMs: limitMs,
+    onNews(text) {
+      outcome = JSON.parse(text) as TrialAnswer
+    },
   })
+  const abort = (): void => void thread.end()
+  stop.addEventListener('abort', abort)
+  const end = await thread.ended
+  stop.removeEventListener('abort', abort)
+  if (end.kind === 'stopped') return undefined
+  const answer = outcome ?? describeEnd(end, limitMs)
+  return 'failed' in answer ? withoutPlaces(answer) : answer
+}
+
+function describeEnd(end: ThreadEnd, limitMs: number): Extract<TrialAnswer, { failed: string }> {
+  if (end.kind === 'late')
+    return { failed: `not done after ${showDuration(limitMs)} (--trial-limit)`, isTimeOut: true }
+  return { failed: end.kind === 'failed' ? end.error.message : 'the thread ended by itself' }
 }
 
 /** The table of a sweep is the same, on whatever machine a trial fails. */

@@ -1,9 +1,9 @@
 // The thread in which a strategy that trades in a thread of its own is loaded first, for its params: with as little in
 // its reach as there. The daemon itself never runs its code.
 
-import { parentPort, workerData } from 'node:worker_threads'
 import { YamlSource } from '../../config/yaml/yaml-source.ts'
 import { decimal } from '../../lib/decimal.ts'
+import { runTask } from '../../lib/supervised-thread.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { guardThread } from '../../strategy/isolation/guard-thread.ts'
 import { describeThrown } from '../../strategy/strategy-failure.ts'
@@ -14,22 +14,25 @@ import { readCode } from './read-code.ts'
 const STRAY_MS_MAX = 250
 const LOOK_MS = 10
 
-const { moduleFile, source: copy, instruments } = workerData as ExaminationTask
 const strays: string[] = []
-process.on('uncaughtException', (error) => strays.push(describeThrown(error)))
 const getActiveResourcesInfo = process.getActiveResourcesInfo.bind(process)
-const port = parentPort
-const post = (news: ExaminationNews): void => port?.postMessage(news)
 
-guardThread()
-post({ kind: 'begun' })
-const source = new YamlSource(copy.text, copy.shown)
-source.repeat(copy.overrides)
-const examined = await examine()
-await waitForStrays()
-post({ kind: 'examined', examination: examined, strays })
+await runTask<ExaminationTask, ExaminationNews>(async (task, report) => {
+  process.on('uncaughtException', (error) => strays.push(describeThrown(error)))
+  guardThread()
+  report({ kind: 'begun' })
+  const examination = await examine(task)
+  await waitForStrays()
+  report({ kind: 'examined', examination, strays })
+})
 
-async function examine(): Promise<Examination> {
+async function examine({
+  moduleFile,
+  source: copy,
+  instruments,
+}: ExaminationTask): Promise<Examination> {
+  const source = new YamlSource(copy.text, copy.shown)
+  source.repeat(copy.overrides)
   const known = instruments.map((one) => ({ ...one, notionalMin: decimal(one.notionalMin) }))
   const read = await readCode(moduleFile, source, known)
   if ('problems' in read) return read

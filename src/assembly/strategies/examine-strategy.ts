@@ -3,19 +3,16 @@ import type { SourceCopy, YamlSource } from '../../config/yaml/yaml-source.ts'
 import { formatInterval } from '../../domain/candles.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { openProgramThread } from '../../lib/program-thread.ts'
-import { systemTimers } from '../../lib/timers.ts'
-import { THREAD_HEAP_LIMIT_MB, watchGrowth } from '../../strategy/isolation/thread-memory.ts'
+import { SupervisedThread, type ThreadEnd } from '../../lib/supervised-thread.ts'
 import type { ResolvedNeeds } from '../../strategy/needs.ts'
 import { strategyFailure } from '../../strategy/strategy-failure.ts'
 import { readNeeds } from './read-code.ts'
 import { describeStray } from './strays.ts'
 
-/** Real time to load the program, and then a file, ms: somewhat longer than a file may wait that only waits. */
+/** Time to load the program, and then a file, ms: somewhat longer than a file may wait that only waits. */
 const BEGIN_MS_MAX = 60_000
 const LOAD_MS_MAX = 25_000
 const MEMORY_MB = 512
-const MEMORY_LOOKED_AT_MS = 50
 
 export interface ExaminationTask {
   readonly moduleFile: string
@@ -79,43 +76,32 @@ function readAgain(
   return readNeeds({ name, needs, ...(decides && { decides }) }, undefined)
 }
 
+type Examined = Extract<ExaminationNews, { kind: 'examined' }>
+
 /** Resolves with the answer, or with the reason why there is none. */
-function askThread(
-  task: ExaminationTask,
-): Promise<Extract<ExaminationNews, { kind: 'examined' }> | string> {
-  const worker = openProgramThread('./examination-thread', import.meta.url, {
-    workerData: task,
-    resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_LIMIT_MB },
+async function askThread(task: ExaminationTask): Promise<Examined | string> {
+  let examined: Examined | undefined
+  const thread = new SupervisedThread<ExaminationNews>({
+    file: './examination-thread',
+    askedBy: import.meta.url,
+    task,
+    patienceMs: BEGIN_MS_MAX,
+    isByCpu: true,
+    growthMb: MEMORY_MB,
+    onNews(news) {
+      if (news.kind === 'examined') examined = news
+      else thread.wait(LOAD_MS_MAX)
+    },
   })
-  return new Promise((resolve) => {
-    const finish = (result: Extract<ExaminationNews, { kind: 'examined' }> | string): void => {
-      cancelTimer()
-      cancelLook()
-      worker.removeAllListeners()
-      // An error of a thread that is being ended concerns nothing.
-      worker.on('error', () => {})
-      void worker.terminate()
-      resolve(result)
-    }
-    const fail = (): void => finish(endless(task.moduleFile))
-    let cancelTimer = systemTimers.after(BEGIN_MS_MAX, fail)
-    let cancelLook = (): void => {}
-    const isGrown = watchGrowth(MEMORY_MB)
-    const look = (): void => {
-      if (isGrown()) finish(`it takes more than ${MEMORY_MB} MB of memory while it is loaded`)
-      else cancelLook = systemTimers.after(MEMORY_LOOKED_AT_MS, look)
-    }
-    look()
-    worker.on('message', (news: ExaminationNews) => {
-      cancelTimer()
-      if (news.kind === 'examined') return finish(news)
-      cancelTimer = systemTimers.after(LOAD_MS_MAX, fail)
-    })
-    worker.on('error', (error) =>
-      finish(`it failed while it was being loaded: ${messageOf(error)}`),
-    )
-    worker.on('exit', () => finish('it ended its thread while it was being loaded'))
-  })
+  const end = await thread.ended
+  return examined ?? describeEnd(end, task.moduleFile)
+}
+
+function describeEnd(end: ThreadEnd, file: string): string {
+  if (end.kind === 'late') return endless(file)
+  if (end.kind === 'grown') return `it takes more than ${MEMORY_MB} MB of memory while it is loaded`
+  if (end.kind === 'failed') return `it failed while it was being loaded: ${messageOf(end.error)}`
+  return 'it ended its thread while it was being loaded'
 }
 
 function endless(file: string): string {

@@ -1,5 +1,5 @@
 import { ConfigError, type Problem } from '../../config/yaml/problem.ts'
-import { Failure, type FailureDetails } from '../../lib/failure.ts'
+import { type ErrorCrossing, FAILURES_CROSSING, type PackedError } from '../../lib/packed-error.ts'
 import type { PlayMarks } from './play-marks.ts'
 import type { BacktestOptions } from '../opening/play-options.ts'
 
@@ -30,26 +30,20 @@ export type PlayMessage =
   | { readonly kind: 'progress'; readonly text: string }
   /** For standard output: what it came to, and the exit code. */
   | { readonly kind: 'report'; readonly text: string; readonly exit: number }
-  | { readonly kind: 'failed'; readonly error: ThrownThere }
-  /** Everything is done: timers that a strategy left may keep the thread alive, and are not waited for. */
-  | { readonly kind: 'ended' }
 
-/** An error on its way between threads, which keeps no class. */
-export type ThrownThere =
-  | { readonly problems: readonly Problem[]; readonly again: string | undefined }
-  | { readonly failure: FailureDetails }
-  | { readonly error: unknown }
-
-export function packError(error: unknown): ThrownThere {
-  if (error instanceof ConfigError) return { problems: error.problems, again: error.again }
-  if (!(error instanceof Failure)) return { error }
-  const { code, message, facts, hint } = error
-  const sentence = message.split('\n', 1)[0]?.slice(`${code}: `.length) ?? ''
-  return { failure: { code, sentence, facts, ...(hint !== undefined && { hint }) } }
+/** The problems of a configuration arrive as they were found, with their places; any other error as in `lib`. */
+export const PLAY_ERRORS: ErrorCrossing<PackedError | PackedProblems> = {
+  pack(error) {
+    if (!(error instanceof ConfigError)) return FAILURES_CROSSING.pack(error)
+    return { problems: error.problems, again: error.again }
+  },
+  unpack(packed) {
+    if (!('problems' in packed)) return FAILURES_CROSSING.unpack(packed)
+    return new ConfigError(packed.problems, packed.again)
+  },
 }
 
-export function unpackError(packed: ThrownThere): Error {
-  if ('problems' in packed) return new ConfigError(packed.problems, packed.again)
-  if ('failure' in packed) return new Failure(packed.failure)
-  return packed.error instanceof Error ? packed.error : new Error(String(packed.error))
+interface PackedProblems {
+  readonly problems: readonly Problem[]
+  readonly again: string | undefined
 }

@@ -1,18 +1,15 @@
 import { rmSync } from 'node:fs'
-import type { Worker } from 'node:worker_threads'
 import { Failure } from '../../lib/failure.ts'
-import { systemTimers } from '../../lib/timers.ts'
+import { isOutOfMemory, SupervisedThread } from '../../lib/supervised-thread.ts'
 import { showDuration } from '../../report/text/figures.ts'
 import { strategyFailure } from '../../strategy/strategy-failure.ts'
-import { openProgramThread } from '../../lib/program-thread.ts'
 import { onStopSignals } from '../../lib/stop-signals.ts'
 import { PlayMarks } from './play-marks.ts'
-import { type BacktestTask, type PlayMessage, unpackError } from './play-message.ts'
+import { type BacktestTask, PLAY_ERRORS, type PlayMessage } from './play-message.ts'
 import type { ThreadData } from './watched-thread.ts'
 import { isUnfinished } from './report-directory.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
-const CHECK_MS = 200
 /** The program, strategies and prices are loaded in this time at least, ms. */
 const BEGIN_PATIENCE_MS = 60_000
 /** What a run and its strategies may keep, MB, on every machine the same: a year of ten instruments takes a tenth of it. */
@@ -21,12 +18,12 @@ export const HEAP_MB_MAX = 4096
 const STOP_PATIENCE_MS = 3000
 
 export interface WatchedPlay {
-  /** File of the thread, without its ending, and who asks: see {@link openProgramThread}. */
+  /** As of a {@link SupervisedThread}. */
   readonly file: string
   readonly askedBy: string
   /** What the thread is given. */
   readonly task: object
-  /** Real time without any progress after which it counts as hung, ms. */
+  /** Time without any progress after which it counts as hung, ms. */
   readonly hungAfterMs: number
   /** Whether it ends at a signal with what was done until then; else at once. */
   readonly endsWithReport?: boolean
@@ -59,68 +56,45 @@ export async function playWatched(play: WatchedPlay): Promise<number> {
   const marks = new PlayMarks()
   const { isTTY } = process.stderr
   const data: ThreadData<object> = { task, shared: marks.shared, isTTY }
-  const thread = openProgramThread(file, askedBy, {
-    workerData: data,
-    resourceLimits: { maxOldGenerationSizeMb: heapMbMax },
-  })
   const known: Known = { strategies: [], exit: 0 }
+  const thread = new SupervisedThread<PlayMessage>({
+    file,
+    askedBy,
+    task: data,
+    heapMb: heapMbMax,
+    beats: () => marks.beats,
+    patienceMs: () => patienceOf(marks, hungAfterMs),
+    isByCpu: true,
+    errors: PLAY_ERRORS,
+    onNews: (message) => take(message, known),
+  })
   const forgetSignals = onStopSignals((signal) => {
     marks.stop(signal)
-    if (!endsWithReport || marks.playedAt === 0) thread.emit('error', stopped(signal, marks))
-  })
-  const forgetHang = watchHang(marks, hungAfterMs, (silentMs) => {
-    thread.emit('error', hung(marks, known, silentMs))
+    if (!endsWithReport || marks.playedAt === 0)
+      void thread.end({ kind: 'failed', error: stopped(signal, marks) })
   })
   try {
-    await hear(thread, known)
-    return known.exit
-  } catch (error) {
-    throw isOutOfMemory(error) ? full(marks, known, heapMbMax) : error
+    const end = await thread.ended
+    if (end.kind === 'late') throw hung(marks, known, end.silentMs)
+    if (end.kind !== 'failed') return known.exit
+    throw isOutOfMemory(end.error) ? full(marks, known, heapMbMax) : end.error
   } finally {
-    forgetHang()
     forgetSignals()
-    await thread.terminate()
+    await thread.end()
     if (known.unfinished !== undefined) rmSync(known.unfinished, { recursive: true, force: true })
   }
 }
 
-function hear(thread: Worker, known: Known): Promise<void> {
-  return new Promise((done, fail) => {
-    thread.on('message', (message: PlayMessage) => {
-      if (message.kind === 'loading') known.loading = message.file
-      else if (message.kind === 'begun') known.strategies = message.strategies
-      else if (message.kind === 'unfinished') {
-        if (isUnfinished(message.directory)) known.unfinished = message.directory
-      } else if (message.kind === 'progress') writeAside(message.text)
-      else if (message.kind === 'failed') fail(unpackError(message.error))
-      else if (message.kind === 'ended') done()
-      else {
-        writeOut(message.text)
-        known.exit = message.exit
-      }
-    })
-    thread.once('error', fail)
-    thread.once('exit', done)
-  })
-}
-
-/** Checks are counted, not time: a process that was stopped for a while wakes both threads. */
-function watchHang(
-  marks: PlayMarks,
-  hungAfterMs: number,
-  onHung: (silentMs: number) => void,
-): () => void {
-  let [beats, silentMs] = [marks.beats, 0]
-  let cancel = (): void => undefined
-  const check = (): void => {
-    silentMs = marks.beats === beats ? silentMs + CHECK_MS : 0
-    beats = marks.beats
-    const patienceMs = patienceOf(marks, hungAfterMs)
-    if (silentMs >= patienceMs) return onHung(silentMs)
-    cancel = systemTimers.after(CHECK_MS, check)
+function take(message: PlayMessage, known: Known): void {
+  if (message.kind === 'loading') known.loading = message.file
+  else if (message.kind === 'begun') known.strategies = message.strategies
+  else if (message.kind === 'unfinished') {
+    if (isUnfinished(message.directory)) known.unfinished = message.directory
+  } else if (message.kind === 'progress') writeAside(message.text)
+  else {
+    writeOut(message.text)
+    known.exit = message.exit
   }
-  cancel = systemTimers.after(CHECK_MS, check)
-  return () => cancel()
 }
 
 function patienceOf({ playedAt, stoppedBy }: PlayMarks, hungAfterMs: number): number {
@@ -134,10 +108,6 @@ function stopped(signal: string, marks: PlayMarks): Failure {
     sentence: `it was stopped ${marks.playedAt === 0 ? 'before the first price' : 'before its end'}`,
     facts: { by: signal },
   })
-}
-
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
 }
 
 function full(marks: PlayMarks, { strategies }: Known, heapMb: number): Failure {

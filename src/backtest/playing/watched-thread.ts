@@ -1,8 +1,8 @@
 /** What plays prices does it in a thread of its own: what never comes back can be ended, and signals are heard. */
-import { parentPort, workerData } from 'node:worker_threads'
+import { runTask } from '../../lib/supervised-thread.ts'
 import { guardFiles } from '../../strategy/isolation/guard-files.ts'
 import { PlayMarks } from './play-marks.ts'
-import { packError, type PlayMessage, type PlayWatcher } from './play-message.ts'
+import { PLAY_ERRORS, type PlayMessage, type PlayWatcher } from './play-message.ts'
 
 /** What {@link playWatched} hands to the thread. */
 export interface ThreadData<Task> {
@@ -11,15 +11,12 @@ export interface ThreadData<Task> {
   readonly isTTY: boolean
 }
 
-/** In the thread: plays, and posts what it ended with. */
+/** In the thread: plays, and says what it ended with. */
 export async function playForWatcher<Task>(
   play: (task: Task, watcher: PlayWatcher) => Promise<void>,
 ): Promise<void> {
-  const { task, shared, isTTY } = workerData as ThreadData<Task>
-  guardFiles()
-  const post = (message: PlayMessage): void => parentPort?.postMessage(message)
-  await play(task, { marks: new PlayMarks(shared), isTTY, post }).catch((error: unknown) =>
-    post({ kind: 'failed', error: packError(error) }),
-  )
-  post({ kind: 'ended' })
+  await runTask<ThreadData<Task>, PlayMessage>(({ task, shared, isTTY }, post) => {
+    guardFiles()
+    return play(task, { marks: new PlayMarks(shared), isTTY, post })
+  }, PLAY_ERRORS)
 }

@@ -9,7 +9,7 @@ const DAYS_MAX = 3650
 export function hungAfterOption(): Option {
   return durationOption(
     '--hung-after <duration>',
-    'end it after so much real time without progress',
+    'end it after so much time without progress',
     HUNG_AFTER_MS,
   )
 }

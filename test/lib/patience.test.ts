@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hungMsOf, parseStat, readMainThread } from '../../src/daemon/watchdog/main-thread.ts'
+import { parseStat, Patience, readThreadTime, silentMsOf } from '../../src/lib/patience.ts'
 
 const STAT =
   '4711 (node (a) b) R 1 4711 4711 0 -1 4194304 9 0 0 0 250 30 0 0 20 0 11 0 100 1000 200 18446744073709551615'
@@ -11,7 +11,7 @@ test('state and processor time are read whatever the name of the program is', ()
 })
 
 test.runIf(process.platform === 'linux')('a machine with /proc tells of this very thread', () => {
-  expect(readMainThread(process.pid)?.cpuMs).toBeGreaterThan(0)
+  expect(readThreadTime(process.pid)?.cpuMs).toBeGreaterThan(0)
 })
 
 test.each([
@@ -24,6 +24,18 @@ test.each([
     1000,
   ],
   ['where the machine does not tell, all of it counts', undefined, 1000],
-])('%s', (_, now, hungMs) => {
-  expect(hungMsOf(1000, { isRunnable: true, cpuMs: 1000 }, now)).toBe(hungMs)
+])('%s', (_, now, silentMs) => {
+  expect(silentMsOf(1000, { isRunnable: true, cpuMs: 1000 }, now)).toBe(silentMs)
+})
+
+test('silence grows by a check each time, until there is a sign of life or none is due', () => {
+  const patience = new Patience(100)
+  const silences = [1, 1, 1, 2, 2, undefined, undefined, 2, 2].map((signs) => patience.check(signs))
+  expect(silences).toEqual([0, 100, 200, 0, 100, 0, 0, 0, 100])
+})
+
+test('a thread that is judged by its processor time is silent for what it has used', () => {
+  let cpuMs = 0
+  const patience = new Patience(100, () => ({ isRunnable: true, cpuMs: (cpuMs += 30) }))
+  expect([1, 1, 1].map((signs) => patience.check(signs))).toEqual([0, 30, 60])
 })
