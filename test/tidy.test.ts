@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { isLong, listShares, SAMPLES, startsPrograms } from './support/share.ts'
 import { findFunctions, parseSource } from './support/source-text.ts'
 import { checkTraces } from './support/tidy/shape.ts'
 import { RULES, type Violation } from './support/tidy/source-tree.ts'
@@ -484,6 +485,32 @@ describe('what is no violation is left alone', () => {
 
   test('a tree without files is tidy', () => {
     expect(checkSourceTree(new Map())).toEqual([])
+  })
+})
+
+describe('the tests are in two shares', () => {
+  const { short, long } = listShares()
+
+  test('each file is in one of them', () => {
+    const tests = listSources('test').filter((path) => path.endsWith('.test.ts'))
+
+    expect([...short, ...long].toSorted()).toEqual(tests.toSorted())
+  })
+
+  test('what starts programs is in the long one, but for a sample of each kind', () => {
+    expect(short.filter(startsPrograms)).toEqual(Object.keys(SAMPLES).toSorted())
+  })
+
+  test.each([
+    ['by itself', 'test/lib/process-lock.test.ts', true],
+    ['through what it imports', 'test/cli/explain.test.ts', true],
+    ['in a browser', 'test/dashboard/dashboard.test.ts', true],
+    ['as an exchange', 'test/daemon/accounts.test.ts', true],
+    ['as the sample of its kind', 'test/daemon/run.test.ts', false],
+    ['nothing, and has its name', 'test/worlds/worlds.long.test.ts', true],
+    ['nothing', 'test/worlds/worlds.test.ts', false],
+  ])('a file that starts programs: %s', (_title, path, expected) => {
+    expect(isLong(path)).toBe(expected)
   })
 })
 

@@ -8,13 +8,14 @@ import {
   overloadedEndpoints,
   planFeeds,
 } from '../../src/daemon/market-data/feed-plan.ts'
+import { writeStrategy } from '../support/made-limits.ts'
 
 /** The lines of `feeds:` begin at line 5. */
-const HEAD = `id: watcher
-module: watcher.ts
-instruments: [BTCUSDT]
-risk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 1 }
-`
+const HEAD = writeStrategy({
+  id: 'watcher',
+  module: 'watcher.ts',
+  instruments: ['BTCUSDT'],
+})
 
 function plan(feeds: string) {
   const source = new YamlSource(`${HEAD}feeds:\n${feeds}`, 'watcher.yaml')

@@ -535,6 +535,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'const ROUNDS = 1\n',
   },
   {
+    name: 'kill-proved-while-resolving',
+    what: 'a kill goes on to its proof while an instrument waits for readings that cannot be read',
+    find: "  return isBusy(core) || [...core.instruments.values()].some(({ phase }) => phase !== 'idle')\n",
+    replace: '  return isBusy(core)\n',
+  },
+  {
     name: 'stop-unproved',
     what: 'a stop is called clean before the account was read',
     find: '  if (unproved.length === 0 && core.readings.fillsReadAt >= stop.provingAt) {\n',
@@ -1365,11 +1371,17 @@ export const MUTANTS: readonly Mutant[] = [
     isOfCopies: true,
   },
   {
+    name: 'older-behind-a-429',
+    what: 'an order that a cancel-all took away, which was answered with a 429, proves that a state is older',
+    find: "answer.kind === 'unknown' || (answer.class === 'retry' && !isClockRefused(answer))",
+    replace: "answer.kind === 'unknown'",
+  },
+  {
     name: 'older-by-any-duplicate',
     what: 'the first duplicate proves that a state is older, also of a request that was doubled on its way',
-    find: 'if (suspected.length === 0) return\n  noteAllChanged(core)',
+    find: 'if (names.suspected.size === 0) return\n  noteAllChanged(core)\n  const instrument',
     replace:
-      'if (suspected[0] !== undefined) return refuseDuplicate(core, suspected[0].order)\n  noteAllChanged(core)',
+      'if (suspected[0] !== undefined) return refuseDuplicate(core, suspected[0].order)\n  noteAllChanged(core)\n  const instrument',
     isOfCopies: true,
   },
   {

@@ -82,6 +82,8 @@ export interface NameState {
   readonly suspected: ReadonlySet<ClientOid>
   /** By strategy and symbol, those that had such an order: when its request was sent, until one is accepted as new; Unix ms, exchange clock. */
   readonly suspectedWishes: ReadonlyMap<string, number>
+  /** By instrument, when the last cancel-all left that may have been carried out and has listed nothing; Unix ms, exchange clock. */
+  readonly unlistedAt: ReadonlyMap<string, number>
   /** Names that a cancel-all has listed and the book does not know; undefined: there are none. */
   readonly search: NameSearch | undefined
 }

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { planOfSeed } from '../support/world/plan-of-seed.ts'
 import { runWorld } from '../support/world/virtual-world.ts'
 
-/** Ten times what it takes. */
-const PATIENCE_MS = 600_000
+/** It is no promise about speed: it ends a campaign that hangs, on the slowest machine too. */
+const PATIENCE_MS = 3_600_000
 const WORLDS = 16
 
 test(
