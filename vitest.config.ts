@@ -1,37 +1,51 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { listShares } from './test/support/share.ts'
 
 // Threads and processes of the tests take what was compiled before: a quarter of the time of a thread of worlds.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules', '.cache', 'compile')
 
 /** Short files that take long: the last file of a run should not be one of them. The others go by their length. */
-const LONG = [
+const SLOW = [
   'control/control-process',
   'install/package',
   'cli/sweep',
   'isolation/isolated-runner',
   'cli/reload',
   'worlds/worlds',
+  'worlds/liquidations',
+  'worlds/copies',
+  'daemon/ten-accounts',
+  'daemon/run.test',
+  'simulator/random-calls',
+  'cli/check-bias',
   'crash/crash',
   'daemon/full-disk',
-  'regress/kept-worlds',
+  'regress/kept-',
   'daemon/changed-grids',
   'cli/process-end',
 ]
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification): boolean =>
-      LONG.some((name) => moduleId.includes(name))
+    const isSlow = ({ moduleId }: TestSpecification): boolean =>
+      SLOW.some((name) => moduleId.includes(name))
     const sorted = await super.sort(files)
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))]
   }
 }
 
+/** The long one starts processes, servers and browsers: test/support/share.ts has the rule. */
+const { short, long } = listShares()
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    // `npm test` runs the short share, `npm run test:all` both.
+    projects: [
+      { extends: true, test: { name: 'short', include: [...short] } },
+      { extends: true, test: { name: 'long', include: [...long] } },
+    ],
     // Node's own loader, as in production: what Node refuses to strip fails here too.
     experimental: { viteModuleRunner: false },
     pool: 'forks',

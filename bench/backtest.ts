@@ -8,7 +8,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { BacktestRun } from '../src/backtest/backtest-run.ts'
-import { prepareBacktest } from '../src/cli/backtest/open-backtest.ts'
+import { prepareBacktest } from '../src/backtest/opening/prepare-backtest.ts'
 import { loadConfig } from '../src/config/load-config.ts'
 import { createRandom } from '../src/lib/random.ts'
 import { loadRecording } from '../src/prices/load-recording.ts'
@@ -20,6 +20,7 @@ import {
 import { RecordedMarket } from '../src/simulator/market/recorded/recorded-market.ts'
 import { BacktestProject } from '../test/backtest/backtest-project.ts'
 import { medianOf } from './figures.ts'
+import { writeStrategy } from '../test/support/made-limits.ts'
 
 const START_AT = Date.UTC(2024, 0, 1)
 const DAY_MS = 86_400_000
@@ -123,12 +124,12 @@ async function measureGrowth(): Promise<void> {
 async function playBacktest({ days: length, symbols, looks, averages }: Play): Promise<number> {
   project.write(
     'scripted.yaml',
-    `id: trend
-module: ${join(import.meta.dirname, '../strategies/trend.ts')}
-instruments: [${symbols.join(', ')}]
-params: { fastSeconds: ${averages.fastSeconds}, slowSeconds: ${averages.slowSeconds}, size: "0.01", thresholdBps: 10 }
-risk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 4 }
-`,
+    writeStrategy({
+      id: 'trend',
+      module: join(import.meta.dirname, '../strategies/trend.ts'),
+      instruments: symbols,
+      params: { ...averages, size: '0.01', thresholdBps: 10 },
+    }),
   )
   const overrides = [`backtest.pollMs=${MINUTE_MS / looks}`]
   const loaded = loadConfig({ file: 'main.yaml', cwd: project.directory, overrides })

@@ -25,6 +25,7 @@ import { VirtualFaults } from '../test/support/faults/virtual-faults.ts'
 import { VirtualNetwork } from '../test/support/virtual/virtual-network.ts'
 import { VirtualProcess } from '../test/support/world/virtual-process.ts'
 import { VirtualTime } from '../src/backtest/virtual-time.ts'
+import { makeLimits } from '../test/support/made-limits.ts'
 
 const START_AT = Date.UTC(2025, 5, 2, 6)
 const LOOK_MS = 100
@@ -308,14 +309,7 @@ function buildSettings(
         { id: toStrategyId(id), symbols, feeds: new Map(), limits },
       ]),
     ),
-    limits: {
-      dataAgeMaxMs: 1500,
-      accountAgeMaxMs: 60_000,
-      priceCollarRatio: 0.05,
-      openOrdersMax: 400,
-      orderNotionalMax: 1e6,
-      grossNotionalMax: 1e9,
-    },
+    limits: makeLimits({ dataAgeMaxMs: 1500, openOrdersMax: 400 }),
     isExclusive: exclusive,
     execution: {
       batchOrdersMax: 50,

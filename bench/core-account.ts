@@ -15,6 +15,7 @@ import grid from '../strategies/grid.ts'
 import trend from '../strategies/trend.ts'
 import { SoakExchange } from '../test/soak/soak-exchange.ts'
 import { madeInstrument } from '../test/support/market-moment.ts'
+import { makeLimits, makeOwnLimits } from '../test/support/made-limits.ts'
 
 /** What one line of the table runs. */
 export interface CoreLine {
@@ -198,7 +199,7 @@ function createSettings(
   instruments: readonly Instrument[],
   strategyIds: readonly StrategyId[],
 ): EngineSettings {
-  const limits = { positionMax: 1_000_000, orderSizeMax: 1000, openOrdersMax: 400 }
+  const limits = makeOwnLimits({ positionMax: 1_000_000 })
   return {
     salt: 'salt',
     version: '0',
@@ -226,14 +227,7 @@ function createSettings(
         ]
       }),
     ),
-    limits: {
-      dataAgeMaxMs: 2e3,
-      accountAgeMaxMs: 6e4,
-      priceCollarRatio: 0.2,
-      openOrdersMax: 1e5,
-      orderNotionalMax: 1e9,
-      grossNotionalMax: 0xe8d4a51000,
-    },
+    limits: makeLimits({ priceCollarRatio: 0.2, openOrdersMax: 1e5 }),
     execution: {
       batchOrdersMax: 50,
       fillVisibilityMs: 250,

@@ -18,6 +18,7 @@ import { RedisServer, redisMissing } from '../test/support/redis-server.ts'
 import { percentileOf } from './figures.ts'
 import { ORDERS } from './floor.ts'
 import type { Said } from './shared-tickers-exchange.ts'
+import { makeRisk, writeStrategy } from '../test/support/made-limits.ts'
 
 const DAEMONS = 4
 const ROUNDS_DEFAULT = 3
@@ -61,30 +62,20 @@ function configOf(url: string, redis: string, marketData: boolean): string {
       positionsMs: 1e3,
       fillsMs: 1e3,
     },
-    risk: {
-      dataAgeMaxMs: 2e3,
-      priceCollarRatio: 0.05,
-      openOrdersMax: 1e3,
-      orderNotionalMax: '1000000',
-      grossNotionalMax: '100000000',
-    },
+    risk: makeRisk(),
     execution: { fillVisibilityMs: 0 },
     state: { directory: 'state' },
     strategies: ['quoting.yaml'],
   })
 }
 
-const STRATEGY = JSON.stringify({
+const STRATEGY = writeStrategy({
   id: 'quoting',
   module: fileOf('quoting.ts'),
   instruments: ['S0USDT'],
   isolation: 'inline',
   params: { orders: ORDERS },
-  risk: {
-    positionMax: '1000',
-    orderSizeMax: '1',
-    openOrdersMax: 400,
-  },
+  risk: { positionMax: '1000', openOrdersMax: 400 },
 })
 
 interface Part {

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { systemTimers } from '../src/lib/timers.ts'
+import { writeRisk, writeStrategy } from '../test/support/made-limits.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const INTENTD = join(ROOT, 'bin/intentd.mjs')
@@ -111,10 +112,14 @@ function writeMany(count: number): string {
   for (const [index, id] of strategies.entries())
     writeFileSync(
       join(directory, `${id}.yaml`),
-      `id: ${id}\nmodule: ${JSON.stringify(join(ROOT, 'strategies/grid.ts'))}\n` +
-        `instruments: [${symbols.slice(2 * index, 2 * index + 2).join(', ')}]\nisolation: inline\n` +
-        'params: { spacingBps: 50, levels: 1, size: "0.1", recentreAfterLevels: 4 }\n' +
-        'risk: { positionMax: "10", orderSizeMax: "1", openOrdersMax: 4 }\n',
+      writeStrategy({
+        id,
+        module: join(ROOT, 'strategies/grid.ts'),
+        instruments: symbols.slice(2 * index, 2 * index + 2),
+        isolation: 'inline',
+        params: { spacingBps: 50, levels: 1, size: '0.1', recentreAfterLevels: 4 },
+        risk: { positionMax: '10' },
+      }),
     )
   writeFileSync(
     join(directory, 'config.yaml'),
@@ -124,7 +129,7 @@ function writeMany(count: number): string {
       'account: { productType: USDT-FUTURES, marginCoin: USDT, marginMode: crossed, positionMode: one_way_mode }',
       'instruments:',
       ...instruments,
-      'risk: { dataAgeMaxMs: 5000, accountAgeMaxMs: 120000, priceCollarRatio: 0.1, openOrdersMax: 1000, orderNotionalMax: "100000", grossNotionalMax: "100000000" }',
+      writeRisk({ dataAgeMaxMs: 5000, accountAgeMaxMs: 120_000, priceCollarRatio: 0.1 }).trim(),
       'state: { directory: state }',
       'simulator: { seed: 1, startingBalance: "1000000", market: { startPrices:',
       `  { ${symbols.map((symbol) => `${symbol}: "1000"`).join(', ')} } } }`,
@@ -181,7 +186,7 @@ function startDaemon(directory: string, options: readonly string[]) {
 
 /** What `run` imports, and nothing else, compiled before as that of a daemon is; says its CPU, ms, and waits so many. */
 function imports(waitMs: string) {
-  const code = `await import(${JSON.stringify(join(ROOT, 'src/cli/run.ts'))})
+  const code = `await import(${JSON.stringify(join(ROOT, 'src/cli/run/run-daemon.ts'))})
     const { user, system } = process.cpuUsage()
     console.log((user + system) / 1000)
     setTimeout(() => {}, ${waitMs})`

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { killLeftOver } from '../test/daemon/intentd-process.ts'
 import { Project } from '../test/daemon/project.ts'
+import { writeStrategy } from '../test/support/made-limits.ts'
 
 /**
  * `npm run bench:tabs -- [--tabs 20] [--pairs 3] [--seconds 60]`: tick to order of a paper daemon that quotes
@@ -78,7 +79,14 @@ function quotingProject(): Project {
     project.edit(`config/strategies/${name}.yaml`, '\nmodule:', '\nenabled: false\nmodule:')
   project.write(
     'config/strategies/grid-btc.yaml',
-    `id: quotes\nmodule: ${QUOTING}\nisolation: inline\ninstruments: [BTCUSDT]\nparams: { orders: 2 }\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 40 }\n`,
+    writeStrategy({
+      id: 'quotes',
+      module: QUOTING,
+      isolation: 'inline',
+      instruments: ['BTCUSDT'],
+      params: { orders: 2 },
+      risk: { openOrdersMax: 40 },
+    }),
   )
   return project
 }

@@ -16,6 +16,7 @@ import { systemTimers } from '../src/lib/timers.ts'
 import { percentileOf } from './figures.ts'
 import { bare, ORDERS } from './floor.ts'
 import type { Message, Side } from './measured-exchange.ts'
+import { writeRisk, writeStrategy } from '../test/support/made-limits.ts'
 
 /** Four batches a second: the exchange allows five. */
 const TICK_MS = 250
@@ -31,24 +32,19 @@ account: { productType: USDT-FUTURES, marginCoin: USDT, marginMode: crossed, pos
 instruments:
   S0USDT: { tickSize: "0.5", lotSize: "0.001", minSize: "0.001", minNotional: "5" }
 polling: { tickersMs: ${TICK_MS}, positionsMs: 1000, fillsMs: 200 }
-risk:
-  dataAgeMaxMs: 2000
-  priceCollarRatio: 0.05
-  openOrdersMax: 1000
-  orderNotionalMax: "1000000"
-  grossNotionalMax: "100000000"
-execution: { fillVisibilityMs: 0 }
+${writeRisk()}execution: { fillVisibilityMs: 0 }
 state: { directory: state }
 strategies: [quoting.yaml]
 `
 
-const STRATEGY = `id: quoting
-module: ${JSON.stringify(fileOf('quoting.ts'))}
-instruments: [S0USDT]
-isolation: inline
-params: { orders: ${ORDERS} }
-risk: { positionMax: "1000", orderSizeMax: "1", openOrdersMax: 400 }
-`
+const STRATEGY = writeStrategy({
+  id: 'quoting',
+  module: fileOf('quoting.ts'),
+  instruments: ['S0USDT'],
+  isolation: 'inline',
+  params: { orders: ORDERS },
+  risk: { positionMax: '1000', openOrdersMax: 400 },
+})
 
 /** Of one round, ms: from the last byte of the tickers out to the first byte of the batch in. */
 export interface TickRound {

@@ -1,5 +1,5 @@
 /** Compares the Node that runs this with deploy/node-checksums.txt: in `.ci/run` and before a package is made. */
-import { examineNodeBinary } from '../src/cli/doctor/node-binary.ts'
+import { examineNodeBinary } from '../src/cli/doctor/examine-machine.ts'
 
 const { kind, path, sha256, from } = await examineNodeBinary()
 if (kind === 'changed') {

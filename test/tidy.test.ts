@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { isLong, listShares, SAMPLES, startsPrograms } from './support/share.ts'
 import { findFunctions, parseSource } from './support/source-text.ts'
 import { checkTraces } from './support/tidy/shape.ts'
 import { RULES, type Violation } from './support/tidy/source-tree.ts'
@@ -143,6 +144,35 @@ describe('a planted violation is found', () => {
       title: 'a new folder of a module whose folders have an order',
       files: { 'src/engine/extras/one.ts': 'export const a = 1\n' },
       rule: 'folder-order',
+    },
+    {
+      title: 'a command that imports another command',
+      files: {
+        'src/cli/main.ts': "const kill = await import('./kill/kill.ts')\n",
+        'src/cli/kill/kill.ts': 'export function addKillCommand() {}\n',
+        'src/cli/kill/kill-all.ts': "import { addKillCommand } from './kill.ts'\n",
+      },
+      rule: 'verb-import',
+    },
+    {
+      title: 'a command that imports what belongs to another command',
+      files: {
+        'src/cli/parity/one.ts': 'export const one = 1\n',
+        'src/cli/sweep.ts': "\nimport { one } from './parity/one.ts'\n",
+      },
+      rule: 'verb-import',
+      line: 2,
+    },
+    {
+      title: 'commands that need more of the daemon than they did',
+      files: {
+        'src/cli/one.ts': Array.from(
+          { length: 31 },
+          (_, index) => `import { a${index} } from '../daemon/a${index}.ts'\n`,
+        ).join(''),
+      },
+      rule: 'daemon-imports',
+      line: 31,
     },
     {
       title: 'folders that import each other through a third one',
@@ -366,16 +396,16 @@ describe('a planted violation is found', () => {
   })
   test.each([
     ['a word in a comment', 'src/daemon/run.ts', '// why\n// beyond the horizon\n'],
-    ['a word in a string', 'src/cli/run.ts', "\nexport const a = 'the risk desk said no'\n"],
+    ['a word in a string', 'src/cli/run/run.ts', "\nexport const a = 'the risk desk said no'\n"],
     ['a part of an identifier', 'src/risk/checks.ts', '\nexport const acceptHorizonMs = 1\n'],
     ['a part of a constant', 'src/daemon/run.ts', '\nexport const LETTERS_MAX = 1\n'],
     ['a word of a template', 'src/daemon/run.ts', '\nexport const a = `${b} lanes`\n'],
     ['a noun as an identifier', 'src/daemon/run.ts', '\nexport const lives = 1\n'],
-    ['an identifier', 'src/cli/run.ts', '\nexport const told = 1\n'],
+    ['an identifier', 'src/cli/run/run.ts', '\nexport const told = 1\n'],
     ['the name of an event', 'src/daemon/run.ts', "\nlog('clock.doubted')\n"],
     ['settings', 'config/paper.yaml', 'a: 1\nonRestart: adopt # fence is safer\n'],
     ['a planted error', 'test/worlds/mutants.ts', "\nname: 'halt-unseen-at-the-door'\n"],
-    ['a function that says', 'src/cli/kill.ts', "\ntell('killed')\n"],
+    ['a function that says', 'src/cli/kill/kill.ts', "\ntell('killed')\n"],
     ['a recording', 'src/recording/segment.ts', '\nconst life = 1\n'],
     ['the simulator', 'src/simulator/spot.ts', '\nexport const spotDesk = 1\n'],
     ['a strategy', 'strategies/grid.ts', '\n// the house holds it\n'],
@@ -484,6 +514,32 @@ describe('what is no violation is left alone', () => {
 
   test('a tree without files is tidy', () => {
     expect(checkSourceTree(new Map())).toEqual([])
+  })
+})
+
+describe('the tests are in two shares', () => {
+  const { short, long } = listShares()
+
+  test('each file is in one of them', () => {
+    const tests = listSources('test').filter((path) => path.endsWith('.test.ts'))
+
+    expect([...short, ...long].toSorted()).toEqual(tests.toSorted())
+  })
+
+  test('what starts programs is in the long one, but for a sample of each kind', () => {
+    expect(short.filter(startsPrograms)).toEqual(Object.keys(SAMPLES).toSorted())
+  })
+
+  test.each([
+    ['by itself', 'test/lib/process-lock.test.ts', true],
+    ['through what it imports', 'test/cli/explain.test.ts', true],
+    ['in a browser', 'test/dashboard/dashboard.test.ts', true],
+    ['as an exchange', 'test/daemon/accounts.test.ts', true],
+    ['as the sample of its kind', 'test/daemon/run.test.ts', false],
+    ['nothing, and has its name', 'test/worlds/worlds.long.test.ts', true],
+    ['nothing', 'test/worlds/worlds.test.ts', false],
+  ])('a file that starts programs: %s', (_title, path, expected) => {
+    expect(isLong(path)).toBe(expected)
   })
 })
 

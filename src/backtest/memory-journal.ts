@@ -1,7 +1,7 @@
 import type { JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
 import type { JournalPort } from '../interpreter/ports.ts'
 import type { Journal, JournalContents, RowChange } from '../journal/journal.ts'
-import { MemoryKeys, MemoryRows } from '../journal/tables/memory-tables.ts'
+import { MemoryKeys, MemoryRows } from '../journal/tables/key-table.ts'
 
 /** A journal that ends with its process: for backtests. Records are copied as the disk would. */
 export class MemoryJournal implements Journal {

@@ -20,14 +20,14 @@ import type {
 import type { Clock } from '../lib/clock.ts'
 import type { Strategy } from '../strategy/define-strategy.ts'
 import { createStrategyRunner, type StrategyRunner } from '../strategy/strategy-runner.ts'
-import { DirectPool } from './direct-pool.ts'
 import type { SimulatedExchange } from './direct-exchange.ts'
 import type { Network } from './network.ts'
-import { type PlayedFeed, PlayedFeeds } from './played-feeds.ts'
+import { PlayedFeeds, type PlayedFeed } from './played-feeds.ts'
 import { VirtualCalls, type VirtualCallsOptions } from './virtual-calls.ts'
 import { VirtualPollers, type VirtualPolling } from './virtual-pollers.ts'
 import type { VirtualTime } from './virtual-time.ts'
 import type { Gate, VirtualWire } from './virtual-wire.ts'
+import type { TokenPool, TokenPoolOptions } from '../exchange/limiter/call-window.ts'
 
 /** A strategy, and its params as its own schema gave them back. */
 export interface VirtualStrategy {
@@ -230,3 +230,35 @@ export class VirtualAccount {
 }
 
 function ignore(): void {}
+
+/** A pool without the asynchronous machinery: a token that comes back is in stock at once. */
+export class DirectPool implements TokenPool {
+  readonly leadMs = 0
+  #stock: number
+
+  constructor({ tokens }: Pick<TokenPoolOptions, 'tokens'>) {
+    this.#stock = tokens
+  }
+
+  get stock(): number {
+    return this.#stock
+  }
+
+  take(): void {
+    if (this.#stock < 1) throw new Error('there is no token in stock')
+    this.#stock--
+  }
+
+  giveBack(): void {
+    this.#stock++
+  }
+
+  putBack(): void {
+    this.#stock++
+  }
+
+  stop(): Promise<void> {
+    this.#stock = 0
+    return Promise.resolve()
+  }
+}

@@ -5,8 +5,9 @@ import { EXITS } from './process/exit-codes.ts'
 import { openAlerts } from './process/open-alerts.ts'
 import { openLogger } from './process/open-logger.ts'
 import { print } from './process/operator.ts'
-import { addConfigOptions, type ConfigOptions, toConfigRequest } from './process/options.ts'
-import { writeOut } from './process/write-out.ts'
+import { addConfigOptions } from './process/options.ts'
+import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts'
+import { writeOut } from '../lib/write-out.ts'
 
 /** `intentd alert --test`: sends one alert to each target, and says what each answered. */
 export function addAlertCommand(program: Command, { setExit }: VerbFrame): void {

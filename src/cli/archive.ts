@@ -3,20 +3,14 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { VerbFrame } from './process/verb-frame.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { loadJournalPassword } from '../config/secrets.ts'
-import { archiveState } from '../daemon/state/archive-state.ts'
-import { stateDirectoryOf } from '../daemon/state/state-place.ts'
+import { archiveState } from '../assembly/state/archive-state.ts'
+import { stateDirectoryOf } from '../assembly/state/state-place.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
-import type { MarketOptions } from './process/market-options.ts'
-import {
-  addConfigOptions,
-  listOption,
-  type ConfigOptions,
-  parseSpeed,
-  repeatOptions,
-  toConfigRequest,
-} from './process/options.ts'
-import { writeOut } from './process/write-out.ts'
+import type { MarketOptions } from '../assembly/instruments/played-request.ts'
+import { addConfigOptions, listOption, parseSpeed, repeatOptions } from './process/options.ts'
+import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts'
+import { writeOut } from '../lib/write-out.ts'
 
 interface ArchiveCommandOptions extends ConfigOptions, MarketOptions {
   readonly before: number

@@ -10,27 +10,18 @@ import {
   listIdleLimits,
   listPositionValues,
 } from './process/position-values.ts'
-import {
-  addMarketOptions,
-  listCheckWords,
-  type MarketOptions,
-  withPlayed,
-} from './process/market-options.ts'
-import { listMadeUp, listPriceless } from '../daemon/embedded/made-up-prices.ts'
-import { filesOf } from '../daemon/embedded/simulated-exchange.ts'
+import { addMarketOptions, listCheckWords } from './process/market-options.ts'
+import { withPlayed, type MarketOptions } from '../assembly/instruments/played-request.ts'
+import { listMadeUp, listPriceless } from '../assembly/simulator/made-up-prices.ts'
+import { filesOf } from '../assembly/simulator/simulated-exchange.ts'
 import { usualFundingMinutes } from '../config/funding-minutes.ts'
 import { loadWithFunding } from '../prices/load-funding.ts'
 import { showMinutes } from '../prices/funding.ts'
-import { remarksOnCalendar, remarksOnFunding } from './prices/funding-remarks.ts'
-import { listUnlimited } from '../daemon/account/loss-settings.ts'
-import {
-  addConfigOptions,
-  addParamOption,
-  adviseAgain,
-  type ConfigOptions,
-  toConfigRequest,
-} from './process/options.ts'
-import { writeAside, writeOut } from './process/write-out.ts'
+import { remarksOnCalendar, remarksOnFunding } from '../assembly/instruments/funding-remarks.ts'
+import { listUnlimited } from '../assembly/settings/loss-settings.ts'
+import { addConfigOptions, addParamOption, adviseAgain } from './process/options.ts'
+import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts'
+import { writeAside, writeOut } from '../lib/write-out.ts'
 
 interface CheckOptions extends ConfigOptions, MarketOptions {
   readonly secrets: boolean

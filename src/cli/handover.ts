@@ -8,20 +8,16 @@ import {
   loadJournalPassword,
 } from '../config/secrets.ts'
 import { ConfigError } from '../config/yaml/problem.ts'
-import { accessTo, fingerprintOf } from '../daemon/account/account-keys.ts'
-import { serverPlaceOf } from '../daemon/state/open-journal.ts'
+import { accessTo, fingerprintOf } from '../assembly/account/account-keys.ts'
+import { serverPlaceOf } from '../assembly/state/open-journal.ts'
 import { assertKeys, type JournalWriter } from '../journal/journal-writer.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
-import {
-  durationOption,
-  addConfigOptions,
-  type ConfigOptions,
-  toConfigRequest,
-} from './process/options.ts'
+import { durationOption, addConfigOptions } from './process/options.ts'
+import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts'
 import type { VerbFrame } from './process/verb-frame.ts'
-import { writeOut } from './process/write-out.ts'
+import { writeOut } from '../lib/write-out.ts'
 
 /** A stop that leaves what rests takes seconds; one that has more to prove says so itself. */
 const WITHIN_MS = 120_000

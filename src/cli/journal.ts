@@ -4,25 +4,19 @@ import { type Command, Option } from 'commander'
 import { type DaemonConfig, loadConfig } from '../config/load-config.ts'
 import { loadCredentials, loadJournalPassword } from '../config/secrets.ts'
 import { rekeyJournal, type RekeyReport } from '../daemon/rekey-journal.ts'
-import { backUpState } from '../daemon/state/back-up-state.ts'
-import { copyState, type StateToCopy } from '../daemon/state/copy-state.ts'
-import { readRunStart } from '../daemon/state/running-config.ts'
-import { JOURNAL_FILE, stateDirectoryOf } from '../daemon/state/state-place.ts'
-import { migrateState, type StateMigration } from '../daemon/state/migrate-state.ts'
+import { backUpState } from '../assembly/state/back-up-state.ts'
+import { copyState, type StateToCopy } from '../assembly/state/copy-state.ts'
+import { readRunStart } from '../assembly/state/running-config.ts'
+import { JOURNAL_FILE, stateDirectoryOf } from '../assembly/state/state-place.ts'
+import { migrateState, type StateMigration } from '../assembly/state/migrate-state.ts'
 import type { CopyProgress, CopyReport } from '../journal/copy/copy-parts.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
-import type { MarketOptions } from './process/market-options.ts'
-import {
-  addConfigOptions,
-  listOption,
-  type ConfigOptions,
-  parseSpeed,
-  repeatOptions,
-  toConfigRequest,
-} from './process/options.ts'
+import type { MarketOptions } from '../assembly/instruments/played-request.ts'
+import { addConfigOptions, listOption, parseSpeed, repeatOptions } from './process/options.ts'
+import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts'
 import type { VerbFrame } from './process/verb-frame.ts'
-import { writeAside, writeOut } from './process/write-out.ts'
+import { writeAside, writeOut } from '../lib/write-out.ts'
 
 /** A large journal takes minutes: it says so often how far it is. */
 const PROGRESS_MS = 2000

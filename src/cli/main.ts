@@ -6,7 +6,7 @@ import { Failure } from '../lib/failure.ts'
 import { EXITS, exitOf } from './process/exit-codes.ts'
 import { adviseAgain } from './process/options.ts'
 import type { AddVerb, VerbFrame } from './process/verb-frame.ts'
-import { writeAside } from './process/write-out.ts'
+import { writeAside } from '../lib/write-out.ts'
 
 interface Verbs {
   readonly names: readonly string[]
@@ -17,14 +17,14 @@ interface Verbs {
 /** In the order of the help. */
 export const VERBS: readonly Verbs[] = [
   { names: ['init'], load: async () => (await import('./setup/init.ts')).addInitCommand },
-  { names: ['run'], load: async () => (await import('./run.ts')).addRunCommand },
+  { names: ['run'], load: async () => (await import('./run/run.ts')).addRunCommand },
   {
     names: ['backtest'],
-    load: async () => (await import('./backtest/backtest.ts')).addBacktestCommand,
+    load: async () => (await import('./backtest.ts')).addBacktestCommand,
   },
   {
     names: ['compare'],
-    load: async () => (await import('./backtest/compare.ts')).addCompareCommand,
+    load: async () => (await import('./compare.ts')).addCompareCommand,
   },
   { names: ['status'], load: async () => (await import('./control/status.ts')).addStatusCommand },
   {
@@ -36,20 +36,20 @@ export const VERBS: readonly Verbs[] = [
   { names: ['fills'], load: async () => (await import('./control/fills.ts')).addFillsCommand },
   { names: ['profit'], load: async () => (await import('./control/profit.ts')).addProfitCommand },
   { names: ['events'], load: async () => (await import('./control/events.ts')).addEventsCommand },
-  { names: ['sweep'], load: async () => (await import('./sweep/sweep.ts')).addSweepCommand },
+  { names: ['sweep'], load: async () => (await import('./sweep.ts')).addSweepCommand },
   {
     names: ['check-bias'],
     load: async () => (await import('./check-bias/check-bias.ts')).addCheckBiasCommand,
   },
   { names: ['parity'], load: async () => (await import('./parity/parity.ts')).addParityCommand },
-  { names: ['standby'], load: async () => (await import('./standby.ts')).addStandbyCommand },
+  { names: ['standby'], load: async () => (await import('./run/run.ts')).addStandbyCommand },
   { names: ['handover'], load: async () => (await import('./handover.ts')).addHandoverCommand },
-  { names: ['fleet'], load: async () => (await import('./fleet.ts')).addFleetCommand },
+  { names: ['fleet'], load: async () => (await import('./fleet/fleet.ts')).addFleetCommand },
   {
     names: ['explain'],
     load: async () => (await import('./explain/explain.ts')).addExplainCommand,
   },
-  { names: ['kill'], load: async () => (await import('./kill.ts')).addKillCommand },
+  { names: ['kill'], load: async () => (await import('./kill/kill.ts')).addKillCommand },
   { names: ['restrict'], load: async () => (await import('./restrict.ts')).addRestrictCommand },
   {
     names: ['pause', 'resume', 'mode'],
@@ -151,5 +151,5 @@ function readVersion(): string {
   return version
 }
 
-export { endThreads } from '../lib/program-thread.ts'
-export { isUnread } from '../daemon/reporting/output/log-output.ts'
+export { endThreads } from '../lib/supervised-thread.ts'
+export { isUnread } from '../logging/log-output.ts'

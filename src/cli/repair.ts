@@ -3,21 +3,16 @@ import type { VerbFrame } from './process/verb-frame.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { loadCredentials, loadJournalPassword } from '../config/secrets.ts'
 import { repairFromExchange } from '../daemon/repair-from-exchange.ts'
-import { repairState } from '../daemon/state/repair-state.ts'
-import { stateDirectoryOf } from '../daemon/state/state-place.ts'
+import { repairState } from '../assembly/state/repair-state.ts'
+import { stateDirectoryOf } from '../assembly/state/state-place.ts'
 import type { RepairReport } from '../journal/repair-journal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
-import { type MarketOptions, repeatMarket } from './process/market-options.ts'
-import {
-  addConfigOptions,
-  listOption,
-  type ConfigOptions,
-  parseSpeed,
-  repeatOptions,
-  toConfigRequest,
-} from './process/options.ts'
-import { writeOut } from './process/write-out.ts'
+import { repeatMarket } from './process/market-options.ts'
+import type { MarketOptions } from '../assembly/instruments/played-request.ts'
+import { addConfigOptions, listOption, parseSpeed, repeatOptions } from './process/options.ts'
+import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts'
+import { writeOut } from '../lib/write-out.ts'
 import { showDuration } from '../report/text/figures.ts'
 
 interface RepairCommandOptions extends ConfigOptions, MarketOptions {

@@ -1,13 +1,13 @@
 import type { Engine } from '../engine/engine.ts'
 import type { StopPolicy } from '../engine/event.ts'
 import type { Account } from './account/account.ts'
-import type { AccountOff } from './account/shown-account.ts'
+import type { AccountOff } from '../views/shown-account.ts'
 import type { EmbeddedExchange } from './embedded/embedded-exchange.ts'
 import type { OpenedControl } from './control/open-control.ts'
 import type { MarketData } from './market-data/market-data.ts'
 import type { Watchdog } from './watchdog/watchdog.ts'
 import { headlineOf } from '../lib/failure.ts'
-import type { RunSummary } from './reporting/summary.ts'
+import type { RunSummary } from '../views/summary.ts'
 
 export interface DaemonOptions {
   readonly market: MarketData

@@ -5,14 +5,13 @@ import { formatPath } from '../config/yaml/setting-path.ts'
 import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
-import type { Timers } from '../lib/timers.ts'
 import type { Account } from './account/account.ts'
-import type { AccountOff } from './account/shown-account.ts'
-import { createCalls, type ExchangeCalls } from './account/exchange-calls.ts'
-import { countUnlimited } from './account/loss-settings.ts'
-import { stopTimeoutOf, toInstruments } from './account/engine-settings.ts'
+import type { AccountOff } from '../views/shown-account.ts'
+import { createCalls, type ExchangeCalls } from '../assembly/account/exchange-calls.ts'
+import { countUnlimited } from '../assembly/settings/loss-settings.ts'
+import { stopTimeoutOf, toInstruments } from '../assembly/settings/engine-settings.ts'
 import { Readings } from './explain/readings.ts'
-import { createFleetSource } from './state/fleet-source.ts'
+import { createFleetSource } from './control/fleet-source.ts'
 import type { AlertTargets } from './control/daemon-control.ts'
 import { openControl, type OpenedControl } from './control/open-control.ts'
 import { Daemon } from './daemon.ts'
@@ -20,7 +19,7 @@ import { openSharedLimits } from './market-data/open-shared-limits.ts'
 import { openSharedTickers } from './market-data/open-shared-tickers.ts'
 import type { SharedLimits } from '../exchange/limiter/shared/shared-limits.ts'
 import type { SharedTickers } from '../exchange/shared-tickers/shared-tickers.ts'
-import { feedsOf } from './market-data/feed-plan.ts'
+import { feedsOf } from '../assembly/strategies/feed-plan.ts'
 import { MarketData } from './market-data/market-data.ts'
 import type { Product } from './market-data/product-market.ts'
 import {
@@ -30,10 +29,10 @@ import {
   type OpenedAccount,
   type Opening,
 } from './open-account.ts'
-import { accountLogger } from './reporting/account-logger.ts'
-import type { DaemonLogger } from './reporting/logger.ts'
-import { journalPlaceOf } from './state/state-place.ts'
-import { loadStrategies } from './strategies/strategies.ts'
+import { accountLogger } from '../logging/account-logger.ts'
+import type { DaemonLogger } from '../logging/logger.ts'
+import { journalPlaceOf } from '../assembly/state/state-place.ts'
+import { loadStrategies } from '../assembly/strategies/strategies.ts'
 import { hangNoteOf } from './watchdog/hang-note.ts'
 import { Watchdog } from './watchdog/watchdog.ts'
 
@@ -229,7 +228,7 @@ function assemble(options: OpenDaemonOptions, ground: Ground): OpenedDaemon {
         configOption: options.configOptionOf?.(loaded.config) ?? '',
         speed: embedded?.speed ?? 1,
         timers: options.timers,
-        readings: openReadings(opened, options.timers),
+        readings: openReadings(opened),
         fleet: createFleetSource(loaded.config, opened.opening.journalPassword),
       }),
     )
@@ -292,10 +291,10 @@ function listProducts(accounts: readonly OpenedAccount[]): readonly Product[] {
 }
 
 /** The reports are where `intentd backtest` has put them, when it was called from the same folder. */
-function openReadings({ opening, directory }: OpenedAccount, timers: Timers): Readings {
+function openReadings({ opening, directory }: OpenedAccount): Readings {
   const { config } = opening.loaded
   const journal = journalPlaceOf(config, directory).file
-  return new Readings({ config, journal, timers, backtests: resolve('backtests') })
+  return new Readings({ config, journal, backtests: resolve('backtests') })
 }
 
 function logOpened({ opening, access, embedded, directory }: OpenedAccount): void {

@@ -8,7 +8,7 @@ import type { BookedFill } from '../journal/booking.ts'
 import type { OpenedJournal } from '../journal/journal.ts'
 import { describeKeys } from '../journal/journal-writer.ts'
 import { Failure } from '../lib/failure.ts'
-import { FINGERPRINT_FILE, readFingerprint } from './account/account-keys.ts'
+import { FINGERPRINT_FILE, readFingerprint } from '../assembly/account/account-keys.ts'
 import {
   accepted,
   cancelResting,
@@ -18,7 +18,7 @@ import {
   readHoldings,
   withOfflineAccount,
 } from './offline-account.ts'
-import { retreatNote } from './state/retreat-note.ts'
+import { retreatNote } from '../assembly/state/retreat-note.ts'
 
 /** Fills are at the exchange for three months; of the last weeks one is enough. */
 const FILLS_LOOKED_AT_MS = 30 * 86_400_000

@@ -3,7 +3,7 @@ import { takeOverPositions } from '../engine/lifecycle/take-over-positions.ts'
 import type { Holding } from '../domain/position.ts'
 import { showOnGrid } from '../lib/grid.ts'
 import { untilDurable } from '../journal/until-durable.ts'
-import { noteOwnState } from './account/account-keys.ts'
+import { noteOwnState } from '../assembly/account/account-keys.ts'
 import {
   cancelResting,
   type OfflineAccount,

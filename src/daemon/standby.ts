@@ -6,9 +6,9 @@ import { Failure } from '../lib/failure.ts'
 import type { Timers } from '../lib/timers.ts'
 import { CommandInbox, refuseCommand } from './account/command-inbox.ts'
 import { serveControl } from './control/open-control.ts'
-import { createFleetSource } from './state/fleet-source.ts'
+import { createFleetSource } from './control/fleet-source.ts'
 import { noteLook, type Seen, StandbyControl } from './control/standby-control.ts'
-import type { DaemonLogger } from './reporting/logger.ts'
+import type { DaemonLogger } from '../logging/logger.ts'
 
 /** What a standby is told, and tells, from outside. */
 export interface StandbyFrame {

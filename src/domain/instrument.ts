@@ -42,6 +42,9 @@ export function isInverse({ productType }: Pick<Instrument, 'productType'>): boo
 /** Sizes that are added up: of all the orders that an account may have open, which are 1000, and positions. */
 const SIZES_SUMMED_MAX = 2048
 
+/** The steps of an instrument's prices and sizes. */
+export type InstrumentSteps = Pick<Instrument, 'tick' | 'lot'>
+
 /** The highest price, in ticks. Above it prices are not exact any more. */
 export function ticksMax({ tick }: Instrument): number {
   return stepsMax(tick)

@@ -88,7 +88,7 @@ export interface LiquidationDistance {
   readonly ratioTrust: DistanceTrust
 }
 
-/** The closes of an instrument by hours, as far as this run has seen them. Changed by `engine/state/typical-moves.ts`. */
+/** The closes of an instrument by hours, as far as this run has seen them. Changed by `engine/state/liquidations.ts`. */
 export interface HourlyCloses {
   /** Hours since 1970, UTC: the one that is not over yet. */
   readonly hour: number

@@ -49,7 +49,7 @@ export interface WorstCaseState {
   readonly awaited: { readonly positionAt: number; readonly tickersAt: number } | undefined
 }
 
-/** A part of what is held of an instrument that the daemon itself closes. Changed by `engine/state/reductions.ts`. */
+/** A part of what is held of an instrument that the daemon itself closes. Changed by `engine/state/trading-mode.ts`. */
 export interface Reduction {
   readonly code: ModeReason
   readonly holdSide: HoldSide

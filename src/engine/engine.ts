@@ -24,7 +24,7 @@ import { advanceStart, isRetreatSettled, startRun, unprovedOf } from './lifecycl
 import { advanceStop, askForStop, postponeStopDeadlines, stopWhenFlat } from './lifecycle/stop.ts'
 import { answerBatch } from './orders/batch-answer.ts'
 import { isStillDenied } from './orders/lasting-denials.ts'
-import { objectToBatch } from './orders/last-check.ts'
+import { objectToBatch } from './orders/approve-orders.ts'
 import { placeBatch, scheduleInstrument } from './orders/schedule.ts'
 import { writeCore } from './replay/core-image.ts'
 import { judgeSuspected, listResting, searchNames } from './resolution/older-state.ts'
@@ -37,7 +37,8 @@ import {
   noteClockMeasured,
   noteClockSynchronised,
   noteClockUnsynchronised,
-} from './state/clock-state.ts'
+  noteFeed,
+} from './state/market-state.ts'
 import {
   announce,
   beginStep,
@@ -47,15 +48,14 @@ import {
   type SilentCalls,
 } from './state/core.ts'
 import {
+  beginLook,
   beginMoment,
+  forgetSatisfied,
   mayDependOnTime,
-  mayAnyNeedLook,
   needsLook,
   noteChanged,
-  beginLook,
 } from './state/changes.ts'
 import { createCore } from './state/create-core.ts'
-import { noteFeed } from './state/market-state.ts'
 import { noteGranted } from './state/open-calls.ts'
 import { accountEquityOf } from './state/losses.ts'
 import { unrealisedOfWholeStrategy } from './state/own-figure.ts'
@@ -71,7 +71,6 @@ import { forgetRefusals, listRefusals, type LoggedRefusal } from './state/refusa
 import { followOutage, hearAnswer, listSilent } from './state/silence.ts'
 import { noteSpaceLow, type KillState, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading, type ReleaseCommand } from './state/trading-mode.ts'
-import { forgetSatisfied } from './state/totals.ts'
 import {
   type AdoptCommand,
   adoptForFlatten,
@@ -87,9 +86,8 @@ import { judgePace } from './state/limit-pace.ts'
 import { judgeDisputes } from './lifecycle/judge-disputes.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
-import { recordDueStates } from './strategies/strategy-memory.ts'
+import { expirePlaces, recordDueStates, takeDecision } from './strategies/take-decision.ts'
 import { haltStrategy, takeDecisionFailure } from './lifecycle/strategy-failures.ts'
-import { expirePlaces, takeDecision } from './strategies/take-decision.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
 /** The decision machinery of one account. */
@@ -224,55 +222,99 @@ export function resumeEngine(core: Core): Engine {
   }
 }
 
-/** One event: apply it, judge what it changed, plan the instruments that are concerned, advance what is under way. */
+/** One event: apply it, judge what it changed, plan the instruments that are dirty, advance what is under way. */
 function handleStep(core: Core, event: EngineEvent, now: number): readonly Effect[] {
-  postponeDeadlinesAfterSleep(core, now)
-  // Two events begin no new moment: a decision changes only what it records, and a due poll changes nothing yet.
-  if ((event.kind !== 'decided' && event.kind !== 'pollDue') || now !== core.now)
-    beginMoment(core.changes)
-  beginStep(core, now)
-  const touched = touchedBy(core, event)
-  hearAnswer(core, event)
-  handleEvent(core, event)
-  const compared = judgeDisputes(core, event)
-  judgeLosses(core, event, compared)
-  judgeLiquidation(core, compared)
-  judgeWorstCase(core, compared)
-  judgePace(core, event)
-  if (event.kind === 'timePassed') forgetRefusals(core)
-  searchNames(core)
-  judgeSuspected(core)
-  settleWaitingFills(core)
-  listResting(core)
-  adoptForFlatten(core)
-  lookAtInstruments(core, event.kind === 'snapshotTaken' ? waitingForPrices(core) : touched)
-  // Again: a resolution that has just ended may have found the order of fills that waited for it.
-  settleWaitingFills(core)
-  makeAccountCalls(core)
-  advanceStart(core)
-  advanceFlatten(core)
-  advanceKill(core)
-  stopWhenFlat(core)
-  advanceStop(core)
-  followOutage(core, event)
+  const touched = applyEvent(core, event, now)
+  judgeChanges(core, event)
+  planDirty(core, event, touched)
+  advanceProcedures(core, event)
   return core.effects
 }
 
 /** Events come several times a second while the process runs. After a silence of this length, in ms, it has stood still. */
 const SLEPT_MS = 5000
 
+/** @returns The instruments that the event may concern; undefined for all of them. */
+function applyEvent(core: Core, event: EngineEvent, now: number): readonly string[] | undefined {
+  if (core.now !== 0 && now - core.now >= SLEPT_MS) postponeDeadlines(core, now - core.now)
+  // Two events begin no new moment: a decision changes only what it records, and a due poll changes nothing yet.
+  if ((event.kind !== 'decided' && event.kind !== 'pollDue') || now !== core.now)
+    beginMoment(core.changes)
+  beginStep(core, now)
+  const touched = touchedBy(core, event)
+  handleEvent(core, event)
+  return touched
+}
+
 /**
  * Where the process stood still, because the machine slept or was paused, that time does not count as waiting: the
- * deadlines after which an operator is alerted, or a stop gives up, move by as much. `now`: Unix ms, our clock, of the
- * event that comes next.
+ * deadlines after which an operator is alerted, or a stop gives up, move by as much.
  */
-function postponeDeadlinesAfterSleep(core: Core, now: number): void {
-  const sleptMs = now - core.now
-  if (core.now === 0 || sleptMs < SLEPT_MS) return
+function postponeDeadlines(core: Core, sleptMs: number): void {
   for (const instrument of core.instruments.values())
     postponeResolutionDeadline(instrument, sleptMs)
   postponeStopDeadlines(core, sleptMs)
   postponeKillDeadlines(core, sleptMs)
+}
+
+/** What may bear witness of money, or ends the counting of it. Prices do where a comparison waits for them. */
+const BEAR_ON_MONEY: ReadonlySet<EngineEvent['kind']> = new Set([
+  'positionRead',
+  'fillsRead',
+  'timePassed',
+  'commanded',
+])
+
+/** What the account is worth, how fast it may act, and whose orders, names and fills are whose. What cannot have changed is not called. */
+function judgeChanges(core: Core, event: EngineEvent): void {
+  const { disputes, losses, settings, names } = core
+  const isPriceAwaited =
+    event.kind === 'snapshotTaken' && (disputes.open.size > 0 || losses.awaited.size > 0)
+  if (isPriceAwaited || BEAR_ON_MONEY.has(event.kind)) judgeMoney(core, event)
+  const { rateLimitedPerMinute, unknownOrdersMax } = settings.limits
+  if (rateLimitedPerMinute !== undefined || unknownOrdersMax !== undefined) judgePace(core, event)
+  if (event.kind === 'timePassed') forgetRefusals(core)
+  if (names.search !== undefined) searchNames(core)
+  if (names.suspected.size > 0) judgeSuspected(core)
+  if (doFillsWait(core)) settleWaitingFills(core)
+  if (core.unlisted.symbols.size > 0) listResting(core)
+  if (core.run.flatBeforeStop || core.book.restrictions.size > 0 || core.reductions.size > 0)
+    adoptForFlatten(core)
+}
+
+/** Each judge looks only at the instruments whose two figures were just compared. */
+function judgeMoney(core: Core, event: EngineEvent): void {
+  const compared = judgeDisputes(core, event)
+  judgeLosses(core, event, compared)
+  if (compared.length === 0) return
+  judgeLiquidation(core, compared)
+  judgeWorstCase(core, compared)
+}
+
+/** Whether fills wait for their order, or have just found it. */
+function doFillsWait({ book, readings }: Core): boolean {
+  return book.orphans.size > 0 || readings.orphans.size > 0
+}
+
+function planDirty(core: Core, event: EngineEvent, touched: readonly string[] | undefined): void {
+  const { changed, unsettled } = core.changes
+  const isAnyDirty = changed.size > 0 || unsettled.size > 0
+  if (isAnyDirty || !isTrading(core))
+    lookAtInstruments(core, event.kind === 'snapshotTaken' ? waitingForPrices(core) : touched)
+  // Again: a resolution that has just ended may have found the order of fills that waited for it.
+  if (doFillsWait(core)) settleWaitingFills(core)
+  if (core.book.calls.size > 0) makeAccountCalls(core)
+}
+
+/** What goes on over many events: start, flatten, kill, stop, and an outage. One that is not under way is not called. */
+function advanceProcedures(core: Core, event: EngineEvent): void {
+  const { silence } = core
+  if (!core.run.start.isOver) advanceStart(core)
+  if (core.book.restrictions.size > 0) advanceFlatten(core)
+  if (core.run.kill) advanceKill(core)
+  if (core.run.flatBeforeStop) stopWhenFlat(core)
+  if (core.run.stop) advanceStop(core)
+  if (silence.calls.size > 0 || silence.outage) followOutage(core, event)
 }
 
 /** The status of an answer that came whole. A read that fails all the same was answered with something that cannot be read. */
@@ -297,23 +339,29 @@ function handleEvent(core: Core, event: EngineEvent): void {
     case 'granted':
       return useGrant(core, event.endpoint)
     case 'batchAnswered':
+      hearAnswer(core, event)
       return answerBatch(core, event.batchId, event.answer)
     case 'cancelAnswered':
+      hearAnswer(core, event)
       return answerCancel(core, event.cancelId, event.answer)
     case 'callAnswered':
       return answerCall(core, event.callId, event.answer)
     case 'fillsRead':
+      hearAnswer(core, event)
       noteReadFailure(core, 'fills', undefined)
       return takeFills(core, event.reading)
     case 'positionRead':
+      hearAnswer(core, event)
       noteReadFailure(core, `position ${event.reading.symbol}`, undefined)
       return takePosition(core, event.reading)
     case 'positionUnreadable':
+      hearAnswer(core, event)
       noteReadFailure(core, `position ${event.symbol}`, { reason: event.problem, isRefused: false })
       return takeUnreadablePosition(core, event)
     case 'feedRead':
       return noteFeed(core, event.feed, event.reading)
     case 'readFailed':
+      hearAnswer(core, event)
       noteReadFailure(core, event.what, toReadFailure(event))
       if (event.status === HTTP_OK) noteUnreadableAnswer(core, event.what)
       return announce(core, 'warn', 'read.failed', { what: event.what, reason: event.reason })
@@ -412,9 +460,9 @@ function lookAtInstruments(core: Core, touched: readonly string[] | undefined): 
     }
     return
   }
-  if (!mayAnyNeedLook(changes)) return
   for (const symbol of touched ?? core.instruments.keys()) {
-    if (needsLook(changes, symbol) && !isStillDenied(core, symbol)) advanceInstrument(core, symbol)
+    if (!needsLook(changes, symbol)) continue
+    if (!changes.denied.has(symbol) || !isStillDenied(core, symbol)) advanceInstrument(core, symbol)
   }
 }
 
@@ -422,7 +470,7 @@ function advanceInstrument(core: Core, symbol: string): void {
   const instrument = instrumentOf(core, symbol)
   if (core.changes.changed.has(symbol)) forgetSatisfied(core, symbol)
   beginLook(core.changes, symbol)
-  advanceResolution(core, instrument)
+  if (instrument.resolution) advanceResolution(core, instrument)
   scheduleInstrument(core, instrument)
 }
 

@@ -22,22 +22,30 @@ import {
   type ResponseOf,
 } from '../protocol/endpoints.ts'
 import type { ProductType } from '../protocol/values.ts'
-import { readAnswer, readExactly } from './client/answer-reader.ts'
-import { awaitGrant } from './client/await-grant.ts'
-import type { CallOptions, EndpointCaller } from './client/call-options.ts'
+import { answerBytesMaxOf, answerRulesOf, readAnswer, readExactly } from './client/answer-reader.ts'
+import {
+  awaitGrant,
+  type CallOptions,
+  type EndpointCaller,
+  type GuardedEndpoint,
+  isGuarded,
+} from './client/call-options.ts'
 import type { AnswerOrigin, ExchangeClock } from './clock/exchange-clock.ts'
-import { answerBytesMaxOf, answerRulesOf } from './client/answer-rules.ts'
 import { type FillsQuery, readFills } from './readers/fills-reader.ts'
 import { type Grant, type GrantSource, PRIORITY } from './limiter/grant.ts'
-import { type GuardedEndpoint, isGuarded } from './client/guarded-endpoints.ts'
 import type { WireAnswer, WireOutcome } from './client/pending-call.ts'
 import { readPosition } from './readers/position-reader.ts'
-import { prepareRequest, type PreparedRequest } from './client/prepared-request.ts'
-import { type OutgoingRequest, RequestWriter } from './client/request-writer.ts'
-import { type Credentials, type GatewayCredentials, Signer } from './client/signer.ts'
-import { readTickerAnswer } from './readers/ticker-answer.ts'
+import {
+  type Credentials,
+  type GatewayCredentials,
+  type OutgoingRequest,
+  type PreparedRequest,
+  prepareRequest,
+  RequestWriter,
+  Signer,
+} from './client/request-writer.ts'
+import { readTickerAnswer, TickerScanner } from './readers/ticker-scanner.ts'
 import { forgetTickers } from './readers/ticker-reader.ts'
-import { TickerScanner } from './readers/ticker-scanner.ts'
 import { Transport } from './client/transport.ts'
 
 export interface ExchangeClientOptions {

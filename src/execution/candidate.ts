@@ -9,7 +9,7 @@ export interface Candidate {
   readonly intent: OrderIntent
   /** The waiting order that is sent again, unchanged; absent for a new order. */
   readonly again?: ClientOid
-  /** Whether it is placed smaller where less than its size is left to close (`risk/cut-to-held.ts`). */
+  /** Whether it is placed smaller where less than its size is left to close (`risk/approve.ts`). */
   readonly isCut?: true
 }
 

@@ -1,9 +1,10 @@
 import type { ClientOid } from '../domain/ids.ts'
 import type { PositionMode } from '../domain/instrument.ts'
 import type { OrderIntent } from '../domain/intent.ts'
-import type { Order } from '../domain/order.ts'
+import { canRest, openLots, type Order, type OrderTerms } from '../domain/order.ts'
 import type { Approved } from '../domain/proofs.ts'
-import { attributionKeys } from './attribution.ts'
+import type { Fill } from '../domain/fill.ts'
+import { WIRE_DIRECTIONS } from '../domain/order-action.ts'
 
 /** An approved order: a new one, or one that waits to be sent again, unchanged. */
 export interface ApprovedItem {
@@ -43,4 +44,53 @@ export function packBatch(
     packed.push(item)
   }
   return packed
+}
+
+/** A fill may seem to be this much older than the sending of its order, in ms, because the clocks differ. */
+const CLOCK_ERROR_MS = 2000
+
+/** The terms of an order that attribution needs; it may not have a clientOid yet. */
+export type AttributedTerms = Pick<OrderTerms, 'symbol' | 'action' | 'force'> & {
+  readonly ticks?: number | undefined
+}
+
+/**
+ * Keys of what a fill shows of its order: symbol, side, trade side, and for a maker's fill also the price, which is the
+ * order's own limit. By them an order whose answer was lost is found again, so no two orders of a batch may share one.
+ * A post-only order has the maker's key, one that cannot rest the taker's, and one that may be either has both.
+ */
+function attributionKeys(mode: PositionMode, terms: AttributedTerms): readonly string[] {
+  const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]
+  const taker = `${terms.symbol}:${side}:${tradeSide ?? ''}`
+  const maker = `${taker}@${terms.ticks}`
+  if (terms.force === 'post_only') return [maker]
+  return terms.ticks !== undefined && terms.force === 'gtc' ? [taker, maker] : [taker]
+}
+
+/** Whether a fill with an unknown orderId may belong to this order. */
+export function couldBe(mode: PositionMode, order: Order, fill: Fill): boolean {
+  return fill.lots <= openLots(order) && fitsClass(mode, order, fill)
+}
+
+/** Whether the fill looks like one of this order, whatever its size. */
+export function fitsClass(mode: PositionMode, order: Order, fill: Fill): boolean {
+  return fill.filledAt >= order.firstSentAt - CLOCK_ERROR_MS && fitsAtAnyTime(mode, order, fill)
+}
+
+/** The same, whatever the date of the fill: a clock that was set makes dates that cannot be compared. */
+export function fitsAtAnyTime(mode: PositionMode, order: Order, fill: Fill): boolean {
+  const { terms } = order
+  const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]
+  if (terms.symbol !== fill.symbol || side !== fill.side) return false
+  if (tradeSide !== undefined && tradeSide !== fill.tradeSide) return false
+  if (order.orderId !== undefined || order.attempts === 0) return false
+  if (fill.scope === 'maker') return canRest(terms) && fill.ticks === terms.ticks
+  return terms.force !== 'post_only' && isWithinLimit(terms, fill)
+}
+
+/** A limit order is never filled at a worse price than its limit. */
+function isWithinLimit(terms: OrderTerms, fill: Fill): boolean {
+  if (terms.ticks === undefined) return true
+  const buys = terms.action === 'openLong' || terms.action === 'closeShort'
+  return buys ? fill.ticks <= terms.ticks : fill.ticks >= terms.ticks
 }

@@ -8,7 +8,7 @@ export interface QuotePlanInput extends PlanInput {
   readonly levels: readonly QuoteLevel[]
   /**
    * Whether a restriction lets the ladder only close what is held. Its orders may then be smaller than their rungs
-   * (`risk/cut-to-held.ts`), and the rungs nearest to the market come first.
+   * (`risk/approve.ts`), and the rungs nearest to the market come first.
    */
   readonly isRestricted: boolean
   /** Prices now, in the quote coin. */

@@ -9,10 +9,12 @@ import { messageOf } from '../lib/failure.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { SLOW_MS } from '../strategy/strategy-runner.ts'
 import { AccountReader } from './account-reader.ts'
-import { Fifo } from './fifo.ts'
 import { OrderSender } from './order-sender.ts'
-import type { Ports } from './ports.ts'
-import { withUsedKeys } from './used-keys.ts'
+import type { JournalPort, Ports } from './ports.ts'
+import { isAccountCall } from '../domain/account-call.ts'
+import type { Intent } from '../domain/intent.ts'
+import type { StrategyKey } from '../domain/record.ts'
+import { type Book, pairKey } from '../engine/book/book.ts'
 
 /** Records that need not be durable at once are written after this time at the latest, in ms. */
 const FLUSH_MS = 100
@@ -232,7 +234,7 @@ export class Interpreter {
   /** The listener hears of the step before its effects are performed, so that a recording holds what broke the run. */
   #step({ event: heard, tickersReadAt }: CausedEvent): void {
     const { clock, journal, listener, interruptions } = this.#ports
-    const event = withUsedKeys(heard, this.#engine.book, journal)
+    const event = heard.kind === 'decided' ? withUsedKeys(heard, this.#engine.book, journal) : heard
     const at = clock.now()
     try {
       this.#effects = this.#engine.step(event, at)
@@ -380,4 +382,89 @@ function servesCancelAll(effect: Effect): boolean {
   if (effect.kind !== 'askGrant' && effect.kind !== 'returnGrant')
     return effect.kind === 'sendCancelAll'
   return effect.endpoint === 'cancelAllOrders'
+}
+
+/** After so many items were taken from the front, the empty places before the first item are removed. */
+const TAKEN_MAX = 1024
+
+/**
+ * A queue, first in, first out. Taking the first item costs the same however many wait, and a queue that becomes empty
+ * again and again keeps its places: nothing is allocated for them.
+ */
+export class Fifo<Item extends object> {
+  readonly #items: (Item | undefined)[] = []
+  /** Where the first item is, and the place behind the last one; all other places are empty. */
+  #start = 0
+  #end = 0
+
+  get length(): number {
+    return this.#end - this.#start
+  }
+
+  get first(): Item | undefined {
+    return this.#items[this.#start]
+  }
+
+  /** Returns how many wait now. */
+  push(item: Item): number {
+    this.#items[this.#end++] = item
+    return this.length
+  }
+
+  /** Before all others. */
+  putFirst(item: Item): void {
+    if (this.#start === 0) {
+      this.#items.unshift(undefined)
+      this.#end++
+    } else this.#start--
+    this.#items[this.#start] = item
+  }
+
+  take(): Item | undefined {
+    if (this.#start === this.#end) return undefined
+    const item = this.#items[this.#start]
+    this.#items[this.#start++] = undefined
+    if (this.#start === this.#end) this.#start = this.#end = 0
+    else if (this.#start > TAKEN_MAX) this.#removeTaken()
+    return item
+  }
+
+  #removeTaken(): void {
+    this.#items.splice(0, this.#start)
+    this.#end -= this.#start
+    this.#start = 0
+  }
+}
+
+/**
+ * Adds to a decision which of its keys were used before. The book forgets a key together with its order, the journal
+ * does not. The core itself opens nothing, so the journal is asked before the step, and the event carries the answer.
+ */
+export function withUsedKeys(
+  event: EngineEvent,
+  book: Book,
+  journal: Pick<JournalPort, 'usedKeys'>,
+): EngineEvent {
+  if (event.kind !== 'decided' || event.usedKeys !== undefined) return event
+  const { strategyId, intents } = event
+  if (!intents.some(hasKey)) return event
+  const unknown = intents
+    .flatMap((intent) => keyOf(intent, strategyId) ?? [])
+    .filter((key) => !holds(book, key))
+  if (unknown.length === 0) return event
+  const usedKeys = journal.usedKeys(unknown)
+  return usedKeys.length === 0 ? event : { ...event, usedKeys }
+}
+
+function hasKey(intent: Intent): boolean {
+  return intent.kind === 'place' || isAccountCall(intent)
+}
+
+function keyOf(intent: Intent, strategyId: string): StrategyKey | undefined {
+  if (isAccountCall(intent)) return { purpose: 'call', strategyId, key: intent.key }
+  return intent.kind === 'place' ? { purpose: 'place', strategyId, key: intent.key } : undefined
+}
+
+function holds(book: Book, { purpose, strategyId, key }: StrategyKey): boolean {
+  return (purpose === 'call' ? book.callKeys : book.keys).has(pairKey(strategyId, key))
 }

@@ -221,3 +221,8 @@ function sqliteCodeOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined
   return Number(error.errcode) & 0xff
 }
+
+/** The journal could not be written. */
+export function isPoisoned(error: unknown): boolean {
+  return error instanceof Failure && error.code === 'JOURNAL_POISONED'
+}

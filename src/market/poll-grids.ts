@@ -17,6 +17,12 @@ export interface PollLoop {
   readonly turn: () => number | undefined
 }
 
+/** A loop of the daemon. It hangs when its turn stays the same for longer than it may. */
+export interface WatchedLoop extends PollLoop {
+  /** A turn waits for a call of the exchange: for its grant and for its answer. */
+  readonly isCalling: boolean
+}
+
 /** Several things that are polled, each on a grid of its own; they start and stop together. */
 export class PollGrids {
   readonly #options: PollGridsOptions

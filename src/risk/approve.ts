@@ -3,9 +3,10 @@ import type { OrderIntent } from '../domain/intent.ts'
 import type { Approved } from '../domain/proofs.ts'
 import type { TradingState } from '../domain/trading-mode.ts'
 import { RISK_CHECKS, type RiskObjection } from './checks.ts'
-import { addToExposure, takeFromExposure } from './exposure.ts'
+import { addToExposure, leftToClose, takeFromExposure } from './exposure.ts'
 import type { RiskContext } from './risk-context.ts'
 import { countApproved } from './worst-case-orders.ts'
+import { tradesAs } from '../domain/order-action.ts'
 
 export type Verdict =
   | { readonly approved: true; readonly intent: Approved<OrderIntent> }
@@ -54,4 +55,20 @@ export function approveCall(
   return trading.mode === 'active' || takesAway(call.endpoint)
     ? (call as Approved<AccountCall>)
     : undefined
+}
+
+/**
+ * The rung of a restricted ladder, made as small as what is left to close, so that it has an exit. Where nothing is left
+ * it stays as it is, and is denied.
+ */
+export function cutToHeld(
+  intent: OrderIntent,
+  { holding, ownExposure }: Pick<RiskContext, 'holding' | 'ownExposure'>,
+): OrderIntent {
+  const side = tradesAs(intent.action)
+  const left = leftToClose(side, holding, ownExposure)
+  if (left <= 0) return intent
+  const lots = Math.min(intent.lots, left)
+  if (ownExposure.mode === 'one_way_mode') return { ...intent, lots }
+  return { ...intent, lots, action: side === 'buy' ? 'closeShort' : 'closeLong' }
 }

@@ -145,10 +145,10 @@ test('what others say is on one line, without control characters, and cut', () =
   expect(line.length).toBeLessThan(320)
 })
 
-test('[BND1] a hundred thousand different troubles are held in bounded room', () => {
+test('[BND1] ten thousand different troubles are held in bounded room', () => {
   const { rules } = createListener()
   let sent = 0
-  for (let index = 0; index < 100_000; index++) {
+  for (let index = 0; index < 10_000; index++) {
     const facts = {
       scope: `C${index}`,
       code: `code ${index}`,
@@ -164,7 +164,7 @@ test('[BND1] a hundred thousand different troubles are held in bounded room', ()
       sent += rules.hear(event, facts, 0).length
   }
 
-  expect(sent).toBe(100_000)
+  expect(sent).toBe(10_000)
   expect(rules.due(MINUTE)).toHaveLength(500)
 })
 

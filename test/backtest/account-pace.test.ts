@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
-import { prepareBacktest } from '../../src/cli/backtest/open-backtest.ts'
+import { prepareBacktest } from '../../src/backtest/opening/prepare-backtest.ts'
 
 /** How often a backtest of the shipped configuration reads, and at which age its readings are too old. */
 async function paceOf(overrides: readonly string[]) {

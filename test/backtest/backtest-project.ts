@@ -6,10 +6,11 @@ import {
   type BacktestRequest,
   looksOf,
   prepareBacktest,
-} from '../../src/cli/backtest/open-backtest.ts'
+} from '../../src/backtest/opening/prepare-backtest.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { type BacktestReport } from '../../src/report/run-report.ts'
 import { writeReport } from '../../src/report/write-report.ts'
+import { writeRisk } from '../support/made-limits.ts'
 
 /** An hour before funding is paid. */
 export const START_AT = Date.UTC(2025, 5, 2, 7)
@@ -22,13 +23,7 @@ account: { productType: USDT-FUTURES, marginCoin: USDT, marginMode: crossed, pos
 instruments:
   BTCUSDT: { tickSize: "0.1", lotSize: "0.001", minSize: "0.001", minNotional: "5" }
   ETHUSDT: { tickSize: "0.01", lotSize: "0.01", minSize: "0.01", minNotional: "5" }
-risk:
-  dataAgeMaxMs: 2000
-  priceCollarRatio: 0.05
-  openOrdersMax: 100
-  orderNotionalMax: "1000000"
-  grossNotionalMax: "2000000"
-  liquidation: none
+${writeRisk({ openOrdersMax: 100, grossNotionalMax: '2000000' })}  liquidation: none
 state: { directory: state }
 backtest: { pollMs: 5000 }
 simulator: { seed: 1, startingBalance: "10000", leverage: 20, market: { startPrices: { BTCUSDT: "100000", ETHUSDT: "2500" } } }

@@ -1,6 +1,9 @@
 import { afterAll, expect, test } from 'vitest'
 import { BacktestRun } from '../../src/backtest/backtest-run.ts'
-import { type BacktestRequest, prepareBacktest } from '../../src/cli/backtest/open-backtest.ts'
+import {
+  type BacktestRequest,
+  prepareBacktest,
+} from '../../src/backtest/opening/prepare-backtest.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { formatFeedFile } from '../../src/backtest/feed-file.ts'
 import { BacktestProject, MINUTE_MS, START_AT, writeQuotes } from './backtest-project.ts'

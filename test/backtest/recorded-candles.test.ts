@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 import { BacktestRun } from '../../src/backtest/backtest-run.ts'
 import { readRecordedCandles } from '../../src/backtest/played-prices.ts'
-import { prepareBacktest } from '../../src/cli/backtest/open-backtest.ts'
+import { prepareBacktest } from '../../src/backtest/opening/prepare-backtest.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import type { CandleRow } from '../../src/domain/candles.ts'
 import { createRandom } from '../../src/lib/random.ts'

@@ -1,9 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type PreparedBacktest, prepareBacktest } from '../../src/cli/backtest/open-backtest.ts'
-import { describeRecipe } from '../../src/cli/backtest/run-backtest.ts'
-import { findChange } from '../../src/cli/sweep/changed-files.ts'
+import {
+  type PreparedBacktest,
+  prepareBacktest,
+} from '../../src/backtest/opening/prepare-backtest.ts'
+import { describeRecipe } from '../../src/backtest/playing/run-backtest.ts'
+import { findChange } from '../../src/sweep-run/changed-files.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { describeDifference } from '../../src/sweep/recipe-difference.ts'
 import { BacktestProject, START_AT, writeQuotes } from '../backtest/backtest-project.ts'

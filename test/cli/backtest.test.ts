@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { join, relative } from 'node:path'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { playWatched } from '../../src/cli/backtest/watched-play.ts'
+import { playWatched } from '../../src/backtest/playing/watched-play.ts'
 import { main } from '../../src/cli/main.ts'
 import { systemTimers } from '../../src/lib/timers.ts'
 import { type BacktestReport } from '../../src/report/run-report.ts'
@@ -186,7 +186,7 @@ describe('intentd backtest', () => {
       `const kept: unknown[] = []\n${code.replace('const order =', `${hog}    const order =`)}`,
     )
     const played = playWatched({
-      file: '../../src/cli/backtest/backtest-thread',
+      file: '../../src/backtest/playing/backtest-thread',
       askedBy: import.meta.url,
       task: {
         config: join(project.directory, 'main.yaml'),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { exampleOf, sampleOf, toWords } from '../../src/cli/call/call-samples.ts'
 import { endpointNames, type EndpointName } from '../../src/protocol/endpoints.ts'
-import { isGuarded } from '../../src/exchange/client/guarded-endpoints.ts'
+import { isGuarded } from '../../src/exchange/client/call-options.ts'
 import {
   envelopeOf,
   jsonAnswer,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PlayMarks } from '../../src/cli/backtest/play-marks.ts'
+import { PlayMarks } from '../../src/backtest/playing/play-marks.ts'
 import { checkBias } from '../../src/cli/check-bias/run-check.ts'
 import { compareDecisions, firstDifference } from '../../src/cli/check-bias/effect-log.ts'
 import { main } from '../../src/cli/main.ts'

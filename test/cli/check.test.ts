@@ -1,6 +1,7 @@
 import { afterAll, expect, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { type Project, Projects } from '../daemon/project.ts'
+import { writeStrategy } from '../support/made-limits.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
@@ -240,7 +241,11 @@ ${rest}
   }))
     project.write(
       `config/strategies/${id}.yaml`,
-      `id: ${id}\nmodule: ../../own/${file}.ts\ninstruments: [${id.endsWith('btc') ? 'BTC' : 'ETH'}USDT]\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 4 }\n`,
+      writeStrategy({
+        id,
+        module: `../../own/${file}.ts`,
+        instruments: [id.endsWith('btc') ? 'BTCUSDT' : 'ETHUSDT'],
+      }),
     )
 
   const checked = await check(project)

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { Projects } from '../daemon/project.ts'
+import { writeStrategy } from '../support/made-limits.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
@@ -21,13 +22,13 @@ export default defineStrategy({
   },
 })
 `
-const FILE = `id: crowd
-module: crowd.ts
-instruments: [BTCUSDT]
-feeds:
-  ratio: { endpoint: longShortRatio, params: { symbol: BTCUSDT }, everyMs: 1500 }
-risk: { positionMax: "0.05", orderSizeMax: "0.05", openOrdersMax: 4 }
-`
+const FILE = writeStrategy({
+  id: 'crowd',
+  module: 'crowd.ts',
+  instruments: ['BTCUSDT'],
+  feeds: { ratio: { endpoint: 'longShortRatio', params: { symbol: 'BTCUSDT' }, everyMs: 1500 } },
+  risk: { positionMax: '0.05', orderSizeMax: '0.05' },
+})
 
 function openProject() {
   const project = projects.open()

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { showAlerts } from '../../src/cli/fleet.ts'
+import { showAlerts } from '../../src/cli/fleet/fleet.ts'
 
 const printed: string[] = []
 

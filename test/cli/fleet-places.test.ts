@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { placeOf } from '../../src/cli/fleet/fleet-places.ts'
+import { placeOf } from '../../src/cli/operator/fleet-places.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judgeKill, killFleets } from '../../src/cli/fleet/kill-fleet.ts'
+import { judgeKill, killFleets } from '../../src/cli/kill/kill-fleet.ts'
 import { type OrderedKill } from '../../src/journal/journal.ts'
 import { type FleetAccount } from '../../src/journal/fleet/fleet-accounts.ts'
 import { type KillOrdered } from '../../src/journal/fleet/order-kills.ts'

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { listExceeded } from '../../src/cli/reload/exceeded-limits.ts'
-import { formatCancels, formatPlan } from '../../src/cli/reload/plan-text.ts'
+import { formatCancels, formatPlan } from '../../src/cli/reload/plan-change.ts'
 import { compareConfigs } from '../../src/config/config-changes.ts'
 import { type DaemonConfig, loadConfig } from '../../src/config/load-config.ts'
 import { type OrderView } from '../../src/control/views.ts'
-import { withCode } from '../../src/daemon/state/running-config.ts'
+import { withCode } from '../../src/assembly/state/running-config.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 

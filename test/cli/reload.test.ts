@@ -7,6 +7,7 @@ import { rebuildBook } from '../../src/engine/book/book-rows.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 import { type IntentdProcess } from '../daemon/intentd-process.ts'
 import { type Project, Projects } from '../daemon/project.ts'
+import { writeStrategy } from '../support/made-limits.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
@@ -37,7 +38,12 @@ export default defineStrategy({
   )
   project.write(
     'config/strategies/holder.yaml',
-    'id: holder\nmodule: ../../own/holder.ts\nisolation: inline\ninstruments: [ETHUSDT]\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 4 }\n',
+    writeStrategy({
+      id: 'holder',
+      module: '../../own/holder.ts',
+      isolation: 'inline',
+      instruments: ['ETHUSDT'],
+    }),
   )
   project.edit('config/paper.yaml', 'strategies:\n', 'strategies:\n  - strategies/holder.yaml\n')
 }
@@ -93,8 +99,12 @@ const look = setInterval(() => {
 /** In the place of trend-btc. */
 function writeOwn(project: Project): void {
   project.write('own/own.ts', codeOf('size: z.int().default(1)', 'one'))
-  const file =
-    'id: trend-btc\nmodule: ../../own/own.ts\ninstruments: [BTCUSDT]\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 4 }\nthread: { budgetMs: 30000 }\n'
+  const file = writeStrategy({
+    id: 'trend-btc',
+    module: '../../own/own.ts',
+    instruments: ['BTCUSDT'],
+    thread: { budgetMs: 30_000 },
+  })
   project.write('config/strategies/trend-btc.yaml', file)
   project.write(
     'config/strategies/more.yaml',

@@ -23,7 +23,7 @@ function packagesOf(file: string): readonly string[] {
 }
 
 test('a start reads no more packages than it needs: each costs time before the first order, and memory for ever', () => {
-  expect(packagesOf('cli/run.ts')).toEqual([
+  expect(packagesOf('cli/run/run.ts')).toEqual([
     'big.js',
     'bottleneck',
     'commander',
@@ -36,7 +36,7 @@ test('a start reads no more packages than it needs: each costs time before the f
 })
 
 test('nor does it import Node’s HTTP, which would load an HTTP client beside ours', () => {
-  const importing = [...readAtStart(join(SOURCES, 'cli/run.ts'))].filter(
+  const importing = [...readAtStart(join(SOURCES, 'cli/run/run.ts'))].filter(
     (file) =>
       existsSync(file) &&
       /^import (?!type)[^'"]*?from 'node:https?'/m.test(readFileSync(file, 'utf8')),
@@ -45,7 +45,7 @@ test('nor does it import Node’s HTTP, which would load an HTTP client beside o
 })
 
 test('nor does it read anything of what daemons share with others', () => {
-  const files = [...readAtStart(join(SOURCES, 'cli/run.ts'))]
+  const files = [...readAtStart(join(SOURCES, 'cli/run/run.ts'))]
   expect(files.filter((file) => file.includes('daemon/market-data/open-shared'))).toHaveLength(2)
   expect(
     files.filter((file) => /shared-(?:tickers|limits)\/|limiter\/shared\//.test(file)),
@@ -57,7 +57,7 @@ test('nor does the thread of the watchdog, which is there as long as the daemon'
 })
 
 test('nor does a sweep on one machine read anything of a server', () => {
-  const packages = packagesOf('cli/sweep/sweep.ts')
+  const packages = packagesOf('cli/sweep.ts')
   expect(packages).toContain('commander')
   expect(packages.filter((name) => name.startsWith('pg'))).toEqual([])
 })

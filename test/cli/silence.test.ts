@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Silence } from '../../src/cli/control/find-daemon.ts'
+import { Silence } from '../../src/cli/operator/find-daemon.ts'
 import { type ControlReply } from '../../src/control/control-client.ts'
 
 const SILENT: ControlReply = { kind: 'silent', reason: 'Headers Timeout Error' }

@@ -4,11 +4,19 @@ import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { writeStrategy } from '../support/made-limits.ts'
 import { TRICKS, waysOut } from '../support/ways-out.ts'
 import { type Project, Projects } from '../daemon/project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
+
+/** The settings of the strategy that tries everything. */
+const HOSTILE = {
+  id: 'trend-btc',
+  module: '../../own/hostile.ts',
+  instruments: ['BTCUSDT'],
+}
 
 const KEYS = { INTENTD_CANARY: 'canary-in-the-environment' }
 
@@ -25,15 +33,9 @@ const tryAll = (project: Project, port: number): string => `
 `
 
 test('[SEC1] check and test run the code of a strategy without keys, files of others and programs; check without the network', async () => {
-  let connections = 0
-  const server = createServer((socket) => {
-    connections += 1
-    socket.destroy()
-  }).listen(0, '127.0.0.1')
-  onTestFinished(() => void server.close())
-  await once(server, 'listening')
+  const network = await countConnections()
   const project = projects.open()
-  const all = tryAll(project, (server.address() as AddressInfo).port)
+  const all = tryAll(project, network.port)
   project.write('.env', 'INTENTD_OTHER=canary-in-a-file\n')
   project.write(
     'own/hostile.ts',
@@ -47,10 +49,7 @@ export default defineStrategy({
 })
 `,
   )
-  project.write(
-    'config/strategies/trend-btc.yaml',
-    'id: trend-btc\nmodule: ../../own/hostile.ts\ninstruments: [BTCUSDT]\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 4 }\n',
-  )
+  project.write('config/strategies/trend-btc.yaml', writeStrategy(HOSTILE))
   writeFileSync(
     join(project.directory, 'hostile.test.ts'),
     `import { test } from 'node:test'
@@ -67,7 +66,7 @@ test('it decides', () => {
 
   const check = project.start(['check'], KEYS)
   const checked = await check.ended
-  const connectionsOfCheck = connections
+  const connectionsOfCheck = network.connections
   const tests = project.start(['test', 'hostile.test.ts'], KEYS)
   const tested = await tests.ended
 
@@ -82,20 +81,12 @@ test('it decides', () => {
 })
 
 test('[SEC1] no command that plays prices or a recording lets the code of a strategy out of its thread', async () => {
-  let connections = 0
-  const server = createServer((socket) => {
-    connections += 1
-    socket.destroy()
-  }).listen(0, '127.0.0.1')
-  onTestFinished(() => void server.close())
-  await once(server, 'listening')
+  const network = await countConnections()
   const project = projects.open()
   const secret = join(project.directory, '.env')
   project.write('.env', 'INTENTD_OTHER=canary-in-a-file\n')
   project.write('own/tricks.cjs', TRICKS)
-  const settings = (isolation: string): string =>
-    `id: trend-btc\nmodule: ../../own/hostile.ts\n${isolation}instruments: [BTCUSDT]\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 4 }\n`
-  project.write('config/strategies/trend-btc.yaml', settings(''))
+  project.write('config/strategies/trend-btc.yaml', writeStrategy(HOSTILE))
   project.edit(
     'config/paper.yaml',
     /^strategies:[^]*/m.exec(project.read('config/paper.yaml'))?.[0] ?? '',
@@ -116,7 +107,7 @@ export default defineStrategy({
   project.write(
     'own/hostile.ts',
     strategy(`${waysOut(join(project.directory, 'own'), secret)}
-attempts['fetch'] = () => fetch('http://127.0.0.1:${(server.address() as AddressInfo).port}')
+attempts['fetch'] = () => fetch('http://127.0.0.1:${network.port}')
 const reached = await findReached()
 if (Object.keys(attempts).length < 50) throw new Error('too few attempts')
 if (reached.length > 0) throw new Error('reached: ' + reached.join(', '))
@@ -156,15 +147,36 @@ const act = () => {
     expect(`${errors}${text}`).not.toMatch(/canary|reached/)
   }
   // The attempts are real: who says that the code was read gives it everything.
-  project.write('config/strategies/trend-btc.yaml', settings('isolation: inline\n'))
+  project.write(
+    'config/strategies/trend-btc.yaml',
+    writeStrategy({ ...HOSTILE, isolation: 'inline' }),
+  )
   const [code, errors] = await play(...commands.backtest)
 
   expect([code, errors]).toEqual([78, expect.stringMatching(/reached: .*require.*import\(\)/)])
-  expect(connections).toBe(1)
+  expect(network.connections).toBe(1)
 })
 
 function findRecordings(project: Project): string {
   const environments = join(project.directory, '.intentd')
   const paths = readdirSync(environments, { recursive: true, encoding: 'utf8' })
   return join(environments, paths.find((path) => path.endsWith('recordings')) ?? '')
+}
+
+interface CountedPort {
+  readonly port: number
+  connections: number
+}
+
+/** A port of this machine that counts its connections; it is closed with the test. */
+async function countConnections(): Promise<CountedPort> {
+  const counted = { port: 0, connections: 0 }
+  const server = createServer((socket) => {
+    counted.connections += 1
+    socket.destroy()
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  counted.port = (server.address() as AddressInfo).port
+  return counted
 }

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { describeUncounted } from '../../src/domain/fill-money.ts'
 import { formatFills } from '../../src/cli/control/fills.ts'
 import { formatOrders } from '../../src/cli/control/orders.ts'
-import { formatPositions } from '../../src/cli/control/positions.ts'
+import { formatPositions } from '../../src/cli/control/position-table.ts'
 import { describeSource, formatProfit } from '../../src/cli/control/profit.ts'
 import { formatStatus } from '../../src/cli/control/status.ts'
 import { formatWhatIf } from '../../src/cli/control/what-if.ts'
-import { formatTable } from '../../src/cli/control/table.ts'
+import { formatTable } from '../../src/cli/process/table.ts'
 import {
   type AccountView,
   type OrderView,
@@ -14,7 +14,7 @@ import {
   type ProfitView,
 } from '../../src/control/views.ts'
 import { type WhatIfView } from '../../src/control/what-if-view.ts'
-import { viewRestriction } from '../../src/daemon/control/restriction-view.ts'
+import { viewRestriction } from '../../src/views/restriction-view.ts'
 import type { Restriction } from '../../src/domain/trading-mode.ts'
 import { type BookedFill } from '../../src/journal/booking.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { listPortProblems } from '../../src/cli/reload/accept-reload.ts'
+import { listPortProblems } from '../../src/cli/run/accept-reload.ts'
 import { type DaemonConfig } from '../../src/config/load-config.ts'
 
 let other: Server

@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { withRecorded } from '../../src/cli/process/market-options.ts'
+import { withRecorded } from '../../src/assembly/instruments/played-request.ts'
 import { readConfig } from '../../src/config/load-config.ts'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
+import { writeRisk, writeStrategy } from '../support/made-limits.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'wt-market-played-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -23,17 +24,13 @@ const main = write(
 environment: simulator
 account: { productType: USDT-FUTURES, marginCoin: USDT, marginMode: crossed, positionMode: one_way_mode }
 instruments: { SOLUSDT: ${INSTRUMENT} }
-risk: { dataAgeMaxMs: 2000, priceCollarRatio: 0.05, openOrdersMax: 100, orderNotionalMax: "1000", grossNotionalMax: "2000" }
-state: { directory: state }
+${writeRisk()}state: { directory: state }
 simulator: { seed: 1, startingBalance: "10000", market: {} }
 strategies: [s.yaml]
 `,
 )
 write('s.ts', '')
-write(
-  's.yaml',
-  'id: s\nmodule: s.ts\ninstruments: [SOLUSDT]\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 5 }\n',
-)
+write('s.yaml', writeStrategy({ id: 's', module: 's.ts', instruments: ['SOLUSDT'] }))
 const prices = write(
   'SOLUSDT-1m.csv',
   'ts_ms,open,high,low,close,volume\n1748822400000,1,1,1,1,1\n',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { buildAccounts } from '../../src/cli/simulate/simulated-accounts.ts'
+import { buildAccounts } from '../../src/cli/simulate/simulate.ts'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
 import { ConfigError, formatProblem } from '../../src/config/yaml/problem.ts'
 import { defaultConvertSettings } from '../../src/simulator/convert/convert.ts'

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { listLargest } from '../../src/config/survival-checks.ts'
 import { ConfigError, formatProblem } from '../../src/config/yaml/problem.ts'
-import { toEngineSettings } from '../../src/daemon/account/engine-settings.ts'
+import { toEngineSettings } from '../../src/assembly/settings/engine-settings.ts'
 import { findWorstCase, needsOf, type InstrumentRisk } from '../../src/risk/worst-case.ts'
 
 const load = (...overrides: readonly string[]) =>

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type ConfigReading, type ConfigRequest, readConfig } from '../../src/config/load-config.ts'
 import { formatProblem } from '../../src/config/yaml/problem.ts'
+import { writeRisk } from '../support/made-limits.ts'
 
 /** Line 1 is `name`. */
 export const MAIN = `name: paper
@@ -18,13 +19,7 @@ instruments:
   ETHUSDT: { tickSize: "0.01", lotSize: "0.01", minSize: "0.01", minNotional: "5" }
 polling:
   tickersMs: 250
-risk:
-  dataAgeMaxMs: 2000
-  priceCollarRatio: 0.05
-  openOrdersMax: 100
-  orderNotionalMax: "2000"
-  grossNotionalMax: "20000"
-state:
+${writeRisk({ openOrdersMax: 100, orderNotionalMax: '2000', grossNotionalMax: '20000' })}state:
   directory: ../.intentd/paper
 simulator:
   seed: 1

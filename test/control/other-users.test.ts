@@ -14,7 +14,7 @@ import { type Controlled } from '../../src/control/controlled.ts'
 import { ControlServer } from '../../src/control/control-server.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
 import { openTokens } from '../../src/control/access/token-file.ts'
-import { holdDirectory } from '../../src/daemon/state/state-directory.ts'
+import { holdDirectory } from '../../src/assembly/state/state-directory.ts'
 
 const isRoot = process.geteuid?.() === 0
 /** Neither is an account of this machine. */

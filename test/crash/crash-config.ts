@@ -8,6 +8,7 @@ import {
   type ScenarioName,
   SCENARIOS,
 } from './scenario.ts'
+import { makeOwnRisk, makeRisk } from '../support/made-limits.ts'
 
 export const INSTRUMENTS = {
   BTCUSDT: { tickSize: '0.1', lotSize: '0.001', minSize: '0.001', minNotional: '5' },
@@ -98,13 +99,11 @@ export function writeCrashConfig(project: Project, given: CrashConfig): void {
     account: { ...ACCOUNT, positionMode: mode },
     instruments: INSTRUMENTS,
     polling: { tickersMs: 100, positionsMs: 300, fillsMs: 150 },
-    risk: {
-      dataAgeMaxMs: 2000,
+    risk: makeRisk({
       priceCollarRatio: 0.1,
-      openOrdersMax: 400,
       orderNotionalMax: '100000000',
       grossNotionalMax: '1000000000',
-    },
+    }),
     execution: { fillVisibilityMs: FILL_VISIBILITY_MS, acceptanceWindowMs: ACCEPTANCE_WINDOW_MS },
     state: { directory: `../${STATE}` },
     ...policies,
@@ -148,7 +147,11 @@ function writeStrategy(project: Project, { id, module, symbol, size, ladder }: S
     module,
     instruments: [symbol],
     params,
-    risk: { positionMax: String(size * 20), orderSizeMax: String(size * 2), openOrdersMax: 100 },
+    risk: makeOwnRisk({
+      positionMax: String(size * 20),
+      orderSizeMax: String(size * 2),
+      openOrdersMax: 100,
+    }),
   }
   project.write(`config/crash/${id}.yaml`, JSON.stringify(file))
 }

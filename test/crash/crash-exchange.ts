@@ -1,4 +1,4 @@
-import { listInstruments } from '../../src/daemon/embedded/listed-instruments.ts'
+import { listInstruments } from '../../src/assembly/instruments/listed-instruments.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { type RunningSimulator, startSimulator } from '../../src/simulator/start-simulator.ts'
 import { ExchangeTruth } from '../support/virtual/exchange-truth.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { throwKillSwitch } from '../../src/daemon/account/kill-switch.ts'
+import { throwKillSwitch } from '../../src/assembly/state/kill-switch.ts'
 import { postCommand } from '../../src/daemon/account/command-inbox.ts'
 import { IntentdProcess } from '../daemon/intentd-process.ts'
 import { Project } from '../daemon/project.ts'

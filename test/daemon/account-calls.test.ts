@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest'
 import { signSchemeA } from '../../src/protocol/signing.ts'
 import { type IntentdProcess } from './intentd-process.ts'
 import { type Project, Projects } from './project.ts'
+import { writeStrategy } from '../support/made-limits.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
@@ -14,11 +15,12 @@ function install(
   project.write('elsewhere/watcher.ts', code)
   project.write(
     'config/strategies/watcher.yaml',
-    `id: watcher
-module: ../../elsewhere/watcher.ts
-instruments: [BTCUSDT]
-risk: { positionMax: "0.01", orderSizeMax: "0.01", openOrdersMax: 2 }
-${file}`,
+    writeStrategy({
+      id: 'watcher',
+      module: '../../elsewhere/watcher.ts',
+      instruments: ['BTCUSDT'],
+      risk: { positionMax: '0.01', orderSizeMax: '0.01', openOrdersMax: 2 },
+    }) + file,
   )
   const paper = project.read('config/paper.yaml')
   project.write(

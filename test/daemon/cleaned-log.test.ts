@@ -1,9 +1,6 @@
 import { expect, test } from 'vitest'
-import { createLogger, type LoggedFact } from '../../src/daemon/reporting/logger.ts'
-import {
-  printTerminalLine,
-  toTerminalLine,
-} from '../../src/daemon/reporting/output/terminal-line.ts'
+import { createLogger, type LoggedFact } from '../../src/logging/logger.ts'
+import { printTerminalLine, toTerminalLine } from '../../src/logging/terminal.ts'
 import { Secret } from '../../src/lib/secret.ts'
 
 test('[SEC1] what is heard of a fact, by alerts and by the control interface, is cleaned, and then without secrets', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ShownOnServer } from '../../src/daemon/fleet/fleet-news.ts'
-import { type DaemonLogger, type LoggedFact } from '../../src/daemon/reporting/logger.ts'
+import { type DaemonLogger, type LoggedFact } from '../../src/logging/logger.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 function createScene() {

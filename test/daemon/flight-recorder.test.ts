@@ -6,7 +6,7 @@ import {
   FlightRecorder,
   type FlightRecorderOptions,
 } from '../../src/daemon/recording/flight-recorder.ts'
-import { replay } from '../../src/daemon/recording/replay.ts'
+import { replay } from '../../src/assembly/recordings/replay.ts'
 import { type Engine } from '../../src/engine/engine.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { findSegments } from '../../src/recording/recordings.ts'

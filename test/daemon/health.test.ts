@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { addFill, type FillMoney } from '../../src/domain/fill-money.ts'
 import { Health } from '../../src/daemon/reporting/health.ts'
-import { RunStatistics } from '../../src/daemon/reporting/run-statistics.ts'
+import { RunStatistics } from '../../src/views/run-statistics.ts'
 import { type PositionReading } from '../../src/domain/position.ts'
 import { TickerTable } from '../../src/domain/ticker-table.ts'
 import {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { type RunSummary } from '../../src/daemon/reporting/summary.ts'
+import { type RunSummary } from '../../src/views/summary.ts'
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/intentd.mjs', import.meta.url))
 

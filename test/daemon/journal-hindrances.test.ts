@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type ShownAccount } from '../../src/daemon/account/shown-account.ts'
-import { checkReadiness, findHindrances } from '../../src/daemon/control/hindrances.ts'
+import { type ShownAccount } from '../../src/views/shown-account.ts'
+import { checkReadiness, findHindrances } from '../../src/views/hindrances.ts'
 import { type StaleReading } from '../../src/engine/state/readings.ts'
 import { TrustedClock } from '../../src/exchange/clock/trusted-clock.ts'
 import { ManualTime } from '../support/manual-time.ts'

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest'
 import { HostileProxy, type Misanswer } from '../support/hostile-proxy.ts'
 import { Projects } from './project.ts'
 import { findExchange, startDaemon, startExchange } from './remote-exchange.ts'
+import { writeStrategy } from '../support/made-limits.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
@@ -59,12 +60,13 @@ export default defineStrategy({
   },
 })
 `
-const HOLDER_FILE = `id: holder
-module: ../../strategies/holder.ts
-isolation: inline
-instruments: [BTCUSDT]
-risk: { positionMax: "0.05", orderSizeMax: "0.05", openOrdersMax: 4 }
-`
+const HOLDER_FILE = writeStrategy({
+  id: 'holder',
+  module: '../../strategies/holder.ts',
+  isolation: 'inline',
+  instruments: ['BTCUSDT'],
+  risk: { positionMax: '0.05', orderSizeMax: '0.05' },
+})
 
 test.concurrent('[MON1] whatever the exchange says of liquidations, nothing is sold for it, and what is near is closed', async () => {
   const project = projects.open()

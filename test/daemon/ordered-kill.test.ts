@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { killFileOf, throwKillSwitch } from '../../src/daemon/account/kill-switch.ts'
+import { killFileOf, throwKillSwitch } from '../../src/assembly/state/kill-switch.ts'
 import { OrderedKills, throwStandingKill } from '../../src/daemon/fleet/ordered-kill.ts'
 import { pairKey } from '../../src/engine/book/book.ts'
 import { type KillAnswer, type OrderedKill } from '../../src/journal/journal.ts'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import {
   type ListedContracts,
   listInstruments,
-} from '../../src/daemon/embedded/listed-instruments.ts'
+} from '../../src/assembly/instruments/listed-instruments.ts'
 
 const SETTINGS = { tickSize: '0.1', lotSize: '0.001', minSize: '0.001', minNotional: '5' }
 const NOW = Date.UTC(2025, 5, 2)

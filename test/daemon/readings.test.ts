@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { Readings } from '../../src/daemon/explain/readings.ts'
-import { systemTimers } from '../../src/lib/timers.ts'
 
 test('what cannot be read is said, and more than eight readings at a time are turned away', async () => {
   const readings = new Readings({
@@ -10,7 +9,6 @@ test('what cannot be read is said, and more than eight readings at a time are tu
     } as never,
     journal: '/there/is/no/journal.sqlite',
     backtests: '/there/is/no/folder',
-    timers: systemTimers,
   })
   try {
     expect(await readings.ask({ kind: 'backtests' })).toEqual([])

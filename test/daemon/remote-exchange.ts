@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { buildAccounts } from '../../src/cli/simulate/simulated-accounts.ts'
+import { buildAccounts } from '../../src/cli/simulate/simulate.ts'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
 import { type IntentdProcess, type ProcessOptions } from './intentd-process.ts'
 import { type Project } from './project.ts'

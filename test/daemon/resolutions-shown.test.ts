@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { listResolutions } from '../../src/daemon/control/instrument-view.ts'
-import { type ShownAccount } from '../../src/daemon/account/shown-account.ts'
+import { listResolutions } from '../../src/views/instrument-view.ts'
+import { type ShownAccount } from '../../src/views/shown-account.ts'
 
 test('what an instrument finds out before it trades on is in the way, but for the clearing of a ladder that moves', () => {
   const causes = {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { type RunSummary } from '../../src/daemon/reporting/summary.ts'
+import { type RunSummary } from '../../src/views/summary.ts'
 import { Projects, writeRecording } from './project.ts'
 import { shareOf } from '../support/share.ts'
 

@@ -9,6 +9,7 @@ import { type Arrival } from './call-rates.ts'
 import { type IntentdProcess } from './intentd-process.ts'
 import { Project } from './project.ts'
 import { findExchange, keysOf, startExchange, toVariables } from './remote-exchange.ts'
+import { makeOwnRisk, makeRisk } from '../support/made-limits.ts'
 
 const MEMBERS = 4
 
@@ -245,13 +246,7 @@ function writeDaemon(project: Project, { place, load, url, redis, marketData }: 
       tickersMs: 50,
       ...polling,
     },
-    risk: {
-      dataAgeMaxMs: 5e3,
-      priceCollarRatio: 0.1,
-      openOrdersMax: 400,
-      orderNotionalMax: '1000000',
-      grossNotionalMax: '10000000',
-    },
+    risk: makeRisk({ dataAgeMaxMs: 5000, priceCollarRatio: 0.1 }),
     state: { directory: `../state-${place}` },
     onRestart: 'adopt',
     onStop: 'cancel',
@@ -269,11 +264,7 @@ function writeDaemon(project: Project, { place, load, url, redis, marketData }: 
       recentreAfterLevels: 2,
       size: '0.002',
     },
-    risk: {
-      positionMax: '1',
-      orderSizeMax: '0.01',
-      openOrdersMax: 100,
-    },
+    risk: makeOwnRisk({ openOrdersMax: 100 }),
     feeds: feedsFor(load),
   }
   project.write(`config/members/${name}.yaml`, JSON.stringify(strategy))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { formatProblem } from '../../src/config/yaml/problem.ts'
 import { YamlSource } from '../../src/config/yaml/yaml-source.ts'
-import { readHistory } from '../../src/daemon/strategies/history.ts'
+import { readHistory } from '../../src/assembly/strategies/history.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'intentd-history-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatInterval, parseInterval } from '../../src/domain/candles.ts'
-import { listWarmUps } from '../../src/daemon/control/hindrances.ts'
+import { listWarmUps } from '../../src/views/hindrances.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine/engine-bench.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 

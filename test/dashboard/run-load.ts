@@ -13,8 +13,7 @@ import { parseArgs } from 'node:util'
 import { AnsweredRequests } from '../../src/control/answered-requests.ts'
 import { ControlServer } from '../../src/control/control-server.ts'
 import { Readings } from '../../src/daemon/explain/readings.ts'
-import { RecentActivity } from '../../src/daemon/reporting/recent-activity.ts'
-import { systemTimers } from '../../src/lib/timers.ts'
+import { RecentActivity } from '../../src/views/recent-activity.ts'
 import { JournalReader } from '../../src/journal/journal-reader.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { type Page } from 'playwright-core'
@@ -46,7 +45,6 @@ const readings = new Readings({
   config: busy.config,
   journal: file,
   backtests,
-  timers: systemTimers,
 })
 busy.readings = readings
 const server = new ControlServer({

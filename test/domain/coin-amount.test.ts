@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { money } from '../../src/cli/control/table.ts'
-import { describeFall } from '../../src/daemon/reporting/summary-text.ts'
+import { money } from '../../src/cli/process/table.ts'
+import { describeFall } from '../../src/views/summary-text.ts'
 import { coinDigits, showCoin } from '../../src/domain/coin-amount.ts'
 
 const PAGE = new URL('../../src/dashboard/page/format.js', import.meta.url).href

@@ -11,11 +11,12 @@ import { type Effect } from '../../src/engine/effect.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { rebuildBook } from '../../src/engine/book/book-rows.ts'
-import { withUsedKeys } from '../../src/interpreter/used-keys.ts'
-import { MemoryKeys } from '../../src/journal/tables/memory-tables.ts'
+import { withUsedKeys } from '../../src/interpreter/interpreter.ts'
+import { MemoryKeys } from '../../src/journal/tables/key-table.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
 import { type BatchResult } from '../../src/protocol/values.ts'
 import { madeInstrument, MOMENT_AT } from '../support/market-moment.ts'
+import { makeLimits, makeOwnLimits } from '../support/made-limits.ts'
 
 export const SYMBOL = 'BTCUSDT'
 export const STRATEGY = toStrategyId('s')
@@ -312,12 +313,16 @@ export function accepted(data: BatchResult): Answer<BatchResult> {
   return { kind: 'accepted', data, receivedAt: 0 }
 }
 
-export function refused(code: string, refusal: 'definite' | 'retry' | 'notSent'): Answer<never> {
+export function refused(
+  code: string,
+  refusal: 'definite' | 'retry' | 'notSent',
+  topic = '',
+): Answer<never> {
   return {
     kind: 'refused',
     class: refusal,
     code,
-    topic: '',
+    topic,
     message: '',
     status: 400,
     receivedAt: 0,
@@ -325,7 +330,7 @@ export function refused(code: string, refusal: 'definite' | 'retry' | 'notSent')
 }
 
 function madeSettings(positionMode: PositionMode): EngineSettings {
-  const limits = { positionMax: 1000, orderSizeMax: 100, openOrdersMax: 100 }
+  const limits = makeOwnLimits({ positionMax: 1000, orderSizeMax: 100, openOrdersMax: 100 })
   return {
     salt: 'salt',
     version: '1',
@@ -341,15 +346,12 @@ function madeSettings(positionMode: PositionMode): EngineSettings {
         { id: STRATEGY, symbols: [SYMBOL], limits: new Map([[SYMBOL, limits]]), feeds: new Map() },
       ],
     ]),
-    limits: {
+    limits: makeLimits({
       dataAgeMaxMs: 1000,
       // Its tests let time pass without polls; those of the limit itself set one.
       accountAgeMaxMs: 1e12,
-      priceCollarRatio: 0.05,
       openOrdersMax: 200,
-      orderNotionalMax: 1e9,
-      grossNotionalMax: 1e9,
-    },
+    }),
     isExclusive: false,
     execution: {
       batchOrdersMax: 50,

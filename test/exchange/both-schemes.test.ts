@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { prepareRequest } from '../../src/exchange/client/prepared-request.ts'
+import { prepareRequest } from '../../src/exchange/client/request-writer.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { signSchemeB } from '../../src/protocol/signing.ts'
 import { envelopeOf, jsonAnswer, rawAnswer, WireServer } from '../support/wire-server.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ClockJump, ClockOffset } from '../../src/exchange/clock/clock-offset.ts'
+import { type ClockJump, ClockOffset } from '../../src/exchange/clock/exchange-clock.ts'
 
 /** An answer of an exchange whose clock is ahead by `aheadMs`; the way out and back take that long. */
 function sampleAt(now: number, aheadMs: number, { outMs = 10, backMs = 10 } = {}) {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { systemTimers } from '../../src/lib/timers.ts'
-import { BottleneckPool } from '../../src/exchange/limiter/token-pool.ts'
+import { BottleneckPool } from '../../src/exchange/limiter/call-window.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Order } from '../../src/domain/order.ts'
-import { isInsideWindow } from '../../src/execution/resend-window.ts'
+import { isInsideWindow } from '../../src/execution/order-machine.ts'
 
 const AT = Date.UTC(2025, 5, 2, 6)
 const MINUTE_MS = 60_000

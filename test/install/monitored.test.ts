@@ -13,6 +13,7 @@ import {
   type QueriedRule,
 } from '../support/prometheus-server.ts'
 import { jsonAnswer, rawAnswer, WireServer } from '../support/wire-server.ts'
+import { writeStrategy } from '../support/made-limits.ts'
 
 const DEPLOY = join(import.meta.dirname, '../../deploy')
 const folder = mkdtempSync(join(tmpdir(), 'intentd-monitored-'))
@@ -61,7 +62,14 @@ function openProject(strategies: readonly string[], flips: boolean): Project {
   project.write('strategies/holder.ts', HOLDER)
   project.write(
     'config/strategies/holder.yaml',
-    `id: holder\nmodule: ../../strategies/holder.ts\ninstruments: [BTCUSDT]\nisolation: inline\nparams: { flips: ${flips} }\nrisk: { positionMax: "0.1", positionNotionalMax: "9000", orderSizeMax: "0.1", openOrdersMax: 4 }\n`,
+    writeStrategy({
+      id: 'holder',
+      module: '../../strategies/holder.ts',
+      instruments: ['BTCUSDT'],
+      isolation: 'inline',
+      params: { flips },
+      risk: { positionMax: '0.1', positionNotionalMax: '9000', orderSizeMax: '0.1' },
+    }),
   )
   listStrategies(project, 'config/paper.yaml', strategies)
   const alerts =

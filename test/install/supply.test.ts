@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { listLicences, writeBillOfMaterials } from '../../scripts/release-contents.ts'
-import { examineNodeBinary } from '../../src/cli/doctor/node-binary.ts'
+import { examineNodeBinary } from '../../src/cli/doctor/examine-machine.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 const read = (file: string): string => readFileSync(new URL(file, ROOT), 'utf8')

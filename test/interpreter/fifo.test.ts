@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Fifo } from '../../src/interpreter/fifo.ts'
+import { Fifo } from '../../src/interpreter/interpreter.ts'
 
 const item = (number: number) => ({ number })
 

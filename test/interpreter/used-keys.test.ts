@@ -4,7 +4,7 @@ import { type StrategyKey } from '../../src/domain/record.ts'
 import { applyRecord } from '../../src/engine/book/apply-record.ts'
 import { createBook } from '../../src/engine/book/book.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
-import { withUsedKeys } from '../../src/interpreter/used-keys.ts'
+import { withUsedKeys } from '../../src/interpreter/interpreter.ts'
 import { STRATEGY } from './interpreter-bench.ts'
 
 const SYMBOL = 'BTCUSDT'

@@ -5,12 +5,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRandom } from '../../src/lib/random.ts'
+import { IS_WHOLE } from '../support/share.ts'
 import { listDamages } from './damages.ts'
 import { LAST_RECORDS, makeSpecimens, type Specimen } from './specimen.ts'
 import { torture, type Verdict } from './torture.ts'
 
 /** Of each specimen; `npm run torture` tries every one. */
-const SAMPLE = 250
+const SAMPLE = IS_WHOLE ? 250 : 100
 
 let folder: string
 let specimens: readonly Specimen[]

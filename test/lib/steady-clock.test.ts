@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { SteadyClock } from '../../src/lib/steady-clock.ts'
+import { SteadyClock } from '../../src/lib/clock.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 const AT = 1_700_000_000_000

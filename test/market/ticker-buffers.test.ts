@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type TickerTable } from '../../src/domain/ticker-table.ts'
-import { TickerBuffers } from '../../src/market/ticker-buffers.ts'
+import { TickerBuffers, type TickerTable } from '../../src/domain/ticker-table.ts'
 
 /** One read: fills the spare table and publishes it. */
 function publishPrice(buffers: TickerBuffers, price: number): TickerTable {

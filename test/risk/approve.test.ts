@@ -14,6 +14,7 @@ import { approve, approveAgain } from '../../src/risk/approve.ts'
 import { addToExposure, buildExposure } from '../../src/risk/exposure.ts'
 import { type RiskContext } from '../../src/risk/risk-context.ts'
 import { madeInstrument } from '../support/market-moment.ts'
+import { makeLimits, makeOwnLimits } from '../support/made-limits.ts'
 
 const NOW = 1_704_067_200_000
 
@@ -54,15 +55,13 @@ function context(
     market: { bid: 10_000, ask: 10_000.1, last: 10_000, ageMs: 100, deliveryState: undefined },
     accountAgeMs: 500,
     trading: toTradingState([]),
-    account: {
+    account: makeLimits({
       dataAgeMaxMs: 1000,
-      accountAgeMaxMs: 60_000,
-      priceCollarRatio: 0.05,
       openOrdersMax: 50,
       orderNotionalMax: 1000,
       grossNotionalMax: 5000,
-    },
-    strategy: { positionMax: 100, orderSizeMax: 60, openOrdersMax: 5 },
+    }),
+    strategy: makeOwnLimits({ positionMax: 100, orderSizeMax: 60, openOrdersMax: 5 }),
     held: holding,
     holding,
     ownExposure: exposure(),

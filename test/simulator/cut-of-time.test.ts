@@ -1,5 +1,6 @@
 import { marginLedger } from '../../src/simulator/margin/margin.ts'
 import { describe, expect, test } from 'vitest'
+import { shareOf } from '../support/share.ts'
 import { createRandom, type Random } from '../../src/lib/random.ts'
 import { type ServiceSettings } from '../../src/simulator/exchange.ts'
 import { createMemoryStore } from './futures/memory-store.ts'
@@ -17,7 +18,7 @@ const SERVICES: ServiceSettings = {
 }
 
 describe('however time is cut into calls', () => {
-  test.each(['1', '2'])('spot and margin end the same, seed %s', async (seed) => {
+  test.each(shareOf(['1', '2'], 2))('spot and margin end the same, seed %s', async (seed) => {
     const whole = await play(seed)
     const cuts = createRandom(`cuts ${seed}`)
     const cut = await play(seed, { cutsOf: (from, to) => drawTimes(cuts, from, to) })

@@ -16,6 +16,7 @@ import { openSoakJournal, POSITION_MODE, restoreBook, SALT } from './soak-journa
 import { createLoad } from './soak-strategies.ts'
 import { SoakExchange } from './soak-exchange.ts'
 import { SoakMarket } from './soak-market.ts'
+import { makeLimits, makeOwnLimits } from '../support/made-limits.ts'
 
 const START_AT = Date.UTC(2025, 5, 2, 6)
 /** Of one way, ms. */
@@ -138,7 +139,7 @@ function createSettings(
     : never,
 ): EngineSettings {
   const symbols = [...instruments.keys()]
-  const limits = { positionMax: 100_000, orderSizeMax: 1000, openOrdersMax: 400 }
+  const limits = makeOwnLimits()
   return {
     salt: SALT,
     version: '0',
@@ -160,14 +161,7 @@ function createSettings(
         },
       ]),
     ),
-    limits: {
-      dataAgeMaxMs: 6e3,
-      accountAgeMaxMs: 6e4,
-      priceCollarRatio: 0.05,
-      openOrdersMax: 1e3,
-      orderNotionalMax: 1e9,
-      grossNotionalMax: 0xe8d4a51000,
-    },
+    limits: makeLimits({ dataAgeMaxMs: 6000 }),
     execution: {
       batchOrdersMax: 50,
       fillVisibilityMs: 250,

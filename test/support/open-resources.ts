@@ -1,20 +1,17 @@
 // A test file that leaves a timer, a socket, a worker or a child process behind fails, and is told which
 // line opened it. Vitest's own detector (`detectAsyncLeaks`) follows promises too, fifty times slower.
+// A file of the short share that starts a program fails too: imports do not show what a part of src/ starts.
 
 import { createHook } from 'node:async_hooks'
+import { relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll } from 'vitest'
+import { afterAll, expect } from 'vitest'
+import { isLong, SAMPLES } from './share.ts'
 
 /** The runtime's names of what keeps a process alive. */
 const SOCKETS = ['TCPSERVERWRAP', 'TCPWRAP', 'PIPESERVERWRAP', 'UDPWRAP']
-const KINDS = new Set([
-  'Timeout',
-  'PROCESSWRAP',
-  'WORKER',
-  'FSEVENTWRAP',
-  'STATWATCHER',
-  ...SOCKETS,
-])
+const PROGRAM = 'PROCESSWRAP'
+const KINDS = new Set(['Timeout', PROGRAM, 'WORKER', 'FSEVENTWRAP', 'STATWATCHER', ...SOCKETS])
 
 /** How long what was closed may take to be gone: a socket's last packet, a child's exit. */
 const SETTLING_MS_MAX = 20_000
@@ -30,13 +27,17 @@ interface Resource {
 }
 
 const resources = new Map<number, Resource>()
+/** The lines that started programs. */
+const programs: string[] = []
 let watching = true
 
 const hook = createHook({
   init(id, kind, _trigger, handle) {
     if (!watching || !KINDS.has(kind)) return
     const openedAt = findOpener()
-    if (!openedAt.includes('/node_modules/vitest/')) resources.set(id, { kind, handle, openedAt })
+    if (openedAt.includes('/node_modules/vitest/')) return
+    resources.set(id, { kind, handle, openedAt })
+    if (kind === PROGRAM) programs.push(openedAt)
   },
   destroy(id) {
     resources.delete(id)
@@ -57,6 +58,10 @@ afterAll(async () => {
   // The next file of this process has a hook of its own.
   hook.disable()
   if (left.length > 0) throw new Error(['this file leaves open:', ...left].join('\n  '))
+  const path = relative(process.cwd(), expect.getState().testPath ?? '')
+  if (programs.length === 0 || path in SAMPLES || isLong(path)) return
+  const advice = 'this file starts programs: end its name in .long.test.ts (test/support/share.ts)'
+  throw new Error([advice, ...programs].join('\n  '))
 })
 
 /** Unreferenced timers and sockets hold nobody up: they are not counted. */

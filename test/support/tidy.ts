@@ -5,10 +5,11 @@ import { FOLDER_RULES } from './tidy/folders.ts'
 import { LAYER_RULES } from './tidy/layers.ts'
 import { OWNER_RULES, STATE_RULES } from './tidy/owners.ts'
 import { SHAPE_RULES } from './tidy/shape.ts'
+import { VERB_RULES } from './tidy/verbs.ts'
 import { type FileRule, type TreeRule, type Violation, readSource } from './tidy/source-tree.ts'
 
 const FILE_RULES: readonly FileRule[] = [...LAYER_RULES, ...OWNER_RULES, ...SHAPE_RULES]
-const TREE_RULES: readonly TreeRule[] = [...FOLDER_RULES, ...STATE_RULES]
+const TREE_RULES: readonly TreeRule[] = [...FOLDER_RULES, ...STATE_RULES, ...VERB_RULES]
 
 /** All violations in a source tree (path from the root of the repository, to content). */
 export function checkSourceTree(sources: ReadonlyMap<string, string>): Violation[] {

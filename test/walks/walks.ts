@@ -13,7 +13,7 @@ const PUBLISH = 'daemon/market-data/product-market.ts:publish'
 const TAKE_SNAPSHOT = 'engine/strategies/take-snapshot.ts:takeSnapshot'
 const PLACE_BATCH = 'daemon/account/client-exchange.ts:placeBatch'
 const FIRST_BYTE = 'exchange/client/pending-call.ts:onRequestStart'
-const START_THREAD = 'lib/program-thread.ts:openProgramThread'
+const START_THREAD = 'lib/supervised-thread.ts:openWorker'
 const NEW_FILLS = 'engine/resolution/take-fills.ts:takeNewFills'
 
 /**

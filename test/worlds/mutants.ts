@@ -311,7 +311,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'funding-of-a-position-that-is-gone',
     what: 'the counter of an older reading counts for the position that stands now',
-    find: "if (counter !== '' && wentThrough.some((held) => lotsOf(held, holdSide) === 0)) continue",
+    find: "if (counter !== '' && wentThrough.some((held) => lotsOn(held, holdSide) === 0)) continue",
     replace: 'void wentThrough',
     lastsMonths: true,
   },
@@ -535,6 +535,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'const ROUNDS = 1\n',
   },
   {
+    name: 'kill-proved-while-resolving',
+    what: 'a kill goes on to its proof while an instrument waits for readings that cannot be read',
+    find: "  return isBusy(core) || [...core.instruments.values()].some(({ phase }) => phase !== 'idle')\n",
+    replace: '  return isBusy(core)\n',
+  },
+  {
     name: 'stop-unproved',
     what: 'a stop is called clean before the account was read',
     find: '  if (unproved.length === 0 && core.readings.fillsReadAt >= stop.provingAt) {\n',
@@ -555,7 +561,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'sleep-is-waiting',
     what: 'while the process stands still its patience runs out',
-    find: '      postponeDeadlinesAfterSleep(core, now)\n',
+    find: '  if (core.now !== 0 && now - core.now >= SLEPT_MS) postponeDeadlines(core, now - core.now)\n',
     replace: '',
   },
   {
@@ -1365,11 +1371,17 @@ export const MUTANTS: readonly Mutant[] = [
     isOfCopies: true,
   },
   {
+    name: 'older-behind-a-429',
+    what: 'an order that a cancel-all took away, which was answered with a 429, proves that a state is older',
+    find: "answer.kind === 'unknown' || (answer.class === 'retry' && !isClockRefused(answer))",
+    replace: "answer.kind === 'unknown'",
+  },
+  {
     name: 'older-by-any-duplicate',
     what: 'the first duplicate proves that a state is older, also of a request that was doubled on its way',
-    find: 'if (suspected.length === 0) return\n  noteAllChanged(core)',
+    find: 'if (names.suspected.size === 0) return\n  noteAllChanged(core)\n  const instrument',
     replace:
-      'if (suspected[0] !== undefined) return refuseDuplicate(core, suspected[0].order)\n  noteAllChanged(core)',
+      'if (suspected[0] !== undefined) return refuseDuplicate(core, suspected[0].order)\n  noteAllChanged(core)\n  const instrument',
     isOfCopies: true,
   },
   {

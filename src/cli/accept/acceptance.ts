@@ -2,7 +2,7 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { type Instrument, notionalOf } from '../../domain/instrument.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { formatOnGrid, stepBelow } from '../../lib/grid.ts'
-import { type Finding, finding, ok } from '../doctor/finding.ts'
+import { type Finding, finding, ok } from '../process/finding.ts'
 import { type AccountProbe, StepFailure, toFailure, type WantedOrder } from './account-probe.ts'
 
 export interface AcceptanceOptions {

@@ -1,5 +1,5 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
-import { keysRefused } from '../../daemon/account/account-keys.ts'
+import { keysRefused } from '../../assembly/account/account-keys.ts'
 import {
   type Answer,
   type RefusedAnswer,

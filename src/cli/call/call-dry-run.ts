@@ -1,7 +1,9 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
-import type { PreparedRequest } from '../../exchange/client/prepared-request.ts'
-import { RequestWriter } from '../../exchange/client/request-writer.ts'
-import { Signer } from '../../exchange/client/signer.ts'
+import {
+  type PreparedRequest,
+  RequestWriter,
+  Signer,
+} from '../../exchange/client/request-writer.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Secret } from '../../lib/secret.ts'
 import { SCHEME_B_HEADERS } from '../../protocol/signing.ts'

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { loadCredentials } from '../../config/secrets.ts'
-import { contractsOf, listInstruments } from '../../daemon/embedded/listed-instruments.ts'
+import { contractsOf, listInstruments } from '../../assembly/instruments/listed-instruments.ts'
 import {
   credentialsOf,
   SIMULATED_UID,
   simulatorCoin,
   toAccount,
   toSimulatorOptions,
-} from '../../daemon/embedded/simulated-exchange.ts'
+} from '../../assembly/simulator/simulated-exchange.ts'
 import type { ExchangeClientOptions } from '../../exchange/exchange-client.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Failure } from '../../lib/failure.ts'

@@ -1,6 +1,6 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { RequestOf, EndpointName } from '../../protocol/endpoints.ts'
-import { type GuardedEndpoint, isGuarded } from '../../exchange/client/guarded-endpoints.ts'
+import { type GuardedEndpoint, isGuarded } from '../../exchange/client/call-options.ts'
 import { CallRefused } from './call-refused.ts'
 
 export interface GuardedCall {

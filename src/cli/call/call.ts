@@ -1,51 +1,22 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
-import { loadProxies } from '../../config/proxy.ts'
-import { listOverriddenKeys } from '../../config/secrets.ts'
-import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
-import {
-  type Answer,
-  isClockRefused,
-  type RefusedAnswer,
-  type UnknownAnswer,
-} from '../../domain/answer.ts'
-import { TickerTable } from '../../domain/ticker-table.ts'
-import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
-import { ExchangeClient } from '../../exchange/exchange-client.ts'
-import type { PreparedRequest } from '../../exchange/client/prepared-request.ts'
-import { type Clock, systemClock } from '../../lib/clock.ts'
+import type { Answer, RefusedAnswer, UnknownAnswer } from '../../domain/answer.ts'
 import { Failure } from '../../lib/failure.ts'
-import { systemTimers } from '../../lib/timers.ts'
 import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
-import { type CallArguments, readCallArguments } from './call-arguments.ts'
-import { formatDryRun, writeDryRun } from './call-dry-run.ts'
-import { type CallExchange, openCallExchange } from './call-exchange.ts'
 import {
-  assertConsent,
-  assertKeysOfFile,
-  assertSettingsOfFile,
-  type Guard,
-  guardCall,
-} from './call-guard.ts'
+  type CallFrame,
+  type EndpointCall,
+  processFrame,
+  sendCall,
+  type Shown,
+} from './answer-call.ts'
+import { readCallArguments } from './call-arguments.ts'
 import { formatEndpointHelp, formatEndpointList } from './call-help.ts'
-import { prepareCall, toPlanOrder } from './call-prepare.ts'
 import { formatData } from './call-print.ts'
 import { CallRefused } from './call-refused.ts'
-import { assertTrusted } from '../process/trusted-files.ts'
-import { toConfigRequest } from '../process/options.ts'
-import { writeAside, writeOut } from '../process/write-out.ts'
 
 /** How a call ends. 64, 69 and 75 are those of sysexits.h: usage, unavailable, temporary failure. */
 const EXITS = { done: 0, refused: 1, notAllowed: 64, notSent: 69, unknown: 75 } as const
-
-export interface CallFrame {
-  readonly cwd: string
-  readonly clock: Clock
-  /** Standard output: the answer. */
-  readonly print: (text: string) => void
-  /** Standard error: everything else. */
-  readonly printError: (text: string) => void
-}
 
 /** `intentd call`: one endpoint of the exchange, from the command line. */
 export function addCallCommand(program: Command, { setExit }: VerbFrame): void {
@@ -57,15 +28,6 @@ export function addCallCommand(program: Command, { setExit }: VerbFrame): void {
     .helpOption(false)
     .allowUnknownOption()
     .action(async (words: readonly string[]) => setExit(await call(words, processFrame())))
-}
-
-export function processFrame(): CallFrame {
-  return {
-    cwd: process.cwd(),
-    clock: systemClock,
-    print: (text) => writeOut(text),
-    printError: (text) => writeAside(text),
-  }
 }
 
 /**
@@ -88,98 +50,9 @@ export async function call(words: readonly string[], frame: CallFrame): Promise<
   }
 }
 
-/** As {@link call}, for a caller who must know what became of it. Undefined where nothing was sent. */
-export async function callForAnswer(
-  words: readonly string[],
-  frame: CallFrame,
-): Promise<Answer<Shown> | undefined> {
-  const given = readCallArguments(words)
-  const { endpoint } = given
-  return endpoint === undefined ? undefined : sendCall({ ...given, endpoint }, frame)
-}
-
-type EndpointCall = CallArguments & { readonly endpoint: EndpointName }
-
 async function callEndpoint(given: EndpointCall, frame: CallFrame): Promise<number> {
   const answer = await sendCall(given, frame)
   return answer === undefined ? EXITS.done : report(answer, given, frame)
-}
-
-/** Undefined for a dry run. */
-async function sendCall(given: EndpointCall, frame: CallFrame): Promise<Answer<Shown> | undefined> {
-  const { endpoint, set, dryRun, yes } = given
-  const { cwd, clock } = frame
-  if (given.pending !== undefined && endpoint !== 'modifyPlanOrder') {
-    throw new CallRefused({
-      code: 'CALL_OPTION_UNUSED',
-      sentence: '--pending is for modifyPlanOrder',
-    })
-  }
-  assertSettingsOfFile(endpoint, set)
-  const { config } = loadConfig({ ...toConfigRequest(given), cwd })
-  assertKeysOfFile(endpoint, listOverriddenKeys(config, { cwd }))
-  const { positionMode } = config.account
-  const context = { positionMode, now: clock.now(), ...toPlanOrder(given.pending) }
-  const { request, prepared } = prepareCall(given, context)
-  const guard = guardCall({ endpoint, request, config })
-  if (guard?.notice !== undefined) frame.printError(`${guard.notice}\n`)
-  if (dryRun) {
-    const written = writeDryRun({ prepared, config, clock })
-    frame.print(given.json ? `${JSON.stringify(written)}\n` : formatDryRun(written))
-    const toSend = guard === undefined ? '' : `; to send it, add --yes=${guard.consent}`
-    frame.printError(`nothing was sent${toSend}\n`)
-    return undefined
-  }
-  if (guard !== undefined) assertConsent(guard, yes)
-  // The simulator of one call has no keys, and nothing of anybody.
-  if (config.exchange.baseUrl !== undefined && !given.trustFiles) assertTrusted([config], { cwd })
-  const exchange = await openCallExchange({ config, endpoint, state: given.state, cwd, clock })
-  try {
-    return await send({ exchange, config, prepared, guard, clock })
-  } finally {
-    await exchange.close()
-  }
-}
-
-interface Sending {
-  readonly exchange: CallExchange
-  readonly config: DaemonConfig
-  readonly prepared: PreparedRequest
-  readonly guard: Guard | undefined
-  readonly clock: Clock
-}
-
-/** What is shown: to people by the names of the document, to programs as it came. */
-export interface Shown {
-  readonly data: unknown
-  readonly text: string
-}
-
-async function send({ exchange, config, prepared, guard, clock }: Sending): Promise<Answer<Shown>> {
-  const { requestTimeoutMs, answerBytesMax, locale } = config.exchange
-  const client = new ExchangeClient({
-    ...exchange,
-    requestTimeoutMs,
-    answerBytesMax,
-    locale,
-    positionMode: config.account.positionMode,
-    unlocked: guard?.endpoint,
-    proxyFor: loadProxies(config),
-    clock,
-    timers: systemTimers,
-    offset: new ExchangeClock(),
-  })
-  try {
-    const answer = await client.sendExactly(prepared)
-    const isTimeless = isClockRefused(answer) && answer.requestTime === undefined
-    const { retry, auth } = endpointNamed(prepared.endpoint)
-    if (!isTimeless || retry === 'protocol' || auth === 'public') return answer
-    // It refused this machine's time and names none. A public answer tells one, and what is repeated here does no harm.
-    await client.readTickers(new TickerTable(), config.account.productType)
-    return await client.sendExactly(prepared)
-  } finally {
-    await client.close()
-  }
 }
 
 function report(answer: Answer<Shown>, { endpoint, json }: EndpointCall, frame: CallFrame): number {

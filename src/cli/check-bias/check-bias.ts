@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
-import { addPlayOptions, hungAfterOption } from '../backtest/backtest.ts'
-import { playWatched } from '../backtest/watched-play.ts'
+import { addPlayOptions, hungAfterOption } from '../process/play-options.ts'
+import { playWatched } from '../../backtest/playing/watched-play.ts'
 import { parseCount } from '../process/options.ts'
 import type { BiasOptions, BiasTask } from './run-check.ts'
 

@@ -1,4 +1,4 @@
-import { playForWatcher } from '../backtest/watched-thread.ts'
+import { playForWatcher } from '../../backtest/playing/watched-thread.ts'
 import { type BiasTask, checkBias } from './run-check.ts'
 
 /** The future was looked at. */

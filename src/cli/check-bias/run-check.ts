@@ -2,13 +2,18 @@ import { BacktestRun } from '../../backtest/backtest-run.ts'
 import { type Agreement, compareDecisions, EffectLog, firstDifference } from './effect-log.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { showTime } from '../../report/text/figures.ts'
-import type { PreparedBacktest } from '../backtest/open-backtest.ts'
-import { ProgressBar } from '../backtest/progress-bar.ts'
-import type { PlayOptions } from '../backtest/play-options.ts'
-import type { PlayWatcher } from '../backtest/play-message.ts'
-import { markDecisions, openBacktest, playRun, watchForEnd } from '../backtest/run-backtest.ts'
+import type { PreparedBacktest } from '../../backtest/opening/prepare-backtest.ts'
+import { ProgressBar } from '../../backtest/playing/progress-bar.ts'
+import type { PlayOptions } from '../../backtest/opening/play-options.ts'
+import type { PlayWatcher } from '../../backtest/playing/play-message.ts'
+import {
+  markDecisions,
+  openBacktest,
+  playRun,
+  watchForEnd,
+} from '../../backtest/playing/run-backtest.ts'
 import { type BiasCheck, judgeOutsideFiles, type OpenedFile } from './outside-files.ts'
-import { watchReads } from './watch-reads.ts'
+import { watchReads } from './outside-files.ts'
 
 export interface BiasOptions extends PlayOptions {
   readonly cuts: number

@@ -2,9 +2,9 @@ import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { print } from '../process/operator.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
-import type { ConfigOptions } from '../process/options.ts'
-import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon.ts'
-import { writeOut } from '../process/write-out.ts'
+import type { ConfigOptions } from '../../config/config-request.ts'
+import { EXIT_SILENT, explainReply, findSocket, withClient } from '../operator/find-daemon.ts'
+import { writeOut } from '../../lib/write-out.ts'
 
 const EXIT_NO_PORT = 1
 

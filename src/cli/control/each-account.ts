@@ -1,9 +1,9 @@
 import { messageOf } from '../../lib/failure.ts'
-import type { ShowOptions } from './find-daemon.ts'
+import type { ShowOptions } from '../operator/find-daemon.ts'
 import { exitOf } from '../process/exit-codes.ts'
 import { loadOperated } from '../operator/operated-config.ts'
 import { print } from '../process/operator.ts'
-import { writeOut } from '../process/write-out.ts'
+import { writeOut } from '../../lib/write-out.ts'
 
 /**
  * Shows the same of each account of the main file, one after the other, under its name. Of a file that lists no

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { EventView } from '../../control/views.ts'
-import { onStopSignals } from '../process/signals.ts'
+import { onStopSignals } from '../../lib/stop-signals.ts'
 import { print } from '../process/operator.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { parseCount } from '../process/options.ts'
@@ -12,10 +12,10 @@ import {
   findSocket,
   type ShowOptions,
   withClient,
-} from './find-daemon.ts'
+} from '../operator/find-daemon.ts'
 import { cleanLine } from '../../lib/text/clean-text.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
-import { writeOut } from '../process/write-out.ts'
+import { writeOut } from '../../lib/write-out.ts'
 
 interface EventsOptions extends ShowOptions {
   readonly follow?: boolean

@@ -6,8 +6,8 @@ import type { VerbFrame } from '../process/verb-frame.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { showEachAccount } from './each-account.ts'
 import { parseInstant, type SpanOptions, withRows } from './journal-rows.ts'
-import { formatTable, money } from './table.ts'
-import { writeAside, writeOut } from '../process/write-out.ts'
+import { formatTable, money } from '../process/table.ts'
+import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 const SHOWN = 20
 

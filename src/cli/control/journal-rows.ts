@@ -7,7 +7,8 @@ import { JournalReader } from '../../journal/journal-reader.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { newestJournal } from '../process/newest-journal.ts'
 import { loadOperated } from '../operator/operated-config.ts'
-import { type ConfigOptions, parseDuration } from '../process/options.ts'
+import { parseDuration } from '../process/options.ts'
+import type { ConfigOptions } from '../../config/config-request.ts'
 
 export interface SpanOptions extends ConfigOptions {
   readonly since?: number

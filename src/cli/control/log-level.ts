@@ -4,8 +4,8 @@ import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { operatorName, print, printResult } from '../process/operator.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
-import type { ConfigOptions } from '../process/options.ts'
-import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon.ts'
+import type { ConfigOptions } from '../../config/config-request.ts'
+import { EXIT_SILENT, explainReply, findSocket, withClient } from '../operator/find-daemon.ts'
 
 /** `intentd log-level`: how much a running daemon writes. */
 export function addLogLevelCommand(program: Command, { setExit }: VerbFrame): void {

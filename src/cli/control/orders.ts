@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import type { OrderView } from '../../control/views.ts'
-import { viewOrders } from '../../daemon/control/account-view.ts'
+import { viewOrders } from '../../views/account-view.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
 import { showEachAccount } from './each-account.ts'
-import { readDaemon, type ShowOptions } from './find-daemon.ts'
-import { formatTable } from './table.ts'
-import { writeOut } from '../process/write-out.ts'
+import { readDaemon, type ShowOptions } from '../operator/find-daemon.ts'
+import { formatTable } from '../process/table.ts'
+import { writeOut } from '../../lib/write-out.ts'
 
 interface OrdersOptions extends ShowOptions {
   readonly strategy?: string

@@ -1,23 +1,24 @@
-import { type Command, Option } from 'commander'
+import { Option, type Command } from 'commander'
 import {
   addFill,
   describeUncounted,
-  type Money,
   NO_MONEY,
   sumMoney,
   toFillMoney,
   uncountedOf,
+  type Money,
 } from '../../domain/fill-money.ts'
-import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
+import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { showEachAccount } from './each-account.ts'
-import { type OpenedRows, parseInstant, type SpanOptions, withRows } from './journal-rows.ts'
-import { listStrategyProfits, type Made, type StrategyProfit } from './strategy-profits.ts'
-import { formatTable, money } from './table.ts'
-import { writeAside, writeOut } from '../process/write-out.ts'
+import { parseInstant, withRows, type OpenedRows, type SpanOptions } from './journal-rows.ts'
+import { formatTable, money } from '../process/table.ts'
+import { writeAside, writeOut } from '../../lib/write-out.ts'
+import { splitPair } from '../../engine/book/book.ts'
+import { OwnProfits, pairOfFill, type OwnShare } from '../../engine/book/own-profits.ts'
 
 /** The row of fills that belong to no strategy. */
 const NOBODY = '(nobody)'
@@ -234,4 +235,75 @@ function totalOf(rows: readonly ProfitRow[], uncounted: string): readonly Profit
       uncounted,
     },
   ]
+}
+
+type Made = Pick<OwnShare, 'profit' | 'fees'>
+
+/** The profit that a strategy has made of its own lots. */
+interface StrategyProfit extends Made {
+  readonly strategyId: string
+  readonly coin: string
+  /** Instruments on which its fills do not explain what it holds: there the figures are the exchange's. */
+  readonly unexplained: readonly string[]
+  /** The part of it that fills of nobody have brought, such as a liquidation. */
+  readonly taken: Made
+}
+
+/** The profit that a strategy has made on an instrument. */
+interface PairSum {
+  readonly coin: string
+  stated: Made
+  own: Made
+  taken: Made
+}
+
+const NOTHING: Made = { profit: ZERO, fees: ZERO }
+
+/** Counts what the strategies have made within the span. All fills before it are read too: they say at which price lots were bought. */
+export function listStrategyProfits(rows: OpenedRows): readonly StrategyProfit[] {
+  const counting = new OwnProfits(rows.book())
+  const profits = new Map<string, StrategyProfit>()
+  for (const [pair, { coin, stated, own, taken }] of sumPairs(rows, counting)) {
+    const [strategyId, symbol] = splitPair(pair)
+    const isExplained = counting.explains(pair)
+    const key = JSON.stringify([strategyId, coin])
+    const known = profits.get(key) ?? { ...NOTHING, unexplained: [], taken: NOTHING }
+    profits.set(key, {
+      strategyId,
+      coin,
+      ...plus(known, isExplained ? own : stated),
+      unexplained: isExplained ? known.unexplained : [...known.unexplained, symbol],
+      taken: isExplained ? plus(known.taken, taken) : known.taken,
+    })
+  }
+  return [...profits.values()]
+}
+
+function sumPairs(
+  { allFills, since = 0, until = Number.POSITIVE_INFINITY }: OpenedRows,
+  counting: OwnProfits,
+): ReadonlyMap<string, PairSum> {
+  const pairs = new Map<string, PairSum>()
+  const sumOf = (pair: string, coin: string): PairSum => {
+    const known = pairs.get(pair) ?? { coin, stated: NOTHING, own: NOTHING, taken: NOTHING }
+    pairs.set(pair, known)
+    return known
+  }
+  for (const fill of allFills()) {
+    const shares = counting.add(fill)
+    if (fill.at < since || fill.at >= until) continue
+    for (const share of shares) {
+      const sum = sumOf(share.pair, fill.coin)
+      sum.own = plus(sum.own, share)
+      if (fill.owner !== 'strategy') sum.taken = plus(sum.taken, share)
+    }
+    if (fill.owner !== 'strategy') continue
+    const sum = sumOf(pairOfFill(fill), fill.coin)
+    sum.stated = plus(sum.stated, addFill(NO_MONEY, toFillMoney(fill)))
+  }
+  return pairs
+}
+
+function plus(one: Made, other: Made): Made {
+  return { profit: one.profit.plus(other.profit), fees: one.fees.plus(other.fees) }
 }

@@ -1,16 +1,16 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import type { WhatIfQuery, WhatIfView } from '../../control/what-if-view.ts'
-import { viewWhatIf } from '../../daemon/control/what-if.ts'
+import { viewWhatIf } from '../../views/what-if.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { showTime } from '../../report/text/figures.ts'
-import { wrapWords } from '../../daemon/reporting/wrap-words.ts'
+import { wrapWords } from '../../lib/text/wrap-words.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { listOption } from '../process/options.ts'
-import { writeOut } from '../process/write-out.ts'
+import { writeOut } from '../../lib/write-out.ts'
 import { showEachAccount } from './each-account.ts'
-import { readDaemon, type ShowOptions } from './find-daemon.ts'
-import { COLUMNS, formatTable } from './table.ts'
+import { readDaemon, type ShowOptions } from '../operator/find-daemon.ts'
+import { COLUMNS, formatTable } from '../process/table.ts'
 
 /** This move is shown in detail where none is given. */
 const MOVE_USUAL = -0.1

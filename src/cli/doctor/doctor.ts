@@ -11,21 +11,17 @@ import {
   type SecretsRequest,
 } from '../../config/secrets.ts'
 import { warnOfClearText } from '../../config/clear-text.ts'
-import { listHeldDirectories, listHolders } from '../../daemon/state/state-directory.ts'
+import { listHeldDirectories, listHolders } from '../../assembly/state/state-directory.ts'
 import { objectToPath } from '../../lib/net/socket-path.ts'
-import { findSocket, withClient } from '../control/find-daemon.ts'
+import { findSocket, withClient } from '../operator/find-daemon.ts'
 import { ConfigError, formatProblem, type Problem } from '../../config/yaml/problem.ts'
-import { accessTo } from '../../daemon/account/account-keys.ts'
-import { ownWriter } from '../../daemon/account/own-writer.ts'
-import { stopTimeoutOf } from '../../daemon/account/engine-settings.ts'
-import { isEmbedded } from '../../daemon/state/state-place.ts'
+import { accessTo } from '../../assembly/account/account-keys.ts'
+import { ownWriter } from '../../assembly/account/own-writer.ts'
+import { stopTimeoutOf } from '../../assembly/settings/engine-settings.ts'
+import { isEmbedded } from '../../assembly/state/state-place.ts'
 import { systemClock } from '../../lib/clock.ts'
-import {
-  addConfigOptions,
-  type ConfigOptions,
-  repeatOptions,
-  toConfigRequest,
-} from '../process/options.ts'
+import { addConfigOptions, repeatOptions } from '../process/options.ts'
+import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 import { examineExchange } from './examine-exchange.ts'
 import {
   examineBinary,
@@ -38,8 +34,8 @@ import {
 } from './examine-machine.ts'
 import { examineServers } from './examine-servers.ts'
 import { examineSupervisors } from './examine-supervisor.ts'
-import { type Finding, finding, formatFindings, ok } from './finding.ts'
-import { writeOut } from '../process/write-out.ts'
+import { type Finding, finding, formatFindings, ok } from '../process/finding.ts'
+import { writeOut } from '../../lib/write-out.ts'
 
 /** Something failed; warnings and what was not checked leave it at 0. */
 const EXIT_FAILED = 1

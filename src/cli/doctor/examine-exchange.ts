@@ -2,8 +2,8 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { describeWay, loadProxies } from '../../config/proxy.ts'
 import { PROXY_LOGIN } from '../../config/schema/daemon-schema.ts'
 import type { Credentials } from '../../config/secrets.ts'
-import { accessTo, toRefusal } from '../../daemon/account/account-keys.ts'
-import { toInstruments } from '../../daemon/account/engine-settings.ts'
+import { accessTo, toRefusal } from '../../assembly/account/account-keys.ts'
+import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import {
   isForbidden,
   type RefusedAnswer,
@@ -19,7 +19,7 @@ import { headlineOf } from '../../lib/failure.ts'
 import type { ForwardProxy } from '../../lib/net/proxy.ts'
 import { stepAbove, stepBelow } from '../../lib/grid.ts'
 import { systemTimers } from '../../lib/timers.ts'
-import { type Finding, finding, ok } from './finding.ts'
+import { type Finding, finding, ok } from '../process/finding.ts'
 
 /** Answers from which the offset is estimated: the one with the shortest way counts. */
 const SAMPLES = 4

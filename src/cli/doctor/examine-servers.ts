@@ -10,8 +10,8 @@ import {
   isNearlyLate,
   notCopied,
   serverPlaceOf,
-} from '../../daemon/state/open-journal.ts'
-import { JOURNAL_FILE, journalPlaceOf } from '../../daemon/state/state-place.ts'
+} from '../../assembly/state/open-journal.ts'
+import { JOURNAL_FILE, journalPlaceOf } from '../../assembly/state/state-place.ts'
 import { LOG_EVENTS } from '../../domain/log-events.ts'
 import type { ProbedRedis } from '../../exchange/limiter/shared/probe-redis.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -20,7 +20,7 @@ import { differencesOf, type JournalWriter } from '../../journal/journal-writer.
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { adviseCertificate, COPY_IN_VARIABLE } from '../../lib/net/certificate.ts'
 import type { Secret } from '../../lib/secret.ts'
-import { type Finding, finding, ok } from './finding.ts'
+import { type Finding, finding, ok } from '../process/finding.ts'
 
 /** The oldest that shared limits are tested with. */
 const REDIS_MIN = 7

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { messageOf } from '../../lib/failure.ts'
-import { type Finding, finding, ok } from './finding.ts'
+import { type Finding, finding, ok } from '../process/finding.ts'
 
 const ECOSYSTEM_FILE = 'ecosystem.config.cjs'
 const UNIT_FILE = 'intentd.service'

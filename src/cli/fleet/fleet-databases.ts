@@ -3,8 +3,9 @@ import type { FleetReader } from '../../journal/fleet/read-fleet.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { exitOf } from '../process/exit-codes.ts'
 import { print } from '../process/operator.ts'
-import { type ConfigOptions, repeatOptions, toConfigRequest } from '../process/options.ts'
-import { databaseOf, loadFleetPlaces } from './fleet-places.ts'
+import { repeatOptions } from '../process/options.ts'
+import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
+import { databaseOf, loadFleetPlaces } from '../operator/fleet-places.ts'
 
 /** One of those that the accounts of a configuration have their journals in. */
 export interface FleetDatabase<Reader> {

@@ -3,20 +3,17 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Command } from 'commander'
 import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
 import { ConfigError, formatProblem } from '../../config/yaml/problem.ts'
-import { killFileOf } from '../../daemon/account/kill-switch.ts'
-import { readRunningConfig, readRunStart } from '../../daemon/state/running-config.ts'
-import { findRunning, type RunningFile } from '../../daemon/state/running-files.ts'
-import { listHeldDirectories, listHolders } from '../../daemon/state/state-directory.ts'
+import { killFileOf } from '../../assembly/state/kill-switch.ts'
+import { readRunningConfig, readRunStart } from '../../assembly/state/running-config.ts'
+import { findRunning, type RunningFile } from '../../assembly/state/running-files.ts'
+import { listHeldDirectories, listHolders } from '../../assembly/state/state-directory.ts'
 import { Failure } from '../../lib/failure.ts'
-import type { MarketOptions } from '../process/market-options.ts'
+import type { MarketOptions } from '../../assembly/instruments/played-request.ts'
 import { findNewestJournal } from '../process/newest-journal.ts'
 import { print, printOnce } from '../process/operator.ts'
-import {
-  addConfigOptions,
-  type ConfigOptions,
-  toConfigRequest,
-  toShellWord,
-} from '../process/options.ts'
+import { addConfigOptions } from '../process/options.ts'
+import { toShellWord } from '../../lib/text/shell-word.ts'
+import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 
 /** Those of a verb that addresses a daemon: it works as well where the files are wrong while that trades. */
 export function addOperatedOptions(command: Command): Command {

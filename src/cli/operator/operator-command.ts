@@ -15,9 +15,9 @@ import {
   describeRefusedRelease,
   describeStillHeld,
 } from '../../daemon/account/command-inbox.ts'
-import { killFileOf } from '../../daemon/account/kill-switch.ts'
-import { readRunningConfig } from '../../daemon/state/running-config.ts'
-import { listHolders } from '../../daemon/state/state-directory.ts'
+import { killFileOf } from '../../assembly/state/kill-switch.ts'
+import { readRunningConfig } from '../../assembly/state/running-config.ts'
+import { listHolders } from '../../assembly/state/state-directory.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { addOperatedOptions, loadOperated } from './operated-config.ts'
@@ -35,12 +35,9 @@ import {
   print,
   printResult,
 } from '../process/operator.ts'
-import {
-  type ConfigOptions,
-  durationOption,
-  repeatOptions,
-  toShellWord,
-} from '../process/options.ts'
+import { durationOption, repeatOptions } from '../process/options.ts'
+import { toShellWord } from '../../lib/text/shell-word.ts'
+import type { ConfigOptions } from '../../config/config-request.ts'
 
 const READ_WITHIN_MS = 10_000
 /** The daemon has read it, and it changed nothing. The others are those of sysexits.h: usage, temporary failure. */

@@ -2,11 +2,11 @@ import { hostname } from 'node:os'
 import { resolve, sep } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { loadJournalPassword } from '../../config/secrets.ts'
-import { serverPlaceOf } from '../../daemon/state/open-journal.ts'
+import { serverPlaceOf } from '../../assembly/state/open-journal.ts'
 import type { FleetAccount } from '../../journal/fleet/fleet-accounts.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { print } from '../process/operator.ts'
-import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
+import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 
 /**
  * A kill that `kill --all` has ordered on the server of a journal stands there, and on the machine that obeyed it: a

@@ -1,7 +1,7 @@
 import type { Fill } from '../../domain/fill.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
-import { toWords } from '../explain/intent-words.ts'
+import { toWords } from '../../views/explain/intent-words.ts'
 import { firstOther, firstShownOther, unmatched } from './differences.ts'
 import { type AloneTime, explainByRestriction } from './restricted-times.ts'
 import type { Wish } from './run-trace.ts'

@@ -1,4 +1,4 @@
-import { playForWatcher } from '../backtest/watched-thread.ts'
+import { playForWatcher } from '../../backtest/playing/watched-thread.ts'
 import { checkParity, type ParityTask } from './run-parity.ts'
 
 /** Something was wanted or filled otherwise, by more than is normal. */

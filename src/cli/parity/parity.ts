@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
-import { hungAfterOption } from '../backtest/backtest.ts'
-import { playWatched } from '../backtest/watched-play.ts'
-import { addConfigOptions, addParamOption, type ConfigOptions } from '../process/options.ts'
+import { hungAfterOption } from '../process/play-options.ts'
+import { playWatched } from '../../backtest/playing/watched-play.ts'
+import { addConfigOptions, addParamOption } from '../process/options.ts'
+import type { ConfigOptions } from '../../config/config-request.ts'
 import type { ParityTask } from './run-parity.ts'
 
 interface ParityOptions extends ConfigOptions {

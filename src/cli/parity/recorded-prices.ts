@@ -2,6 +2,8 @@ import { medianStep, type ViewedPrices } from '../../backtest/played-prices.ts'
 import { writePrices } from '../../prices/import/import-prices.ts'
 import type { PriceTable } from '../../prices/import/price-table.ts'
 import type { PriceCoverage } from '../../report/run-facts.ts'
+import type { PlayedFeed } from '../../backtest/played-feeds.ts'
+import type { RecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 
 /** Tables of one instrument, in the order of their times. */
 type Quotes = readonly PriceTable[]
@@ -90,4 +92,35 @@ function repeatRow(table: PriceTable, row: number, times: readonly number[]): Pr
     ]),
   )
   return { ...table, columns }
+}
+
+/** When the prices were read that the backtest reads again. */
+interface PricesRead {
+  /** Unix ms, exchange clock, rising: all readings of the recorded run. */
+  readonly readsAt: readonly number[]
+  /** One way, ms. */
+  readonly latencyMs: number
+}
+
+/**
+ * The feeds of a recorded run, heard between the same two readings of prices as then: the ways there and back took
+ * another time in the recorded run, and a decision that saw a reading is to see it again.
+ */
+export function playRecordedFeeds(feeds: RecordedFeeds, prices: PricesRead): readonly PlayedFeed[] {
+  return [...feeds].map(([feed, recorded]) => ({
+    feed,
+    heardAt: recorded.map(({ reading: { readAt }, after }) => placeBetween(readAt, after, prices)),
+    reading: (index) => {
+      const found = recorded[index]
+      if (found === undefined) throw new RangeError(`feed ${feed} has no reading ${index}`)
+      return found.reading
+    },
+  }))
+}
+
+/** @param after How many readings of prices were there before it. */
+function placeBetween(readAt: number, after: number, { readsAt, latencyMs }: PricesRead): number {
+  const before = (readsAt[after - 1] ?? Number.NEGATIVE_INFINITY) + latencyMs + 1
+  const next = (readsAt[after] ?? Number.POSITIVE_INFINITY) + latencyMs - 1
+  return Math.min(Math.max(readAt, before), next)
 }

@@ -1,11 +1,11 @@
-import { listFollowingSeed } from '../../daemon/embedded/made-up-prices.ts'
+import { listFollowingSeed } from '../../assembly/simulator/made-up-prices.ts'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve, sep } from 'node:path'
 import { BacktestRun, type BacktestRunOptions } from '../../backtest/backtest-run.ts'
 import { loadConfig, type LoadedConfig } from '../../config/load-config.ts'
-import { type RecordedFeeds, readRecordedFeeds } from '../../daemon/recording/recorded-feeds.ts'
-import { readRecordedQuotes } from '../../daemon/recording/recorded-quotes.ts'
+import { type RecordedFeeds, readRecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
+import { readRecordedQuotes } from '../../assembly/recordings/recorded-quotes.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import type { Snapshot } from '../../domain/snapshot.ts'
 import { parseCore } from '../../engine/replay/core-image.ts'
@@ -17,22 +17,32 @@ import { parseValue } from '../../lib/value-text.ts'
 import { findSegments, type SegmentFile } from '../../recording/recordings.ts'
 import type { SegmentHead } from '../../recording/segment.ts'
 import { openSegment } from '../../recording/segment-reader.ts'
-import { listAssumptions } from '../backtest/assumptions.ts'
-import type { PreparedBacktest } from '../backtest/open-backtest.ts'
-import type { PlayMarks } from '../backtest/play-marks.ts'
-import type { PlayWatcher } from '../backtest/play-message.ts'
-import { keepReportWritable, PARITY_FILES, ReportDirectory } from '../backtest/report-directory.ts'
+import { listAssumptions } from '../../backtest/opening/assumptions.ts'
+import type { PreparedBacktest } from '../../backtest/opening/prepare-backtest.ts'
+import type { PlayMarks } from '../../backtest/playing/play-marks.ts'
+import type { PlayWatcher } from '../../backtest/playing/play-message.ts'
+import {
+  keepReportWritable,
+  PARITY_FILES,
+  ReportDirectory,
+} from '../../backtest/playing/report-directory.ts'
 import { keepWritable } from '../../strategy/isolation/guard-files.ts'
-import { markDecisions, playRun, prepareWatched, watchForEnd } from '../backtest/run-backtest.ts'
+import {
+  markDecisions,
+  playRun,
+  prepareWatched,
+  watchForEnd,
+} from '../../backtest/playing/run-backtest.ts'
 import type { RunReport } from '../../report/run-report.ts'
 import { writeReport } from '../../report/write-report.ts'
-import { type ConfigOptions, toConfigRequest, toShellWord } from '../process/options.ts'
+import { toShellWord } from '../../lib/text/shell-word.ts'
+import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 import { askNobody } from './after-stop.ts'
 import { otherSettings } from './differences.ts'
 import { compareFills, compareWishes } from './describe-parity.ts'
 import { reportRecorded } from './recorded-report.ts'
 import { asRecorded, writeRecordedPrices } from './recorded-prices.ts'
-import { playRecordedFeeds } from './recorded-readings.ts'
+import { playRecordedFeeds } from './recorded-prices.ts'
 import { describeTimes, findAloneTimes } from './restricted-times.ts'
 import { RunTrace, type SnapshotSeen } from './run-trace.ts'
 

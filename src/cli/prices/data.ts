@@ -15,7 +15,7 @@ import {
   describeHeader,
   describeLine,
 } from './price-report.ts'
-import { writeOut } from '../process/write-out.ts'
+import { writeOut } from '../../lib/write-out.ts'
 
 /** A file of one candle. */
 const MINUTE_MS = 60_000

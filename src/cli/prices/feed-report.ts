@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { RecordedFeeds } from '../../daemon/recording/recorded-feeds.ts'
+import type { RecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 import { formatFeedFile, nameFeedFile } from '../../backtest/feed-file.ts'
 import { writeNewFile } from '../../prices/write-new-file.ts'
 import { showTime } from '../../report/text/figures.ts'

@@ -3,7 +3,7 @@ import { nameInterval } from '../../prices/times.ts'
 import type { Findings } from '../../prices/import/clean-tables.ts'
 import type { Gaps } from '../../prices/import/gaps.ts'
 import type { Imported, ImportedFunding } from '../../prices/import/import-prices.ts'
-import { wrapForScreen } from '../../daemon/reporting/wrap-words.ts'
+import { wrapForScreen } from '../../lib/text/wrap-words.ts'
 
 const COLUMNS = 80
 

@@ -1,14 +1,17 @@
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
-import { readRecordedQuotes, type RecordedQuotes } from '../../daemon/recording/recorded-quotes.ts'
+import {
+  readRecordedQuotes,
+  type RecordedQuotes,
+} from '../../assembly/recordings/recorded-quotes.ts'
 import { type Imported, writePrices } from '../../prices/import/import-prices.ts'
-import { readRecordedFeeds } from '../../daemon/recording/recorded-feeds.ts'
+import { readRecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 import { findSegments } from '../../recording/recordings.ts'
 import { EXITS } from '../process/exit-codes.ts'
 import { writeFeedFiles } from './feed-report.ts'
-import { printImports } from './import.ts'
-import { writeAside } from '../process/write-out.ts'
+import { printImports } from './print-imports.ts'
+import { writeAside } from '../../lib/write-out.ts'
 
 interface RecordCommandOptions {
   readonly out: string

@@ -7,7 +7,7 @@ import {
   type SecretsRequest,
 } from '../../config/secrets.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
-import { keysMissing } from '../../daemon/account/account-keys.ts'
+import { keysMissing } from '../../assembly/account/account-keys.ts'
 import type { AccountGiven } from '../../daemon/open-account.ts'
 
 /**

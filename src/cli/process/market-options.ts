@@ -1,48 +1,14 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { readSymbol } from '../../prices/load-recording.ts'
-import type { ConfigRequest } from '../../config/load-config.ts'
-import { type ConfigOptions, listOption, parseSpeed, toShellWord } from './options.ts'
-
-/** Stands for no file. */
-export const SEEDED = 'seeded'
-
-/** `--market` and `--speed`: the prices that the simulator plays. */
-export interface MarketOptions {
-  readonly market: readonly string[]
-  readonly speed?: number | undefined
-}
+import type { MarketOptions } from '../../assembly/instruments/played-request.ts'
+import type { ConfigOptions } from '../../config/config-request.ts'
+import { toShellWord } from '../../lib/text/shell-word.ts'
+import { listOption, parseSpeed } from './options.ts'
 
 export function addMarketOptions(command: Command): Command {
   return command
     .addOption(listOption('--market <file>', 'play recorded prices, FILE or SYMBOL=FILE'))
     .option('--speed <n>', 'play prices at n times real speed', parseSpeed)
-}
-
-let loading: Promise<{ readonly readSymbol: typeof readSymbol }> | undefined
-
-/** A request with the prices that are to be played. @throws Failure RECORDING_… for files that cannot be read. */
-export async function withPlayed(
-  request: ConfigRequest,
-  { market, speed }: MarketOptions,
-): Promise<ConfigRequest> {
-  if (market.length === 0) return { ...request, played: { files: [], recorded: [], speed } }
-  // Once: a thread that is guarded later imports nothing more of the program.
-  loading ??= import('../../prices/load-recording.ts')
-  const loaded = await loading
-  const recorded = await Promise.all(market.map((file) => loaded.readSymbol(file)))
-  return { ...request, played: { files: market, recorded, speed } }
-}
-
-/**
- * The same where `seeded` stands for no file: an instrument whose prices are given needs no start price.
- * @throws Failure RECORDING_… for files that cannot be read.
- */
-export async function withRecorded(
-  request: ConfigRequest,
-  { market }: Pick<MarketOptions, 'market'>,
-): Promise<ConfigRequest> {
-  return withPlayed(request, { market: market.filter((file) => file !== SEEDED) })
 }
 
 /** A recording of `--market` wherever a command is typed. */

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { JOURNAL_FILE } from '../../daemon/state/state-place.ts'
+import { JOURNAL_FILE } from '../../assembly/state/state-place.ts'
 import { REPLICA_FILE } from '../../journal/journal-failures.ts'
 import { Failure } from '../../lib/failure.ts'
 

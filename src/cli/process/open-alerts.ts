@@ -2,10 +2,11 @@ import { Alerts } from '../../alerts/alerts.ts'
 import { loadAlertSecrets } from '../../config/alert-secrets.ts'
 import { loadProxies } from '../../config/proxy.ts'
 import type { ConfigRequest, DaemonConfig } from '../../config/load-config.ts'
-import type { DaemonLogger } from '../../daemon/reporting/logger.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
-import { type ConfigOptions, repeatOptions } from './options.ts'
+import { repeatOptions } from './options.ts'
+import type { ConfigOptions } from '../../config/config-request.ts'
 
 interface Addressed extends Pick<ConfigRequest, 'cwd'>, Pick<ConfigOptions, 'set'> {
   /** Further accounts of the configuration. */

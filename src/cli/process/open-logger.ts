@@ -1,9 +1,5 @@
 import { processVariables } from '../../config/secrets.ts'
-import {
-  createLogger,
-  type DaemonLogger,
-  type LoggerOptions,
-} from '../../daemon/reporting/logger.ts'
+import { createLogger, type DaemonLogger, type LoggerOptions } from '../../logging/logger.ts'
 
 export interface LogPlace extends Pick<LoggerOptions, 'level' | 'name'> {
   /** Standard output is taken by a result: logs go to standard error. */

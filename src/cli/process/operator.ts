@@ -1,10 +1,10 @@
 import { hostname, userInfo } from 'node:os'
-import { listHolders } from '../../daemon/state/state-directory.ts'
+import { listHolders } from '../../assembly/state/state-directory.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { cleanLines } from '../../lib/text/clean-text.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
-import { wrapForScreen } from '../../daemon/reporting/wrap-words.ts'
+import { wrapForScreen } from '../../lib/text/wrap-words.ts'
 
 /** How often a file is looked at that another process writes, ms. */
 const LOOK_MS = 100

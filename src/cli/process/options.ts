@@ -1,11 +1,8 @@
-import process from 'node:process'
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { ConfigRequest } from '../../config/load-config.ts'
+import { type ConfigOptions, PAPER_CONFIG } from '../../config/config-request.ts'
 import { isDatabaseInClear, objectToDatabase } from '../../config/server-checks.ts'
-import { ConfigError, type Problem } from '../../config/yaml/problem.ts'
+import type { Problem } from '../../config/yaml/problem.ts'
+import { toShellWord } from '../../lib/text/shell-word.ts'
 
 const UNITS_MS: Readonly<Record<string, number>> = {
   ms: 1,
@@ -82,19 +79,6 @@ export function listOption(flags: string, what: string): Option {
     .default([], 'none')
 }
 
-/** `--config` and `--set`, which every verb that reads a configuration has. */
-export interface ConfigOptions {
-  readonly config?: string | undefined
-  readonly set: readonly string[]
-  /** `--state`, of verbs that address a daemon. */
-  readonly state?: string | undefined
-  /** `STRATEGY.param=value` texts. */
-  readonly param?: readonly string[] | undefined
-}
-
-/** What the daemon's verbs read where no file is named. */
-const PAPER_CONFIG = 'config/paper.yaml'
-
 export function addConfigOptions(command: Command, shipped = PAPER_CONFIG): Command {
   return command
     .option('-c, --config <file>', `the configuration (default: ${shipped})`)
@@ -106,27 +90,6 @@ export function addParamOption(command: Command): Command {
   return command.addOption(
     listOption('--param <strategy.param=value>', 'override a parameter of a strategy'),
   )
-}
-
-export function toConfigRequest(
-  { config, set, param = [] }: ConfigOptions,
-  shipped = PAPER_CONFIG,
-): ConfigRequest {
-  return { file: config ?? shippedFile(shipped), overrides: set, params: param, cwd: process.cwd() }
-}
-
-/**
- * Of the working directory, else of the checkout. What a package ships is there to be copied (`intentd init`): its
- * state would lie in the installation, and its strategies below node_modules.
- */
-function shippedFile(shipped: string): string {
-  if (existsSync(resolve(shipped))) return shipped
-  if (import.meta.url.endsWith('.js')) {
-    const message =
-      'no such file here: `intentd init DIR` makes a working directory, -c names another file'
-    throw new ConfigError([{ source: shipped, path: '', message }])
-  }
-  return fileURLToPath(new URL(`../../../${shipped}`, import.meta.url))
 }
 
 /**
@@ -159,11 +122,6 @@ export function repeatOptions({ config, set, state }: ConfigOptions): string {
     ...(state === undefined ? [] : ['--state', state]),
   ]
   return words.map((word) => ` ${toShellWord(word)}`).join('')
-}
-
-/** As a shell reads it back. */
-export function toShellWord(word: string): string {
-  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
 function namedFile(words: readonly string[]): string | undefined {

@@ -6,11 +6,11 @@ import type { Problem } from '../../config/yaml/problem.ts'
 import {
   toLiquidationSettings,
   toSurvivalSettings,
-} from '../../daemon/account/liquidation-settings.ts'
+} from '../../assembly/settings/engine-settings.ts'
 import type { BookedFill } from '../../journal/booking.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { filesOf } from '../../daemon/embedded/simulated-exchange.ts'
+import { filesOf } from '../../assembly/simulator/simulated-exchange.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
 import { findNewestJournal } from './newest-journal.ts'
 

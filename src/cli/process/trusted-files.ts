@@ -6,7 +6,7 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { readVariables, type SecretsRequest } from '../../config/secrets.ts'
 import { ConfigError, type Problem } from '../../config/yaml/problem.ts'
 import { tokenFilesOf } from '../../daemon/control/open-control.ts'
-import { listCodeFiles } from '../../daemon/state/running-config.ts'
+import { listCodeFiles } from '../../assembly/state/running-config.ts'
 import { type FileFault, findFileFault, type Trust, trustIn } from '../../lib/file-trust.ts'
 
 /** What is read, in the words of `doctor`. */

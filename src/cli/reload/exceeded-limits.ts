@@ -1,6 +1,6 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { AccountView, OrderView } from '../../control/views.ts'
-import { toLossSettings } from '../../daemon/account/loss-settings.ts'
+import { toLossSettings } from '../../assembly/settings/loss-settings.ts'
 import { DRAWDOWN_STEPS } from '../../domain/loss-limits.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { showCoin } from '../../domain/coin-amount.ts'

@@ -5,23 +5,19 @@ import { loadAccounts } from '../../config/load-accounts.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { ControlRequest } from '../../control/commands.ts'
 import type { StatusView } from '../../control/views.ts'
-import { readMainFile, readRunningConfig } from '../../daemon/state/running-config.ts'
+import { readMainFile, readRunningConfig } from '../../assembly/state/running-config.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { systemTimers } from '../../lib/timers.ts'
-import { explainReply, findSocket, withClient } from '../control/find-daemon.ts'
+import { explainReply, findSocket, withClient } from '../operator/find-daemon.ts'
 import { fileOfCode } from '../../strategy/load-strategy.ts'
 import { describeThrown } from '../../strategy/strategy-failure.ts'
 import { asStarted } from '../operator/operated-config.ts'
 import { operatorName, print, printResult } from '../process/operator.ts'
-import { onBreakdown } from '../process/signals.ts'
-import {
-  addConfigOptions,
-  type ConfigOptions,
-  durationOption,
-  toConfigRequest,
-} from '../process/options.ts'
-import { EXIT_NOTHING, EXIT_REFUSED, isRefused, planChange } from './plan.ts'
+import { onBreakdown } from '../../strategy/on-breakdown.ts'
+import { addConfigOptions, durationOption } from '../process/options.ts'
+import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
+import { EXIT_NOTHING, EXIT_REFUSED, isRefused, planChange } from './plan-change.ts'
 
 const DONE_WITHIN_MS = 60_000
 const LOOK_MS = 250

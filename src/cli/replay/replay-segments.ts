@@ -1,12 +1,24 @@
+import process from 'node:process'
 import {
-  type Difference,
   replay,
+  type Difference,
   type Replay,
   type ReplayWatcher,
-} from '../../daemon/recording/replay.ts'
+} from '../../assembly/recordings/replay.ts'
 import type { SegmentFile } from '../../recording/recordings.ts'
-import { openComparison } from './replay-comparison.ts'
-import { showDifference } from './text-difference.ts'
+import {
+  ChangedStrategy,
+  type ChangedDecision,
+  type Wishes,
+} from '../../assembly/strategies/changed-strategy.ts'
+import { loadChangedStrategy } from '../../assembly/strategies/load-changed-strategy.ts'
+import type { Instrument } from '../../domain/instrument.ts'
+import { parseCore } from '../../engine/replay/core-image.ts'
+import { loadStrategyFile } from '../../config/load-config.ts'
+import { guardPlay } from '../../backtest/opening/load-warm.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { openSegment } from '../../recording/segment-reader.ts'
+import { toWords } from '../../views/explain/intent-words.ts'
 
 /** The effects are not the recorded ones, or the recording is damaged. */
 const EXIT_DIFFERENT = 1
@@ -44,7 +56,7 @@ export async function replaySegments(
   const done = replay({ segments, version, watcher })
   return {
     lines: [
-      ...describe(done),
+      ...describeReplay(done),
       ...(done.difference ? describeDifference(done.difference) : []),
       done.difference ? 'other effects than recorded' : 'same effects, to the byte',
       ...(comparison?.describe() ?? []),
@@ -54,19 +66,19 @@ export async function replaySegments(
   }
 }
 
-function describe(done: Replay): readonly string[] {
+function describeReplay(done: Replay): readonly string[] {
   const { files, runs, steps, effects, batches, orders, from, to, remarks } = done
   const span =
     from === undefined || to === undefined ? 'nothing' : `${toTime(from)} to ${toTime(to)}`
   const seconds = ((to ?? 0) - (from ?? 0)) / 1000
   return [
-    `replayed  ${count(files, 'file')} of ${count(runs.length, 'run')}: ${span}, ${seconds.toFixed(1)} s`,
-    `          ${count(steps, 'event')}, ${count(effects, 'effect')}, ${count(orders, 'order')} in ${count(batches, 'batch', 'batches')}`,
+    `replayed  ${countOf(files, 'file')} of ${countOf(runs.length, 'run')}: ${span}, ${seconds.toFixed(1)} s`,
+    `          ${countOf(steps, 'event')}, ${countOf(effects, 'effect')}, ${countOf(orders, 'order')} in ${countOf(batches, 'batch', 'batches')}`,
     ...remarks.map((remark) => `note      ${remark}`),
   ]
 }
 
-const count = (amount: number, one: string, more = `${one}s`): string =>
+const countOf = (amount: number, one: string, more = `${one}s`): string =>
   `${amount} ${amount === 1 ? one : more}`
 
 function describeDifference(difference: Difference): readonly string[] {
@@ -83,4 +95,122 @@ function describeDifference(difference: Difference): readonly string[] {
 
 function toTime(at: number): string {
   return new Date(at).toISOString()
+}
+
+/** Wishes of one side that are shown of a decision: a ladder may have hundreds. */
+const WISHES_SHOWN = 6
+
+/** A changed strategy that is asked while a recording is made again, and what it said otherwise. */
+interface Comparison {
+  readonly watcher: ReplayWatcher
+  describe(): readonly string[]
+}
+
+/** @throws ConfigError or Failure for a strategy that cannot be asked. */
+async function openComparison(
+  file: string,
+  segments: readonly SegmentFile[],
+  shown: number,
+): Promise<Comparison> {
+  const { settings } = parseCore(openSegment(segments[0]?.file ?? '').image)
+  const place = { file, cwd: process.cwd() }
+  guardPlay({ strategies: [loadStrategyFile(place).strategy] })
+  const strategy = await loadChangedStrategy(place, settings)
+  const lines: string[] = []
+  const counts = new Map<string, number>()
+  const watcher = new ChangedStrategy({
+    strategy,
+    clock: systemClock,
+    onChange: (change) => {
+      const before = [...counts.values()].reduce((sum, count) => sum + count, 0)
+      counts.set(change.symbol, (counts.get(change.symbol) ?? 0) + 1)
+      if (before < shown)
+        lines.push(...describeChange(change, settings.instruments.get(change.symbol)))
+    },
+  })
+  const describe = () => [
+    '',
+    `${strategy.id} as in ${file}: what it would have wished for, shown what the recorded one was shown`,
+    'an open loop: positions, orders and fills are those of the recording',
+    ...lines,
+    ...describeCounts(watcher, counts),
+  ]
+  return { watcher, describe }
+}
+
+function describeCounts(
+  { decisions, changed }: ChangedStrategy,
+  counts: ReadonlyMap<string, number>,
+): readonly string[] {
+  const bySymbol = [...counts].map(([symbol, count]) => `${symbol} ${count}`).join(', ')
+  const same = `${decisions} decisions, ${decisions - changed} the same`
+  return [changed === 0 ? `${same}: no intent differs` : `${same}, ${changed} differ: ${bySymbol}`]
+}
+
+function describeChange(
+  { at, symbol, was, now }: ChangedDecision,
+  instrument: Instrument | undefined,
+): readonly string[] {
+  const [before, after] = [wordsOf(was, instrument), wordsOf(now, instrument)]
+  const [gone, come] = [without(before, after), without(after, before)]
+  const kept = before.length - gone.length
+  return [
+    `${new Date(at).toISOString()}  ${symbol}${kept > 0 ? `, ${kept} the same` : ''}`,
+    ...limit(gone).map((wish) => `  - ${wish}`),
+    ...limit(come).map((wish) => `  + ${wish}`),
+    ...(gone.length + come.length === 0 ? ['  the same wishes in another order'] : []),
+  ]
+}
+
+function wordsOf(wishes: Wishes, instrument: Instrument | undefined): readonly string[] {
+  if (typeof wishes === 'string') return [`failed: ${wishes.split('\n', 1)[0]}`]
+  return instrument ? toWords(wishes, instrument) : wishes.map((intent) => JSON.stringify(intent))
+}
+
+function without(words: readonly string[], others: readonly string[]): readonly string[] {
+  const known = new Set(others)
+  return words.filter((word) => !known.has(word))
+}
+
+function limit(wishes: readonly string[]): readonly string[] {
+  if (wishes.length <= WISHES_SHOWN) return wishes
+  return [...wishes.slice(0, WISHES_SHOWN), `and ${wishes.length - WISHES_SHOWN} more`]
+}
+
+/** Lines shown before and after what differs. */
+const CONTEXT_LINES = 3
+/** Of each side: a core that is another altogether would fill the screen for hours. */
+const LINES_MAX = 40
+
+/**
+ * Two JSON texts line by line, from the first line that differs to the last: `-` was expected, `+` came. What is
+ * the same around it stands there without a sign, as far as it helps.
+ */
+function showDifference(
+  expected: string | undefined,
+  actual: string | undefined,
+): readonly string[] {
+  const [was, is] = [toLines(expected), toLines(actual)]
+  let start = 0
+  while (start < was.length && start < is.length && was[start] === is[start]) start += 1
+  let end = 0
+  const common = Math.min(was.length, is.length) - start
+  while (end < common && was.at(-1 - end) === is.at(-1 - end)) end += 1
+  return [
+    ...was.slice(Math.max(0, start - CONTEXT_LINES), start).map((line) => `    ${line}`),
+    ...limitLines(was.slice(start, was.length - end)).map((line) => `  - ${line}`),
+    ...limitLines(is.slice(start, is.length - end)).map((line) => `  + ${line}`),
+    ...was.slice(was.length - end, was.length - end + CONTEXT_LINES).map((line) => `    ${line}`),
+  ]
+}
+
+function toLines(text: string | undefined): readonly string[] {
+  return text === undefined
+    ? ['nothing']
+    : JSON.stringify(JSON.parse(text), undefined, 2).split('\n')
+}
+
+function limitLines(lines: readonly string[]): readonly string[] {
+  if (lines.length <= LINES_MAX) return lines
+  return [...lines.slice(0, LINES_MAX), `… and ${lines.length - LINES_MAX} lines more`]
 }

@@ -1,4 +1,4 @@
-import { playForWatcher } from '../backtest/watched-thread.ts'
+import { playForWatcher } from '../../backtest/playing/watched-thread.ts'
 import { keepReadable } from '../../strategy/isolation/guard-files.ts'
 import { replaySegments, type ReplayTask } from './replay-segments.ts'
 

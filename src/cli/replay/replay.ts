@@ -3,10 +3,10 @@ import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { findSegments } from '../../recording/recordings.ts'
 import { parseCount } from '../process/options.ts'
-import { hungAfterOption } from '../backtest/backtest.ts'
-import { playWatched } from '../backtest/watched-play.ts'
+import { hungAfterOption } from '../process/play-options.ts'
+import { playWatched } from '../../backtest/playing/watched-play.ts'
 import { replaySegments, type ReplayTask } from './replay-segments.ts'
-import { writeAside, writeOut } from '../process/write-out.ts'
+import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 /** Changed decisions that are shown one by one; the rest is counted. */
 const SHOWN_DEFAULT = 20

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { toShellWord } from '../process/options.ts'
+import { toShellWord } from '../../lib/text/shell-word.ts'
 
 /** The checkout or the package. */
 const INSTALLATION = fileURLToPath(new URL('../../../', import.meta.url))

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { print } from '../process/operator.ts'
-import { toShellWord } from '../process/options.ts'
+import { toShellWord } from '../../lib/text/shell-word.ts'
 import { buildInitFiles, listUserCommands, unitUser } from './init-files.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 

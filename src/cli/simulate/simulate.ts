@@ -1,31 +1,30 @@
-import { type Command, Option } from 'commander'
+import { Option, type Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { loadSimulatorConfig } from '../../config/load-simulator-config.ts'
 import type { SimulatorFile } from '../../config/schema/simulator-schema.ts'
-import { listInstruments } from '../../daemon/embedded/listed-instruments.ts'
+import { listInstruments } from '../../assembly/instruments/listed-instruments.ts'
 import {
   levelOf,
   toRateLimits,
   toSimulatorOptions,
-} from '../../daemon/embedded/simulated-exchange.ts'
+} from '../../assembly/simulator/simulated-exchange.ts'
 import { systemClock } from '../../lib/clock.ts'
-import type { RunningSimulator } from '../../simulator/start-simulator.ts'
-import { endOutputs } from '../../daemon/reporting/output/log-output.ts'
+import type { RunningSimulator, AccountRequest } from '../../simulator/start-simulator.ts'
+import { endOutputs } from '../../logging/log-output.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
-import { atInstant } from '../process/alarm.ts'
+import { atInstant } from '../../lib/alarm.ts'
 import { openLogger } from '../process/open-logger.ts'
 import {
   addConfigOptions,
   listOption,
-  type ConfigOptions,
   parseDuration,
   parsePort,
   parseSpeed,
-  toConfigRequest,
 } from '../process/options.ts'
-import { withPlayed } from '../process/market-options.ts'
-import { buildAccounts } from './simulated-accounts.ts'
-import { onStopSignals } from '../process/signals.ts'
+import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
+import { withPlayed } from '../../assembly/instruments/played-request.ts'
+import { onStopSignals } from '../../lib/stop-signals.ts'
+import { sha256 } from '../../lib/digest.ts'
 
 const SHIPPED_CONFIG = 'config/simulator.yaml'
 
@@ -174,4 +173,56 @@ function toPrinted(
   return gateway === undefined
     ? printed
     : { ...printed, gateway: { key: gateway.key, secret: gateway.secret } }
+}
+
+const FIRST_UID = 1_000_001
+
+/**
+ * The accounts of the simulated exchange. Their credentials follow from the seed and the account's name, so
+ * that they are the same at every start and a daemon can be pointed at them: whoever knows the configuration
+ * knows them. It is play money.
+ */
+export function buildAccounts({ seed, accounts }: SimulatorFile): readonly AccountRequest[] {
+  return accounts.map(
+    (
+      {
+        name,
+        positionMode,
+        marginCoin,
+        startingBalance,
+        leverage,
+        role,
+        boundToIps,
+        boundAt,
+        gateway,
+      },
+      index,
+    ) => ({
+      uid: String(FIRST_UID + index),
+      label: name,
+      key: `sim_${derive('key', { seed, name }).slice(0, 32)}`,
+      secret: derive('secret', { seed, name }),
+      passphrase: derive('passphrase', { seed, name }).slice(0, 16),
+      positionMode,
+      balances: { [marginCoin]: startingBalance },
+      leverage,
+      role,
+      ...(boundToIps && { boundToIps }),
+      ...(boundAt && { boundAt: Date.parse(boundAt) }),
+      ...(gateway && {
+        gateway: {
+          key: `gateway_${derive('gateway key', { seed, name }).slice(0, 32)}`,
+          secret: derive('gateway secret', { seed, name }),
+          isWhitelisted: gateway.isWhitelisted,
+        },
+      }),
+    }),
+  )
+}
+
+function derive(
+  what: string,
+  { seed, name }: { readonly seed: number; readonly name: string },
+): string {
+  return sha256(['simulated account', what, String(seed), name]).toString('hex')
 }

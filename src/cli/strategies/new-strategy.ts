@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander'
 import { Failure } from '../../lib/failure.ts'
 import { strategyCode, strategySettings, strategyTest } from './strategy-templates.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
-import { writeOut } from '../process/write-out.ts'
+import { writeOut } from '../../lib/write-out.ts'
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/
 const INSTALLATION = new URL('../../../', import.meta.url)

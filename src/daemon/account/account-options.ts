@@ -6,11 +6,11 @@ import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import type { OpenedJournal } from '../../journal/journal.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { ProductMarket } from '../market-data/product-market.ts'
-import type { DaemonLogger } from '../reporting/logger.ts'
-import type { ExchangeLedger } from '../reporting/summary.ts'
-import type { LoadedStrategy, Runners } from '../strategies/strategies.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
+import type { ExchangeLedger } from '../../views/summary.ts'
+import type { LoadedStrategy, Runners } from '../../assembly/strategies/strategies.ts'
 import type { StrategyWatch } from './account-ports.ts'
-import type { ExchangeCalls } from './exchange-calls.ts'
+import type { ExchangeCalls } from '../../assembly/account/exchange-calls.ts'
 
 /** What an account is made of. */
 export interface AccountOptions {

@@ -2,7 +2,7 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import type { StopPolicy } from '../../engine/event.ts'
 import type { OpenedJournal } from '../../journal/journal.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
-import type { DaemonLogger } from '../reporting/logger.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
 
 /** Refused keys are the operator's to mend, and nothing has broken. */
 export function logFatal(logger: Pick<DaemonLogger, 'log'>, error: unknown): void {
@@ -55,11 +55,6 @@ export function retreatPolicy({ config, journal, isKilled, error }: Breakdown): 
   if (isBarred(journal)) return 'leave'
   // Orders of a run that nobody remembers rest, and perhaps some of this one.
   return isKilled || isOlder(error) ? 'cancel' : config.onStop
-}
-
-/** The journal could not be written. */
-export function isPoisoned(error: unknown): boolean {
-  return error instanceof Failure && error.code === 'JOURNAL_POISONED'
 }
 
 /** Where a defect showed; a failure explains itself. */

@@ -3,8 +3,8 @@ import { takeBookChanges } from '../../engine/book/book-rows.ts'
 import type { BookingStore, OpenedJournal } from '../../journal/journal.ts'
 import { untilDurable } from '../../journal/until-durable.ts'
 import { messageOf } from '../../lib/failure.ts'
-import type { DaemonLogger } from '../reporting/logger.ts'
-import { forgetRetreat } from '../state/retreat-note.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
+import { forgetRetreat } from '../../assembly/state/retreat-note.ts'
 
 export interface JournalToClose {
   readonly journal: Omit<OpenedJournal, keyof BookingStore>

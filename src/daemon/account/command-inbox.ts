@@ -16,7 +16,7 @@ import { randomHex } from '../../lib/entropy.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 import { describeCaller, describeFile } from '../../control/access/verified-caller.ts'
-import { adviseRest } from '../reporting/unattended.ts'
+import { adviseRest } from '../../views/unattended.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** Commands that are looked at in one round; the rest waits for the next. */

@@ -5,14 +5,14 @@ import { describeBeyondLimit } from '../../engine/lifecycle/adopt.ts'
 import { describeUnclaimed, describeUnclosable } from '../../engine/lifecycle/flatten.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
-import type { DaemonLogger } from '../reporting/logger.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
 import {
   type CommandAnswer,
   CommandInbox,
   type ControlCommand,
   refuseCommand,
 } from './command-inbox.ts'
-import { KillSwitch, type KillSwitchOptions } from './kill-switch.ts'
+import { KillSwitch, type KillSwitchOptions } from '../../assembly/state/kill-switch.ts'
 
 export interface OperatorOptions {
   /** Of the state. */

@@ -28,7 +28,7 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { describeCaller } from '../../control/access/verified-caller.ts'
 import type { PollGridStats } from '../../market/poll-grid.ts'
 import type { Account } from '../account/account.ts'
-import type { AccountOff } from '../account/shown-account.ts'
+import type { AccountOff } from '../../views/shown-account.ts'
 import {
   adviseUnclaimed,
   adviseUnclosable,
@@ -39,19 +39,18 @@ import {
 } from '../account/command-inbox.ts'
 import type { Readings } from '../explain/readings.ts'
 import type { MarketListener } from '../market-data/product-market.ts'
-import type { DaemonLogger } from '../reporting/logger.ts'
-import { viewAccount, viewFill, viewOrders, viewPositions } from './account-view.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
+import { viewAccount, viewFill, viewOrders, viewPositions } from '../../views/account-view.ts'
 import { DenialCounts } from './denial-counts.ts'
-import type { FleetSource } from '../state/fleet-source.ts'
-import { checkReadiness } from './hindrances.ts'
-import { viewInstrument } from './instrument-view.ts'
-import { viewEquity } from './losses-view.ts'
+import type { FleetSource } from './fleet-source.ts'
+import { checkReadiness } from '../../views/hindrances.ts'
+import { viewInstrument } from '../../views/instrument-view.ts'
+import { viewEquity } from '../../views/losses-view.ts'
 import { Metrics } from './metrics.ts'
-import { viewProfit } from './money-view.ts'
-import { PriceHistory } from './price-history.ts'
-import { ProfitCurve } from './profit-curve.ts'
-import { viewRestriction } from './restriction-view.ts'
-import { type Rest, viewWhatIf } from './what-if.ts'
+import { viewProfit } from '../../views/money-view.ts'
+import { PriceHistory, ProfitCurve } from './run-history.ts'
+import { viewRestriction } from '../../views/restriction-view.ts'
+import { type Rest, viewWhatIf } from '../../views/what-if.ts'
 
 export interface DaemonControlOptions {
   readonly name: string
@@ -317,8 +316,9 @@ export class DaemonControl implements Controlled {
     try {
       if (event.kind === 'snapshotTaken') this.#prices.take(event.tickers)
       const now = clock.monotonic()
+      if (!this.#curve.isDue(now)) return
       const [account] = this.#shown
-      if (account === undefined || account.state !== 'begun' || !this.#curve.isDue(now)) return
+      if (account?.state !== 'begun') return
       const profit = viewProfit(account)
       this.#curve.take(now, clock.now(), { profit, ...viewEquity(account, profit) })
     } catch (error) {

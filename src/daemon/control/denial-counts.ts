@@ -1,5 +1,5 @@
 import type { DenialsView } from '../../control/detail-views.ts'
-import type { LoggedFact } from '../reporting/logger.ts'
+import type { LoggedFact } from '../../logging/logger.ts'
 
 /** A denial is logged once a minute while it goes on. */
 const RECENT_MS = 70_000

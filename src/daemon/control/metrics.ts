@@ -17,7 +17,7 @@ import type { DurationSummary } from '../../lib/percentiles.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { PollGridStats } from '../../market/poll-grid.ts'
 import type { EndpointName } from '../../protocol/endpoints.ts'
-import type { ShownAccount } from '../account/shown-account.ts'
+import type { ShownAccount } from '../../views/shown-account.ts'
 import { LoopDelays } from './loop-delays.ts'
 
 const MS = 1000

@@ -1,13 +1,18 @@
 import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
-import { AnsweredRequests } from '../../control/answered-requests.ts'
+import { AnsweredRequests, type AnswerStore } from '../../control/answered-requests.ts'
 import type { Controlled } from '../../control/controlled.ts'
 import { ControlServer } from '../../control/control-server.ts'
 import { openTokens, type TokenFiles } from '../../control/access/token-file.ts'
-import type { DaemonLogger } from '../reporting/logger.ts'
-import { CONTROL_SOCKET } from '../state/state-place.ts'
-import { createAnswerFile } from './answer-file.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
+import { CONTROL_SOCKET } from '../../assembly/state/state-place.ts'
 import { DaemonControl, type DaemonControlOptions } from './daemon-control.ts'
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { controlAnswerSchema } from '../../control/commands.ts'
+import { writeDurably } from '../../lib/durable-file.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 const TOKEN_FILE = 'control.token'
 const READ_TOKEN_FILE = 'control.read.token'
@@ -129,5 +134,37 @@ function createRefusalLog({
     logger.log('warn', 'control.refused', { why, sinceLastLogged: refused })
     loggedAt = now
     refused = 0
+  }
+}
+
+/** In the state directory: the answers to the last commands. */
+const ANSWERS_FILE = 'control-answers.json'
+
+const answersSchema = z.array(
+  z.object({ digest: z.string(), answer: controlAnswerSchema, isKept: z.boolean() }),
+)
+
+/** @param onTrouble They cannot be written: a command that is sent again after a restart is obeyed again. */
+export function createAnswerFile(
+  directory: string,
+  onTrouble: (reason: string) => void,
+): AnswerStore {
+  const file = join(directory, ANSWERS_FILE)
+  return {
+    load() {
+      try {
+        return answersSchema.parse(parseBoundedJson(readFileSync(file, 'utf8')))
+      } catch {
+        // None yet, or of another version: each command changes nothing the second time.
+        return []
+      }
+    },
+    save(answers) {
+      try {
+        writeDurably(file, JSON.stringify(answers))
+      } catch (error) {
+        onTrouble(`${file}: ${messageOf(error)}`)
+      }
+    },
   }
 }

@@ -4,10 +4,10 @@ import type { CurvesView, DenialsView } from '../../control/detail-views.ts'
 import { EventHistory } from '../../control/event-history.ts'
 import { renderMetrics } from '../../control/metrics-text.ts'
 import type { StatusView } from '../../control/views.ts'
-import type { FleetSource } from '../state/fleet-source.ts'
+import type { FleetSource } from './fleet-source.ts'
 import type { StandbyState } from '../../journal/postgres/follow.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { DaemonLogger } from '../reporting/logger.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
 
 export interface StandbyControlOptions {
   readonly name: string

@@ -8,7 +8,7 @@ import type { Timers } from '../../lib/timers.ts'
 import type { RunningSimulator } from '../../simulator/start-simulator.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
 import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
-import { contractsOf, listInstruments } from './listed-instruments.ts'
+import { contractsOf, listInstruments } from '../../assembly/instruments/listed-instruments.ts'
 import {
   credentialsOf,
   filesOf,
@@ -16,10 +16,10 @@ import {
   SIMULATED_UID,
   toAccount,
   toSimulatorOptions,
-} from './simulated-exchange.ts'
-import { findSlowPrices } from './slow-prices.ts'
+} from '../../assembly/simulator/simulated-exchange.ts'
+import { findSlowPrices } from '../../assembly/simulator/slow-prices.ts'
 import { LivePrices, type LivePricesOptions } from './live-prices.ts'
-import type { ExchangeLedger, SimulatedPrices } from '../reporting/summary.ts'
+import type { ExchangeLedger, SimulatedPrices } from '../../views/summary.ts'
 
 export interface EmbeddedExchangeOptions {
   readonly config: DaemonConfig

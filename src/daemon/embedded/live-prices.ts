@@ -9,7 +9,7 @@ import type { ProxyFor } from '../../lib/net/proxy.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { ProductType } from '../../protocol/values.ts'
 import type { LiveSource, LiveTicker } from '../../simulator/market/live/live-market.ts'
-import type { LogLevel } from '../reporting/logger.ts'
+import type { LogLevel } from '../../logging/logger.ts'
 
 export interface LivePricesOptions {
   /** Scheme, host and port of the exchange whose prices are followed. */

@@ -1,7 +1,7 @@
 import type { JournalQuery, JournalRowView } from '../../control/detail-views.ts'
 import type { JournalRecord } from '../../domain/record.ts'
-import type { ExplainFrame } from './explain-order.ts'
-import { describeRecord } from './explain-symbol.ts'
+import type { ExplainFrame } from '../../views/explain/explain-order.ts'
+import { describeRecord } from '../../views/explain/explain-symbol.ts'
 
 /** Records that are looked at for one answer, at most: a text that stands in none of them ends here too. */
 const RECORDS_READ_MAX = 200_000

@@ -1,27 +1,27 @@
-// A thread that reads the journal and reports of backtests for whoever looks at a daemon: to read a week of records
+// A thread that reads the journal and reports of backtests for those that look at a daemon: to read a week of records
 // takes longer than a price may wait.
 
-import { parentPort, workerData } from 'node:worker_threads'
 import { messageOf } from '../../lib/failure.ts'
+import { hearPosted, runTask } from '../../lib/supervised-thread.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
-import { toInstruments } from '../account/engine-settings.ts'
+import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import { listBacktests } from './backtest-list.ts'
-import { explainKey } from './explain-key.ts'
-import { explainOrder, type ExplainFrame } from './explain-order.ts'
+import { explainKey } from '../../views/explain/explain-key.ts'
+import { explainOrder, type ExplainFrame } from '../../views/explain/explain-order.ts'
 import { searchJournal } from './journal-search.ts'
-import type { Asked, ReadingData, Reading } from './reading-data.ts'
+import type { Answered, Asked, ReadingData, Reading } from './reading-data.ts'
 
-const data = workerData as ReadingData
+await runTask<ReadingData, Answered>((data, report) =>
+  hearPosted<Asked>(({ id, reading }) => {
+    try {
+      report({ id, found: answer(data, reading) })
+    } catch (error) {
+      report({ id, reason: messageOf(error) })
+    }
+  }),
+)
 
-parentPort?.on('message', ({ id, reading }: Asked) => {
-  try {
-    parentPort?.postMessage({ id, found: answer(reading) })
-  } catch (error) {
-    parentPort?.postMessage({ id, reason: messageOf(error) })
-  }
-})
-
-function answer(reading: Reading): unknown {
+function answer(data: ReadingData, reading: Reading): unknown {
   if (reading.kind === 'backtests') return listBacktests(data.backtests)
   const reader = new JournalReader(data.journal)
   try {

@@ -1,24 +1,18 @@
-import type { Worker } from 'node:worker_threads'
-import { Failure } from '../../lib/failure.ts'
-import type { Timers } from '../../lib/timers.ts'
-import { openProgramThread } from '../../lib/program-thread.ts'
+import { Failure, messageOf } from '../../lib/failure.ts'
+import { SupervisedThread, type ThreadEnd } from '../../lib/supervised-thread.ts'
 import type { Answered, Reading, ReadingData } from './reading-data.ts'
 
-/** Who asks for more at a time is turned away. */
+/** More than that many readings at a time are refused. */
 const WAITING_MAX = 8
 /** A reading that takes longer ends with its thread, ms. */
 const ANSWER_MS_MAX = 20_000
-/** A thread that nobody asks any more ends, ms. */
+/** A thread that is not asked any more ends, ms. */
 const IDLE_MS_MAX = 60_000
-
-export interface ReadingsOptions extends ReadingData {
-  readonly timers: Timers
-}
+const HEAP_MB = 256
 
 interface Waiting {
   readonly resolve: (found: unknown) => void
   readonly reject: (error: Failure) => void
-  readonly cancel: () => void
 }
 
 /**
@@ -26,70 +20,67 @@ interface Waiting {
  * it.
  */
 export class Readings {
-  readonly #options: ReadingsOptions
+  readonly #data: ReadingData
   readonly #waiting = new Map<number, Waiting>()
-  #worker: Worker | undefined
+  #thread: SupervisedThread<Answered> | undefined
   #lastId = 0
-  #cancelIdle = (): void => undefined
 
-  constructor(options: ReadingsOptions) {
-    this.#options = options
+  constructor({ config, journal, backtests }: ReadingData) {
+    const { account, instruments } = config
+    this.#data = { config: { account, instruments }, journal, backtests }
   }
 
   /** @throws Failure CONTROL_READING_FAILED */
   ask(reading: Reading): Promise<unknown> {
-    const { timers } = this.#options
-    this.#cancelIdle()
     if (this.#waiting.size >= WAITING_MAX)
       return Promise.reject(failed('too much is asked for at once'))
-    const worker = (this.#worker ??= this.#open())
+    const thread = (this.#thread ??= this.#open())
     const id = ++this.#lastId
+    if (this.#waiting.size === 0) thread.wait(ANSWER_MS_MAX)
     return new Promise((resolve, reject) => {
-      const cancel = timers.after(ANSWER_MS_MAX, () => this.#end('it took too long'))
-      this.#waiting.set(id, { resolve, reject, cancel })
-      worker.postMessage({ id, reading })
+      this.#waiting.set(id, { resolve, reject })
+      thread.post({ id, reading })
     })
   }
 
   stop(): void {
-    this.#end('the daemon ends')
+    const thread = this.#thread
+    this.#refuse('the daemon ends')
+    void thread?.end()
   }
 
-  #open(): Worker {
-    const { config, journal, backtests } = this.#options
-    const { account, instruments } = config
-    const workerData: ReadingData = { config: { account, instruments }, journal, backtests }
-    const worker = openProgramThread('./reading-thread', import.meta.url, {
-      workerData,
-      resourceLimits: { maxOldGenerationSizeMb: 256 },
+  #open(): SupervisedThread<Answered> {
+    const thread = new SupervisedThread<Answered>({
+      file: './reading-thread',
+      askedBy: import.meta.url,
+      task: this.#data,
+      heapMb: HEAP_MB,
+      isBackground: true,
+      onNews: (answered) => this.#take(thread, answered),
     })
-    worker.unref()
-    worker.on('message', (answered: Answered) => this.#take(answered))
-    worker.on('error', (error) => worker === this.#worker && this.#end(String(error)))
-    return worker
+    void thread.ended.then((end) => thread === this.#thread && this.#refuse(reasonOf(end)))
+    return thread
   }
 
-  #take({ id, found, reason }: Answered): void {
+  #take(thread: SupervisedThread<Answered>, { id, found, reason }: Answered): void {
     const waiting = this.#waiting.get(id)
     this.#waiting.delete(id)
-    waiting?.cancel()
     if (reason === undefined) waiting?.resolve(found)
     else waiting?.reject(failed(reason))
-    if (this.#waiting.size === 0)
-      this.#cancelIdle = this.#options.timers.after(IDLE_MS_MAX, () => this.stop())
+    thread.wait(this.#waiting.size === 0 ? IDLE_MS_MAX : ANSWER_MS_MAX)
   }
 
-  #end(reason: string): void {
-    this.#cancelIdle()
-    const worker = this.#worker
-    this.#worker = undefined
-    void worker?.terminate()
-    for (const { reject, cancel } of this.#waiting.values()) {
-      cancel()
-      reject(failed(reason))
-    }
+  /** Its thread is there no more: the next question opens another one. */
+  #refuse(reason: string): void {
+    this.#thread = undefined
+    for (const { reject } of this.#waiting.values()) reject(failed(reason))
     this.#waiting.clear()
   }
+}
+
+function reasonOf(end: ThreadEnd): string {
+  if (end.kind === 'late') return 'it took too long'
+  return end.kind === 'failed' ? messageOf(end.error) : 'its thread has ended'
 }
 
 function failed(reason: string): Failure {

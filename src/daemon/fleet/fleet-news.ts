@@ -5,8 +5,8 @@ import type { FleetAlert, FleetNews, FleetState } from '../../journal/journal.ts
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Account } from '../account/account.ts'
-import { viewAccount } from '../control/account-view.ts'
-import type { DaemonLogger } from '../reporting/logger.ts'
+import { viewAccount } from '../../views/account-view.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
 
 /** Alerts that wait for the server; the oldest go first. */
 const WAITING_MAX = 100

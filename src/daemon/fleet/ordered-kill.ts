@@ -1,7 +1,7 @@
 import { killOf } from '../../engine/book/book.ts'
 import type { KillAnswer, OrderedKill, WriterLease } from '../../journal/journal.ts'
 import type { Account } from '../account/account.ts'
-import { dropReleasedOrder, throwKillSwitch } from '../account/kill-switch.ts'
+import { dropReleasedOrder, throwKillSwitch } from '../../assembly/state/kill-switch.ts'
 
 /**
  * Before anything trades: a kill that stands is thrown here as one of this machine is, and the switch of one that was

@@ -6,8 +6,8 @@ import { deepFreeze } from '../../lib/plain-data.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { PollGrids } from '../../market/poll-grids.ts'
-import type { WatchedLoop } from '../watchdog/loop-deadlines.ts'
-import type { Feed } from './feed-plan.ts'
+import type { WatchedLoop } from '../../market/poll-grids.ts'
+import type { Feed } from '../../assembly/strategies/feed-plan.ts'
 
 export interface FeedsOptions {
   readonly feeds: readonly Feed[]

@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Timers } from '../../lib/timers.ts'
-import type { DaemonLogger } from '../reporting/logger.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
 
 export interface OpenSharedLimitsOptions {
   readonly config: Pick<DaemonConfig, 'exchange'>

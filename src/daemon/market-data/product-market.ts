@@ -1,11 +1,10 @@
-import { isOvertaken, type TickerTable } from '../../domain/ticker-table.ts'
+import { isOvertaken, TickerBuffers, type TickerTable } from '../../domain/ticker-table.ts'
 import type { EngineEvent } from '../../engine/event.ts'
 import type { ExchangeClient } from '../../exchange/exchange-client.ts'
 import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import type { PollGrid, PollGridStats } from '../../market/poll-grid.ts'
-import { TickerBuffers } from '../../market/ticker-buffers.ts'
 import type { ProductType } from '../../domain/instrument.ts'
-import type { DaemonLogger } from '../reporting/logger.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
 
 /** An instrument whose ticker stays unreadable is logged once in this time, in ms. */
 const UNREADABLE_LOGGED_EVERY_MS = 3_600_000

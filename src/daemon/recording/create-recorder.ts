@@ -6,7 +6,7 @@ import type { EngineSettings } from '../../engine/settings.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
-import type { DaemonLogger } from '../reporting/logger.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
 import { FlightRecorder, type RecordSettings } from './flight-recorder.ts'
 
 /** What `record: true` means: the section with nothing in it. */

@@ -19,7 +19,7 @@ import {
   writeStep,
 } from '../../recording/segment.ts'
 import { SegmentWriter } from '../../recording/segment-writer.ts'
-import type { DaemonLogger } from '../reporting/logger.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 
 /** What a kill may cost: half a second of steps, and the moment that it takes to write them. */

@@ -1,5 +1,5 @@
 import type { Alerts } from '../../alerts/alerts.ts'
-import type { DaemonLogger } from './logger.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
 
 /** A log whose lines the alerts hear too, whatever level is written. */
 export function alertedLogger(

@@ -1,21 +1,16 @@
+import type { InstrumentSteps } from '../../domain/instrument.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import type { Announcement } from '../../engine/effect.ts'
 import type { EngineEvent } from '../../engine/event.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { showOnGrid, type Grid } from '../../lib/grid.ts'
 import type { Timers } from '../../lib/timers.ts'
-import type { DaemonLogger } from './logger.ts'
-
-/** The steps of an instrument's prices and sizes. */
-export interface InstrumentGrids {
-  readonly tick: Grid
-  readonly lot: Grid
-}
+import type { DaemonLogger } from '../../logging/logger.ts'
 
 export interface EventLogOptions {
   readonly logger: DaemonLogger
   /** By symbol, those that are not configured any more too. */
-  readonly grids: ReadonlyMap<string, InstrumentGrids>
+  readonly grids: ReadonlyMap<string, InstrumentSteps>
   readonly clock: Clock
   readonly timers: Timers
 }
@@ -125,7 +120,7 @@ export class EventLog {
   #readableField(
     key: string,
     value: unknown,
-    instrument: InstrumentGrids | undefined,
+    instrument: InstrumentSteps | undefined,
   ): [string, unknown] {
     if (key === 'positions') return [key, this.#toSizes(value)]
     if (key === 'ticks') return ['price', toDecimal(instrument?.tick, value)]

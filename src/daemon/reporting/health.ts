@@ -7,19 +7,14 @@ import type { EngineEvent } from '../../engine/event.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { StaleReading } from '../../engine/state/readings.ts'
-import { DataAges, type VanishedPrice } from './data-ages.ts'
-import type { DaemonLogger } from './logger.ts'
-import type { MoneyFigures } from './money-figures.ts'
-import type { RunStatistics } from './run-statistics.ts'
-import { describeStale, groupStale } from './stale-readings.ts'
+import type { ReadRounds } from '../../assembly/settings/read-pace.ts'
+import { DataAges, type VanishedPrice } from '../../views/data-ages.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
+import type { MoneyFigures } from '../../views/money-figures.ts'
+import type { RunStatistics } from '../../views/run-statistics.ts'
+import { describeStale, groupStale } from '../../views/stale-readings.ts'
 import { StatisticsSince } from './statistics-since.ts'
-import type { RunSummary } from './summary.ts'
-
-/** Between two readings of the same, as polling and limits allow, where answers come at once; ms. */
-export interface ReadRounds {
-  readonly fillsMs: number
-  readonly positionsMs: number
-}
+import type { RunSummary } from '../../views/summary.ts'
 
 export interface HealthOptions {
   readonly settings: Pick<EngineSettings, 'strategies' | 'limits'>

@@ -1,6 +1,6 @@
 import { moneySince } from '../../domain/fill-money.ts'
-import { type MoneyFigures, toMoneyFigures } from './money-figures.ts'
-import type { RunStatistics } from './run-statistics.ts'
+import { type MoneyFigures, toMoneyFigures } from '../../views/money-figures.ts'
+import type { RunStatistics } from '../../views/run-statistics.ts'
 
 const NAMES = ['ordersSent', 'cancelAlls', 'restrictions'] as const
 

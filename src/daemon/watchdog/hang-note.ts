@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import type { EngineCommand } from '../../engine/event.ts'
-import type { DaemonLogger } from '../reporting/logger.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** In the state directory: the last run hung, and in which strategy. */

@@ -1,10 +1,5 @@
-import type { PollLoop } from '../../market/poll-grids.ts'
-
-/** A loop of the daemon. It hangs when its turn stays the same for longer than it may. */
-export interface WatchedLoop extends PollLoop {
-  /** A turn waits for a call of the exchange: for its grant and for its answer. */
-  readonly isCalling: boolean
-}
+import { Patience } from '../../lib/patience.ts'
+import type { WatchedLoop } from '../../market/poll-grids.ts'
 
 /** One that hangs, and for how long it was watched doing nothing, ms. */
 export interface HungLoop {
@@ -24,35 +19,31 @@ export interface LoopDeadlinesOptions {
 
 interface Watching {
   readonly loop: WatchedLoop
-  readonly checksMax: number
-  turn: number | undefined
-  checks: number
+  readonly deadlineMs: number
+  readonly patience: Patience
 }
 
 /**
- * The deadline of each loop: its interval, the time of a call where it makes one, and `hungAfterMs`. Checks are
- * counted, not time: after a machine has slept, or a process was stopped, every loop has its whole deadline.
+ * The deadline of each loop: its interval, the time of a call where it makes one, and `hungAfterMs`. It is counted in
+ * checks, not in time ({@link Patience}).
  */
 export class LoopDeadlines {
-  readonly #stepMs: number
   readonly #watching: readonly Watching[]
 
   constructor({ loops, hungAfterMs, requestTimeoutMs, stepMs }: LoopDeadlinesOptions) {
-    this.#stepMs = stepMs
     this.#watching = loops.map((loop) => {
       const deadlineMs = loop.intervalMs + hungAfterMs + (loop.isCalling ? 2 * requestTimeoutMs : 0)
-      return { loop, checksMax: Math.ceil(deadlineMs / stepMs), turn: undefined, checks: 0 }
+      return { loop, deadlineMs, patience: new Patience(stepMs) }
     })
   }
 
   /** Called every `stepMs`: the first loop that has passed its deadline. */
   check(): HungLoop | undefined {
-    for (const watching of this.#watching) {
-      const turn = watching.loop.turn()
-      watching.checks = turn === undefined || turn !== watching.turn ? 0 : watching.checks + 1
-      watching.turn = turn
-    }
-    const hung = this.#watching.find(({ checks, checksMax }) => checks >= checksMax)
-    return hung && { loop: hung.loop.name, hungMs: hung.checks * this.#stepMs }
+    const silent = this.#watching.map(({ loop, deadlineMs, patience }) => {
+      const hungMs = patience.check(loop.turn())
+      return { loop: loop.name, hungMs, isHung: hungMs >= deadlineMs }
+    })
+    const hung = silent.find(({ isHung }) => isHung)
+    return hung && { loop: hung.loop, hungMs: hung.hungMs }
   }
 }

@@ -1,9 +1,9 @@
-import type { Worker } from 'node:worker_threads'
 import { Failure } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
-import { openProgramThread } from '../../lib/program-thread.ts'
-import type { DaemonLogger } from '../reporting/logger.ts'
-import { type HungLoop, LoopDeadlines, type WatchedLoop } from './loop-deadlines.ts'
+import { SupervisedThread } from '../../lib/supervised-thread.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
+import type { WatchedLoop } from '../../market/poll-grids.ts'
+import { type HungLoop, LoopDeadlines } from './loop-deadlines.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
 
 const BEAT_MS = 250
@@ -39,7 +39,7 @@ export interface Watched {
 export class Watchdog {
   readonly #view = new Int32Array(new SharedArrayBuffer(8))
   readonly #options: WatchdogOptions
-  #worker: Worker | undefined
+  #thread: SupervisedThread | undefined
   #isStopped = false
   #cancel = (): void => undefined
 
@@ -51,7 +51,7 @@ export class Watchdog {
     const { hungAfterMs, requestTimeoutMs, strategies, logName, noteFile } = this.#options
     const { descriptor } = this.#options.logger
     if (hungAfterMs === 0) return
-    const workerData: WatchdogData = {
+    const task: WatchdogData = {
       shared: this.#view.buffer,
       strategies,
       descriptor,
@@ -60,13 +60,15 @@ export class Watchdog {
       checkMs: Math.ceil(hungAfterMs / CHECKS),
       checksMax: CHECKS,
     }
-    this.#worker = openProgramThread('./watchdog-thread', import.meta.url, {
-      workerData,
-      resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
+    // Where it ends, as on a machine without memory for it, the process trades unwatched.
+    this.#thread = new SupervisedThread({
+      file: './watchdog-thread',
+      askedBy: import.meta.url,
+      task,
+      heapMb: 16,
+      youngHeapMb: 2,
+      isBackground: true,
     })
-    this.#worker.unref()
-    // A machine without memory for it trades unwatched.
-    this.#worker.on('error', () => undefined)
     const { loops } = watched
     const deadlines = new LoopDeadlines({ loops, hungAfterMs, requestTimeoutMs, stepMs: BEAT_MS })
     this.#beat(deadlines, watched)
@@ -80,7 +82,7 @@ export class Watchdog {
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancel()
-    await this.#worker?.terminate()
+    await this.#thread?.end()
   }
 
   /** The event loop is watched to the end, the others until one of them hangs. */

@@ -1,11 +1,10 @@
 import { applyFillToOrder } from '../../execution/order-machine.ts'
 import { type Fill, fillKey } from '../../domain/fill.ts'
-import type { OrderId } from '../../domain/ids.ts'
+import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import { addFill, type Money, NO_MONEY } from '../../domain/fill-money.ts'
-import type { FillsRecord } from '../../domain/record.ts'
+import type { EntryRecord, FillsRecord } from '../../domain/record.ts'
 import { NOBODY } from '../../domain/allocation.ts'
-import { moveAccountEntry } from './account-entry.ts'
 import {
   accountHoldingOf,
   type Book,
@@ -14,9 +13,10 @@ import {
   storeOrder,
   type WritableBook,
 } from './book.ts'
-import { keepExits } from './kept-exits.ts'
 import { beyondPriceOf } from './own-trades.ts'
 import { applyMove, settleOwner, waiterOf } from './allocation.ts'
+import type { Holding, HoldSide } from '../../domain/position.ts'
+import type { AccountEntry } from '../../domain/own-trades.ts'
 
 /**
  * Applies a fill once, by its trade and order: to the account, and to the order with its orderId. A fill of ours whose orderId is
@@ -104,4 +104,166 @@ export function moneyOf(book: Book): ReadonlyMap<string, Money> {
 
 function addMoney(book: WritableBook, key: string, fill: Fill): void {
   book.money.set(key, addFill(book.money.get(key) ?? NO_MONEY, fill))
+}
+
+/** An exit that the exchange kept for us, as a fill of the system shows it. */
+export interface FilledExit {
+  readonly kind: 'takeProfit' | 'stopLoss'
+  readonly ticks: number
+  readonly clientOid: ClientOid
+  readonly strategyId: StrategyId
+}
+
+/** Fills may be a little short of the price that fired an exit. */
+const EXIT_TOLERANCE = 0.01
+
+/**
+ * Keeps what an order's fill has set. A position that begins has no exit but those of the fill that opens it. Each of
+ * the two stays until another order sets it anew.
+ */
+function keepExits(
+  book: WritableBook,
+  fill: Fill,
+  {
+    order,
+    was,
+    is,
+  }: { readonly order: Order | undefined; readonly was: Holding; readonly is: Holding },
+): void {
+  for (const side of ['long', 'short'] as const) {
+    const [before, after] = [was[`${side}Lots`], is[`${side}Lots`]]
+    if (after <= before) continue
+    const key = pairKey(fill.symbol, side)
+    if (before === 0) book.exits.delete(key)
+    const { takeProfitTicks, stopLossTicks, clientOid, strategyId } = order?.terms ?? {}
+    if (clientOid === undefined || strategyId === undefined) continue
+    if (takeProfitTicks === undefined && stopLossTicks === undefined) continue
+    const { takeProfitTicks: profitBefore, stopLossTicks: lossBefore } = book.exits.get(key) ?? {}
+    const [profit, loss] = [takeProfitTicks ?? profitBefore, stopLossTicks ?? lossBefore]
+    book.exits.set(key, {
+      clientOid,
+      strategyId,
+      ...(profit !== undefined && { takeProfitTicks: profit }),
+      ...(loss !== undefined && { stopLossTicks: loss }),
+    })
+  }
+}
+
+/**
+ * The exit of ours that an ordinary close by the system was: by what we set, and by the price. Undefined where none was
+ * set, or its price was not reached.
+ */
+export function findFilledExit(book: Book, fill: Fill): FilledExit | undefined {
+  const { source, symbol, ticks, fillKind = 'trade' } = fill
+  if (source !== 'SYS' || fillKind !== 'trade') return undefined
+  const side = sideClosedBy(book, fill)
+  const exits = side && book.exits.get(pairKey(symbol, side))
+  if (!exits) return undefined
+  const { clientOid, strategyId, takeProfitTicks, stopLossTicks } = exits
+  const sign = side === 'long' ? 1 : -1
+  const isReached = (level: number, direction: number): boolean =>
+    (ticks - level) * sign * direction >= -level * EXIT_TOLERANCE
+  const found = [
+    ...(takeProfitTicks !== undefined && isReached(takeProfitTicks, 1)
+      ? [{ kind: 'takeProfit' as const, ticks: takeProfitTicks }]
+      : []),
+    ...(stopLossTicks !== undefined && isReached(stopLossTicks, -1)
+      ? [{ kind: 'stopLoss' as const, ticks: stopLossTicks }]
+      : []),
+  ].sort((one, other) => Math.abs(one.ticks - ticks) - Math.abs(other.ticks - ticks))
+  const [nearest] = found
+  return nearest && { ...nearest, clientOid, strategyId }
+}
+
+function sideClosedBy(
+  { positionMode }: Book,
+  { side, tradeSide }: Pick<Fill, 'side' | 'tradeSide'>,
+): HoldSide | undefined {
+  if (positionMode === 'one_way_mode') return side === 'sell' ? 'long' : 'short'
+  if (tradeSide === 'open') return undefined
+  return side === 'buy' ? 'long' : 'short'
+}
+
+const NOTHING: AccountEntry = {
+  longLots: 0,
+  longTicks: 0,
+  shortLots: 0,
+  shortTicks: 0,
+  statedLongLots: 0,
+  statedShortLots: 0,
+}
+
+/**
+ * Follows what the account has paid for its position, as the exchange does: closing leaves the average price as it was,
+ * opening moves it. Called after the position has changed.
+ * @param change `before`: what was held before; `ticks`: the price at which it changed; undefined where nobody knows it.
+ */
+export function moveAccountEntry(
+  book: WritableBook,
+  symbol: string,
+  { before, ticks }: { readonly before: Holding; readonly ticks: number | undefined },
+): void {
+  const after = accountHoldingOf(book, symbol)
+  const known = book.entries.get(symbol) ?? NOTHING
+  const long = moveSide(
+    { lots: known.longLots, ticks: known.longTicks, statedLots: known.statedLongLots },
+    { was: before.longLots, is: after.longLots, ticks },
+  )
+  const short = moveSide(
+    { lots: known.shortLots, ticks: known.shortTicks, statedLots: known.statedShortLots },
+    { was: before.shortLots, is: after.shortLots, ticks },
+  )
+  store(book, symbol, long, short)
+}
+
+/** Takes over the exchange's average price for a whole side, and keeps how much of it rests on that alone. */
+export function stateEntry(book: WritableBook, record: EntryRecord): void {
+  const { symbol, holdSide, lots, statedLots, ticks } = record
+  const known = book.entries.get(symbol) ?? NOTHING
+  const long = { lots: known.longLots, ticks: known.longTicks, statedLots: known.statedLongLots }
+  const short = {
+    lots: known.shortLots,
+    ticks: known.shortTicks,
+    statedLots: known.statedShortLots,
+  }
+  const stated = { lots, ticks, statedLots }
+  store(book, symbol, holdSide === 'long' ? stated : long, holdSide === 'short' ? stated : short)
+}
+
+interface EntrySide {
+  readonly lots: number
+  readonly ticks: number
+  readonly statedLots: number
+}
+
+interface SideChange {
+  readonly was: number
+  readonly is: number
+  readonly ticks: number | undefined
+}
+
+function moveSide(side: EntrySide, { was, is, ticks }: SideChange): EntrySide {
+  const opened = is - Math.max(0, was)
+  if (opened > 0 && ticks !== undefined) {
+    const lots = side.lots + opened
+    const average = (side.lots * side.ticks + opened * ticks) / lots
+    return { lots, ticks: average, statedLots: side.statedLots }
+  }
+  const lots = Math.max(0, Math.min(side.lots, is))
+  return { lots, ticks: lots === 0 ? 0 : side.ticks, statedLots: Math.min(side.statedLots, lots) }
+}
+
+function store(book: WritableBook, symbol: string, long: EntrySide, short: EntrySide): void {
+  if (long.lots === 0 && short.lots === 0) {
+    if (book.entries.has(symbol)) book.entries.delete(symbol)
+    return
+  }
+  book.entries.set(symbol, {
+    longLots: long.lots,
+    longTicks: long.ticks,
+    shortLots: short.lots,
+    shortTicks: short.ticks,
+    statedLongLots: long.statedLots,
+    statedShortLots: short.statedLots,
+  })
 }

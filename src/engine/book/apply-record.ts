@@ -2,10 +2,10 @@ import {
   createSentOrder,
   markAbsent,
   markAccepted,
+  markClockRefused,
   markDone,
   markExpired,
   markLost,
-  markClockRefused,
   markNotSent,
   markQuarantined,
   markQueuedAgain,
@@ -25,34 +25,46 @@ import type {
   FundingRecord,
   ItemOutcome,
   JournalRecord,
+  LadderChange,
   PruneRecord,
   ReleasedRecord,
   RepairedRecord,
   SendRecord,
   SettledOrder,
 } from '../../domain/record.ts'
-import { ACCOUNT } from '../../domain/trading-mode.ts'
+import {
+  ACCOUNT,
+  type ModeReason,
+  type Restriction,
+  strategyScope,
+} from '../../domain/trading-mode.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { own } from '../../lib/own.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
-import { takeEndedBefore } from './ended-orders.ts'
-import { moveAccountEntry, stateEntry } from './account-entry.ts'
+import {
+  applyFill,
+  bindOrphans,
+  disownOrphans,
+  moveAccountEntry,
+  stateEntry,
+} from './apply-fill.ts'
 import {
   accountHoldingOf,
   type Book,
   pairKey,
   pairOf,
-  storeOrder,
-  type WritableBook,
-  storePlace,
   removePlace,
+  splitPair,
+  storeOrder,
+  storePlace,
+  takeEndedBefore,
+  type WritableBook,
 } from './book.ts'
 import { applyMove } from './allocation.ts'
 import { applyCandles } from './candle-book.ts'
-import { applyLadderChange } from './ladder-change.ts'
-import { forgetLosses, forgetPeak } from './watermarks.ts'
 import { applyGrids } from './convert-grids.ts'
+import type { QuoteLevel } from '../../domain/intent.ts'
+import type { Watermark } from '../../domain/loss-limits.ts'
 
 /**
  * After a repair so many ordinals are skipped, because a lost part of the journal may have used them (ORD2). That is far
@@ -356,4 +368,79 @@ function applyRepaired(book: WritableBook, record: RepairedRecord): void {
 
 function openOrders(book: Book): readonly Order[] {
   return [...book.open.values()].flatMap((orders) => [...orders.values()])
+}
+
+/** Writes a change as the new ladder, where levels that stood before are given by their place there: that is shorter. */
+export function buildLadderChange(
+  symbol: string,
+  before: readonly QuoteLevel[],
+  levels: readonly QuoteLevel[],
+): LadderChange {
+  const places = new Map(before.map((level, place) => [nameOf(level), place]))
+  const rungs = levels.map((level) => places.get(nameOf(level)) ?? level)
+  return rungs.some((rung) => typeof rung === 'number') ? { symbol, rungs } : { symbol, levels }
+}
+
+/** The ladder after a change. A place that the ladder before did not have is ignored: a fold must never throw. */
+export function applyLadderChange(
+  before: readonly QuoteLevel[],
+  change: LadderChange,
+): readonly QuoteLevel[] {
+  if ('levels' in change) return change.levels
+  return change.rungs.flatMap((rung) => (typeof rung === 'number' ? (before[rung] ?? []) : rung))
+}
+
+/** The levels that a change states itself, not by their place before. */
+export function levelsNamedBy(change: LadderChange): readonly QuoteLevel[] {
+  if ('levels' in change) return change.levels
+  return change.rungs.filter((rung) => typeof rung !== 'number')
+}
+
+export function countLevels(change: LadderChange): number {
+  return 'levels' in change ? change.levels.length : change.rungs.length
+}
+
+function nameOf({ side, ticks, lots }: QuoteLevel): string {
+  return `${side} ${ticks} ${lots}`
+}
+
+/** After the release of a loss limit, losses are counted from now on. */
+function forgetLosses(
+  book: WritableBook,
+  { scope, code }: Restriction,
+  keepsPeak: ReleasedRecord['peak'],
+): void {
+  if (code === 'losingStreak') return forgetStreak(book, scope)
+  const watermark = book.watermarks.get(scope)
+  if (code === 'dailyLoss' && watermark) book.watermarks.set(scope, { ...watermark, dayNet: null })
+  if (OF_DRAWDOWN.has(code)) forgetPeak(book, scope, keepsPeak === 'kept')
+}
+
+const OF_DRAWDOWN: ReadonlySet<ModeReason> = new Set(['drawdown', 'drawdownFlatten'])
+
+/** All steps of the scope's drawdown count from a new peak; the last one does not, where it keeps its own. */
+function forgetPeak(book: WritableBook, scope: string, isLastKept: boolean): void {
+  const known = book.watermarks.get(scope)
+  if (!known) return
+  const { lastPeak: _lastPeak, ...watermark } = known
+  const kept = isLastKept ? lastPeakOf(known) : undefined
+  book.watermarks.set(scope, {
+    ...watermark,
+    peak: null,
+    ...(kept !== undefined && { lastPeak: kept }),
+  })
+}
+
+/** From where the last step of a drawdown counts; undefined: it is to be taken anew. */
+export function lastPeakOf({ peak, lastPeak }: Watermark): number | undefined {
+  if (peak === null || lastPeak === undefined) return peak ?? lastPeak
+  return Math.max(peak, lastPeak)
+}
+
+function forgetStreak(book: WritableBook, scope: string): void {
+  for (const pair of Array.from(book.ownTrades.keys())) {
+    const [strategyId, symbol] = splitPair(pair)
+    if (strategyScope(strategyId) === scope)
+      applyMove(book, symbol, { kind: 'streakForgotten', strategyId })
+  }
 }

@@ -6,11 +6,19 @@ import type { PositionMode } from '../../domain/instrument.ts'
 import type { BookRow, JournalContents, RowChange } from '../../journal/journal.ts'
 import { applyRecord } from './apply-record.ts'
 import { candlesFromJson, type CandlesJson, candlesToJson } from './candle-book.ts'
-import { addEnded } from './ended-orders.ts'
-import { type Book, createBook, indexOrder, indexPlace, type WritableBook } from './book.ts'
+import {
+  addEnded,
+  type Book,
+  createBook,
+  indexOrder,
+  indexPlace,
+  TrackedMap,
+  TrackedSegmentedMap,
+  TrackedSet,
+  type WritableBook,
+} from './book.ts'
 import type { Money } from '../../domain/fill-money.ts'
 import type { Order } from '../../domain/order.ts'
-import { TrackedMap, TrackedSet, TrackedSegmentedMap } from './tracked-map.ts'
 
 /** The money of a {@link Book} as text. */
 type MoneyJson = Omit<Money, 'profit' | 'fees'> & { readonly profit: string; readonly fees: string }

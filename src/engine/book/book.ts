@@ -20,10 +20,8 @@ import {
   TRADING_MODES,
 } from '../../domain/trading-mode.ts'
 import type { Decimal } from '../../lib/decimal.ts'
-import { own, type Own } from '../../lib/own.ts'
+import { type Own, own } from '../../lib/own.ts'
 import { SegmentedMap } from '../../lib/segmented-map.ts'
-import { addEnded, type EndedOrder } from './ended-orders.ts'
-import { TrackedMap, TrackedSet, TrackedSegmentedMap } from './tracked-map.ts'
 
 /**
  * The last order of an intent's key, as long as the book holds that order. Afterwards only the journal knows that the key
@@ -304,4 +302,191 @@ export function indexOrder(book: WritableBook, order: Order): void {
   } else {
     open.set(clientOid, order)
   }
+}
+
+/** Which keys of a collection changed since they were last taken. */
+export interface ChangedKeys<Key> {
+  /** Taken away since, whether or not they were put in again. */
+  readonly removed: Iterable<Key>
+  /** Put in or changed, and still there: those that were put in stand in the order in which they were. */
+  readonly put: Iterable<Key>
+}
+
+/** Remembers what changed until it is taken. */
+class Changes<Key> {
+  #removed = new Set<Key>()
+  #put = new Set<Key>()
+
+  get size(): number {
+    return this.#removed.size + this.#put.size
+  }
+
+  notePut(key: Key): void {
+    this.#put.add(key)
+  }
+
+  noteRemoved(key: Key): void {
+    this.#put.delete(key)
+    this.#removed.add(key)
+  }
+
+  take(): ChangedKeys<Key> {
+    const taken = { removed: this.#removed, put: this.#put }
+    this.#removed = new Set()
+    this.#put = new Set()
+    return taken
+  }
+}
+
+/** A map that remembers which of its entries changed, for the next checkpoint. */
+export class TrackedMap<Key, Value> extends Map<Key, Value> {
+  readonly #changes = new Changes<Key>()
+
+  constructor() {
+    super()
+  }
+
+  get changedSize(): number {
+    return this.#changes.size
+  }
+
+  override set(key: Key, value: Value): this {
+    this.#changes.notePut(key)
+    return super.set(key, value)
+  }
+
+  override delete(key: Key): boolean {
+    const isGone = super.delete(key)
+    if (isGone) this.#changes.noteRemoved(key)
+    return isGone
+  }
+
+  override clear(): void {
+    for (const key of Array.from(this.keys())) this.delete(key)
+  }
+
+  /** Puts an entry in as the journal has it: that is no change. */
+  restore(key: Key, value: Value): void {
+    super.set(key, value)
+  }
+
+  takeChanges(): ChangedKeys<Key> {
+    return this.#changes.take()
+  }
+}
+
+/** The same for hundreds of thousands of entries. */
+export class TrackedSegmentedMap<Key, Value> extends SegmentedMap<Key, Value> {
+  readonly #changes = new Changes<Key>()
+
+  get changedSize(): number {
+    return this.#changes.size
+  }
+
+  override set(key: Key, value: Value): this {
+    super.set(key, value)
+    this.#changes.notePut(key)
+    return this
+  }
+
+  override delete(key: Key): boolean {
+    const isGone = super.delete(key)
+    if (isGone) this.#changes.noteRemoved(key)
+    return isGone
+  }
+
+  override clear(): void {
+    for (const key of Array.from(this.keys())) this.delete(key)
+  }
+
+  restore(key: Key, value: Value): void {
+    super.set(key, value)
+  }
+
+  takeChanges(): ChangedKeys<Key> {
+    return this.#changes.take()
+  }
+}
+
+/** A set that does. */
+export class TrackedSet<Key> extends Set<Key> {
+  readonly #changes = new Changes<Key>()
+
+  constructor() {
+    super()
+  }
+
+  get changedSize(): number {
+    return this.#changes.size
+  }
+
+  override add(key: Key): this {
+    if (!this.has(key)) this.#changes.notePut(key)
+    return super.add(key)
+  }
+
+  override delete(key: Key): boolean {
+    const isGone = super.delete(key)
+    if (isGone) this.#changes.noteRemoved(key)
+    return isGone
+  }
+
+  override clear(): void {
+    for (const key of Array.from(this)) this.delete(key)
+  }
+
+  restore(key: Key): void {
+    super.add(key)
+  }
+
+  takeChanges(): ChangedKeys<Key> {
+    return this.#changes.take()
+  }
+}
+
+/** An order that has ended. It may be open again later: the order itself says when it ended last. */
+export interface EndedOrder {
+  readonly clientOid: ClientOid
+  /** Unix ms, our clock. */
+  readonly endedAt: number
+}
+
+/** Inserts an order by its time: at the end, unless the clock was set back. */
+export function addEnded(ended: EndedOrder[], order: EndedOrder): void {
+  let place = ended.length
+  while (place > 0 && (ended[place - 1] as EndedOrder).endedAt > order.endedAt) place--
+  ended.splice(place, 0, order)
+}
+
+/** Whether more than so many ended before. */
+export function haveEndedBefore(ended: readonly EndedOrder[], at: number, more = 0): boolean {
+  const order = ended[more]
+  return order !== undefined && order.endedAt < at
+}
+
+/**
+ * Removes and returns those that ended before, the oldest first and so many at most. The cost depends on how many those
+ * are, not on how many stay. Orders that ended at one moment go by their names: a book that was rebuilt may hold them in
+ * another order, and must forget the same ones (DET2).
+ */
+export function takeEndedBefore(
+  ended: EndedOrder[],
+  at: number,
+  max = Number.POSITIVE_INFINITY,
+): readonly EndedOrder[] {
+  let count = 0
+  const isDue = (place: number) => place < ended.length && (ended[place] as EndedOrder).endedAt < at
+  while (count < max && isDue(count)) count++
+  if (count < max) return ended.splice(0, count)
+  const last = ended[count - 1]?.endedAt
+  let tied = count
+  while (tied < ended.length && ended[tied]?.endedAt === last) tied++
+  const due = ended.splice(0, tied).toSorted(byTimeAndName)
+  ended.unshift(...due.slice(count))
+  return due.slice(0, count)
+}
+
+function byTimeAndName(one: EndedOrder, other: EndedOrder): number {
+  if (one.endedAt !== other.endedAt) return one.endedAt - other.endedAt
+  return one.clientOid < other.clientOid ? -1 : 1
 }

@@ -7,7 +7,7 @@ import type { BookedFill } from '../../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { createGrid, parseOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
-import { moveAccountEntry } from './account-entry.ts'
+import { moveAccountEntry } from './apply-fill.ts'
 import { applyMove } from './allocation.ts'
 import {
   accountHoldingOf,

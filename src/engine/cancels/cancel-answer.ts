@@ -1,4 +1,4 @@
-import { type Answer, isRefusedForGood } from '../../domain/answer.ts'
+import { type Answer, isClockRefused, isRefusedForGood } from '../../domain/answer.ts'
 import { type ClientOid, type OrderId, toClientOid, toOrderId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
@@ -18,7 +18,7 @@ export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchR
   if (!cancel) return
   noteCancelClock(core, answer)
   if (answer.kind === 'unknown') noteLate(core, cancel)
-  if (answer.kind === 'unknown') noteUnlisted(core, cancel.symbols)
+  if (isPerhapsDone(answer)) noteUnlisted(core, cancel)
   const failed = readFailed(core, cancel, answer)
   if (answer.kind === 'accepted' || failed.size === 0)
     noteListed(
@@ -35,6 +35,12 @@ export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchR
     if (failed.has(symbol)) repeatCancel(core, instrument, { refusal, isAtOnce: hasNewTime(core) })
     else noteCancelled(instrument, core.now)
   }
+}
+
+/** A 429 says that the call was one too many; it may have been carried out all the same. */
+function isPerhapsDone(answer: Answer<BatchResult>): boolean {
+  if (answer.kind === 'accepted') return false
+  return answer.kind === 'unknown' || (answer.class === 'retry' && !isClockRefused(answer))
 }
 
 /** Whether the time of the call was refused, for the first time in a row, and the refusal says which is right. */

@@ -5,13 +5,13 @@ import { ACCOUNT, type Scope } from '../../domain/trading-mode.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
 import { unclaimedHolding } from '../book/allocation.ts'
 import { type Book, holdingOf, killOf, restrictionOf } from '../book/book.ts'
-import { assign, pricesOf } from '../resolution/assign.ts'
+import { assign, pricesOf } from '../resolution/evidence.ts'
 import { hasUnownedFills } from '../resolution/unowned-fills.ts'
 import type { EngineCommand } from '../event.ts'
 import type { EngineSettings } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
 import { holdAllWishes } from '../state/decision-state.ts'
-import { forgetReduction } from '../state/reductions.ts'
+import { forgetReduction } from '../state/trading-mode.ts'
 
 export type AdoptCommand = Extract<EngineCommand, { kind: 'adopt' }>
 
@@ -101,13 +101,11 @@ export function adoptUnclaimed(core: Core, command: AdoptCommand): void {
 /**
  * A flatten of the account or of an instrument closes what no strategy holds as well: strategies that hold the other side
  * take it over first, since that closes both without an order, and the first one that trades the instrument takes the rest.
- * Runs after every event, before anything is planned.
+ * This comes before anything is planned.
  */
 export function adoptForFlatten(core: Core): void {
   const { book, run, instruments, reductions } = core
   if (run.phase !== 'running' || killOf(book) !== undefined) return
-  if (run.flatBeforeStop === undefined && book.restrictions.size === 0 && reductions.size === 0)
-    return
   for (const { symbol, phase, position } of instruments.values()) {
     const order = flattenOf(core, symbol)
     if (order === undefined || phase !== 'idle' || !position.isConfirmed) continue

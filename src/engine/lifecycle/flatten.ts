@@ -32,10 +32,9 @@ const PATIENCE_MS_MAX = 600_000
 
 /**
  * Logs when nothing in the scope is held or rests any more, when only what no strategy here closes is left, and when that
- * takes long. Runs after every event.
+ * takes long.
  */
 export function advanceFlatten(core: Core): void {
-  if (core.book.restrictions.size === 0) return
   for (const { scope, code, at } of core.book.restrictions.values()) {
     if (code !== 'flatten') continue
     const { ended, patientUntil } = core.run.flattens.get(scope) ?? {}

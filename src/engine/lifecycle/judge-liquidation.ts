@@ -20,8 +20,7 @@ import {
 } from '../state/liquidations.ts'
 import { askForPositionAgain } from '../state/losses.ts'
 import { ownPriceOf } from '../state/own-figure.ts'
-import { endReductions, reduceTo } from '../state/reductions.ts'
-import { halt } from '../state/trading-mode.ts'
+import { endReductions, halt, reduceTo } from '../state/trading-mode.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 import { startFlatten } from './flatten.ts'
 

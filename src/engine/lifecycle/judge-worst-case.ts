@@ -8,8 +8,7 @@ import { restrictionOf } from '../book/book.ts'
 import { announce, type Core, specOf } from '../state/core.ts'
 import { askForPositionAgain } from '../state/losses.ts'
 import { showAmount } from '../state/own-figure.ts'
-import { endReductions, reduceTo } from '../state/reductions.ts'
-import { endHalt, halt } from '../state/trading-mode.ts'
+import { endHalt, endReductions, halt, reduceTo } from '../state/trading-mode.ts'
 import {
   type BelievedWorstCase,
   believedWorstCase,

@@ -5,7 +5,7 @@ import { killOf } from '../book/book.ts'
 import { cancelProduct } from '../cancels/cancel-all.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import { UNREADABLE_PATIENCE_MS, unreadableSymbols } from '../resolution/unreadable.ts'
-import { clockUnsynchronised, exchangeNow } from '../state/clock-state.ts'
+import { clockUnsynchronised, exchangeNow } from '../state/market-state.ts'
 import { announce, type Core, emit, record } from '../state/core.ts'
 import { holdAllWishes } from '../state/decision-state.ts'
 import { askForCancel, isAnythingOpen } from '../state/open-calls.ts'
@@ -131,7 +131,7 @@ export function postponeKillDeadlines({ run: { kill } }: Core, sleptMs: number):
   if (state.stopAskedAt !== undefined) state.stopAskedAt += sleptMs
 }
 
-/** Moves a kill on as far as it can go; runs after every event. */
+/** Moves a kill on as far as it can go. */
 export function advanceKill(core: Core): void {
   const { kill } = core.run
   if (!kill || !isKilling(core)) return
@@ -153,22 +153,31 @@ function nextPhase(core: Core, kill: KillState): KillPhase {
     case 'draining':
       return isAnythingOpen(core) ? 'draining' : 'clearing'
     case 'clearing':
-      return isBusy(core) || hasOpenOrders(core) ? 'clearing' : 'waiting'
+      return isUnsettled(core) || hasOpenOrders(core) ? 'clearing' : 'waiting'
     case 'waiting':
       return isPastAcceptance(core) ? 'confirming' : 'waiting'
     case 'confirming':
-      if (isBusy(core)) return 'confirming'
+      if (isUnsettled(core)) return 'confirming'
       return core.calls.cancelsThatFound > kill.foundBefore || hasOpenOrders(core)
         ? 'clearing'
         : 'proving'
     case 'proving':
-      return isBusy(core) || hasOpenOrders(core) ? 'clearing' : prove(core, kill)
+      return isUnsettled(core) || hasOpenOrders(core) ? 'clearing' : prove(core, kill)
     case 'clean':
       // An order that shows up later is cancelled, and everything is proved again.
       return hasOpenOrders(core) ? 'clearing' : 'clean'
     default:
       return unreachable(kill.phase)
   }
+}
+
+/**
+ * Whether a call is on the wire, or an instrument is not idle. A stop goes on without one whose readings cannot be read: it
+ * says what is unproved. A kill may not, because that instrument would get no second cancel-all, and the readings that end
+ * its resolution would count as the proof.
+ */
+function isUnsettled(core: Core): boolean {
+  return isBusy(core) || [...core.instruments.values()].some(({ phase }) => phase !== 'idle')
 }
 
 function enter(core: Core, kill: KillState, phase: KillPhase): void {
@@ -218,7 +227,7 @@ function prove(core: Core, kill: KillState): KillPhase {
 
 /** Whether everything was cancelled, and the proof waits for answers that cannot be read. */
 function isInVain(core: Core, { phase, roundAt }: KillState): boolean {
-  if (phase !== 'clearing' && phase !== 'proving') return false
+  if (phase !== 'clearing' && phase !== 'confirming' && phase !== 'proving') return false
   if (core.now < roundAt + UNREADABLE_PATIENCE_MS || isBusy(core)) return false
   return unreadableSymbols(core).length > 0
 }

@@ -1,5 +1,4 @@
-import type { Book } from '../book/book.ts'
-import { haveEndedBefore } from '../book/ended-orders.ts'
+import { type Book, haveEndedBefore } from '../book/book.ts'
 import { type Core, record } from '../state/core.ts'
 import { knownThrough, tradesNeededSince } from '../state/readings.ts'
 import { notePruned } from '../state/run-state.ts'

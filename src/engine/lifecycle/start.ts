@@ -6,11 +6,11 @@ import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { accountHoldingOf, isHaltedItself, killOf } from '../book/book.ts'
 import { isOwned } from '../resolution/unowned-fills.ts'
 import { hasUnreadableRows, isHaltedForUnreadable } from '../resolution/unreadable.ts'
-import { haltQuarantined } from '../resolution/quarantine.ts'
+import { haltQuarantined } from '../resolution/resolved-orders.ts'
 import { cancelsAtStart, startResolution } from '../resolution/resolution.ts'
 import { dropUnneededCandles, listMissingCandles } from '../state/candles.ts'
 import { noteChanged } from '../state/changes.ts'
-import { exchangeNow } from '../state/clock-state.ts'
+import { exchangeNow } from '../state/market-state.ts'
 import { announce, type Core, record, type InstrumentState } from '../state/core.ts'
 import {
   isProved,
@@ -179,7 +179,7 @@ function isAccountedFor(core: Core, { symbol, position, start }: InstrumentState
   return core.run.kill !== undefined && hasUnreadableRows(core, symbol)
 }
 
-/** Moves a start on as far as readings allow; runs after every event. */
+/** Moves a start on as far as readings allow. */
 export function advanceStart(core: Core): void {
   const { start, phase } = core.run
   if (start.isOver || start.askedAt === 0 || phase === 'stopping' || phase === 'stopped') return

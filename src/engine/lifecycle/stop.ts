@@ -19,8 +19,7 @@ import {
   noteFlatBeforeStop,
   type StopState,
 } from '../state/run-state.ts'
-import { recordAllStates } from '../strategies/strategy-memory.ts'
-import { expirePlaces } from '../strategies/take-decision.ts'
+import { expirePlaces, recordAllStates } from '../strategies/take-decision.ts'
 import { describeOwned, holdsAnything } from './flatten.ts'
 
 /**
@@ -61,7 +60,6 @@ export function askForStop(core: Core, policy: StopPolicy): void {
 
 /**
  * Begins the stop that waited for a flatten: when everything is closed, or when only the time for the proof is left.
- * Runs after every event.
  */
 export function stopWhenFlat(core: Core): void {
   const { phase, flatBeforeStop } = core.run
@@ -115,7 +113,7 @@ function countCancels({ instruments }: Core): ReadonlyMap<string, number> {
   )
 }
 
-/** Moves a stop on as far as it can go; runs after every event. */
+/** Moves a stop on as far as it can go. */
 export function advanceStop(core: Core): void {
   const { stop } = core.run
   if (!stop || core.run.phase !== 'stopping') return

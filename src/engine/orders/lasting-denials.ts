@@ -1,8 +1,7 @@
 import type { Denial, DenialCode } from '../../domain/denial.ts'
-import { clockUnsynchronised } from '../state/clock-state.ts'
+import { clockUnsynchronised, marketOf } from '../state/market-state.ts'
 import { noteDenied } from '../state/changes.ts'
 import type { Core } from '../state/core.ts'
-import { marketOf } from '../state/market-state.ts'
 import { accountAgeMs } from '../state/readings.ts'
 
 /**

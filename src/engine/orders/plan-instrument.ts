@@ -1,6 +1,6 @@
 import type { Candidate } from '../../execution/candidate.ts'
 import { planQuote } from '../../execution/quote-plan.ts'
-import { isInsideWindow } from '../../execution/resend-window.ts'
+import { isInsideWindow } from '../../execution/order-machine.ts'
 import { planTarget, staleTargetOrders, type TargetPlanInput } from '../../execution/target-plan.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
@@ -17,17 +17,21 @@ import {
   pairOf,
   placesOf,
 } from '../book/book.ts'
-import { exchangeNow } from '../state/clock-state.ts'
+import { exchangeNow, freshUntil, marketOf } from '../state/market-state.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { isQuoteHeld, isUndecided } from '../state/decision-state.ts'
 import { isPriceGridWrong, waitsAfterRefusal, wasPriceRefused } from '../state/refusals.ts'
 import { waitsInSilence } from '../state/silence.ts'
-import { freshUntil, marketOf } from '../state/market-state.ts'
 import { canEnd, isRestricted, restrictedOrders } from '../resolution/restricted-orders.ts'
 import { hasUnownedFills } from '../resolution/unowned-fills.ts'
-import { noteSatisfied, ordersOf, totalsOf } from '../state/totals.ts'
-import { reductionOf } from '../state/reductions.ts'
-import { isFlattening, isFlatteningAll, isKilling, isTrading } from '../state/trading-mode.ts'
+import { noteSatisfied, ordersOf, totalsOf } from '../state/changes.ts'
+import {
+  isFlattening,
+  isFlatteningAll,
+  isKilling,
+  isTrading,
+  reductionOf,
+} from '../state/trading-mode.ts'
 
 /** What should happen on an instrument. */
 export interface InstrumentPlan {
@@ -127,7 +131,7 @@ function planStrategy(
   planTargets(core, symbol, strategy, plan)
   planPlaces(core, symbol, strategy, plan)
   // A stop that leaves orders keeps these too.
-  if (!isTrading(core)) return
+  if (!isTrading(core) || core.book.restrictions.size === 0) return
   for (const order of restrictedOrders(core, { strategyId: strategy.id, symbol })) {
     plan.isRestricted = true
     dismiss(order, plan)
@@ -157,10 +161,7 @@ function planQuotes(
     holding: holdingOf(core.book, id, symbol),
     ordinal: core.book.ordinals.get(pairOf(id, symbol)) ?? 0,
     deadlineAt: freshUntil(core, symbol),
-    isRestricted: isRestricted(core, {
-      strategyId: id,
-      symbol,
-    }),
+    isRestricted: core.book.restrictions.size > 0 && isRestricted(core, { strategyId: id, symbol }),
     bid,
     ask,
   })
@@ -230,9 +231,14 @@ function heldInPart(core: Core, symbol: string, id: StrategyId): Holding {
 
 /** Orders to place, but for those like the ones that the exchange has just refused or not answered: they wait. */
 function addCandidates(core: Core, candidates: readonly Candidate[], plan: PlanInProgress): void {
+  const mayBeRefused = core.refusals.size > 0
+  const isAnySilent = core.silence.calls.size > 0
   for (const candidate of candidates) {
     const { intent } = candidate
-    if (waitsAfterRefusal(core, intent) || waitsInSilence(core, intent)) plan.waiting += 1
+    const waits =
+      (mayBeRefused && waitsAfterRefusal(core, intent)) ||
+      (isAnySilent && waitsInSilence(core, intent))
+    if (waits) plan.waiting += 1
     else plan.candidates.push(candidate)
   }
 }

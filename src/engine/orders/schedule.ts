@@ -1,15 +1,14 @@
 import { canRest, type Order } from '../../domain/order.ts'
 import { type ApprovedItem, packBatch } from '../../execution/pack-batch.ts'
-import { isCancelDue } from '../cancels/cancel-queue.ts'
-import { watchDisplaced } from '../resolution/displaced-orders.ts'
+import { isHalted } from '../book/book.ts'
+import { isCancelDue } from '../cancels/cancel-all.ts'
+import { watchDisplaced } from '../resolution/resolved-orders.ts'
 import { namelessOrders } from '../resolution/evidence.ts'
-import { hasReleasedQuarantine } from '../resolution/quarantine.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import { announce, type Core, emit, record, type InstrumentState } from '../state/core.ts'
 import { noteDenials } from '../state/denials.ts'
 import {
   enterPlacing,
-  hasOrder,
   isStarting,
   noteCancelDue,
   noteCrossed,
@@ -17,7 +16,7 @@ import {
   wantBatch,
   wantNoBatch,
 } from '../state/instrument-state.ts'
-import { noteSettled } from '../state/changes.ts'
+import { noteSettled, totalsOf } from '../state/changes.ts'
 import { crossedOrders, isBeyondOrder } from '../state/market-state.ts'
 import { askForCancel, askForGrant, openBatch } from '../state/open-calls.ts'
 import { oneForEachRefusal } from '../state/refusals.ts'
@@ -33,14 +32,14 @@ import { nameOrder, recordBatch } from './record-batch.ts'
  */
 export function scheduleInstrument(core: Core, instrument: InstrumentState): void {
   if (instrument.phase !== 'idle') wantNoBatch(instrument)
-  watchDisplaced(core, instrument)
+  if (instrument.displaced.length > 0) watchDisplaced(core, instrument)
   if (instrument.phase === 'placing' && instrument.displaced.length === 0) {
     noteSettled(core.changes, instrument.symbol)
   }
   if (instrument.phase !== 'idle' || core.run.phase === 'stopped') return
-  if (hasOrder(core, instrument.symbol, 'unknown'))
-    return startResolution(core, instrument, 'unknown')
-  if (hasReleasedQuarantine(core, instrument.symbol))
+  const { states } = totalsOf(core, instrument.symbol)
+  if (states.has('unknown')) return startResolution(core, instrument, 'unknown')
+  if (states.has('quarantined') && !isHalted(core.book, instrument.symbol))
     return startResolution(core, instrument, 'released')
   if (isStarting(core, instrument)) return
   // A cancel-all for all instruments left while a batch was out: which orders of the batch it cancelled is not known.
@@ -60,7 +59,7 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
     return startResolution(core, instrument, isRunning ? 'unwanted' : 'command')
   }
   const approved = approveOrders(core, instrument.symbol, plan.candidates)
-  noteDenials(core, instrument.symbol, approved.denials)
+  if (approved.denials.length > 0) noteDenials(core, instrument.symbol, approved.denials)
   askForCancelWhenDue(core, instrument)
   askForBatch(core, instrument, approved)
   if (!isRunning || !onlyCandidatesRemain(core, instrument, plan)) return
@@ -162,7 +161,7 @@ function packInstrument(
   items: readonly ApprovedItem[],
 ): readonly ApprovedItem[] {
   const leaving = wantsCancel ? items.filter(({ intent }) => !canRest(intent)) : items
-  return packBatch(oneForEachRefusal(core, leaving), {
+  return packBatch(core.refusals.size > 0 ? oneForEachRefusal(core, leaving) : leaving, {
     max: core.settings.execution.batchOrdersMax,
     mode: core.settings.positionMode,
     nameless: namelessBeside(core, symbol, items),
@@ -234,7 +233,8 @@ function mustCancel(core: Core, { unwanted, isRestricted }: InstrumentPlan): boo
  */
 function askForCancelWhenDue(core: Core, instrument: InstrumentState): void {
   // A stop that leaves orders keeps all of them, wanted or not.
-  const isDue = isTrading(core) && isCancelDue(core, instrument)
+  const isDue =
+    instrument.unwantedSince.size > 0 && isTrading(core) && isCancelDue(core, instrument)
   noteCancelDue(instrument, isDue)
   if (isDue) askForCancel(core)
 }

@@ -1,9 +1,11 @@
-import { couldBe, fitsClass } from '../../execution/attribution.ts'
+import { couldBe, fitsClass } from '../../execution/pack-batch.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
-import type { SettledOrder } from '../../domain/record.ts'
-import { openOrdersOf } from '../book/book.ts'
-import type { Core } from '../state/core.ts'
+import type { AssignedRecord, SettledOrder } from '../../domain/record.ts'
+import { type Book, openOrdersOf } from '../book/book.ts'
+import { announce, type Core, record } from '../state/core.ts'
+import { FLAT } from '../../domain/position.ts'
+import { formatOnGrid } from '../../lib/grid.ts'
 
 /**
  * Finds the orderIds of orders for which no answer named one: the orphans of the symbol are matched with the orders that
@@ -109,4 +111,44 @@ export function settleByEvidence(
     }
     return { clientOid, state: 'done', reason: why }
   })
+}
+
+/** Gives a strategy what no strategy holds of an instrument, at the price that the account has paid. */
+export function assign(
+  core: Core,
+  assigned: Omit<AssignedRecord, 'kind' | 'at' | 'longTicks' | 'shortTicks'>,
+  beyondLimit?: string,
+): void {
+  const { symbol, strategyId, holding, reason, by } = assigned
+  const prices = pricesOf(core.book, symbol)
+  record(
+    core,
+    { kind: 'assigned', at: core.now, symbol, strategyId, holding, ...prices, reason, by },
+    true,
+  )
+  const lot = core.settings.instruments.get(symbol)?.lot
+  const sizeOf = (lots: number): string => (lot ? formatOnGrid(lot, lots) : `${lots} lots`)
+  announce(core, 'warn', 'position.assigned', {
+    symbol,
+    strategyId,
+    ...(holding.longLots > 0 && { long: sizeOf(holding.longLots) }),
+    ...(holding.shortLots > 0 && { short: sizeOf(holding.shortLots) }),
+    ...(beyondLimit !== undefined && { beyondLimit }),
+    reason,
+    by,
+  })
+}
+
+/** The account's average price of each side; undefined where its fills and the exchange do not say it. */
+export function pricesOf(
+  book: Book,
+  symbol: string,
+): Pick<AssignedRecord, 'longTicks' | 'shortTicks'> {
+  const entry = book.entries.get(symbol)
+  const { longLots, shortLots } = book.account.get(symbol) ?? FLAT
+  if (entry === undefined) return {}
+  return {
+    ...(longLots > 0 && entry.longLots >= longLots && { longTicks: entry.longTicks }),
+    ...(shortLots > 0 && entry.shortLots >= shortLots && { shortTicks: entry.shortTicks }),
+  }
 }

@@ -2,11 +2,11 @@ import type { ItemOutcome } from '../../domain/record.ts'
 import type { ClientOid } from '../../domain/ids.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
-import { deriveClientOid } from '../../execution/client-oid.ts'
+import { deriveClientOid } from '../../execution/batch-request.ts'
 import { own } from '../../lib/own.ts'
 import { pairOf, splitPair } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
-import { announce, type Core, emit, instrumentOf } from '../state/core.ts'
+import { announce, type Core, emit, instrumentOf, type OpenCancel } from '../state/core.ts'
 import { halt } from '../state/trading-mode.ts'
 import { noteListing } from '../state/unlisted-orders.ts'
 import { startResolution } from './resolution.ts'
@@ -23,7 +23,8 @@ import { startResolution } from './resolution.ts'
  *     duplicate ──► suspected ──a cancel-all lists it, or it is filled──► ours
  *                     ├──it has ended, had to rest, and neither─────► proof
  *                     ├──it may have ended by itself────────────────► open; the next one that is not found either: proof
- *                     └──a cancel-all was not answered──────────────► ours, until the next duplicate
+ *                     └──a cancel-all that may have taken it away
+ *                        has listed nothing: lost, or a 429────────► ours, until the next duplicate
  *
  * Nothing is placed meanwhile. What is found of a request says of all its orders that they are ours, and an order that is
  * accepted as new says so of its strategy on the instrument.
@@ -55,15 +56,19 @@ export function judgeNames(core: Core, symbol: string, items: readonly ItemOutco
     const wish = wishOf(order)
     if (!names.suspectedWishes.has(wish)) names.suspectedWishes.set(wish, order.firstSentAt)
   }
-  if (suspected.length === 0) return
+  // A cancel-all that left before this answer may have listed them, or taken them away without a word.
+  for (const { item, order } of suspected) {
+    if (order.orderId !== undefined && item.orderId === undefined) noteFound(core, order)
+    else if (isUnlisted(core, order)) forgetSuspected(core, order.terms.clientOid)
+  }
+  if (names.suspected.size === 0) return
   noteAllChanged(core)
   const instrument = instrumentOf(core, symbol)
   if (instrument.phase !== 'resolving') startResolution(core, instrument, 'unwanted')
 }
 
-/** Looks what became of the suspected orders. Runs after every event. */
+/** Looks what became of the suspected orders. */
 export function judgeSuspected(core: Core): void {
-  if (core.names.suspected.size === 0) return
   for (const clientOid of core.names.suspected) {
     const order = core.book.orders.get(clientOid)
     if (order && order.filledLots > 0) noteFound(core, order)
@@ -111,12 +116,18 @@ function noteFound(core: Core, order: Order): void {
   }
 }
 
-/** A cancel-all was not answered: what it has cancelled will not be listed any more. */
-export function noteUnlisted(core: Core, symbols: readonly string[]): void {
+/** A cancel-all may have been carried out and has listed nothing: what it has cancelled will not be listed any more. */
+export function noteUnlisted(core: Core, { symbols, requestAt }: OpenCancel): void {
+  for (const symbol of symbols) own(core.names).unlistedAt.set(symbol, requestAt)
   for (const clientOid of core.names.suspected) {
     const symbol = core.book.orders.get(clientOid)?.terms.symbol
     if (symbol === undefined || symbols.includes(symbol)) forgetSuspected(core, clientOid)
   }
+}
+
+/** Whether such a cancel-all has left since the order did. */
+function isUnlisted({ names }: Core, { terms, firstSentAt }: Order): boolean {
+  return (names.unlistedAt.get(terms.symbol) ?? 0) >= firstSentAt
 }
 
 function forgetSuspected(core: Core, clientOid: ClientOid): void {
@@ -174,9 +185,9 @@ export function noteListedNames(core: Core, names: readonly string[]): void {
   if (waiting) refuseListed(core, nameOf(core, waiting))
 }
 
-/** Begins the cancel-alls that list what rests. Runs after every event. */
+/** Begins the cancel-alls that list what rests. */
 export function listResting(core: Core): void {
-  if (core.unlisted.symbols.size === 0 || core.run.phase !== 'running') return
+  if (core.run.phase !== 'running') return
   for (const symbol of core.unlisted.symbols) {
     const instrument = core.instruments.get(symbol)
     if (instrument !== undefined && instrument.phase !== 'idle') continue

@@ -3,7 +3,7 @@ import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { own } from '../../lib/own.ts'
 import { killOf, openOrdersOf, restrictionOf } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
-import { clockUnsynchronised, exchangeNow } from '../state/clock-state.ts'
+import { clockUnsynchronised, exchangeNow } from '../state/market-state.ts'
 import {
   announce,
   type Core,
@@ -24,10 +24,13 @@ import {
 import { askForCancel, isUnderCancel } from '../state/open-calls.ts'
 import { askForFills, askForPositionSoon } from '../state/readings.ts'
 import { CANCELS, isSilent } from '../state/silence.ts'
-import { expectDisplaced } from './displaced-orders.ts'
+import {
+  disownLeftOrphans,
+  expectDisplaced,
+  haltOnContradiction,
+  withReplacement,
+} from './resolved-orders.ts'
 import { settleByEvidence } from './evidence.ts'
-import { disownLeftOrphans, haltOnContradiction } from './quarantine.ts'
-import { withReplacement } from './resend.ts'
 import { judgeUnownedFills } from './unowned-fills.ts'
 import { hasUnreadableRows } from './unreadable.ts'
 

@@ -6,7 +6,7 @@ import { addToExposure, buildExposure } from '../../risk/exposure.ts'
 import { backedHolding } from '../book/allocation.ts'
 import { restrictionsOn } from '../book/book.ts'
 import type { Core } from '../state/core.ts'
-import { ordersOf } from '../state/totals.ts'
+import { ordersOf } from '../state/changes.ts'
 
 type Whose = Pick<OrderTerms, 'strategyId' | 'symbol'>
 

@@ -1,24 +1,35 @@
-import { type Fill, type FillsReading, isOfOthers } from '../../domain/fill.ts'
-import { feeOf, profitOf, toFeesText } from '../../domain/fill-money.ts'
+import { type CoinFee, type Fill, type FillsReading, isOfOthers } from '../../domain/fill.ts'
+import { feeOf, profitOf, sumMoney, toFeesText, uncountedOf } from '../../domain/fill-money.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import type { FillsRecord } from '../../domain/record.ts'
 import { countUnsettled, UNSETTLED_MOVES_MAX } from '../book/allocation.ts'
-import { accountHoldingOf, holdingOf, knowsFill, openOrdersOf } from '../book/book.ts'
-import { exchangeNow } from '../state/clock-state.ts'
-import { announce, type Core, record } from '../state/core.ts'
-import { recordFills } from './complete-fills.ts'
+import { accountHoldingOf, type Book, holdingOf, knowsFill, openOrdersOf } from '../book/book.ts'
+import { exchangeNow, marketOf } from '../state/market-state.ts'
+import { announce, type Core, record, specOf } from '../state/core.ts'
 import { settleByEvidence } from './evidence.ts'
 import { announceEnd, distrustResting, noteFillsForResolution } from './resolution.ts'
 import { halt, isFlattening, RELEASE_HINT } from '../state/trading-mode.ts'
 import { holdQuote } from '../state/decision-state.ts'
 import { askForPositionSoon, noteFillsRead, takeSettledOrphans } from '../state/readings.ts'
-import { totalsOf } from '../state/totals.ts'
+import { totalsOf } from '../state/changes.ts'
 import { showFills } from '../strategies/take-snapshot.ts'
-import { announceSystemFills, isAnnounced } from './system-fills.ts'
+import {
+  announceSystemFills,
+  disown,
+  haltForForeign,
+  isAnnounced,
+  isForeign,
+  judgeUnownedFills,
+} from './unowned-fills.ts'
 import { comparePosition, noteRecentFills } from './reconcile.ts'
-import { disown, haltForForeign, isForeign, judgeUnownedFills } from './unowned-fills.ts'
 import { hasUnreadableRows, isReadingAgain, takeUnreadableFills } from './unreadable.ts'
+import { tradesAs } from '../../domain/order-action.ts'
+import { decimal } from '../../lib/decimal.ts'
+import { floatOnGrid, showOnGrid } from '../../lib/grid.ts'
+import { findFilledExit, moneyOf } from '../book/apply-fill.ts'
+import { figureSettingsOf } from '../state/disputes.ts'
+import { inMarginCoin } from '../state/own-figure.ts'
 
 /** Handles a reading of fills: each new fill enters the book once, and orders that are proved to be over are settled. */
 export function takeFills(core: Core, reading: FillsReading): void {
@@ -188,7 +199,7 @@ function acceptedBy({ run: { startedAt }, now }: Core, { acceptedAt }: Order): n
 
 /**
  * Fills that waited for their order have an owner now, or belong to no strategy: whoever is concerned is asked to decide,
- * as after any fill. Runs after every event.
+ * as after any fill.
  */
 export function settleWaitingFills(core: Core): void {
   judgeUnownedFills(core)
@@ -212,4 +223,191 @@ export function settleWaitingFills(core: Core): void {
     })
   }
   showFills(core, owners)
+}
+
+/** Fees are small, so that a price of within an hour is better than none. */
+const FEE_PRICE_AGE_MAX_MS = 3_600_000
+/**
+ * A fee above this share of what was traded is not believed, nor a profit that is further from our own count: exchanges
+ * take less than a hundredth, and two ways of averaging differ by less.
+ */
+const MONEY_SHARE_MAX = 0.05
+/** Profits that are worked out here have as many decimals as the exchange's. */
+const PROFIT_DECIMALS = 8
+
+/**
+ * Records fills, with what the exchange left out and we know: the price of a fee in another coin, the profit of a fill
+ * that came without one or with one that cannot be (MON1), a price that cannot be, and the exit of ours that a close by the
+ * system was. What stays unknown is said (MON2). The record holds the results, so that a restart counts the same.
+ * @returns The fills as they were recorded.
+ */
+function recordFills(
+  core: Core,
+  fills: readonly Fill[],
+  bound: Pick<FillsRecord, 'throughAt' | 'waiting'>,
+): readonly Fill[] {
+  const recorded: Fill[] = []
+  let together: Fill[] = []
+  const flush = (): void => {
+    if (together.length > 0)
+      record(core, { kind: 'fills', at: core.now, fills: together, ...bound })
+    recorded.push(...together)
+    together = []
+  }
+  for (const stated of fills) {
+    const fill = atPossiblePrice(core, stated)
+    // What it has realised follows from what was held, so the fills before it have to be in the book.
+    if (fill.profit === undefined || !isProfitCredible(core, fill)) flush()
+    const complete = withExit(core, withProfit(core, withFee(core, withPrices(core, fill))))
+    sayUnknown(core, complete)
+    together.push(complete)
+  }
+  flush()
+  return recorded
+}
+
+/**
+ * No fill is worse than the limit of its own order (MON1). Where the exchange says so, the worst possible price is taken,
+ * since our entry and so our own figure follow from it.
+ */
+function atPossiblePrice(core: Core, fill: Fill): Fill {
+  const clientOid = core.book.byOrderId.get(fill.orderId)
+  const terms = clientOid === undefined ? undefined : core.book.orders.get(clientOid)?.terms
+  const limit = terms?.ticks
+  if (terms === undefined || limit === undefined) return fill
+  // A fill that closes a long position in hedge mode is called a buy, and sells.
+  if (tradesAs(terms.action) === 'buy' ? fill.ticks <= limit : fill.ticks >= limit) return fill
+  const { tick } = specOf(core, fill.symbol)
+  const [price, possible] = [fill.ticks, limit].map((ticks) => showOnGrid(tick, ticks))
+  sayIncredible(core, fill, `price ${price}, the limit of its order ${possible}`)
+  return { ...fill, ticks: limit }
+}
+
+/** An ordinary close by the system may be an exit that we have set. */
+function withExit(core: Core, fill: Fill): Fill {
+  const found = core.book.byOrderId.has(fill.orderId) ? undefined : findFilledExit(core.book, fill)
+  if (!found) return fill
+  const { kind, clientOid, strategyId, ticks } = found
+  const price = showOnGrid(specOf(core, fill.symbol).tick, ticks)
+  return { ...fill, fillKind: kind, exit: { clientOid, strategyId, price } }
+}
+
+function withPrices(core: Core, fill: Fill): Fill {
+  if (fill.otherFees === undefined) return fill
+  const { marginCoin } = specOf(core, fill.symbol)
+  const otherFees = fill.otherFees.map(({ coin, amount }): CoinFee => {
+    const price = priceOf(core, coin, marginCoin)
+    const worth = Math.abs(Number(amount)) * Number(price ?? 0)
+    // One wrong ticker of the coin must not become a loss.
+    if (price === undefined || worth > MONEY_SHARE_MAX * notionalOf(core, fill))
+      return { coin, amount }
+    return { coin, amount, price }
+  })
+  return { ...fill, otherFees }
+}
+
+/** What one of a coin is worth in the margin coin: by its own ticker, held inside bid and ask, else by the configuration. */
+function priceOf(core: Core, coin: string, marginCoin: string): string | undefined {
+  const symbols = [`${coin}${marginCoin}`, ...(marginCoin === 'USDC' ? [`${coin}PERP`] : [])]
+  for (const { bid, ask, last, ageMs } of symbols.map((symbol) => marketOf(core, symbol))) {
+    if (bid > 0 && ask >= bid && last > 0 && ageMs <= FEE_PRICE_AGE_MAX_MS)
+      return decimal(String(Math.min(ask, Math.max(bid, last)))).toString()
+  }
+  return core.settings.feeCoins?.get(coin)
+}
+
+/** What a fill has realised by our own count; undefined where that is not known. */
+function ownProfitOf(core: Core, fill: Fill): number | undefined {
+  const side = closedSide(core.book, fill)
+  // The document: 0 or empty when it opened.
+  if (side === undefined) return 0
+  const { tick, lot } = specOf(core, fill.symbol)
+  const entry = core.book.entries.get(fill.symbol)
+  const held = accountHoldingOf(core.book, fill.symbol)[`${side}Lots`]
+  if (!entry || entry[`${side}Lots`] !== held) return undefined
+  const gained = (fill.ticks - entry[`${side}Ticks`]) * (side === 'long' ? 1 : -1)
+  const inQuote = gained * floatOnGrid(tick, 1) * floatOnGrid(lot, Math.min(fill.lots, held))
+  return inMarginCoin(core, fill.symbol, inQuote, floatOnGrid(tick, fill.ticks))
+}
+
+/**
+ * Whether what the exchange says that a fill has realised may be true, by our own count (MON1). What the system closed is
+ * booked as it says: a liquidation costs more than its price tells.
+ */
+function isProfitCredible(core: Core, fill: Fill): boolean {
+  if (fill.profit === undefined || (fill.fillKind ?? 'trade') !== 'trade') return true
+  const ours = ownProfitOf(core, fill)
+  if (ours === undefined) return true
+  const price = floatOnGrid(specOf(core, fill.symbol).tick, fill.ticks)
+  const least = inMarginCoin(core, fill.symbol, figureSettingsOf(core).toleranceMin, price)
+  const tolerance = Math.max(least, MONEY_SHARE_MAX * notionalOf(core, fill))
+  return Math.abs(Number(fill.profit) - ours) <= tolerance
+}
+
+/** With our own count, where the exchange states no profit or one that cannot be. */
+function withProfit(core: Core, fill: Fill): Fill {
+  if (fill.profit !== undefined && isProfitCredible(core, fill)) return fill
+  const ours = ownProfitOf(core, fill)
+  if (ours === undefined) return fill
+  if (fill.profit === undefined && ours === 0 && closedSide(core.book, fill) === undefined)
+    return { ...fill, profit: '0' }
+  const profit = decimal(ours.toFixed(PROFIT_DECIMALS)).toString()
+  if (fill.profit !== undefined)
+    sayIncredible(core, fill, `profit ${fill.profit}, by our own count ${profit}`)
+  return { ...fill, profit, isProfitOurs: true }
+}
+
+/** Without a fee that no exchange takes: it is not known then (MON1). */
+function withFee(core: Core, fill: Fill): Fill {
+  const { fee, ...rest } = fill
+  if (fee === undefined || Math.abs(Number(fee)) <= MONEY_SHARE_MAX * notionalOf(core, fill))
+    return fill
+  sayIncredible(core, fill, `fee ${fee}`)
+  return rest
+}
+
+function sayIncredible(core: Core, { symbol, tradeId, orderId }: Fill, stated: string): void {
+  announce(core, 'warn', 'fill.incredible', { symbol, tradeId, orderId, stated })
+}
+
+/** In the margin coin, as profits and fees are. */
+function notionalOf(core: Core, { symbol, ticks, lots }: Fill): number {
+  const { tick, lot } = specOf(core, symbol)
+  const price = floatOnGrid(tick, ticks)
+  return inMarginCoin(core, symbol, price * floatOnGrid(lot, lots), price)
+}
+
+/** The side of the account's position that a fill closes; undefined for one that only opens. */
+function closedSide(book: Book, { symbol, side, tradeSide }: Fill): 'long' | 'short' | undefined {
+  if (book.positionMode === 'hedge_mode') {
+    if (tradeSide === 'open') return undefined
+    return side === 'buy' ? 'long' : 'short'
+  }
+  const { longLots, shortLots } = accountHoldingOf(book, symbol)
+  if (side === 'sell' && longLots > 0) return 'long'
+  return side === 'buy' && shortLots > 0 ? 'short' : undefined
+}
+
+/** The first amount of a coin that is not counted, and every fill that lacks its fee or profit. */
+function sayUnknown(core: Core, fill: Fill): void {
+  const { symbol, tradeId, orderId, otherFees = [] } = fill
+  const missing = [
+    ...(fill.fee === undefined ? ['fee'] : []),
+    ...(fill.profit === undefined ? ['profit'] : []),
+  ]
+  if (missing.length > 0)
+    announce(core, 'warn', 'fill.incomplete', { symbol, tradeId, orderId, missing })
+  const unpriced = otherFees.filter(({ price }) => price === undefined)
+  if (unpriced.length === 0) return
+  const known = uncountedOf(sumMoney(moneyOf(core.book).values()))?.coins ?? {}
+  for (const { coin, amount } of unpriced) {
+    if (coin in known) continue
+    announce(core, 'warn', 'fees.uncounted', {
+      coin,
+      amount,
+      symbol,
+      tradeId,
+      setting: 'account.feeCoins',
+    })
+  }
 }

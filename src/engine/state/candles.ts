@@ -15,7 +15,7 @@ import { isCountable } from '../../domain/instrument.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import { own } from '../../lib/own.ts'
 import type { EngineSettings } from '../settings.ts'
-import { exchangeNow } from './clock-state.ts'
+import { exchangeNow } from './market-state.ts'
 import { type Core, type NeededCandles, record, specOf } from './core.ts'
 
 /** A ticker may be dated this much later than its answer, in ms. */
@@ -62,7 +62,7 @@ export function dropUnneededCandles(core: Core): void {
 export function noteCandles(core: Core, tickers: TickerTable): void {
   const { startedAt, phase } = core.run
   // The boot must be the first record of a run, and after a stop there may be none.
-  if (core.candles.needed.size === 0 || startedAt === 0 || phase === 'stopped') return
+  if (startedAt === 0 || phase === 'stopped') return
   // The earlier of the two clocks: a wrong one must not close candles of the future.
   const now = Math.min(tickers.requestTime, exchangeNow(core) + TICKER_AHEAD_MS)
   for (const [key, needed] of core.candles.needed) {
@@ -246,5 +246,5 @@ export function isCandleDue({ candles }: Core, id: StrategyId): boolean {
 
 /** The strategy is asked now, so it is not due any more. */
 export function noteAsked({ candles }: Core, id: StrategyId): void {
-  if (candles.due.size > 0) own(candles).due.delete(id)
+  own(candles).due.delete(id)
 }

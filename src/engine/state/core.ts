@@ -25,9 +25,15 @@ import { buildBookings, waitingFillsOf } from '../book/bookings.ts'
 import { recountRecord, type RecountState } from '../book/recount.ts'
 import type { Announcement, Effect } from '../effect.ts'
 import type { EngineSettings } from '../settings.ts'
-import { beginMoment, type ChangeState, concernedBy, noteChanged } from './changes.ts'
+import {
+  beginMoment,
+  type ChangeState,
+  concernedBy,
+  forgetTotals,
+  type KeptTotals,
+  noteChanged,
+} from './changes.ts'
 import type { InstrumentStart, RunState } from './run-state.ts'
-import { forgetTotals, type KeptTotals } from './totals.ts'
 
 /**
  * Everything that the engine knows. The book is durable: the fold of the journal's records. Everything else is lost at
@@ -54,10 +60,10 @@ export interface Core {
   readonly losses: LossState
   readonly disputes: DisputeState
   readonly liquidation: LiquidationState
-  /** By symbol: what the distance to a liquidation is held against. Changed by `typical-moves.ts`. */
+  /** By symbol: what the distance to a liquidation is held against. Changed by `liquidations.ts`. */
   readonly hours: ReadonlyMap<string, HourlyCloses>
   readonly worstCase: WorstCaseState
-  /** The positions, by symbol, of which the daemon itself closes a part. Changed by `reductions.ts`. */
+  /** The positions, by symbol, of which the daemon itself closes a part. Changed by `trading-mode.ts`. */
   readonly reductions: ReadonlyMap<string, Reduction>
   readonly recount: RecountState
   /** By strategy, instrument, kind and cause: what the exchange has refused, and may refuse again. Changed by `refusals.ts`. */
@@ -76,6 +82,8 @@ export interface NameState {
   readonly suspected: ReadonlySet<ClientOid>
   /** By strategy and symbol, those that had such an order: when its request was sent, until one is accepted as new; Unix ms, exchange clock. */
   readonly suspectedWishes: ReadonlyMap<string, number>
+  /** By instrument, when the last cancel-all left that may have been carried out and has listed nothing; Unix ms, exchange clock. */
+  readonly unlistedAt: ReadonlyMap<string, number>
   /** Names that a cancel-all has listed and the book does not know; undefined: there are none. */
   readonly search: NameSearch | undefined
 }
@@ -96,7 +104,7 @@ export interface NameSearch {
   readonly offset: number
 }
 
-/** What is known of the exchange's clock. Changed by `clock-state.ts`. */
+/** What is known of the exchange's clock. Changed by `market-state.ts`. */
 export interface ClockState {
   /** How far it is ahead of ours, ms; undefined before it was measured. */
   readonly offsetMs: number | undefined

@@ -52,7 +52,12 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     },
     denials: { counts: new Map(), logged: new Map(), named: new Map() },
     unlisted: { symbols: new Set(), listedAt: new Map() },
-    names: { suspected: new Set(), suspectedWishes: new Map(), search: undefined },
+    names: {
+      suspected: new Set(),
+      suspectedWishes: new Map(),
+      unlistedAt: new Map(),
+      search: undefined,
+    },
     candles: {
       needed: toNeededCandles(settings),
       open: new Map(),

@@ -2,10 +2,10 @@ import type { ClientOid } from '../../domain/ids.ts'
 import { canRest, type OrderState } from '../../domain/order.ts'
 import { own } from '../../lib/own.ts'
 import { openOrdersOf } from '../book/book.ts'
-import { clockUnsynchronised, exchangeNow } from './clock-state.ts'
+import { clockUnsynchronised, exchangeNow } from './market-state.ts'
 import type { Core, DisplacedOrder, InstrumentState, OpenCancel, Resolution } from './core.ts'
 import type { InstrumentStart } from './run-state.ts'
-import { totalsOf } from './totals.ts'
+import { totalsOf } from './changes.ts'
 
 export function noteStartStage(instrument: InstrumentState, start: InstrumentStart): void {
   own(instrument).start = start

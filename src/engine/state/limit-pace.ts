@@ -8,10 +8,9 @@ import { buildExposure } from '../../risk/exposure.ts'
 import { holdingOf, openOrdersOf, restrictionOf } from '../book/book.ts'
 import type { EngineEvent } from '../event.ts'
 import type { StrategySettings } from '../settings.ts'
-import { beginMoment } from './changes.ts'
+import { beginMoment, ordersOf } from './changes.ts'
 import { announce, type Core } from './core.ts'
 import { noteBeyond, type PaceReason } from './run-state.ts'
-import { ordersOf } from './totals.ts'
 import { halt } from './trading-mode.ts'
 
 const MINUTE_MS = 60_000

@@ -4,7 +4,7 @@ import { own } from '../../lib/own.ts'
 import type { Priority } from '../effect.ts'
 import type { GrantedEndpoint } from '../event.ts'
 import { type Core, emit, type OpenBatch, type OpenCancel } from './core.ts'
-import { exchangeNow } from './clock-state.ts'
+import { exchangeNow } from './market-state.ts'
 
 /** Asks the limiter for a call, unless one is asked for already. */
 export function askForGrant(core: Core, endpoint: GrantedEndpoint, priority: Priority): void {

@@ -1,7 +1,7 @@
 import type { FillsReading } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
-import { exchangeNow } from './clock-state.ts'
+import { exchangeNow } from './market-state.ts'
 import type { EngineEvent } from '../event.ts'
 import {
   type Core,

@@ -230,7 +230,6 @@ export function oneForEachRefusal(
   core: Core,
   items: readonly ApprovedItem[],
 ): readonly ApprovedItem[] {
-  if (core.refusals.size === 0) return items
   const tried = new Set<string>()
   return items.filter(({ intent }) => {
     const keys = standingFor(core, intent).flatMap(([key, refusal]) =>

@@ -108,10 +108,9 @@ export function listSilent(
     .toSorted(([, left], [, right]) => left.since - right.since)
 }
 
-/** Logs when calls go on without an answer, and at the end what that has brought about. Runs after every event. */
+/** Logs when calls go on without an answer, and at the end what that has brought about. */
 export function followOutage(core: Core, event: EngineEvent): void {
   const { silence, now } = core
-  if (silence.calls.size === 0 && silence.outage === undefined) return
   if (event.kind === 'timePassed') forgetOld(core)
   if (silence.outage === undefined) {
     const silent = listSilent(core, now)

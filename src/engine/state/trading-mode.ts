@@ -13,13 +13,17 @@ import {
   toTradingState,
   type TradingState,
 } from '../../domain/trading-mode.ts'
-import { killOf, restrictionOf, restrictionsOn } from '../book/book.ts'
-import { clockUnsynchronised } from './clock-state.ts'
+import { type Book, holdingOf, killOf, restrictionOf, restrictionsOn } from '../book/book.ts'
+import { clockUnsynchronised } from './market-state.ts'
 import { announce, type Core, record } from './core.ts'
 import { holdAllWishes } from './decision-state.ts'
 import { endRefusalsIn } from './refusals.ts'
-import { reductionOf } from './reductions.ts'
 import { noteFlatten } from './run-state.ts'
+import type { HoldSide } from '../../domain/position.ts'
+import type { Reduction } from '../../domain/worst-case.ts'
+import { own } from '../../lib/own.ts'
+import { closableHolding } from '../book/allocation.ts'
+import { noteChanged } from './changes.ts'
 
 /** What the log tells an operator to do about a halt. */
 export const RELEASE_HINT =
@@ -216,4 +220,75 @@ export function isFlatteningAll(
 export function hasFailed({ book }: Core, strategyId: StrategyId): boolean {
   if (book.restrictions.size === 0) return false
   return restrictionOf(book, strategyScope(strategyId), 'strategyFailed') !== undefined
+}
+
+interface ReductionsOwner {
+  readonly book: Book
+  readonly reductions: ReadonlyMap<string, Reduction>
+}
+
+/** The lots that a strategy keeps on the side of which a part is closed; undefined: nothing is to be closed of it. */
+export interface StrategyReduction {
+  readonly holdSide: HoldSide
+  readonly keptLots: number
+}
+
+export function reductionOf(
+  { book, reductions }: ReductionsOwner,
+  symbol: string,
+  id: StrategyId | string,
+): StrategyReduction | undefined {
+  if (reductions.size === 0) return undefined
+  const reduction = reductions.get(symbol)
+  const keptLots = reduction?.keeps.get(id as StrategyId)
+  if (reduction === undefined || keptLots === undefined) return undefined
+  const { holdSide } = reduction
+  return holdingOf(book, id, symbol)[`${holdSide}Lots`] > keptLots
+    ? { holdSide, keptLots }
+    : undefined
+}
+
+/** Closes lots of an instrument: of the strategies that trade it, in their order. Returns whether anything is new in that. */
+export function reduceTo(
+  core: Core,
+  order: { readonly symbol: string; readonly lots: number } & Pick<
+    Reduction,
+    'code' | 'holdSide' | 'reason'
+  >,
+): boolean {
+  const { symbol, lots, code, holdSide, reason } = order
+  const { book, settings, changes } = core
+  const lotsMin = settings.instruments.get(symbol)?.lotsMin ?? 1
+  const keeps = new Map<StrategyId, number>()
+  let left = lots
+  for (const { id, symbols } of settings.strategies.values()) {
+    if (left <= 0 || !symbols.includes(symbol)) continue
+    const held = holdingOf(book, id, symbol)[`${holdSide}Lots`]
+    const closable = Math.min(held, closableHolding(book, id, symbol)[`${holdSide}Lots`])
+    if (closable < lotsMin) continue
+    const closed = Math.min(closable, Math.max(left, lotsMin))
+    keeps.set(id, held - closed)
+    left -= closed
+  }
+  const before = core.reductions.get(symbol)
+  own(core.reductions).set(symbol, { code, holdSide, keeps, adopts: left >= lotsMin, reason })
+  noteChanged(changes, symbol)
+  return before === undefined
+}
+
+/** Nothing is to be closed any more: of one instrument, or of all that a reason had reduced. */
+export function endReductions(
+  core: Core,
+  ended: { readonly code: ModeReason; readonly symbols?: readonly string[] },
+): void {
+  for (const [symbol, { code }] of core.reductions) {
+    if (code !== ended.code || ended.symbols?.includes(symbol) === false) continue
+    own(core.reductions).delete(symbol)
+    noteChanged(core.changes, symbol)
+  }
+}
+
+/** Another strategy holds what was to be closed now: the next reading says anew what that is. */
+export function forgetReduction(core: Core, symbol: string): void {
+  own(core.reductions).delete(symbol)
 }

@@ -1,6 +1,6 @@
 import { type Fill, isOfOthers } from '../../domain/fill.ts'
 import { own } from '../../lib/own.ts'
-import { findFilledExit } from '../book/kept-exits.ts'
+import { findFilledExit } from '../book/apply-fill.ts'
 import type { Core } from './core.ts'
 
 /**

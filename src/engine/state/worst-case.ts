@@ -18,7 +18,7 @@ import { type Core, specOf } from './core.ts'
 import { comparableStatement, equityAtWorst, equityBelieved } from './losses.ts'
 import { marketOf } from './market-state.ts'
 import { ownPriceOf, unrealisedOfAccount } from './own-figure.ts'
-import { laddersOf, totalsOf } from './totals.ts'
+import { laddersOf, totalsOf } from './changes.ts'
 
 export function createWorstCase(): WorstCaseState {
   return { last: undefined, equity: undefined, isWarned: false, awaited: undefined }

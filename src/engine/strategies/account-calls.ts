@@ -56,7 +56,7 @@ export function takeAccountCall(
 
 /** Makes every call that waits and may be made now. */
 export function makeAccountCalls(core: Core): void {
-  if (!isTrading(core) || core.book.calls.size === 0) return
+  if (!isTrading(core)) return
   const onWire = new Set(core.calls.accountCalls.values())
   for (const [pair, call] of core.book.calls) {
     if (onWire.has(pair) || core.now < (core.calls.accountCallsNotBefore.get(pair) ?? 0)) continue

@@ -14,7 +14,7 @@ import { canRest } from '../../domain/order.ts'
 import type { DecisionRecord, UsedKey } from '../../domain/record.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { holdingOf, killOf, openOrdersOf, pairKey, pairOf, splitPair } from '../book/book.ts'
-import { buildLadderChange } from '../book/ladder-change.ts'
+import { buildLadderChange } from '../book/apply-record.ts'
 import { netLots } from '../../domain/position.ts'
 import { takeAccountCall, withdrawCalls } from './account-calls.ts'
 import { objectToRepeat } from '../state/limit-pace.ts'
@@ -23,10 +23,9 @@ import { announce, type Core, record, specOf } from '../state/core.ts'
 import { noteDecision, noteState, noteStateRecorded } from '../state/decision-state.ts'
 import { isCovered, isTrading } from '../state/trading-mode.ts'
 import { noteDenials } from '../state/denials.ts'
-import { isKnownToStand, noteStanding } from '../state/totals.ts'
+import { isKnownToStand, noteStanding } from '../state/changes.ts'
 import { freshUntil, seenMarketOf } from '../state/market-state.ts'
 import type { StrategySettings } from '../settings.ts'
-import { newestStateOf } from './strategy-memory.ts'
 
 /** How many `place` intents of a strategy wait to be sent, at most: minutes of what the exchange takes. */
 export const PLACES_MAX = 1000
@@ -57,7 +56,7 @@ interface Changes {
 /**
  * Takes a decision into the book. What it changes among the wishes and the state of the strategy stand in one record:
  * after a crash either both hold, or neither does and the strategy decides again. Where nothing new is wanted, the state
- * is recorded later (`strategy-memory.ts`).
+ * is recorded later.
  */
 export function takeDecision(core: Core, decision: Decision): void {
   const strategy = core.settings.strategies.get(decision.strategyId)
@@ -416,4 +415,49 @@ export function withdrawWishes(core: Core, strategyId: StrategyId): void {
     record(core, { kind: 'decision', at: core.now, strategyId, quotes, withdrawn })
   }
   withdrawCalls(core, strategyId)
+}
+
+/**
+ * What a strategy remembers may change with every snapshot. It is recorded together with each decision that wants
+ * something new, and otherwise once it has differed from the book's for so long, ms. So a crash sets a strategy back by
+ * no more than this, and never to before something that it wanted.
+ */
+export const STATE_UNRECORDED_MS_MAX = 10_000
+
+/** What each strategy remembers now, whether it is recorded yet or not. */
+export function newestStates({ book, decisions }: Core): ReadonlyMap<StrategyId, string> {
+  const newest = new Map(book.strategyStates)
+  for (const [strategyId, { state }] of decisions.states)
+    newest.set(strategyId, JSON.stringify(state))
+  return newest
+}
+
+/** Records the states that have waited for as long as they may. */
+export function recordDueStates(core: Core): void {
+  recordStates(core, core.now - STATE_UNRECORDED_MS_MAX)
+}
+
+/** Records everything that strategies remember, at an orderly end of a run. */
+export function recordAllStates(core: Core): void {
+  recordStates(core, core.now)
+}
+
+/** @param since Unix ms, our clock: states that have waited since then, or longer, are recorded. */
+function recordStates(core: Core, since: number): void {
+  for (const strategyId of core.decisions.states.keys()) {
+    const waitsSince = core.decisions.states.get(strategyId)?.waitsSince
+    if (waitsSince === undefined || waitsSince > since) continue
+    const stateText = newestStateOf(core, strategyId)
+    if (stateText !== undefined)
+      record(core, { kind: 'decision', at: core.now, strategyId, stateText })
+    noteStateRecorded(core, strategyId)
+  }
+}
+
+/** What a strategy remembers, as JSON text; undefined where the book already holds it. */
+function newestStateOf({ book, decisions }: Core, strategyId: StrategyId): string | undefined {
+  const known = decisions.states.get(strategyId)
+  if (known?.waitsSince === undefined) return undefined
+  const text = JSON.stringify(known.state)
+  return book.strategyStates.get(strategyId) === text ? undefined : text
 }

@@ -4,20 +4,19 @@ import type { AccountMoment, InstrumentMoment, Snapshot } from '../../domain/sna
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import { equityOf } from '../state/losses.ts'
 import { isCandleDue, noteAsked, noteCandles } from '../state/candles.ts'
-import { noteChanged } from '../state/changes.ts'
-import { exchangeNow } from '../state/clock-state.ts'
-import { isUndecided } from '../state/decision-state.ts'
-import { type Core, emit, instrumentOf, specOf } from '../state/core.ts'
-import { isProved } from '../state/instrument-state.ts'
+import { momentOf, noteChanged } from '../state/changes.ts'
 import {
   crossedOrders,
+  exchangeNow,
   freshUntil,
   isBeyondOrder,
   nextSnapshot,
   noteTickers,
 } from '../state/market-state.ts'
+import { isUndecided } from '../state/decision-state.ts'
+import { type Core, emit, instrumentOf, specOf } from '../state/core.ts'
+import { isProved } from '../state/instrument-state.ts'
 import { askForFills } from '../state/readings.ts'
-import { momentOf } from '../state/totals.ts'
 import type { StrategySettings } from '../settings.ts'
 import { hasFailed, isTrading } from '../state/trading-mode.ts'
 
@@ -27,7 +26,7 @@ import { hasFailed, isTrading } from '../state/trading-mode.ts'
  */
 export function takeSnapshot(core: Core, tickers: TickerTable): void {
   if (!noteTickers(core, tickers)) return
-  noteCandles(core, tickers)
+  if (core.candles.needed.size > 0) noteCandles(core, tickers)
   askToDecide(core, 'snapshot', core.settings.strategies.values())
   if (isTrading(core) && noteCrossing(core)) askForFills(core)
 }
@@ -50,7 +49,7 @@ function askToDecide(
   for (const strategy of strategies) {
     if (hasFailed(core, strategy.id) || !isToAsk(core, cause, strategy)) continue
     if (!tradesAny(core, strategy)) continue
-    noteAsked(core, strategy.id)
+    if (core.candles.due.size > 0) noteAsked(core, strategy.id)
     const snapshot = buildSnapshot(core, tickers, strategy)
     emit(core, { kind: 'decide', strategyId: strategy.id, snapshot })
   }

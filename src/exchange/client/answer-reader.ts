@@ -9,10 +9,11 @@ import {
   withoutMark,
 } from '../../protocol/envelope.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
-import { cleanAnswer } from './clean-answer.ts'
-import { dataText } from './data-text.ts'
 import type { WireAnswer } from './pending-call.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
+import { cleanLine } from '../../lib/text/clean-text.ts'
+import { ANSWER_BYTES_MAX } from '../../protocol/endpoint.ts'
+import { type EndpointName, endpointNamed, type ResponseOf } from '../../protocol/endpoints.ts'
 
 /** So much of the exchange's message is kept for the log. */
 const MESSAGE_CHARS_MAX = 300
@@ -182,4 +183,85 @@ function timesOf(answer: WireAnswer, read: Envelope): { receivedAt: number; requ
 /** The exchange's message; one spot answer has it under `message`. */
 function messageOf(read: Envelope): string {
   return (read.msg ?? read.message ?? '').slice(0, MESSAGE_CHARS_MAX)
+}
+
+/** Names that the exchange gives: what is odd in one is not put right, since another order could be called so. */
+const IDS: ReadonlySet<string> = new Set(['orderId', 'clientOid', 'tradeId', 'endId'])
+
+const NUMBER = /^[\d.+-]*$/
+
+/**
+ * An answer whose texts are for people and files: on one line each, without signs that a terminal obeys, and then without
+ * our secrets, whatever came between their letters. Ids only lose secrets; their pattern refuses what is odd in them.
+ * Nothing but copying is done where the whole text shows that there is nothing to remove.
+ * @param text from which `json` was parsed
+ */
+function cleanAnswer(json: unknown, text: string, scrub: (text: string) => string): unknown {
+  if (/^[\x20-\x5B\x5D-\x7E\t\n\r]*$/.test(text) && scrub(text) === text) return json
+  return cleanPart('', json, scrub)
+}
+
+function cleanPart(name: string, value: unknown, scrub: (text: string) => string): unknown {
+  if (typeof value === 'string') {
+    // A short secret may stand in any number.
+    if (NUMBER.test(value)) return value
+    return scrub(IDS.has(name) ? value : cleanLine(value))
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((part) => cleanPart(name, part, scrub))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [
+      scrub(cleanLine(key)),
+      cleanPart(key, part, scrub),
+    ]),
+  )
+}
+
+/** What the runtime has, and the types of es2024 have not: a number's own text. */
+interface ExactJson {
+  parse(
+    text: string,
+    revive: (name: string, value: unknown, context: { readonly source?: string }) => unknown,
+  ): unknown
+  rawJSON(text: string): unknown
+}
+
+const exact = JSON as unknown as ExactJson
+
+/**
+ * The `data` of an envelope as JSON in one line: every field, known or not, and every number digit for digit
+ * as it came. An answer without data is `null`.
+ */
+function dataText(envelopeJson: string): string {
+  const read = exact.parse(envelopeJson, (_name, value, { source }) =>
+    typeof value === 'number' && source !== undefined ? exact.rawJSON(source) : value,
+  ) as Envelope
+  return JSON.stringify(read.data ?? null)
+}
+
+/** How the answers of an endpoint are read: by the schema of the table. */
+export function answerRulesOf<Name extends EndpointName>(
+  endpoint: Name,
+  options: Pick<AnswerRules<unknown>, 'answerBytesMax' | 'scrub'>,
+): AnswerRules<ResponseOf<Name>> {
+  const answerBytesMax = answerBytesMaxOf(endpoint, options.answerBytesMax)
+  const isGateway = endpointNamed(endpoint).auth === 'schemeB'
+  // The row's own schema makes the data, so it has the row's own type.
+  const parse = (data: unknown) => parseData(endpoint, data) as ParsedData<ResponseOf<Name>>
+  return { ...options, answerBytesMax, isGateway, parse }
+}
+
+/** Largest answer of an endpoint that is read. @param bytesMax what the configuration allows any of them */
+export function answerBytesMaxOf(endpoint: EndpointName, bytesMax: number): number {
+  return endpointNamed(endpoint).listsMarket === true
+    ? bytesMax
+    : Math.min(bytesMax, ANSWER_BYTES_MAX)
+}
+
+function parseData(endpoint: EndpointName, data: unknown): ParsedData<unknown> {
+  const parsed = endpointNamed(endpoint).response.safeParse(data)
+  if (parsed.success) return { success: true, data: parsed.data }
+  const [issue] = parsed.error.issues
+  const at = ['data', ...(issue?.path ?? [])].map(String).join('.')
+  return { success: false, problem: `${at}: ${issue?.message}` }
 }

@@ -1,4 +1,4 @@
-import type { Credentials } from './signer.ts'
+import type { Credentials } from './request-writer.ts'
 
 /** The address of the exchange, and our keys there. */
 export interface ExchangeAccess {

@@ -1,8 +1,18 @@
 import { formatPath } from '../../protocol/endpoint-path.ts'
-import type { Endpoint } from '../../protocol/endpoint.ts'
-import { endpointNamed } from '../../protocol/endpoints.ts'
-import type { PreparedRequest } from './prepared-request.ts'
-import type { Signer } from './signer.ts'
+import type { Endpoint, RuleContext } from '../../protocol/endpoint.ts'
+import { type EndpointName, endpointNamed, type RequestOf } from '../../protocol/endpoints.ts'
+import type { z } from 'zod'
+import { toWireRequest, writeRequest, type WrittenRequest } from '../../protocol/write-request.ts'
+import { createSecretKey, type KeyObject } from 'node:crypto'
+import { Failure } from '../../lib/failure.ts'
+import { HiddenTexts, type Secret } from '../../lib/secret.ts'
+import {
+  readQuery,
+  SCHEME_B_HEADERS,
+  type SchemeARequest,
+  signSchemeA,
+  signSchemeB,
+} from '../../protocol/signing.ts'
 
 export interface RequestWriterOptions {
   /** Absent: only public endpoints can be written. */
@@ -96,4 +106,144 @@ export class RequestWriter {
     if (platformCoin === undefined) return undefined
     return formatPath(path, { platform_coin: platformCoin })
   }
+}
+
+/** A checked request with its exact bytes, made once: the same bytes are recorded, signed and sent. */
+export interface PreparedRequest<Name extends EndpointName = EndpointName> extends WrittenRequest {
+  readonly endpoint: Name
+}
+
+export type Preparation<Name extends EndpointName> =
+  | { readonly kind: 'prepared'; readonly request: PreparedRequest<Name> }
+  | { readonly kind: 'invalid'; readonly problem: string }
+
+/** So many problems of one request are named in its message. */
+const PROBLEMS_MAX = 5
+
+/**
+ * Checks a clean request against the document and writes it down under the names of the wire. Values stand in
+ * the order of the given object, and keys that are undefined are left out.
+ */
+export function prepareRequest<Name extends EndpointName>(
+  endpoint: Name,
+  request: RequestOf<Name>,
+  context: RuleContext,
+): Preparation<Name> {
+  const row = endpointNamed(endpoint)
+  const wire = toWireRequest(row, request)
+  const checked = row.request.safeParse(wire)
+  const problems = checked.success
+    ? (row.rules?.(checked.data, context) ?? [])
+    : checked.error.issues.map(describeIssue)
+  if (problems.length > 0)
+    return { kind: 'invalid', problem: problems.slice(0, PROBLEMS_MAX).join('; ') }
+  try {
+    return { kind: 'prepared', request: { endpoint, ...writeRequest(row, wire) } }
+  } catch (error) {
+    // A query value that clients of the exchange would sign in different ways.
+    if (!(error instanceof RangeError)) throw error
+    return { kind: 'invalid', problem: error.message }
+  }
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string {
+  const at = issue.path.map(String).join('.')
+  return at === '' ? issue.message : `${at}: ${issue.message}`
+}
+
+export interface Credentials {
+  readonly apiKey: Secret
+  readonly secret: Secret
+  readonly passphrase: Secret
+}
+
+/** A client's key at the signed gateway, which has no passphrase. Document: Authentication, Scheme B. */
+export type GatewayCredentials = Pick<Credentials, 'apiKey' | 'secret'>
+
+/** What is signed. Document: Authentication. */
+type SignableRequest = Omit<SchemeARequest, 'timestamp'>
+
+/** What a header may contain: visible ASCII. The HTTP client would throw for anything else. */
+const HEADER_VALUE = /^[\x21-\x7e]+$/
+
+/** Signs requests by either scheme with one account's keys. Keeps them as KeyObjects, made once. */
+export class Signer {
+  readonly #apiKey: string
+  readonly #passphrase: string
+  readonly #key: KeyObject
+  readonly #gateway: { readonly apiKey: string; readonly key: KeyObject }
+  readonly #hidden = new HiddenTexts()
+
+  /**
+   * @param gateway The key of scheme B, where it is another one.
+   * @throws Failure CREDENTIALS_UNUSABLE, without the text, for a key or passphrase that no header can carry.
+   */
+  constructor(
+    { apiKey, secret, passphrase }: Credentials,
+    gateway: GatewayCredentials = { apiKey, secret },
+  ) {
+    this.#apiKey = assertHeaderValue('API key', apiKey)
+    this.#passphrase = assertHeaderValue('passphrase', passphrase)
+    assertHeaderValue('secret', secret)
+    this.#key = createSecretKey(secret.reveal(), 'utf8')
+    this.#gateway = {
+      apiKey: assertHeaderValue('API key of the gateway', gateway.apiKey),
+      key: createSecretKey(gateway.secret.reveal(), 'utf8'),
+    }
+    for (const text of [apiKey, secret, passphrase, gateway.apiKey, gateway.secret])
+      this.#hidden.add(text)
+  }
+
+  /** Scheme A. Headers as a flat list of names and values. `signedAt` in Unix ms, exchange clock. */
+  headers(request: SignableRequest, signedAt: number): string[] {
+    const timestamp = String(signedAt)
+    return [
+      'ACCESS-KEY',
+      this.#apiKey,
+      'ACCESS-SIGN',
+      signSchemeA(this.#key, { ...request, timestamp }),
+      'ACCESS-PASSPHRASE',
+      this.#passphrase,
+      'ACCESS-TIMESTAMP',
+      timestamp,
+    ]
+  }
+
+  /** The same by scheme B, where the query's parameters are signed each under its own name. */
+  gatewayHeaders({ path, query, body }: SignableRequest, signedAt: number): string[] {
+    const { apiKey, key } = this.#gateway
+    const timestamp = String(signedAt)
+    const signature = signSchemeB(key, {
+      apiPath: path,
+      query: readQuery(query),
+      body,
+      apiKey,
+      timestamp,
+    })
+    return [
+      SCHEME_B_HEADERS.apiKey,
+      apiKey,
+      SCHEME_B_HEADERS.timestamp,
+      timestamp,
+      SCHEME_B_HEADERS.signature,
+      signature,
+    ]
+  }
+
+  /** Removes all our secrets from a text: an exchange may repeat what it was sent. */
+  scrub(text: string): string {
+    return this.#hidden.remove(text)
+  }
+}
+
+function assertHeaderValue(name: string, secret: Secret): string {
+  const text = secret.reveal()
+  if (!HEADER_VALUE.test(text)) {
+    throw new Failure({
+      code: 'CREDENTIALS_UNUSABLE',
+      sentence: `the ${name} is empty or holds characters that no HTTP header can carry`,
+      hint: 'look for quotes, spaces or a line break that were copied with it',
+    })
+  }
+  return text
 }

@@ -3,9 +3,8 @@ import type { Clock } from '../../lib/clock.ts'
 import type { ForwardProxy } from '../../lib/net/proxy.ts'
 import { Failure } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
-import { AnswerBuffers } from './answer-buffers.ts'
+import { AnswerBuffers, PendingCall, type WireOutcome, type WireRequest } from './pending-call.ts'
 import { Connections } from './connections.ts'
-import { PendingCall, type WireOutcome, type WireRequest } from './pending-call.ts'
 
 export interface TransportOptions {
   /** Scheme, host and port. https; http only for a loopback address. */

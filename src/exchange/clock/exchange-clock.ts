@@ -1,5 +1,3 @@
-import { type ClockJump, ClockOffset, type ClockSample } from './clock-offset.ts'
-
 /** Where an answer comes from: a call that was signed, or one that anybody may make and anything on the way may answer. */
 export type AnswerOrigin = 'signed' | 'public'
 
@@ -137,4 +135,187 @@ export class ExchangeClock {
     this.#apart = apart
     if (isNews) this.#options.onApart?.(apart)
   }
+}
+
+/** One answer that carried the exchange's time. */
+export interface ClockSample {
+  /** Unix ms, exchange clock: `requestTime` of the envelope. */
+  readonly requestTime: number
+  /** Unix ms, our clock: just before the request left, and just after its answer had arrived. */
+  readonly sentAt: number
+  readonly receivedAt: number
+}
+
+export interface ClockJump {
+  /** How far the offset moved, in ms; positive when the exchange's clock is now further ahead of ours. */
+  readonly movedMs: number
+  readonly offsetMs: number
+}
+
+export interface ClockOffsetOptions {
+  /** Called when the offset moved by more than {@link JUMP_MS}: one of the two clocks was set. */
+  readonly onJump?: (jump: ClockJump) => void
+  /** Called when the clock is synchronised again, however far the offset moved: fresh samples agree. */
+  readonly onSettled?: (jump: ClockJump) => void
+}
+
+/** Samples looked at; the best of them counts. At a few answers a second this forgets within a minute. */
+const SAMPLES_MAX = 64
+
+/** Both clocks count whole milliseconds, so each reading may be one short. */
+const ROUNDING_MS = 1
+
+/** A sample that contradicts the estimate by more than this says that a clock was set, not that it is slow. */
+const STEP_MS = 250
+
+/** A step that people should hear of. */
+const JUMP_MS = 2000
+
+interface Bounds {
+  readonly low: number
+  readonly high: number
+}
+
+/**
+ * How far the exchange's clock is ahead of ours, measured from the answers that come in anyway.
+ *
+ * An answer bounds the offset: the exchange took the request after we sent it and before we had the answer.
+ * The sample with the smallest round trip has the tightest bounds, and alone is the estimate: nothing is
+ * added up, so nothing drifts. A single sample that contradicts the estimate is held back, because one wrong
+ * `requestTime` must not spoil every signature; a second one that agrees with it replaces everything.
+ */
+export class ClockOffset {
+  readonly #onJump: ((jump: ClockJump) => void) | undefined
+  readonly #onSettled: ((jump: ClockJump) => void) | undefined
+  #samples: Bounds[] = []
+  #next = 0
+  #best: Bounds | undefined
+  /** Where it stands among the samples. */
+  #bestPlace = 0
+  #suspect: Bounds | undefined
+  /** Unix ms, our clock: samples sent before say nothing any more, because our own clock may have moved. */
+  #unsynchronisedAt: number | undefined
+
+  constructor({ onJump, onSettled }: ClockOffsetOptions = {}) {
+    this.#onJump = onJump
+    this.#onSettled = onSettled
+  }
+
+  /** False until two samples agree, while one contradicts the estimate, and after {@link loseSynchronisation}. */
+  get isSynchronised(): boolean {
+    return (
+      this.#samples.length > 1 &&
+      this.#unsynchronisedAt === undefined &&
+      this.#suspect === undefined
+    )
+  }
+
+  /** Whether any sample has come. */
+  get isMeasured(): boolean {
+    return this.#best !== undefined
+  }
+
+  /** Exchange clock less our clock, whole ms. Zero until the first sample. */
+  get offsetMs(): number {
+    return this.#best === undefined ? 0 : Math.round((this.#best.low + this.#best.high) / 2)
+  }
+
+  /** Unix ms of the exchange's clock when ours says `now`. */
+  exchangeNow(now: number): number {
+    return now + this.offsetMs
+  }
+
+  /** Our own clock may have moved at `now` (Unix ms): only two fresh samples that agree are believed again. */
+  loseSynchronisation(now: number): void {
+    if (this.#best === undefined) return
+    this.#unsynchronisedAt = now
+    this.#suspect = undefined
+  }
+
+  /** Our own clock was put forward by so many ms: everything measured with it moves along. */
+  followOurClock(forwardMs: number): void {
+    const shift = ({ low, high }: Bounds): Bounds => ({
+      low: low - forwardMs,
+      high: high - forwardMs,
+    })
+    this.#samples = this.#samples.map(shift)
+    this.#best = this.#best && shift(this.#best)
+    this.#suspect = this.#suspect && shift(this.#suspect)
+  }
+
+  /** Whether a sample of another source lies further than `byMs` from the estimate. */
+  contradicts(sample: ClockSample, byMs: number): boolean {
+    return this.#best !== undefined && gapBetween(boundsOf(sample), this.#best) > byMs
+  }
+
+  observe(sample: ClockSample): void {
+    const bounds = boundsOf(sample)
+    if (!Number.isFinite(bounds.low) || !Number.isFinite(bounds.high) || bounds.low > bounds.high)
+      return
+    if (this.#unsynchronisedAt !== undefined && sample.sentAt < this.#unsynchronisedAt) return
+    const isOdd = this.#best !== undefined && gapBetween(bounds, this.#best) > STEP_MS
+    if (isOdd || this.#unsynchronisedAt !== undefined) {
+      this.#hold(bounds)
+      return
+    }
+    this.#suspect = undefined
+    this.#remember(bounds)
+  }
+
+  #hold(bounds: Bounds): void {
+    const suspect = this.#suspect
+    this.#suspect = bounds
+    if (suspect === undefined || gapBetween(bounds, suspect) > STEP_MS) return
+    const before = this.offsetMs
+    const wasUnsynchronised = this.#unsynchronisedAt !== undefined
+    this.#unsynchronisedAt = undefined
+    this.#samples = []
+    this.#next = 0
+    this.#suspect = undefined
+    this.#remember(suspect)
+    this.#remember(bounds)
+    const movedMs = this.offsetMs - before
+    if (Math.abs(movedMs) > JUMP_MS) this.#onJump?.({ movedMs, offsetMs: this.offsetMs })
+    if (wasUnsynchronised) this.#onSettled?.({ movedMs, offsetMs: this.offsetMs })
+  }
+
+  #remember(bounds: Bounds): void {
+    const place = this.#next
+    this.#samples[place] = bounds
+    this.#next = (place + 1) % SAMPLES_MAX
+    if (place === this.#bestPlace || this.#samples.length === 1) return this.#findBest()
+    const wider = width(bounds) - width(this.#best ?? bounds)
+    if (wider < 0 || (wider === 0 && place < this.#bestPlace)) this.#take(bounds, place)
+  }
+
+  /** Of equals the one that stands first. */
+  #findBest(): void {
+    let best: Bounds | undefined
+    let bestPlace = 0
+    let place = 0
+    for (const bounds of this.#samples) {
+      if (best === undefined || width(bounds) < width(best)) {
+        best = bounds
+        bestPlace = place
+      }
+      place += 1
+    }
+    if (best !== undefined) this.#take(best, bestPlace)
+  }
+
+  #take(best: Bounds, place: number): void {
+    this.#best = best
+    this.#bestPlace = place
+  }
+}
+
+function boundsOf({ requestTime, sentAt, receivedAt }: ClockSample): Bounds {
+  return { low: requestTime - receivedAt - ROUNDING_MS, high: requestTime - sentAt + ROUNDING_MS }
+}
+
+const width = ({ low, high }: Bounds): number => high - low
+
+/** How far two bounds are apart, in ms; 0 when they overlap. */
+function gapBetween(one: Bounds, other: Bounds): number {
+  return Math.max(0, one.low - other.high, other.low - one.high)
 }

@@ -1,7 +1,5 @@
-import type { Clock } from '../../lib/clock.ts'
-import { SteadyClock } from '../../lib/steady-clock.ts'
-import type { ClockJump } from './clock-offset.ts'
-import { type ClocksApart, ExchangeClock } from './exchange-clock.ts'
+import { type Clock, SteadyClock } from '../../lib/clock.ts'
+import { type ClockJump, type ClocksApart, ExchangeClock } from './exchange-clock.ts'
 
 /**
  * Why the clock was unsynchronised: the machine's clock was set, and this one did not follow; or the machine had

@@ -1,8 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { EndpointName } from '../../protocol/endpoints.ts'
-import { type ArrivalBounds, DRIFT } from './arrival-bounds.ts'
-import type { CallWindow } from './call-window.ts'
+import { type ArrivalBounds, type CallWindow, DRIFT } from './call-window.ts'
 import {
   type Grant,
   type GrantedCall,

@@ -1,8 +1,14 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { type EndpointName, endpointNamed, endpointNames } from '../../protocol/endpoints.ts'
-import { ArrivalBounds } from './arrival-bounds.ts'
-import { CallWindow, type CallWindowOptions } from './call-window.ts'
+import {
+  ArrivalBounds,
+  BottleneckPool,
+  CallWindow,
+  type CallWindowOptions,
+  type TokenPool,
+  type TokenPoolOptions,
+} from './call-window.ts'
 import { EndpointQueue } from './endpoint-queue.ts'
 import {
   type Grant,
@@ -14,7 +20,6 @@ import {
 import type { EndpointStatistics } from './limiter-statistics.ts'
 import { OverallLimit } from './overall-limit.ts'
 import type { SharedLimits } from './shared/shared-limits.ts'
-import { BottleneckPool, type TokenPool, type TokenPoolOptions } from './token-pool.ts'
 
 /** Who trades: copy-trading traders have lower limits where the document says so. */
 export type AccountTier = 'ordinary' | 'copyTrader'

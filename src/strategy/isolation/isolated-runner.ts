@@ -1,17 +1,12 @@
 import { readFileSync } from 'node:fs'
-import {
-  MessageChannel,
-  type MessagePort,
-  receiveMessageOnPort,
-  type Worker,
-} from 'node:worker_threads'
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Snapshot } from '../../domain/snapshot.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { messageOf } from '../../lib/failure.ts'
+import { SupervisedThread, type ThreadEnd, watchGrowth } from '../../lib/supervised-thread.ts'
 import type { Timers } from '../../lib/timers.ts'
-import { openProgramThread } from '../../lib/program-thread.ts'
 import type { ResolvedNeeds } from '../needs.ts'
 import { readIntents } from '../read-intents.ts'
 import { strategyFailure, type StrategyFailureCode } from '../strategy-failure.ts'
@@ -29,13 +24,11 @@ import {
   CONTROL_LENGTH,
   CPU_US,
   HEADER_LENGTH,
-  type Ready,
   REPEATS,
   ROW_LENGTH,
   type ThreadData,
 } from './thread-messages.ts'
 import { readAnswer } from './read-answer.ts'
-import { THREAD_HEAP_LIMIT_MB, watchGrowth } from './thread-memory.ts'
 import { MomentWriter } from './write-moment.ts'
 
 /** A file that waits for something that never comes would hold up every start. */
@@ -91,7 +84,7 @@ export class IsolatedRunner {
   )
   readonly #numbers: SharedArrayBuffer
   readonly #writer: MomentWriter
-  #worker: Worker | undefined
+  #thread: SupervisedThread<'ready'> | undefined
   #port: MessagePort | undefined
   #isReady = false
   #isStopped = false
@@ -107,7 +100,7 @@ export class IsolatedRunner {
   #state: unknown
   #intents: readonly Intent[] = []
   /** Threads that were ended and have not come to their end. */
-  readonly #ending = new Set<Worker>()
+  readonly #ending = new Set<SupervisedThread<'ready'>>()
 
   constructor(options: IsolatedRunnerOptions) {
     const { instruments, needs } = options
@@ -123,48 +116,37 @@ export class IsolatedRunner {
 
   /** Resolves when it can be asked, or with the reason why it cannot. */
   start(): Promise<string | undefined> {
-    const { timers } = this.#options
     const { port1, port2 } = new MessageChannel()
-    const worker = openProgramThread('./strategy-thread', import.meta.url, {
-      workerData: this.#threadData(port2),
-      transferList: [port2],
-      stdout: true,
-      stderr: true,
-      resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_LIMIT_MB },
-    })
-    worker.stdout.resume()
-    worker.stderr.resume()
-    worker.unref()
-    this.#worker = worker
     this.#port = port1
     this.#writer.forget()
     return new Promise((resolve) => {
-      const cancel = timers.after(READY_MS_MAX, () =>
-        resolve('it does not come to its end while it is loaded'),
-      )
-      const settle = (reason: string | undefined): void => {
-        cancel()
-        resolve(reason)
-      }
-      worker.once('message', (message: Ready) => {
-        this.#isReady = message.kind === 'ready'
-        if (this.#isReady) this.#pausedFor = undefined
-        settle(message.kind === 'ready' ? undefined : message.reason)
+      const thread = new SupervisedThread<'ready'>({
+        file: './strategy-thread',
+        askedBy: import.meta.url,
+        task: this.#threadData(port2),
+        transfer: [port2],
+        isSilent: true,
+        isBackground: true,
+        patienceMs: READY_MS_MAX,
+        isByCpu: true,
+        onNews: () => {
+          thread.wait(undefined)
+          this.#isReady = true
+          this.#pausedFor = undefined
+          resolve(undefined)
+        },
       })
-      worker.on('error', (error) => {
-        settle(messageOf(error))
-        this.#loseByItself(worker, messageOf(error))
-      })
-      worker.on('exit', () => {
-        settle('its thread has ended')
-        this.#loseByItself(worker, 'its thread has ended')
+      this.#thread = thread
+      void thread.ended.then((end) => {
+        resolve(reasonOf(end))
+        if (end.kind !== 'stopped') this.#loseByItself(thread, reasonOf(end))
       })
     })
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    await this.#worker?.terminate()
+    await this.#thread?.end()
   }
 
   /** Why it is not asked until it begins anew; undefined while it is. */
@@ -179,16 +161,16 @@ export class IsolatedRunner {
 
   /** Its code failed where nobody waited for it; in a thread that cannot be. */
   breakDown(error: unknown): void {
-    const worker = this.#worker
-    if (worker) this.#loseByItself(worker, messageOf(error))
+    const thread = this.#thread
+    if (thread) this.#loseByItself(thread, messageOf(error))
   }
 
   /** Undefined while its thread is paused or starts: then it is not asked. */
   decide(snapshot: Snapshot): DecisionResult | undefined {
-    const worker = this.#worker
+    const thread = this.#thread
     const { clock, budgetMs, heapMb } = this.#options
     const startedAt = clock.monotonic()
-    if (!worker || !this.#isReady) {
+    if (!thread || !this.#isReady) {
       const unsaid = this.#unsaid
       this.#unsaid = undefined
       // Failures halt it.
@@ -206,14 +188,14 @@ export class IsolatedRunner {
       const answer = this.#readAnswer()
       if (answer.kind !== 'failed' || answer.code !== 'STRATEGY_MEMORY')
         return { ...answer, ...time }
-      this.#lose(worker, TOO_MUCH_MEMORY)
+      this.#lose(thread, TOO_MUCH_MEMORY)
       return { ...answer, ...time, isPaused: true }
     }
     if (awaited === 'grown') {
-      this.#lose(worker, TOO_MUCH_MEMORY)
+      this.#lose(thread, TOO_MUCH_MEMORY)
       return { ...failed('STRATEGY_MEMORY', { heapMb }), ...time, isPaused: true }
     }
-    this.#lose(worker, `no answer within ${budgetMs} ms`)
+    this.#lose(thread, `no answer within ${budgetMs} ms`)
     return { ...failed('STRATEGY_HANGS', { budgetMs }), ...time, isPaused: true }
   }
 
@@ -286,28 +268,28 @@ export class IsolatedRunner {
   }
 
   /** Nobody has asked: the next question hears of it. */
-  #loseByItself(worker: Worker, reason: string): void {
-    if (worker === this.#worker && this.#isReady) this.#unsaid = reason
-    this.#lose(worker, reason)
+  #loseByItself(thread: SupervisedThread<'ready'>, reason: string): void {
+    if (thread === this.#thread && this.#isReady) this.#unsaid = reason
+    this.#lose(thread, reason)
   }
 
   /** It is not asked for a while, and then begins anew from what it remembered last. */
-  #lose(worker: Worker, reason: string): void {
-    if (worker !== this.#worker) return
+  #lose(thread: SupervisedThread<'ready'>, reason: string): void {
+    if (thread !== this.#thread) return
     const wasReady = this.#isReady
-    this.#worker = undefined
+    this.#thread = undefined
     this.#isReady = false
-    this.#end(worker)
+    this.#end(thread)
     // One that never was ready is reported by whoever started it.
     if (wasReady) this.#pause(reason)
   }
 
-  #end(worker: Worker): void {
+  #end(thread: SupervisedThread<'ready'>): void {
     const { onEnding } = this.#options
-    this.#ending.add(worker)
+    this.#ending.add(thread)
     onEnding?.(true)
-    void worker.terminate().then(() => {
-      this.#ending.delete(worker)
+    void thread.end().then(() => {
+      this.#ending.delete(thread)
       if (this.#ending.size === 0) onEnding?.(false)
     })
   }
@@ -334,9 +316,14 @@ export class IsolatedRunner {
       ? 'its file has changed since it was accepted: reload, or restart'
       : await this.start()
     if (reason === undefined) return
-    this.#worker = undefined
+    this.#thread = undefined
     this.#pause(reason)
   }
+}
+
+function reasonOf(end: ThreadEnd): string {
+  if (end.kind === 'late') return 'it does not come to its end while it is loaded'
+  return end.kind === 'failed' ? messageOf(end.error) : 'its thread has ended'
 }
 
 const NO_TIME: DecisionTime = { elapsedMs: 0, cpuMs: undefined, isSlow: false }

@@ -1,10 +1,10 @@
 // The thread of one strategy: it waits for a question, decides, answers, and waits again. Nothing else ever happens in
 // it: while it waits its event loop does not turn, so timers and promises of the strategy never run.
 
-import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { receiveMessageOnPort } from 'node:worker_threads'
 import { systemClock, threadCpuMs } from '../../lib/clock.ts'
 import { decimal } from '../../lib/decimal.ts'
-import { messageOf } from '../../lib/failure.ts'
+import { runTask } from '../../lib/supervised-thread.ts'
 import { loadStrategy } from '../load-strategy.ts'
 import type { SaidLine } from '../strategy-log.ts'
 import { strategyFailure } from '../strategy-failure.ts'
@@ -18,34 +18,24 @@ import {
   ASKED,
   CPU_US,
   type Question,
-  type Ready,
   REPEATS,
   type ThreadData,
 } from './thread-messages.ts'
 
-const data = workerData as ThreadData
-const control = new Int32Array(data.control)
 /** To look costs some microseconds. */
 const MEMORY_LOOKED_AT_EVERY = 16
-const isTooLarge = createMemoryCheck(data.heapMb)
-const TOO_LARGE = {
-  kind: 'failed',
-  code: 'STRATEGY_MEMORY',
-  message: strategyFailure('STRATEGY_MEMORY', { facts: { heapMb: data.heapMb } }).message,
-} as const
 
 /** During a decision. */
 const said: SaidLine[] = []
 
-try {
-  const runner = await open()
-  report({ kind: 'ready' })
-  serve(runner)
-} catch (error) {
-  report({ kind: 'unready', reason: messageOf(error) })
-}
+await runTask<ThreadData, 'ready'>(async (data, report) => {
+  const isTooLarge = createMemoryCheck(data.heapMb)
+  const runner = await open(data)
+  report('ready')
+  serve(data, runner, isTooLarge)
+})
 
-async function open(): Promise<StrategyRunner> {
+async function open(data: ThreadData): Promise<StrategyRunner> {
   guardThread()
   const { moduleFile, strategyId, params, stateText } = data
   const strategy = await loadStrategy(moduleFile)
@@ -66,11 +56,9 @@ async function open(): Promise<StrategyRunner> {
   })
 }
 
-function report(message: Ready): void {
-  parentPort?.postMessage(message)
-}
-
-function serve(runner: StrategyRunner): never {
+function serve(data: ThreadData, runner: StrategyRunner, isTooLarge: () => boolean): never {
+  const control = new Int32Array(data.control)
+  const tooLarge = tooLargeOf(data)
   const shown = new ShownMoment(data)
   let before: Extract<Answer, { kind: 'decided' }> | undefined
   for (let asked = 0; ;) {
@@ -80,7 +68,7 @@ function serve(runner: StrategyRunner): never {
       shown.take(news.message as Question)
     }
     const { elapsedMs: _, isSlow: _slow, cpuMs, ...decided } = runner.decide(shown.snapshot())
-    const decision = asked % MEMORY_LOOKED_AT_EVERY === 0 && isTooLarge() ? TOO_LARGE : decided
+    const decision = asked % MEMORY_LOOKED_AT_EVERY === 0 && isTooLarge() ? tooLarge : decided
     const lines = said.splice(0)
     const answer: Answer = lines.length > 0 ? { ...decision, said: lines } : decision
     const isSame =
@@ -95,6 +83,11 @@ function serve(runner: StrategyRunner): never {
     Atomics.store(control, ANSWERED, asked)
     Atomics.notify(control, ANSWERED)
   }
+}
+
+function tooLargeOf({ heapMb }: ThreadData): Extract<Answer, { kind: 'failed' }> {
+  const { message } = strategyFailure('STRATEGY_MEMORY', { facts: { heapMb } })
+  return { kind: 'failed', code: 'STRATEGY_MEMORY', message }
 }
 
 /** An intent and a state that say what they said before are the same objects. */

@@ -3,14 +3,6 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/**
- * V8's own limit of a thread, MB, far above what it is allowed: code that passes it in one step (a Map that doubles
- * its table, many arrays at once) ends the whole process, before the thread can be ended.
- */
-export const THREAD_HEAP_LIMIT_MB = 4096
-/** What the process may grow beside by itself while it waits for a strategy, MB. */
-const OWN_GROWTH_MB = 64
-
 /** For the thread itself, between two decisions: whether it keeps more than so many MB, objects and buffers each. */
 export function createMemoryCheck(maxMb: number): () => boolean {
   const max = maxMb * 1_000_000
@@ -26,15 +18,5 @@ export function createMemoryCheck(maxMb: number): () => boolean {
     collectGarbage()
     const left = getHeapStatistics()
     return left.external_memory > max || left.used_heap_size > max
-  }
-}
-
-/** For whoever waits for it: whether the process has grown, since the first look, by more than a thread may take. */
-export function watchGrowth(maxMb: number): () => boolean {
-  let rssBefore: number | undefined
-  return () => {
-    const rss = process.memoryUsage.rss()
-    rssBefore ??= rss
-    return rss - rssBefore > (maxMb + OWN_GROWTH_MB) * 1_000_000
   }
 }

@@ -86,11 +86,6 @@ export type Answer = { readonly said?: readonly SaidLine[] } & (
   | { readonly kind: 'failed'; readonly code: StrategyFailureCode; readonly message: string }
 )
 
-/** The first message of the thread: its strategy is loaded, or why it is not. */
-export type Ready =
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'unready'; readonly reason: string }
-
 /** What a thread is made with. */
 export interface ThreadData {
   /** By which questions and answers cross. */

@@ -1,18 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Instrument } from '../../domain/instrument.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { systemTimers } from '../../lib/timers.ts'
-import { openProgramThread } from '../../lib/program-thread.ts'
-import { THREAD_HEAP_LIMIT_MB, watchGrowth } from '../isolation/thread-memory.ts'
+import { SupervisedThread, type ThreadEnd } from '../../lib/supervised-thread.ts'
 import type { Strategy } from '../define-strategy.ts'
 import { checkPurity, type PurityCheck } from './check-purity.ts'
 
-/** Real time that a strategy has, ms. */
+/** Time that a strategy has, ms. */
 const LIMIT_MS = 10_000
-/** Real time to load its file, ms: that has a limit of its own. */
+/** Time to load its file, ms: that has a limit of its own. */
 const LOAD_MS_MAX = 90_000
 const MEMORY_MB = 512
-const MEMORY_LOOKED_AT_MS = 50
 
 /** A strategy with what it is given. */
 export interface Binding {
@@ -79,7 +76,7 @@ function checkInThread(
   const isGuarded = bindings[0]?.isGuarded ?? true
   const end = bindings.findIndex((one) => one.isGuarded !== isGuarded || !isPlain(one.params))
   const crossing = end < 0 ? bindings : bindings.slice(0, end)
-  const workerData: PurityData = {
+  const task: PurityData = {
     isGuarded,
     bindings: crossing.map(({ moduleFile, params, instruments }) => ({
       moduleFile,
@@ -90,47 +87,38 @@ function checkInThread(
       })),
     })),
   }
-  const worker = openProgramThread('./purity-thread', import.meta.url, {
-    workerData,
-    resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_LIMIT_MB },
-  })
+  return watch(task, { names: crossing.map(({ name }) => name), limitMs })
+}
+
+async function watch(
+  task: PurityData,
+  { names, limitMs }: { readonly names: readonly string[]; readonly limitMs: number },
+): Promise<readonly PurityCheck[]> {
   const checks: PurityCheck[] = []
-  return new Promise((resolve) => {
-    const fail = (problem: string): void => {
-      const name = crossing[checks.length]?.name
-      checks.push({ problems: [`${name} ${problem}`], notes: [] })
-      finish()
-    }
-    const finish = (): void => {
-      cancelTimer()
-      cancelLook()
-      worker.removeAllListeners()
-      // What comes of it after its end is of nobody's concern.
-      worker.on('error', () => {})
-      void worker.terminate()
-      resolve(checks)
-    }
-    const late = (ms: number) =>
-      systemTimers.after(ms, () =>
-        fail(`did not come back on made-up prices within ${ms / 1000} s; look for an endless loop`),
-      )
-    let cancelTimer = late(LOAD_MS_MAX)
-    const isGrown = watchGrowth(MEMORY_MB)
-    let cancelLook = (): void => {}
-    const look = (): void => {
-      if (isGrown()) fail(`takes more than ${MEMORY_MB} MB of memory on made-up prices`)
-      else cancelLook = systemTimers.after(MEMORY_LOOKED_AT_MS, look)
-    }
-    look()
-    worker.on('message', (news: PurityNews) => {
-      cancelTimer()
+  let waitedMs = LOAD_MS_MAX
+  const thread = new SupervisedThread<PurityNews>({
+    file: './purity-thread',
+    askedBy: import.meta.url,
+    task,
+    patienceMs: waitedMs,
+    isByCpu: true,
+    growthMb: MEMORY_MB,
+    onNews(news) {
       if (news.kind === 'checked') checks.push(news.check)
-      if (checks.length === crossing.length) return finish()
-      cancelTimer = late(news.kind === 'begun' ? limitMs : LOAD_MS_MAX)
-    })
-    worker.on('error', (error) => fail(`failed on made-up prices: ${messageOf(error)}`))
-    worker.on('exit', () =>
-      fail('ended its thread on made-up prices; a strategy may not end anything'),
-    )
+      waitedMs = news.kind === 'begun' ? limitMs : LOAD_MS_MAX
+      thread.wait(waitedMs)
+    },
   })
+  const problem = describeEnd(await thread.ended, waitedMs)
+  const name = names[checks.length]
+  if (name !== undefined) checks.push({ problems: [`${name} ${problem}`], notes: [] })
+  return checks
+}
+
+function describeEnd(end: ThreadEnd, waitedMs: number): string {
+  if (end.kind === 'late')
+    return `did not come back on made-up prices within ${waitedMs / 1000} s; look for an endless loop`
+  if (end.kind === 'grown') return `takes more than ${MEMORY_MB} MB of memory on made-up prices`
+  if (end.kind === 'failed') return `failed on made-up prices: ${messageOf(end.error)}`
+  return 'ended its thread on made-up prices; a strategy may not end anything'
 }

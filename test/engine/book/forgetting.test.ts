@@ -4,15 +4,16 @@ import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type ClientOid } from '../../../src/domain/ids.ts'
 import { applyRecord } from '../../../src/engine/book/apply-record.ts'
 import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
-import { createBook, storeOrder } from '../../../src/engine/book/book.ts'
 import {
   addEnded,
+  createBook,
   type EndedOrder,
   haveEndedBefore,
+  storeOrder,
   takeEndedBefore,
-} from '../../../src/engine/book/ended-orders.ts'
+} from '../../../src/engine/book/book.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
-import { deriveClientOid } from '../../../src/execution/client-oid.ts'
+import { deriveClientOid } from '../../../src/execution/batch-request.ts'
 import { own } from '../../../src/lib/own.ts'
 import { MOMENT_AT } from '../../support/market-moment.ts'
 import { EngineBench, STRATEGY, SYMBOL, TIMED_OUT } from '../engine-bench.ts'

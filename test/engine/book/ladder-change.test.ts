@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type QuoteLevel } from '../../../src/domain/intent.ts'
-import { applyLadderChange, buildLadderChange } from '../../../src/engine/book/ladder-change.ts'
+import { applyLadderChange, buildLadderChange } from '../../../src/engine/book/apply-record.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 
 const buy = (ticks: number, lots = 1): QuoteLevel => ({ side: 'buy', ticks, lots })

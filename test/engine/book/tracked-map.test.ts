@@ -5,12 +5,8 @@ import {
   countBookChanges,
   takeBookChanges,
 } from '../../../src/engine/book/book-rows.ts'
-import {
-  TrackedMap,
-  TrackedSet,
-  TrackedSegmentedMap,
-} from '../../../src/engine/book/tracked-map.ts'
-import { MemoryRows } from '../../../src/journal/tables/memory-tables.ts'
+import { TrackedMap, TrackedSegmentedMap, TrackedSet } from '../../../src/engine/book/book.ts'
+import { MemoryRows } from '../../../src/journal/tables/key-table.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { EngineBench } from '../engine-bench.ts'
 

@@ -52,6 +52,12 @@ function states(bench: EngineBench): readonly string[] {
   return bench.take('killState').map(({ state }) => state)
 }
 
+function phases(bench: EngineBench): readonly unknown[] {
+  return bench.effects.flatMap((effect) =>
+    effect.kind === 'announce' && effect.event === 'kill.phase' ? [effect.fields['phase']] : [],
+  )
+}
+
 describe('[RSK2] from a kill on', () => {
   test('everything of the product type is cancelled at once, with a batch still on the wire', () => {
     const bench = new EngineBench().start()
@@ -147,6 +153,19 @@ describe('[RSK3] a kill is called clean', () => {
 
     bringIn(bench, 20_000)
     expect(states(bench)).toEqual(['clean'])
+  })
+
+  test('not by the readings that end the resolution of its last cancel-all, after an answer that nobody can read', () => {
+    const bench = new EngineBench().start()
+    kill(bench)
+    bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
+    bench.pass(100)
+    bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
+    bench.step({ kind: 'readFailed', what: 'fills', reason: 'an error', status: 200 })
+    expect(phases(bench).at(-1)).toBe('confirming')
+
+    bringIn(bench, 10_000)
+    expect(states(bench)).toEqual(['seen', 'clean'])
   })
 
   test('not before a batch whose answer was lost is proved absent or cancelled', () => {

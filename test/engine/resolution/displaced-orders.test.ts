@@ -8,7 +8,7 @@ import {
 import { createCore } from '../../../src/engine/state/create-core.ts'
 import { noteStartStage } from '../../../src/engine/state/instrument-state.ts'
 import { enterPhase } from '../../../src/engine/state/run-state.ts'
-import { expectDisplaced, watchDisplaced } from '../../../src/engine/resolution/displaced-orders.ts'
+import { expectDisplaced, watchDisplaced } from '../../../src/engine/resolution/resolved-orders.ts'
 import { madeTerms } from '../../execution/made-terms.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 

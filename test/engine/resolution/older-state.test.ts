@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { toOrderId } from '../../../src/domain/ids.ts'
-import { deriveClientOid } from '../../../src/execution/client-oid.ts'
-import { accepted, EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
+import { deriveClientOid } from '../../../src/execution/batch-request.ts'
+import { accepted, EngineBench, refused, STRATEGY, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 import { OTHER, twoStrategies } from '../traded-account.ts'
 
 const DUPLICATE = '40786'
@@ -52,6 +52,38 @@ describe('[ORD2] a state that is an older copy', () => {
     lookFor(bench, [])
 
     expect(isOlder(bench)).toBe(true)
+  })
+
+  test.each([
+    ['one that is lost', TIMED_OUT],
+    ['429, which says nothing of what was done', refused('429', 'retry', 'rate')],
+  ])(
+    'is not proved where the cancel-all that could have listed it had no answer: %s',
+    (_, answer) => {
+      const bench = new EngineBench().start()
+      const order = { action: 'openLong', lots: 10, ticks: 99_990, force: 'gtc' } as const
+      bench.decide({ kind: 'place', symbol: SYMBOL, key: 'in', ...order })
+      bench.refuse(bench.grantBatch(), DUPLICATE)
+      bench.answerCancel(bench.grantCancel().cancelId, answer)
+      bench.pass(bench.settings.execution.acceptanceWindowMs)
+      lookFor(bench, [])
+
+      expect([bench.states(), isOlder(bench)]).toEqual([['done'], false])
+    },
+  )
+
+  test('is not proved where such a cancel-all left before the answer to its request', () => {
+    const bench = new EngineBench().start()
+    const order = { action: 'openLong', lots: 10, ticks: 99_990, force: 'gtc' } as const
+    bench.decide({ kind: 'place', symbol: SYMBOL, key: 'in', ...order })
+    const batch = bench.grantBatch()
+    bench.step({ kind: 'commanded', command: { kind: 'kill', reason: 'drill', by: 'anna' } })
+    bench.answerCancel(bench.grantCancel().cancelId, TIMED_OUT)
+    bench.refuse(batch, DUPLICATE)
+    bench.pass(bench.settings.execution.acceptanceWindowMs)
+    lookFor(bench, [])
+
+    expect([bench.states(), isOlder(bench)]).toEqual([['done'], false])
   })
 
   test('is proved by a post-only order only the second time: the first may have been cancelled because it would take', () => {

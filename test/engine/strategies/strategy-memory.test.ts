@@ -4,7 +4,7 @@ import { parseCore } from '../../../src/engine/replay/core-image.ts'
 import {
   newestStates,
   STATE_UNRECORDED_MS_MAX,
-} from '../../../src/engine/strategies/strategy-memory.ts'
+} from '../../../src/engine/strategies/take-decision.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 
 const PLACE: Intent = {

@@ -1,5 +1,5 @@
 import { type Redis } from 'ioredis'
-import { DirectPool } from '../../../src/backtest/direct-pool.ts'
+import { DirectPool } from '../../../src/backtest/virtual-account.ts'
 import { Limiter } from '../../../src/exchange/limiter/limiter.ts'
 import { type ShareStore } from '../../../src/exchange/limiter/shared/redis-store.ts'
 import {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { exitOfFleet, formatFleet } from '../../../src/cli/fleet.ts'
+import { exitOfFleet, formatFleet } from '../../../src/cli/fleet/fleet.ts'
 import { type OpenedJournal } from '../../../src/journal/journal.ts'
 import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
 import { readAccounts } from '../../../src/journal/fleet/fleet-accounts.ts'

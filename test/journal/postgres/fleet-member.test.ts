@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { formatFleet } from '../../../src/cli/fleet.ts'
+import { formatFleet } from '../../../src/cli/fleet/fleet.ts'
 import { type FleetAlert, type OpenedJournal } from '../../../src/journal/journal.ts'
 import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
 import { FleetMember, LOCK_MEMBER } from '../../../src/journal/postgres/fleet-member.ts'

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { shareOf } from '../../support/share.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { Bench, limit, market, openAccount } from './bench.ts'
 
@@ -178,7 +179,7 @@ describe('a long and a short of one instrument, crossed', () => {
 })
 
 describe('positions of several accounts and instruments', () => {
-  test.each([1, 2, 3])(
+  test.each(shareOf([1, 2, 3], 3))(
     'are closed at the very quote at which they no longer stand, seed %i',
     (seed) => {
       const random = createRandom(seed)

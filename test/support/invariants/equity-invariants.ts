@@ -39,8 +39,8 @@ export function watchEquity(world: World): WorldWatcher {
       const isRefused = effects.some(
         (effect) => effect.kind === 'announce' && effect.event === 'read.failed',
       )
-      if (event.kind === 'positionRead' && !isRefused && !event.reading.isSilent)
-        readings.set(symbol, event.reading)
+      // One that says nothing is refused where something is held: elsewhere it is a reading as any other.
+      if (event.kind === 'positionRead' && !isRefused) readings.set(symbol, event.reading)
       if (records.some(({ kind }) => LATER.has(kind))) nets.clear()
       else {
         for (const one of symbols.filter((other) => concerns(event, other))) {

@@ -1,11 +1,12 @@
 import { openLots, type Order } from '../../../src/domain/order.ts'
+import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
 import { type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
 import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { KnownPrices } from './known-prices.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** Prices move between an approval and the first byte, by far less than this. */
+/** Other prices than the one that is looked at here may have been counted at, by far less than this. */
 const PRICE_TOLERANCE = 0.002
 
 /**
@@ -14,14 +15,22 @@ const PRICE_TOLERANCE = 0.002
  */
 export function watchRiskChecks(world: World): WorldWatcher {
   const known = new KnownPrices()
+  /** By batch, the prices at which it was approved. What is shown before its first byte may be wrong. */
+  const shown = new Map<number, TickerTable | undefined>()
   return {
     onBirth: () => known.forget(),
-    afterStep: (event, _, now) => known.note(event, now),
+    afterStep(event, effects, now) {
+      known.note(event, now)
+      for (const effect of effects)
+        if (effect.kind === 'sendBatch') shown.set(effect.batch.batchId, known.tickers)
+    },
     onWrite(batch) {
+      const tickers = shown.get(batch.batchId)
       const { book } = world.process.engine ?? {}
       const orders = batch.clientOids.flatMap((clientOid) => book?.orders.get(clientOid) ?? [])
       for (const order of orders) {
-        const objection = objectToSize(world, known, order) ?? objectToPrice(world, known, order)
+        const objection =
+          objectToSize(world, tickers, order) ?? objectToPrice(world, tickers, order)
         if (objection !== undefined) violate(world, 'RSK1', `${order.terms.clientOid} ${objection}`)
       }
       if (orders.some(opens)) countOpen(world)
@@ -78,7 +87,7 @@ function checkRung(world: World, book: Book, { terms }: Order): void {
 
 function objectToSize(
   { settings, plan }: World,
-  known: KnownPrices,
+  tickers: TickerTable | undefined,
   { terms }: Order,
 ): string | undefined {
   const { strategyId, symbol, lots } = terms
@@ -86,7 +95,7 @@ function objectToSize(
   if (lots > orderSizeMax) return `has ${lots} lots, limit ${orderSizeMax}`
   const instrument = settings.instruments.get(symbol)
   // What a market order is worth at an absurd price says nothing.
-  const market = plan.faults.tickerAbsurd ? undefined : known.tickers?.read(symbol, 'askPr')
+  const market = plan.faults.tickerAbsurd ? undefined : tickers?.read(symbol, 'askPr')
   const price = priceOf(settings, terms) ?? market
   if (!instrument || !price) return undefined
   const notional = price * floatOnGrid(instrument.lot, lots)
@@ -97,15 +106,15 @@ function objectToSize(
 
 function objectToPrice(
   { settings, plan }: World,
-  known: KnownPrices,
+  tickers: TickerTable | undefined,
   { terms }: Order,
 ): string | undefined {
   // At absurd prices everything stands far from the market, and in a crash that goes on before a batch has left.
   const { tickerAbsurd, pricesWrong } = plan.faults
-  if (tickerAbsurd || pricesWrong || plan.crash || !known.tickers) return undefined
+  if (tickerAbsurd || pricesWrong || plan.crash || !tickers) return undefined
   const collar = settings.limits.priceCollarRatio + PRICE_TOLERANCE
-  const low = known.tickers.read(terms.symbol, 'bidPr') * (1 - collar)
-  const high = known.tickers.read(terms.symbol, 'askPr') * (1 + collar)
+  const low = tickers.read(terms.symbol, 'bidPr') * (1 - collar)
+  const high = tickers.read(terms.symbol, 'askPr') * (1 + collar)
   const { symbol } = terms
   const prices = [terms.ticks, terms.takeProfitTicks, terms.stopLossTicks].flatMap(
     (ticks) => priceOf(settings, { symbol, ticks }) ?? [],

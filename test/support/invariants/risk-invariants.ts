@@ -3,6 +3,7 @@ import { type Answer } from '../../../src/domain/answer.ts'
 import { type BatchResult } from '../../../src/protocol/values.ts'
 import { toClientOid } from '../../../src/domain/ids.ts'
 import { openLots, type Order } from '../../../src/domain/order.ts'
+import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
 import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
@@ -92,7 +93,10 @@ function beyondLimits(
   }
 }
 
-/** Prices move between an approval and the first byte, by far less than this. */
+/**
+ * Other prices than the one that is looked at here may have been counted at, by far less than this. What is shown after an
+ * approval says nothing about it: that answer may be wrong.
+ */
 const PRICE_TOLERANCE = 1.02
 
 /**
@@ -104,6 +108,7 @@ export function watchPositionValue(world: World): WorldWatcher {
   // What a position is worth at absurd prices says nothing.
   if (positionNotionalMax === undefined || faults.tickerAbsurd) return {}
   const known = new KnownPrices()
+  const shown = new Map<number, TickerTable | undefined>()
   /** By batch, its orders that only reduced what their strategies held. */
   const reducing = new Map<number, ReadonlySet<string>>()
   const excusesOf = createExcuses(world)
@@ -116,6 +121,7 @@ export function watchPositionValue(world: World): WorldWatcher {
       for (const effect of effects) {
         if (effect.kind !== 'sendBatch') continue
         const { batchId, clientOids } = effect.batch
+        shown.set(batchId, known.tickers)
         reducing.set(
           batchId,
           new Set(clientOids.filter((clientOid) => isReducing(world, clientOid))),
@@ -134,7 +140,7 @@ export function watchPositionValue(world: World): WorldWatcher {
         if (!(reducing.get(batch.batchId)?.has(clientOid) ?? false)) adding[side] += Number(size)
       }
       const { lot } = world.settings.instruments.get(symbol) ?? {}
-      const price = known.tickers?.read(symbol, 'askPr') || 0
+      const price = shown.get(batch.batchId)?.read(symbol, 'askPr') || 0
       if (!lot || price === 0) return
       const open = { buy: 0, sell: 0 }
       for (const order of truth.open) {
@@ -176,6 +182,7 @@ export function watchGross(world: World): WorldWatcher {
     limits.grossNotionalMax < GROSS_NEVER_REACHED || leverageMax < Number.POSITIVE_INFINITY
   if (!isReached || world.plan.faults.tickerAbsurd) return {}
   const known = new KnownPrices()
+  const shown = new Map<number, TickerTable | undefined>()
   /** By batch, the fills of others that were known when it was formed. */
   const seen = new Map<number, ReadonlySet<TrueFill>>()
   /** By batch, what the book thought possible without it. */
@@ -184,7 +191,6 @@ export function watchGross(world: World): WorldWatcher {
   const allowed = new Map<number, number>()
   /** By batch, its orders that only reduced what their strategies held. */
   const reducing = new Map<number, ReadonlySet<string>>()
-  const priceOf = (symbol: string): number => known.tickers?.read(symbol, 'askPr') || 0
   return {
     onBirth: () => known.forget(),
     afterStep(event, effects, now) {
@@ -192,6 +198,8 @@ export function watchGross(world: World): WorldWatcher {
       for (const effect of effects) {
         if (effect.kind !== 'sendBatch') continue
         const { batchId, clientOids } = effect.batch
+        const priceOf = priceIn(known.tickers)
+        shown.set(batchId, known.tickers)
         seen.set(batchId, seenFills(world))
         believed.set(batchId, believedGross(world, priceOf, new Set(clientOids)))
         const { engine } = world.process
@@ -221,6 +229,7 @@ export function watchGross(world: World): WorldWatcher {
           addingRisk[side] += Number(size)
       }
       if (adding.buy + adding.sell === 0) return
+      const priceOf = priceIn(shown.get(batch.batchId))
       const grossWith = (added: Adding['adding']): number => {
         let gross = 0
         for (const symbol of world.plan.symbols) {
@@ -246,6 +255,10 @@ export function watchGross(world: World): WorldWatcher {
       if (byEquity !== undefined) check(grossWith(addingRisk), byEquity, 'its leverage allows')
     },
   }
+}
+
+function priceIn(tickers: TickerTable | undefined): (symbol: string) => number {
+  return (symbol) => tickers?.read(symbol, 'askPr') || 0
 }
 
 function isFlattening({ process }: World, clientOid: string | undefined): boolean {

@@ -1,7 +1,7 @@
 import { type Book } from '../../../src/engine/book/book.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
-import { STATE_UNRECORDED_MS_MAX } from '../../../src/engine/strategies/strategy-memory.ts'
+import { STATE_UNRECORDED_MS_MAX } from '../../../src/engine/strategies/take-decision.ts'
 
 type Decided = Extract<EngineEvent, { kind: 'decided' }>
 

@@ -1,8 +1,11 @@
 import { UID } from '../../../src/backtest/direct-exchange.ts'
 import { MemoryJournal } from '../../../src/backtest/memory-journal.ts'
 import { type DaemonConfig, loadConfig } from '../../../src/config/load-config.ts'
-import { toEngineSettings } from '../../../src/daemon/account/engine-settings.ts'
-import { contractsOf, listInstruments } from '../../../src/daemon/embedded/listed-instruments.ts'
+import { toEngineSettings } from '../../../src/assembly/settings/engine-settings.ts'
+import {
+  contractsOf,
+  listInstruments,
+} from '../../../src/assembly/instruments/listed-instruments.ts'
 import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
 import { type Engine } from '../../../src/engine/engine.ts'
 import { type EngineSettings } from '../../../src/engine/settings.ts'

@@ -1,6 +1,5 @@
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
-import { RequestWriter } from '../../../src/exchange/client/request-writer.ts'
-import { Signer } from '../../../src/exchange/client/signer.ts'
+import { RequestWriter, Signer } from '../../../src/exchange/client/request-writer.ts'
 import type { LeaseTerms } from '../../../src/journal/postgres/lease.ts'
 import { instantOf, LeaseTerm } from '../../../src/journal/postgres/lease-term.ts'
 import { type Clock } from '../../../src/lib/clock.ts'

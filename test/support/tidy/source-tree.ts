@@ -12,6 +12,8 @@ export const RULES = [
   'folder-cycle',
   'cycle',
   'dead-file',
+  'verb-import',
+  'daemon-imports',
   'owned-call',
   'proof',
   'state-owner',

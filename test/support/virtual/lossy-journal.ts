@@ -1,6 +1,6 @@
 import { type JournalRecord, type StrategyKey, type UsedKey } from '../../../src/domain/record.ts'
 import { type BookRow, type JournalContents, type RowChange } from '../../../src/journal/journal.ts'
-import { MemoryKeys, MemoryRows } from '../../../src/journal/tables/memory-tables.ts'
+import { MemoryKeys, MemoryRows } from '../../../src/journal/tables/key-table.ts'
 import { type StoredKeys } from '../months/stored-keys.ts'
 
 interface Kept {

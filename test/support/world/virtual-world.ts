@@ -36,6 +36,7 @@ import { createUnruly } from '../faults/unruly-strategy.ts'
 import { SettledPromises } from '../wire/settled-promises.ts'
 import { createScriptedStrategy } from '../virtual/virtual-strategies.ts'
 import { VirtualTime } from '../../../src/backtest/virtual-time.ts'
+import { makeLimits } from '../made-limits.ts'
 
 /** Monday 2 June 2025, 06:00 UTC: two hours before the next funding. */
 export const START_AT = Date.UTC(2025, 5, 2, 6)
@@ -653,7 +654,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
     marginMode: 'crossed',
     instruments,
     strategies: new Map(strategies),
-    limits: {
+    limits: makeLimits({
       dataAgeMaxMs: 1500,
       accountAgeMaxMs: ACCOUNT_AGE_MAX_MS,
       priceCollarRatio: 0.01,
@@ -662,7 +663,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       grossNotionalMax: plan.grossNotionalMax,
       ...limited.account,
       ...pace.account,
-    },
+    }),
     ...limited.losses,
     ...toMarginSettings(plan),
     figures: FIGURES,

@@ -1,0 +1,77 @@
+import { ExchangeClient } from '../../exchange/exchange-client.ts'
+import { Limiter } from '../../exchange/limiter/limiter.ts'
+import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
+import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import { loadProxies } from '../../config/proxy.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { Timers } from '../../lib/timers.ts'
+import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
+import { simulatorCoin } from '../simulator/simulated-exchange.ts'
+
+export interface ExchangeCallsOptions {
+  readonly config: Pick<DaemonConfig, 'account' | 'exchange'>
+  /** Without credentials only public endpoints can be called. */
+  readonly access: Pick<ExchangeAccess, 'baseUrl'> & Partial<ExchangeAccess>
+  readonly isEmbedded: boolean
+  /** Why nothing may be signed now; undefined: it may. Absent: it always may. */
+  readonly signingObjection?: (() => string | undefined) | undefined
+  /** Of the address that this is called from; absent for the first. */
+  readonly address?: Limiter
+  /** What other daemons of the address share. */
+  readonly shared?: SharedLimits | undefined
+  readonly logger: Pick<DaemonLogger, 'log'>
+  readonly trusted: TrustedClock
+  readonly timers: Timers
+}
+
+/** What an exchange is called with, and how often it may be. */
+export interface ExchangeCalls {
+  readonly client: ExchangeClient
+  readonly limiter: Limiter
+}
+
+export function createCalls(options: ExchangeCallsOptions): ExchangeCalls {
+  const { config, access, isEmbedded, trusted, timers } = options
+  const limiter = createLimiter(options)
+  const client = new ExchangeClient({
+    baseUrl: access.baseUrl,
+    credentials: access.credentials,
+    proxyFor: loadProxies(config),
+    signingObjection: options.signingObjection,
+    platformCoin: isEmbedded ? simulatorCoin() : config.exchange.platformCoin,
+    positionMode: config.account.positionMode,
+    clock: trusted.clock,
+    timers,
+    offset: trusted.offset,
+    limiter,
+    requestTimeoutMs: config.exchange.requestTimeoutMs,
+    answerBytesMax: config.exchange.answerBytesMax,
+    locale: config.exchange.locale,
+  })
+  return { client, limiter }
+}
+
+function createLimiter({
+  config,
+  isEmbedded,
+  address,
+  shared,
+  trusted,
+  timers,
+  logger,
+}: ExchangeCallsOptions): Limiter {
+  const { clock } = trusted
+  return new Limiter({
+    clock,
+    timers,
+    address,
+    shared,
+    tier: config.account.tier,
+    use: config.exchange.limitsUse,
+    // An exchange of our own has forgotten the calls of the run before. Elsewhere there may have been one even
+    // where the journal knows of none: its disk was full, or it died before it could write.
+    previousRunEndedAt: isEmbedded ? undefined : clock.monotonic(),
+    onCoolDown: (restMs) => logger.log('warn', 'limits.coolingDown', { restMs }),
+  })
+}

@@ -1,0 +1,43 @@
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { Book } from '../../engine/book/book.ts'
+import { findGridConflict } from '../../engine/book/convert-grids.ts'
+import type { EngineSettings } from '../../engine/settings.ts'
+import { Failure, messageOf } from '../../lib/failure.ts'
+import { isEmbedded } from '../state/state-place.ts'
+import { toInstruments } from './engine-settings.ts'
+
+/**
+ * Asked at a start, and before a run ends for a reload.
+ * @throws Failure where the book counts an instrument in steps that do not convert to the configured ones
+ */
+export function assertGrids(
+  book: Book,
+  { instruments }: Pick<EngineSettings, 'instruments'>,
+): void {
+  const conflict = findGridConflict(book, instruments)
+  if (!conflict) return
+  const { symbol, was, is, number } = conflict
+  throw new Failure({
+    code: 'STATE_GRIDS_CHANGED',
+    sentence:
+      'the journal counts an instrument in other ticks or lots than the configuration, and cannot convert them',
+    facts: {
+      instrument: symbol,
+      journal: `tickSize ${was.tick}, lotSize ${was.lot}`,
+      configuration: `tickSize ${is.tick}, lotSize ${is.lot}`,
+      inexact: number,
+    },
+    hint: 'start once with the sizes of the journal, flatten the instrument and stop; an hour later its orders are forgotten. Or begin with another state.directory',
+  })
+}
+
+/** A simulated account with other instruments is another one, with a journal of its own. */
+export function listGridProblems(book: Book, config: DaemonConfig): readonly string[] {
+  if (isEmbedded(config)) return []
+  try {
+    assertGrids(book, { instruments: toInstruments(config) })
+    return []
+  } catch (error) {
+    return [messageOf(error)]
+  }
+}

@@ -1,0 +1,256 @@
+import type { DaemonConfig, StrategyConfig } from '../../config/load-config.ts'
+import { calendarFundingMinutes, everyHours } from '../../config/funding-minutes.ts'
+import type { Size } from '../../config/schema/decimal-text.ts'
+import { toStrategyId, type StrategyId } from '../../domain/ids.ts'
+import type { Instrument } from '../../domain/instrument.ts'
+import type {
+  EngineSettings,
+  ShowSettings,
+  StrategySettings,
+  LiquidationSettings,
+} from '../../engine/settings.ts'
+import { accountAgeMaxOf } from './read-pace.ts'
+import type { StrategyLimits } from '../../risk/risk-context.ts'
+import { toLossSettings } from './loss-settings.ts'
+import { decimal } from '../../lib/decimal.ts'
+import { sha256 } from '../../lib/digest.ts'
+import { createGrid, stepBelow, type Grid } from '../../lib/grid.ts'
+import type { MaintenanceRules, MaintenanceTier } from '../../domain/liquidation.ts'
+import type { SurvivalSettings } from '../../domain/worst-case.ts'
+import { TAKER_FEE_RATE } from '../../config/schema/liquidation-schema.ts'
+import { contractsOf, listInstruments } from '../instruments/listed-instruments.ts'
+
+/** An accepted taking order is matched or dead by then (docs/orders.md, A4). */
+const MATCHING_LAG_MS = 2000
+/** The embedded simulator matches before it answers. */
+const MATCHING_LAG_EMBEDDED_MS = 0
+/** How long an order may stand through the market, beyond what fills need to show up. */
+const CROSSED_TOLERANCE_MS = 5000
+/** Beyond the acceptance deadline of an unknown order: two cancel-alls, a flattening, and the reads that prove them. */
+const STOP_TIMEOUT_MS = 30_000
+/** And for each instrument: one cancel-all a second, twice. */
+const STOP_TIMEOUT_PER_INSTRUMENT_MS = 2000
+
+/** What the configuration does not say. */
+export interface RunSettings {
+  readonly salt: string
+  readonly version: string
+  readonly embedded: boolean
+  /** Margin coin at the beginning, where it is another than the configuration says. */
+  readonly capital?: string
+  /** How many accounts of this daemon call from the address; default: this one alone. */
+  readonly accounts?: number
+  /** The age at which readings are too old, ms, where not what a daemon reads says it. */
+  readonly accountAgeMaxMs?: number
+  /** What each strategy is shown, and when it decides. */
+  readonly shown: ReadonlyMap<StrategyId, ShowSettings>
+}
+
+/** How long a stop takes at most, ms: a supervisor waits longer before it kills. */
+export function stopTimeoutOf({ instruments, execution }: DaemonConfig): number {
+  const perInstrument = Object.keys(instruments).length * STOP_TIMEOUT_PER_INSTRUMENT_MS
+  return STOP_TIMEOUT_MS + perInstrument + execution.acceptanceWindowMs
+}
+
+/** What the operator said, in the core's words: sizes in lots, limits as numbers. */
+export function toEngineSettings(config: DaemonConfig, run: RunSettings): EngineSettings {
+  const instruments = toInstruments(config)
+  const { execution, account } = config
+  const { foreignFills, losses: _losses, instruments: _instruments, pace, ...rest } = config.risk
+  const {
+    liquidation: _liquidation,
+    survives: _survives,
+    leverageMax,
+    selfTrade,
+    unknownOrdersMax,
+    accountAgeMaxMs: _age,
+    ...others
+  } = rest
+  const { disputeToleranceRatio, disputeToleranceMin, disputeMsMax, indexBandRatio, ...limits } =
+    others
+  const { accounts = 1, accountAgeMaxMs = accountAgeMaxOf(config, { accounts }) } = run
+  const losses = toLossSettings(config)
+  const survives = toSurvivalSettings(config)
+  const capital = run.capital ?? account.capital ?? config.simulator?.startingBalance
+  return {
+    salt: run.salt,
+    version: run.version,
+    environment: config.environment,
+    configHash: sha256([JSON.stringify(config)])
+      .toString('hex')
+      .slice(0, 16),
+    productType: account.productType,
+    positionMode: account.positionMode,
+    marginMode: account.marginMode,
+    instruments,
+    strategies: new Map(
+      config.strategies
+        .filter((strategy) => strategy.enabled)
+        .map((strategy) => toStrategy(strategy, instruments, run)),
+    ),
+    ...(capital !== undefined && { capital: decimal(capital) }),
+    feeCoins: new Map(Object.entries(account.feeCoins)),
+    fundingMinutes: calendarFundingMinutes(config.calendar),
+    limits: {
+      ...convertEach(limits, Number),
+      accountAgeMaxMs,
+      ...(leverageMax !== undefined && { leverageMax }),
+      ...(selfTrade === 'deny' && { selfTrade }),
+      ...(unknownOrdersMax !== undefined && { unknownOrdersMax }),
+      ...withoutAbsent(pace),
+    },
+    figures: {
+      toleranceRatio: disputeToleranceRatio,
+      toleranceMin: Number(disputeToleranceMin),
+      disputeMsMax,
+      indexBandRatio,
+    },
+    ...(losses && { losses }),
+    liquidation: toLiquidationSettings(config),
+    ...(survives && { survives }),
+    isExclusive: account.exclusive,
+    execution: {
+      ...execution,
+      matchingLagMs: run.embedded ? MATCHING_LAG_EMBEDDED_MS : MATCHING_LAG_MS,
+      crossedToleranceMs: CROSSED_TOLERANCE_MS + execution.fillVisibilityMs,
+      stopTimeoutMs: stopTimeoutOf(config),
+    },
+    foreignFills,
+    onRestart: config.onRestart,
+  }
+}
+
+/** The instruments of the config, by symbol. */
+export function toInstruments({
+  account,
+  instruments,
+}: Pick<DaemonConfig, 'account' | 'instruments'>): ReadonlyMap<string, Instrument> {
+  return new Map(
+    Object.entries(instruments).map(([symbol, settings]) => {
+      const lot = createGrid(settings.lotSize)
+      const leverage = settings.leverage ?? account.leverage
+      return [
+        symbol,
+        {
+          symbol,
+          productType: account.productType,
+          marginCoin: account.marginCoin,
+          tick: createGrid(settings.tickSize),
+          lot,
+          lotsMin: stepBelow(lot, Number(settings.minSize)),
+          notionalMin: decimal(settings.minNotional),
+          ...(leverage !== undefined && { leverage }),
+          ...(settings.fundingHours !== undefined && {
+            fundingMinutes: everyHours(settings.fundingHours),
+          }),
+        },
+      ]
+    }),
+  )
+}
+
+function toStrategy(
+  strategy: StrategyConfig,
+  instruments: ReadonlyMap<string, Instrument>,
+  { shown }: RunSettings,
+): [StrategyId, StrategySettings] {
+  const id = toStrategyId(strategy.id)
+  const limits = strategy.instruments.map((symbol) => {
+    const lot = instruments.get(symbol)?.lot ?? createGrid('1')
+    const { losses: _losses, pace, positionNotionalMax, ...risk } = strategy.risk
+    const own: StrategyLimits = {
+      ...convertEach(risk, (limit) => toLots(lot, limit)),
+      ...(positionNotionalMax !== undefined && {
+        positionNotionalMax: Number(positionNotionalMax),
+      }),
+      ...withoutAbsent(pace),
+    }
+    return [symbol, own] as const
+  })
+  const { instruments: symbols, onFailure } = strategy
+  const policy = onFailure === undefined ? {} : { onFailure }
+  return [
+    id,
+    { id, symbols, limits: new Map(limits), ...policy, ...(shown.get(id) ?? { feeds: new Map() }) },
+  ]
+}
+
+function withoutAbsent<Name extends string>(limits: {
+  readonly [name in Name]?: number | undefined
+}): { readonly [name in Name]?: number } {
+  const set = Object.entries(limits).filter(([, limit]) => limit !== undefined)
+  return Object.fromEntries(set) as { readonly [name in Name]?: number }
+}
+
+/** A size in lots; another limit as it is. */
+function toLots(lot: Grid, limit: Size | number): number {
+  return typeof limit === 'number' ? limit : stepBelow(lot, Number(limit))
+}
+
+/** The same limits, each as a number. */
+function convertEach<Name extends string, Limit>(
+  limits: Readonly<Record<Name, Limit>>,
+  convert: (limit: Limit) => number,
+): Record<Name, number> {
+  const entries = Object.entries<Limit>(limits).map(([name, limit]) => [name, convert(limit)])
+  return Object.fromEntries(entries) as Record<Name, number>
+}
+
+/** What the operator says of liquidations; the contracts of the simulator are known without a word. */
+export function toLiquidationSettings(config: DaemonConfig): LiquidationSettings {
+  const { liquidation } = config.risk
+  const rules = new Map([...simulatedRules(config), ...configuredRules(config)])
+  if (liquidation === 'none') return { rules }
+  const { warn, reduce, flatten } = liquidation
+  return { steps: { warn, reduce, flatten }, rules }
+}
+
+/** The moves that the account must survive; undefined where none is set. */
+export function toSurvivalSettings({
+  risk,
+  instruments,
+}: DaemonConfig): SurvivalSettings | undefined {
+  if (risk.survives === undefined) return undefined
+  const { move, joint, gap } = risk.survives
+  const moves = new Map(
+    Object.keys(instruments).map((symbol) => [
+      symbol,
+      typeof move === 'number' ? move : (move[symbol] ?? Number.NaN),
+    ]),
+  )
+  const jointMoves =
+    joint === undefined ? moves : new Map([...moves.keys()].map((symbol) => [symbol, joint]))
+  return { moves, jointMoves, isGap: gap }
+}
+
+function configuredRules(config: DaemonConfig): readonly (readonly [string, MaintenanceRules])[] {
+  const takerFeeRate = takerFeeRateOf(config)
+  return Object.entries(config.instruments).flatMap(([symbol, { maintenance }]) => {
+    if (maintenance === undefined) return []
+    const tiers = maintenance.map(({ upTo, rate }): MaintenanceTier => ({
+      notionalMax: Number(upTo ?? Number.POSITIVE_INFINITY),
+      rate,
+    }))
+    return [[symbol, { tiers, takerFeeRate }] as const]
+  })
+}
+
+/** Tiers do not change with time, so any instant does. */
+function simulatedRules(config: DaemonConfig): readonly (readonly [string, MaintenanceRules])[] {
+  if (config.simulator === undefined) return []
+  const takerFeeRate = takerFeeRateOf(config)
+  return listInstruments(contractsOf(config), 0)
+    .filter(({ symbol }) => config.instruments[symbol] !== undefined)
+    .map(({ symbol, maintenanceTiers }) => {
+      const tiers = maintenanceTiers.map(({ notionalMax, rateFloat }) => ({
+        notionalMax,
+        rate: rateFloat,
+      }))
+      return [symbol, { tiers, takerFeeRate }] as const
+    })
+}
+
+function takerFeeRateOf({ simulator, risk: { liquidation } }: DaemonConfig): number {
+  if (simulator !== undefined) return Number(simulator.takerFeeRate)
+  return Number(liquidation === 'none' ? TAKER_FEE_RATE : liquidation.takerFeeRate)
+}

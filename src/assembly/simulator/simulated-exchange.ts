@@ -1,0 +1,137 @@
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
+import type { Credentials } from '../../exchange/client/request-writer.ts'
+import { Secret } from '../../lib/secret.ts'
+import type {
+  AccountRequest,
+  RunningSimulator,
+  SimulatorOptions,
+} from '../../simulator/start-simulator.ts'
+import type { LiveSource } from '../../simulator/market/live/live-market.ts'
+import type { MarketChoice } from '../../simulator/prepare-market.ts'
+import { defaultPlatformCoin } from '../../simulator/wallet/platform-coin.ts'
+import {
+  defaultRateLimitSettings,
+  type RateLimitSettings,
+} from '../../simulator/wire/checks/rate-limits.ts'
+import type { ServerEvent } from '../../simulator/wire/server-event.ts'
+import type { LogLevel } from '../../logging/logger.ts'
+
+/** The settings that the simulator inside the daemon and the one on its own have in common. */
+export type SimulatorSettings = Omit<EmbeddedSimulatorSettings, 'startingBalance' | 'leverage'>
+
+/** What the command line says about the market, over the file. */
+export interface MarketOverride {
+  /** Recordings: a path, or `SYMBOL=path`. */
+  readonly files: readonly string[]
+  readonly speed: number | undefined
+}
+
+/** The operator's words in the simulator's: how its market moves, and how it behaves. */
+export function toSimulatorOptions(
+  settings: SimulatorSettings,
+  override: MarketOverride,
+  live?: LiveSource,
+): Pick<
+  SimulatorOptions,
+  'market' | 'seed' | 'demoPast' | 'core' | 'wire' | 'faults' | 'answerLatency'
+> {
+  const deviation = settings.latencySpread
+  return {
+    market: live === undefined ? chooseMarket(settings, override) : { kind: 'live', source: live },
+    seed: settings.seed,
+    demoPast: settings.demoPast,
+    core: {
+      makerFeeRate: settings.makerFeeRate,
+      takerFeeRate: settings.takerFeeRate,
+      ...(settings.feeCoin && {
+        feeCoin: settings.feeCoin.name,
+        feeCoinPrice: settings.feeCoin.price,
+      }),
+      idempotency: settings.idempotency,
+      fillModel: settings.fillModel,
+      delisting: settings.delisting,
+      deliveryConfigMs: settings.deliveryConfigMs,
+      matchingLagMs: settings.matchingLagMs,
+      entryLatency: { medianMs: settings.entryLatencyMs, deviation },
+      fillVisibilityLagMs: settings.fillVisibilityLagMs,
+    },
+    wire: {
+      businessErrorStatus: settings.businessErrorStatus,
+      timestampToleranceMs: settings.timestampToleranceMs,
+      rateLimits: toRateLimits(settings),
+    },
+    faults: { probability: settings.faults },
+    answerLatency: { medianMs: settings.answerDelayMs, deviation },
+  }
+}
+
+/** How calls are counted, as far as both kinds of simulator say it. */
+export function toRateLimits({ limits }: SimulatorSettings): RateLimitSettings {
+  const { overall, ...others } = defaultRateLimitSettings
+  return {
+    ...others,
+    counting: limits.counting,
+    overall: { ...overall, calls: limits.overallCalls },
+  }
+}
+
+/** The one account of a simulator that is started for a configuration. */
+export const SIMULATED_UID = '1000001'
+
+export function toAccount(
+  { name, account }: Pick<DaemonConfig, 'name' | 'account'>,
+  { startingBalance, leverage, feeCoin }: EmbeddedSimulatorSettings,
+): AccountRequest {
+  return {
+    uid: SIMULATED_UID,
+    label: name,
+    positionMode: account.positionMode,
+    role: account.tier,
+    balances: {
+      [account.marginCoin]: startingBalance,
+      ...(feeCoin && { [feeCoin.name]: feeCoin.balance }),
+    },
+    leverage,
+  }
+}
+
+/** What that account signs with. */
+export function credentialsOf({ accounts }: RunningSimulator): Credentials {
+  const account = accounts.find(({ uid }) => uid === SIMULATED_UID)
+  return {
+    apiKey: new Secret(account?.key ?? ''),
+    secret: new Secret(account?.secret ?? ''),
+    passphrase: new Secret(account?.passphrase ?? ''),
+  }
+}
+
+/** The platform's own coin of the simulator, as it stands in paths. */
+export function simulatorCoin(): string {
+  return defaultPlatformCoin.name.toLowerCase()
+}
+
+/** A refused request is the caller's affair; an exchange that breaks is a defect. */
+export function levelOf(kind: ServerEvent['kind']): LogLevel {
+  if (kind === 'volumesCut' || kind === 'settingsKept') return 'warn'
+  return kind === 'requestRefused' || kind === 'faultInjected' ? 'debug' : 'error'
+}
+
+/** The recordings to play, as `startSimulator` takes them; none for the seeded market. */
+export function filesOf(
+  { market }: Pick<SimulatorSettings, 'market'>,
+  override: MarketOverride,
+): readonly string[] {
+  if (override.files.length > 0) return override.files
+  return Object.entries(market.recordings).map(([symbol, file]) => `${symbol}=${file}`)
+}
+
+function chooseMarket(settings: SimulatorSettings, override: MarketOverride): MarketChoice {
+  const { market, stepMs } = settings
+  const files = filesOf(settings, override)
+  const speed = override.speed ?? settings.speed
+  const { startPrices: prices, yearlyVolatility, repeat, candlePath, funding } = market
+  const madeUp = { prices, yearlyVolatility, stepMs, speed }
+  if (files.length > 0) return { kind: 'recorded', files, funding, repeat, candlePath, ...madeUp }
+  return { kind: 'seeded', ...madeUp }
+}

@@ -1,0 +1,201 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import { signedWithinMs } from '../../engine/orders/record-batch.ts'
+import { REPLICA_FILE } from '../../journal/journal-failures.ts'
+import type { OpenedJournal } from '../../journal/journal.ts'
+import type { JournalWriter } from '../../journal/journal-writer.ts'
+import type { TablesGiven } from '../../journal/journal-tables.ts'
+import {
+  type FileToMigrate,
+  migrateFile,
+  type MigrationPlan,
+} from '../../journal/migrate/migrate-file.ts'
+import { isJournalFile, markFileOf, openSqliteJournal } from '../../journal/sqlite-journal.ts'
+import type { Following } from '../../journal/postgres/follow.ts'
+import type { LeaseTerms } from '../../journal/postgres/lease.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { writeDurably } from '../../lib/durable-file.ts'
+import { randomHex } from '../../lib/entropy.ts'
+import { Failure } from '../../lib/failure.ts'
+import type { LockHolder } from '../../lib/process-lock.ts'
+import type { Secret } from '../../lib/secret.ts'
+import type { Timers } from '../../lib/timers.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
+import { describeHolder } from './state-directory.ts'
+import { JOURNAL_FILE, journalPlaceOf } from './state-place.ts'
+
+/** Names this directory among those of all machines: what was started here before is dead, since it is locked. */
+const PLACE_FILE = 'place'
+
+export interface JournalToOpen extends TablesGiven {
+  readonly config: DaemonConfig
+  /** Held by whoever opens it. */
+  readonly directory: string
+  /** Of the journal's server. */
+  readonly password: Secret | undefined
+  /** The machine's own: what makes up for jumps would hide a sleep. */
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly logger: Pick<DaemonLogger, 'log'>
+  /** Waits for the lease of a journal on PostgreSQL, and follows it meanwhile. */
+  readonly following?: Following | undefined
+  /** What a command needs to address this account. */
+  readonly configOption: string
+  /** Who is to write it; absent: nobody who trades. */
+  readonly own?: JournalWriter | undefined
+}
+
+/**
+ * The journal of a state directory: a file, or on PostgreSQL where the configuration says so. Only then is anything of
+ * PostgreSQL loaded.
+ * @throws Failure as opening either does; JOURNAL_NOT_COPIED
+ */
+export async function openJournal(options: JournalToOpen): Promise<OpenedJournal> {
+  const { config, directory, logger, password } = options
+  const place = journalPlaceOf(config, directory)
+  const file = join(directory, JOURNAL_FILE)
+  if (config.journal === undefined) {
+    const replica = join(directory, REPLICA_FILE)
+    const isNew = !isJournalFile(file) && !existsSync(markFileOf(file))
+    if (isNew && isJournalFile(replica)) throw notCopiedBack(file, replica, options.configOption)
+    const onUnpacked = (reason: string): void =>
+      logger.log('warn', 'journal.notPacked', { file: place.file, reason })
+    migrateOwnJournal(place, logger)
+    return openSqliteJournal({ ...options, ...place, onUnpacked })
+  }
+  const { openPostgresJournal } = await import('../../journal/postgres/open-postgres-journal.ts')
+  const server = serverPlaceOf(config, password)
+  const opened = await openPostgresJournal({
+    ...options,
+    ...place,
+    place: server,
+    taker: takerOf(config, directory, options.clock.now()),
+    terms: leaseTermsOf(config.journal, config),
+    refusesDifference: config.journal.onDifference === 'refuse',
+    onAway: (away) => {
+      if ('reason' in away) logger.log('warn', 'journal.away', { ...away })
+      else logger.log('info', 'journal.back', { ...away })
+    },
+  })
+  const { journal, isEmpty, isReplicated, isSynchronised } = opened
+  const commitMs = Math.round(opened.commitMs)
+  if (isEmpty && isJournalFile(file)) {
+    await journal.close()
+    throw notCopied(file, server.schema, options.configOption)
+  }
+  const { url, schema } = server
+  const abandoned = journal.lease?.isAbandoned === true
+  logger.log('info', 'journal.opened', { url, schema, abandoned, commitMs })
+  if (isNearlyLate(commitMs, config))
+    logger.log('warn', 'journal.nearlyLate', { url, commitMs, mostMs: commitMsMaxOf(config) })
+  if (!isReplicated) logger.log('warn', 'journal.notReplicated', { url })
+  if (!isSynchronised) logger.log('warn', 'journal.notSynchronised', { url })
+  return journal
+}
+
+/**
+ * Migrates a journal in a file where an earlier version wrote it last: the file belongs to this directory alone, so
+ * nobody else waits for the earlier layout. A server's journal may be followed by others, so there an operator decides.
+ */
+function migrateOwnJournal(
+  file: FileToMigrate,
+  logger: Pick<DaemonLogger, 'log'>,
+): MigrationPlan | undefined {
+  const migrated = migrateFile(file)
+  if (migrated) {
+    const { from, to, copy, counted } = migrated
+    logger.log('info', 'journal.migrated', {
+      file: file.file,
+      from,
+      to,
+      copy,
+      records: counted.records,
+    })
+  }
+  return migrated
+}
+
+/** When a commit takes longer, the prices are too old or the signature would be too late, and a batch is dropped, ms. */
+export function commitMsMaxOf({
+  execution,
+  risk,
+}: Pick<DaemonConfig, 'execution' | 'risk'>): number {
+  return Math.min(signedWithinMs(execution), risk.dataAgeMaxMs)
+}
+
+/** A batch may wait for the commit before its own. */
+export function isNearlyLate(
+  commitMs: number,
+  config: Pick<DaemonConfig, 'execution' | 'risk'>,
+): boolean {
+  return 2 * commitMs > commitMsMaxOf(config)
+}
+
+/** @throws where the journal is a file */
+export function serverPlaceOf(
+  { journal, name }: Pick<DaemonConfig, 'journal' | 'name'>,
+  password: Secret | undefined,
+) {
+  if (journal === undefined) throw new Error('unreachable: this journal is a file')
+  return {
+    url: journal.url,
+    password,
+    schema: journal.schema ?? `intentd_${name.replaceAll('-', '_')}`,
+  }
+}
+
+export function leaseTermsOf(
+  { leaseMs }: NonNullable<DaemonConfig['journal']>,
+  { execution }: Pick<DaemonConfig, 'execution'>,
+): LeaseTerms {
+  // Until then the exchange may still act on what was signed last.
+  return { lastingMs: leaseMs, validityMs: execution.acceptanceWindowMs }
+}
+
+/** This state directory, as a holder of the lease. `now`: Unix ms. */
+export function takerOf({ name }: Pick<DaemonConfig, 'name'>, directory: string, now: number) {
+  const process = describeHolder(name, now)
+  return {
+    place: `${process.host} ${readPlace(directory)}`,
+    name: `${nameProcess(process)}, ${directory}`,
+  }
+}
+
+/** Whether the holder of a lease, as it is named there, is that process. */
+export function isHolder(holder: string, process: LockHolder): boolean {
+  return holder.startsWith(`${nameProcess(process)}, `)
+}
+
+/** For people. */
+export function nameProcess({ name, host, pid }: LockHolder): string {
+  return `${name} on ${host}, pid ${pid}`
+}
+
+function readPlace(directory: string): string {
+  const file = join(directory, PLACE_FILE)
+  if (existsSync(file)) return readFileSync(file, 'utf8').trim()
+  const place = randomHex(16)
+  writeDurably(file, `${place}\n`)
+  return place
+}
+
+/** Its journal is in a file still, where that on the server has nothing. */
+export function notCopied(file: string, schema: string, configOption: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_NOT_COPIED',
+    sentence: 'this state directory has a journal in a file, but the one on PostgreSQL is empty',
+    facts: { file, schema },
+    hint: `\`intentd journal copy --to postgres${configOption}\` moves it there; to begin anew with nothing open at the exchange, set another state.directory`,
+  })
+}
+
+function notCopiedBack(file: string, replica: string, configOption: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_NOT_COPIED',
+    sentence:
+      'the journal of this state directory was on PostgreSQL, and there is no journal in a file',
+    facts: { file, replica },
+    hint: `set journal.url again; \`intentd journal copy --to file${configOption}\` moves it here; to begin anew with nothing open at the exchange, set another state.directory`,
+  })
+}

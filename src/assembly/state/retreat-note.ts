@@ -1,0 +1,39 @@
+import { closeSync, existsSync, fsyncSync, openSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { RetreatNotePort } from '../../interpreter/ports.ts'
+import { messageOf } from '../../lib/failure.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
+
+const NOTE_FILE = 'cancelled-unrecorded'
+
+/** Whether an earlier run cancelled without a record: then what the book says of resting orders is not believed. */
+export function hasRetreated(directory: string): boolean {
+  return existsSync(join(directory, NOTE_FILE))
+}
+
+/** What a run knows of resting orders is in its journal: it ended in good order, or has resolved what it found. */
+export function forgetRetreat(directory: string): void {
+  rmSync(join(directory, NOTE_FILE), { force: true })
+}
+
+/** @param directory The state directory. */
+export function retreatNote(directory: string, logger: Pick<DaemonLogger, 'log'>): RetreatNotePort {
+  return {
+    leave() {
+      try {
+        const descriptor = openSync(join(directory, NOTE_FILE), 'w', 0o600)
+        fsyncSync(descriptor)
+        closeSync(descriptor)
+        return true
+      } catch (error) {
+        logger.log('error', 'retreat.notNoted', { reason: messageOf(error) })
+        return false
+      }
+    },
+    forget() {
+      try {
+        forgetRetreat(directory)
+      } catch {}
+    },
+  }
+}

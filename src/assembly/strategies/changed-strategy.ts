@@ -1,0 +1,98 @@
+import type { StrategyId } from '../../domain/ids.ts'
+import type { Intent } from '../../domain/intent.ts'
+import type { Core } from '../../engine/state/core.ts'
+import { newestStates } from '../../engine/strategies/take-decision.ts'
+import type { Effect } from '../../engine/effect.ts'
+import type { EngineEvent } from '../../engine/event.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { writeValue } from '../../lib/value-text.ts'
+import type { StrategyRunner } from '../../strategy/strategy-runner.ts'
+import type { ReplayWatcher } from '../recordings/replay.ts'
+import { createRunner, type LoadedStrategy } from './strategies.ts'
+
+/** What a strategy made of one instrument at one moment: its intents, or why it made none. */
+export type Wishes = readonly Intent[] | string
+
+/** A decision on which the two do not agree. */
+export interface ChangedDecision {
+  /** Unix ms, our clock. */
+  readonly at: number
+  /** Of all instruments when one of the two failed. */
+  readonly symbol: string
+  readonly was: Wishes
+  readonly now: Wishes
+}
+
+export interface ChangedStrategyOptions {
+  readonly strategy: LoadedStrategy
+  readonly clock: Clock
+  readonly onChange: (change: ChangedDecision) => void
+}
+
+/**
+ * Asks a strategy that was changed, at every moment at which the recorded one was asked, and holds the two answers
+ * side by side. An open loop: it goes on from its own state, but positions, orders and fills are those that the
+ * recorded one has brought about. At the beginning of each run it has the state that the recorded one had then.
+ */
+export class ChangedStrategy implements ReplayWatcher {
+  readonly #options: ChangedStrategyOptions
+  #runner: StrategyRunner | undefined
+  /** What it has just said, until the recorded answer to the same question comes. */
+  #said: Wishes | undefined
+  decisions = 0
+  changed = 0
+
+  constructor(options: ChangedStrategyOptions) {
+    this.#options = options
+  }
+
+  get #id(): StrategyId {
+    return this.#options.strategy.id
+  }
+
+  onBegin(core: Core): void {
+    const { strategy, clock } = this.#options
+    this.#runner = createRunner(strategy, newestStates(core), clock)
+    this.#said = undefined
+  }
+
+  onStep({ at, event, effects }: Parameters<Required<ReplayWatcher>['onStep']>[0]): void {
+    this.#compare(at, event)
+    for (const effect of effects) this.#ask(effect)
+  }
+
+  #ask(effect: Effect): void {
+    if (effect.kind !== 'decide' || effect.strategyId !== this.#id || !this.#runner) return
+    const result = this.#runner.decide(effect.snapshot)
+    if (result.kind === 'decided') this.#said = result.intents
+    else this.#said = result.message
+  }
+
+  #compare(at: number, event: EngineEvent): void {
+    if (event.kind !== 'decided' && event.kind !== 'decisionFailed') return
+    if (event.strategyId !== this.#id || this.#said === undefined) return
+    const was = event.kind === 'decided' ? event.intents : event.reason
+    const changes = differences(was, this.#said)
+    this.#said = undefined
+    this.decisions += 1
+    if (changes.length > 0) this.changed += 1
+    for (const change of changes) this.#options.onChange({ at, ...change })
+  }
+}
+
+const ALL_INSTRUMENTS = '*'
+
+/** By instrument, where the two do not wish for the same. */
+function differences(was: Wishes, now: Wishes): readonly Omit<ChangedDecision, 'at'>[] {
+  if (typeof was === 'string' || typeof now === 'string') {
+    return was === now ? [] : [{ symbol: ALL_INSTRUMENTS, was, now }]
+  }
+  const symbols = new Set([...was, ...now].map(({ symbol }) => symbol))
+  return [...symbols].flatMap((symbol) => {
+    const [before, after] = [was, now].map((intents) =>
+      intents.filter((intent) => intent.symbol === symbol),
+    )
+    if (!before || !after || writeValue(before) === writeValue(after)) return []
+    return [{ symbol, was: before, now: after }]
+  })
+}

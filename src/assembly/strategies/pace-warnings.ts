@@ -1,0 +1,166 @@
+/** What a configuration asks of the exchange against what the document allows: nothing breaks, but it comes late. */
+import type { LoadedConfig } from '../../config/load-config.ts'
+import type { Problem } from '../../config/yaml/problem.ts'
+import type { EndpointName } from '../../protocol/endpoints.ts'
+import { feedsOf, overloadedEndpoints } from './feed-plan.ts'
+import {
+  type AddressUse,
+  ageOfRounds,
+  allowedPerSecond,
+  positionsPerSecond,
+  readRoundMs,
+} from '../settings/read-pace.ts'
+import type { LoadedStrategy } from './strategies.ts'
+
+export interface CheckedAccount {
+  readonly loaded: LoadedConfig
+  readonly strategies: readonly LoadedStrategy[]
+}
+
+interface Reads {
+  readonly endpoint: EndpointName
+  readonly perSecond: number
+  /** Under `polling`. */
+  readonly setting: string
+}
+
+/** @param accounts All of the daemon, the main file's first: what is counted by address they share. */
+export function listPaceWarnings(accounts: readonly CheckedAccount[]): readonly Problem[] {
+  const [main] = accounts
+  if (main === undefined) return []
+  const { config, documents } = main.loaded
+  const products = new Set(accounts.map(({ loaded }) => loaded.config.account.productType))
+  const feeds =
+    accounts.length > 1
+      ? feedsOf(
+          accounts.flatMap(({ strategies }) => strategies),
+          'public',
+        )
+      : []
+  return [
+    ...listTooFast(main, {
+      endpoint: 'tickers',
+      perSecond: (products.size * 1000) / config.polling.tickersMs,
+      setting: 'tickersMs',
+    }),
+    ...overloadedEndpoints(feeds).map((message) => documents.main.problem(['accounts'], message)),
+    ...accounts.flatMap((account) => [
+      ...listSlowPolls(account, { accounts: accounts.length }),
+      ...listSlowLadders(account),
+    ]),
+  ]
+}
+
+function listSlowPolls(account: CheckedAccount, use: AddressUse): readonly Problem[] {
+  const { polling } = account.loaded.config
+  return [
+    ...listTooFast(account, {
+      endpoint: 'orderFills',
+      perSecond: 1000 / polling.fillsMs,
+      setting: 'fillsMs',
+    }),
+    ...listSlowPositions(account, use),
+    ...listOddAges(account, use),
+  ]
+}
+
+/** Positions are read in turn: how old they grow follows from how many they are. */
+function listSlowPositions(
+  { loaded: { config, documents } }: CheckedAccount,
+  use: AddressUse,
+): readonly Problem[] {
+  const instruments = Object.keys(config.instruments).length
+  const perSecond = positionsPerSecond(config, use)
+  const roundMs = (instruments * 1000) / perSecond
+  if (roundMs <= config.polling.positionsMs) return []
+  const message =
+    `the positions of ${instruments} instruments, ${shown(perSecond)} reads of singlePosition a second, take ${shown(roundMs / 1000)} s: ` +
+    'so old they grow, and so long after a start the last one is traded'
+  return [documents.main.problem(['polling', 'positionsMs'], message)]
+}
+
+/** An age at which readings would often be too old, and one that says nothing: three rounds are the most. */
+function listOddAges(
+  { loaded: { config, documents } }: CheckedAccount,
+  use: AddressUse,
+): readonly Problem[] {
+  const { accountAgeMaxMs } = config.risk
+  if (accountAgeMaxMs === undefined) return []
+  const roundMs = readRoundMs(config, use)
+  const threeMs = ageOfRounds(roundMs)
+  const round = `a round of readings takes ${shown(roundMs / 1000)} s`
+  if (accountAgeMaxMs > threeMs) {
+    const message = `${accountAgeMaxMs} has no effect: ${round}, and after three missed ones, ${shown(threeMs / 1000)} s, nothing that adds risk leaves; leave it out`
+    return [documents.main.problem(['risk', 'accountAgeMaxMs'], message)]
+  }
+  if (accountAgeMaxMs >= roundMs) return []
+  const message = `${accountAgeMaxMs} is less than one round: ${round}, so orders that add risk are denied most of the time; leave it out, or trade fewer instruments with this account`
+  return [documents.main.problem(['risk', 'accountAgeMaxMs'], message)]
+}
+
+function listTooFast(
+  { loaded: { config, documents } }: CheckedAccount,
+  { endpoint, perSecond, setting }: Reads,
+): readonly Problem[] {
+  const allowed = allowedPerSecond(endpoint, config)
+  if (perSecond <= allowed) return []
+  const message = `${shown(perSecond)} reads of ${endpoint} a second are asked for, and ${shown(allowed)} are allowed: they come late, so read less often`
+  return [documents.main.problem(['polling', setting], message)]
+}
+
+/** A ladder has `levels` on each side: what all of them at once need, in orders and in calls. */
+function listSlowLadders({
+  loaded: { config, documents },
+  strategies,
+}: CheckedAccount): readonly Problem[] {
+  const { risk, execution } = config
+  const ladders = strategies.flatMap(({ id, params, instruments }) => {
+    const levels = (params as { readonly levels?: unknown }).levels
+    const source = documents.strategies.get(id)
+    const own = config.strategies.find((strategy) => strategy.id === id)
+    if (typeof levels !== 'number' || source === undefined || own === undefined) return []
+    return [
+      {
+        orders: 2 * levels,
+        instruments: instruments.length,
+        source,
+        openOrdersMax: own.risk.openOrdersMax,
+      },
+    ]
+  })
+  const orders = ladders.reduce((sum, ladder) => sum + ladder.orders * ladder.instruments, 0)
+  const calls = ladders.reduce(
+    (sum, ladder) => sum + Math.ceil(ladder.orders / execution.batchOrdersMax) * ladder.instruments,
+    0,
+  )
+  const tooFew = ladders
+    .filter((ladder) => ladder.orders > ladder.openOrdersMax)
+    .map((ladder) =>
+      ladder.source.problem(
+        ['risk', 'openOrdersMax'],
+        `${ladder.openOrdersMax} is below the ${ladder.orders} orders of params.levels on both sides: the rest is denied`,
+      ),
+    )
+  const seconds = calls / allowedPerSecond('batchPlaceOrder', config)
+  return [
+    ...tooFew,
+    ...(orders > risk.openOrdersMax
+      ? [
+          documents.main.problem(
+            ['risk', 'openOrdersMax'],
+            `${risk.openOrdersMax} is below the ${orders} orders of all ladders: the rest is denied`,
+          ),
+        ]
+      : []),
+    ...(seconds * 1000 > risk.dataAgeMaxMs
+      ? [
+          documents.main.problem(
+            ['strategies'],
+            `all ladders at once need ${calls} calls, ${shown(seconds)} s by the limit of batchPlaceOrder: longer than risk.dataAgeMaxMs ${risk.dataAgeMaxMs}, so the last ones wait for newer prices`,
+          ),
+        ]
+      : []),
+  ]
+}
+
+const shown = (value: number): string => String(Number(value.toFixed(2)))

@@ -1,0 +1,172 @@
+import type { PlayedFeed } from '../played-feeds.ts'
+import type { LoadedStrategy } from '../../assembly/strategies/strategies.ts'
+import type { FeedId } from '../../domain/feed.ts'
+import { Failure } from '../../lib/failure.ts'
+import { type FeedFile, loadFeedFile } from '../feed-file.ts'
+import { showDuration, showTime } from '../../report/text/figures.ts'
+
+type FeedAsker = Pick<LoadedStrategy, 'id' | 'feedNames' | 'feeds'>
+
+/** `--feed`: `FILE`, `NAME=FILE` or `STRATEGY.NAME=FILE`. */
+interface FeedSpec {
+  readonly strategy: string | undefined
+  readonly name: string | undefined
+  readonly path: string
+}
+
+/** Its first part is an id of a strategy, its second a name of a feed, as their schemas have them. */
+const SPEC = /^(?:([a-z][a-z0-9-]{0,31})\.)?([a-zA-Z][a-zA-Z0-9]{0,31})=(.+)$/s
+
+/**
+ * The files of `--feed`, each for the request that it says it answers.
+ * @throws Failure FEED_UNKNOWN, FEED_OTHER, FEED_TWICE, FEED_UNUSED, and those of {@link loadFeedFile}
+ */
+export async function loadFeedFiles(
+  specs: readonly string[],
+  strategies: readonly FeedAsker[],
+): Promise<readonly FeedFile[]> {
+  const files = new Map<FeedId, FeedFile>()
+  for (const spec of specs.map(toSpec)) {
+    const askers = findAskers(spec, strategies)
+    const file = await loadFeedFile(spec.path)
+    assertAsked(file, spec, askers)
+    const before = files.get(file.feed)
+    if (before !== undefined) throw twice(file, before)
+    files.set(file.feed, file)
+  }
+  return [...files.values()]
+}
+
+export function toPlayedFeed(file: FeedFile): PlayedFeed {
+  return { feed: file.feed, heardAt: file.readAt, reading: (index) => file.reading(index) }
+}
+
+/** The file that a `--feed` names. */
+export function pathOfFeed(spec: string): string {
+  return toSpec(spec).path
+}
+
+function toSpec(text: string): FeedSpec {
+  const [, strategy, name, path = text] = SPEC.exec(text) ?? []
+  return { strategy, name, path }
+}
+
+/** The strategies that a file is for. @throws Failure FEED_UNKNOWN */
+function findAskers(spec: FeedSpec, strategies: readonly FeedAsker[]): readonly FeedAsker[] {
+  const { strategy, name } = spec
+  if (name === undefined) return strategies
+  const askers = strategies.filter(
+    ({ id, feedNames }) => (strategy === undefined || id === strategy) && feedNames.has(name),
+  )
+  if (askers.length > 0) return askers
+  throw new Failure({
+    code: 'FEED_UNKNOWN',
+    sentence: 'no strategy has a feed of this name',
+    facts: { option: `--feed ${describeName(spec)}=${spec.path}`, feeds: listFeeds(strategies) },
+    hint: 'name a feed as the file of its strategy names it, or give the file alone: --feed FILE',
+  })
+}
+
+/** @throws Failure FEED_UNUSED, FEED_OTHER */
+function assertAsked(file: FeedFile, spec: FeedSpec, askers: readonly FeedAsker[]): void {
+  const { name } = spec
+  if (name === undefined) {
+    if (askers.some(({ feedNames }) => [...feedNames.values()].includes(file.feed))) return
+    throw new Failure({
+      code: 'FEED_UNUSED',
+      sentence: 'no strategy asks for what this file answers',
+      facts: { file: spec.path, answers: file.feed, feeds: listFeeds(askers) },
+      hint: 'leave the file out, or correct the feed in the file of the strategy',
+    })
+  }
+  const other = askers.find(({ feedNames }) => feedNames.get(name) !== file.feed)
+  if (other === undefined) return
+  throw new Failure({
+    code: 'FEED_OTHER',
+    sentence: 'the file answers another request than the feed asks',
+    facts: {
+      file: spec.path,
+      answers: file.feed,
+      feed: `${other.id}.${name}`,
+      asks: other.feedNames.get(name) ?? '',
+    },
+    hint: 'give the file of this request; where two strategies use the name for different ones: --feed STRATEGY.NAME=FILE',
+  })
+}
+
+function twice(file: FeedFile, before: FeedFile): Failure {
+  return new Failure({
+    code: 'FEED_TWICE',
+    sentence: 'two files answer the same request',
+    facts: { answers: file.feed, files: `${before.source}, ${file.source}` },
+    hint: 'give one of them',
+  })
+}
+
+function describeName({ strategy, name = '' }: FeedSpec): string {
+  return strategy === undefined ? name : `${strategy}.${name}`
+}
+
+function listFeeds(strategies: readonly FeedAsker[]): string {
+  const feeds = strategies.flatMap(({ id, feedNames }) =>
+    [...feedNames].map(([name, feed]) => `${id}.${name} (${feed})`),
+  )
+  return feeds.length === 0 ? 'none' : feeds.join(', ')
+}
+
+/** A longer time without a reading than so many of its intervals is worth a word. */
+const INTERVALS_MAX = 3
+
+/** A report says this of the feeds, a sentence each. Unix ms. */
+export function describeFeeds(
+  strategies: readonly FeedAsker[],
+  files: readonly FeedFile[],
+  { fromAt, toAt }: { readonly fromAt: number; readonly toAt: number },
+): readonly string[] {
+  return strategies.flatMap(({ id, feeds, feedNames }) =>
+    [...feedNames].map(([name, feed]) => {
+      const file = files.find((one) => one.feed === feed)
+      const whose = `${id}: its feed "${name}"`
+      if (file === undefined)
+        return `${whose} is not played; snapshot.feed gives undefined. --feed ${name}=FILE plays its readings.`
+      const everyMs = feeds.find((one) => one.id === feed)?.everyMs ?? 0
+      return `${whose} is played from ${file.source}: ${describePlayed(file.readAt, { fromAt, toAt, everyMs })}.`
+    }),
+  )
+}
+
+function describePlayed(
+  readAt: readonly number[],
+  {
+    fromAt,
+    toAt,
+    everyMs,
+  }: { readonly fromAt: number; readonly toAt: number; readonly everyMs: number },
+): string {
+  const first = Math.max(
+    0,
+    readAt.findLastIndex((at) => at <= fromAt),
+  )
+  const shown = readAt.slice(first).filter((at) => at < toAt)
+  if (shown.length === 0) return 'no reading of it lies before the end of the run'
+  const { longestMs, atMs } = longestWait(shown, { fromAt, toAt })
+  const wait =
+    longestMs > INTERVALS_MAX * everyMs
+      ? `; the longest time without one is ${showDuration(longestMs)}, from ${showTime(atMs)} on`
+      : ''
+  return `${shown.length.toLocaleString('en')} readings, one each ${showDuration(everyMs)} in a live run${wait}`
+}
+
+function longestWait(
+  shown: readonly number[],
+  { fromAt, toAt }: { readonly fromAt: number; readonly toAt: number },
+): { readonly longestMs: number; readonly atMs: number } {
+  let [longestMs, atMs] = [0, fromAt]
+  const ends = [...shown.slice(shown[0] !== undefined && shown[0] <= fromAt ? 1 : 0), toAt]
+  let before = fromAt
+  for (const at of ends) {
+    if (at - before > longestMs) [longestMs, atMs] = [at - before, before]
+    before = at
+  }
+  return { longestMs, atMs }
+}

@@ -1,0 +1,49 @@
+import type { FillModelName } from '../../simulator/matching/fill-model.ts'
+import type { ConfigOptions } from '../../config/config-request.ts'
+import { toShellWord } from '../../lib/text/shell-word.ts'
+
+/** What a backtest plays, as the command line says it. Instants are Unix ms. */
+export interface PlayOptions extends Pick<ConfigOptions, 'set'> {
+  /** `STRATEGY.param=value` texts. */
+  readonly param: readonly string[]
+  readonly market: readonly string[]
+  /** `FILE`, `NAME=FILE` or `STRATEGY.NAME=FILE` texts. */
+  readonly feed?: readonly string[] | undefined
+  /** Of a seeded market. */
+  readonly days?: number | undefined
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  readonly model?: FillModelName | 'all' | undefined
+  readonly seed?: number | undefined
+  readonly balance?: string | undefined
+}
+
+export interface BacktestOptions extends PlayOptions {
+  readonly out?: string | undefined
+}
+
+/** What to type to play the same again. @param config As it was given. */
+export function backtestCommand(config: string | undefined, options: PlayOptions): string {
+  const { market, feed = [], days, model, seed, balance, set, param, from, to } = options
+  const many = (name: string, texts: readonly string[]) => texts.flatMap((text) => [name, text])
+  const one = (name: string, value: string | number | undefined) =>
+    value === undefined ? [] : [name, String(value)]
+  const time = (at: number | undefined) =>
+    at === undefined ? undefined : new Date(at).toISOString()
+  const words = [
+    'intentd',
+    'backtest',
+    ...(config === undefined ? [] : [config]),
+    ...many('--market', [...market].sort()),
+    ...many('--feed', [...feed].sort()),
+    ...(market.includes('seeded') ? one('--days', days) : []),
+    ...[one('--from', time(from)), one('--to', time(to)), one('--model', model)].flat(),
+    ...[
+      one('--seed', seed),
+      one('--balance', balance),
+      many('--set', set),
+      many('--param', param),
+    ].flat(),
+  ]
+  return words.map(toShellWord).join(' ')
+}

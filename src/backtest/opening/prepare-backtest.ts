@@ -1,0 +1,517 @@
+import { UID } from '../direct-exchange.ts'
+import type { BacktestRunOptions } from '../backtest-run.ts'
+import {
+  cutRecordings,
+  describeRecording,
+  emptyRange,
+  type PlayedRange,
+  readRecordedCandles,
+  rowStep,
+  shareOffTick,
+  shareWithoutVolume,
+} from '../played-prices.ts'
+import type { VirtualPolling } from '../virtual-pollers.ts'
+import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
+import {
+  embeddedSimulatorSchema,
+  type EmbeddedSimulatorSettings,
+} from '../../config/schema/simulator-schema.ts'
+import { toEngineSettings } from '../../assembly/settings/engine-settings.ts'
+import { toSimulatorOptions } from '../../assembly/simulator/simulated-exchange.ts'
+import { contractsOf, listInstruments } from '../../assembly/instruments/listed-instruments.ts'
+import { ageOfRounds } from '../../assembly/settings/read-pace.ts'
+import { findShortWindows, LOOKS_MIN } from '../../assembly/strategies/short-windows.ts'
+import {
+  type LoadedStrategy,
+  requireCode,
+  showSettingsOf,
+} from '../../assembly/strategies/strategies.ts'
+import { DAY_MS } from '../../report/collect/time-buckets.ts'
+import type { PriceCoverage } from '../../report/run-facts.ts'
+import type { PriceLooks } from '../../report/run-report.ts'
+import { createExchangeCore } from '../../simulator/futures/exchange-core.ts'
+import {
+  type Instrument,
+  toMarketInstrument,
+} from '../../simulator/futures/instruments/instruments.ts'
+import type { Market } from '../../simulator/market/market.ts'
+import { findOutliers, timeIn } from '../../prices/import/outliers.ts'
+import type { FeedFile } from '../feed-file.ts'
+import { loadWithFunding } from '../../prices/load-funding.ts'
+import { countCutRows, RECORDED_LOTS_MAX } from '../../simulator/market/quote-grid.ts'
+import { RecordedMarket } from '../../simulator/market/recorded/recorded-market.ts'
+import type { Recording } from '../../prices/recording.ts'
+import { SeededMarket } from '../../simulator/market/seeded/seeded-market.ts'
+import type { FillModelName } from '../../simulator/matching/fill-model.ts'
+import { readStrategyCode, type StrategyCode } from '../../assembly/state/running-config.ts'
+import { describeFeeds, loadFeedFiles, toPlayedFeed } from './feed-files.ts'
+import { remarksOnReach } from './load-warm.ts'
+import { type LoadingRequest, loadWarm } from './load-warm.ts'
+import { remarksOnFunding } from '../../assembly/instruments/funding-remarks.ts'
+import { assertPriced, describeUnpriced, narrow, type PriceSource } from './priced-instruments.ts'
+
+/** What the command line says, over the configuration. */
+export interface BacktestRequest extends PlayedRange, LoadingRequest {
+  /** Recordings, or none for the seeded market. */
+  readonly files: readonly string[]
+  readonly days: number
+  readonly seed: number | undefined
+  /** Margin coin at the start. */
+  readonly balance: string | undefined
+  readonly version: string
+}
+
+/** A backtest whose files were read and found good: a run can be opened for any fill model. */
+export interface PreparedBacktest {
+  readonly config: DaemonConfig
+  readonly seed: number
+  readonly fillModel: FillModelName
+  readonly coverage: readonly PriceCoverage[]
+  /** What is simulated, of the range or of a longer one: also a file that has no row in the range. */
+  readonly prices: readonly PriceSource[]
+  readonly fromAt: number
+  readonly toAt: number
+  readonly polling: VirtualPolling
+  readonly simulator: EmbeddedSimulatorSettings
+  /** Of those that trade. */
+  readonly strategyIds: readonly string[]
+  /** By strategy: of what its code is made. */
+  readonly code: Readonly<Record<string, StrategyCode>>
+  readonly remarks: readonly string[]
+  /** The readings that strategies are shown. */
+  readonly feeds: readonly FeedFile[]
+  /** Of instruments that are traded and have no prices in a part of the range: by whom, and where their prices are. */
+  unpricedIn(range: PlayedRange): Readonly<Record<string, string>>
+  /** @param directory Where the run's CSV files go; undefined for no files. */
+  open(model: FillModelName, directory: string | undefined): BacktestRunOptions
+}
+
+/** Where a seeded market begins when nobody says: a Wednesday. */
+const SEEDED_FROM_AT = Date.UTC(2025, 0, 1)
+/** A seeded market moves this often at least, ms; oftener where it is looked at oftener. */
+const SEEDED_STEP_MS_MAX = 5000
+/** How often the core hears that time has passed, ms: of a daemon, and of a run that looks at prices so often. */
+const TIME_MS_MIN = 100
+/** What is read right before the prices is there so long before them, ms: a grant may be waited for. */
+const BEFORE_MS = 500
+/** Fills and positions are read this often at least where nobody says how often, ms. */
+const ACCOUNT_MS_MAX = 30_000
+/** Fills that the exchange keeps: some minutes of them are read again. */
+const FILLS_KEPT = 1000
+
+/** @throws ConfigError for strategies that do not load; Failure for prices that cannot be played. */
+export async function prepareBacktest(
+  loaded: LoadedConfig,
+  request: BacktestRequest,
+): Promise<PreparedBacktest> {
+  const simulator = simulatorOf(loaded.config, request)
+  const whole = await loadRecordings(request, simulator)
+  const recordings = whole.length === 0 ? [] : cutRecordings(whole, request)
+  assertPriced(loaded, whole, request)
+  const config = narrow(loaded.config, recordings)
+  const { polling, ...age } = paceOf(config)
+  const played =
+    recordings.length > 0
+      ? playRecordings(config, recordings, whole)
+      : playSeed(config, { ...request, simulator, polling })
+  const { coverage } = played
+  const fromAt = Math.min(...coverage.map((one) => one.fromAt))
+  const toAt = Math.max(...coverage.map((one) => one.toAt))
+  const strategies = await loadWarm({ ...loaded, config }, { whole, fromAt, request })
+  const feeds = await loadFeedFiles(request.feeds ?? [], strategies)
+  const { version } = request
+  const capital = simulator.startingBalance
+  const settings = settingsOf(config, { strategies, version, capital, age })
+  const { account, exchange, backtest } = config
+  const { core: matching } = toSimulatorOptions(simulator, { files: [], speed: 1 })
+  const openExchange = (fillModel: FillModelName) =>
+    createExchangeCore({
+      instruments: played.instruments,
+      accounts: [accountOf(config, simulator)],
+      market: () => played.open({ seed: simulator.seed, startAt: fromAt, simulator }),
+      settings: { ...matching, fillModel, fillsMax: FILLS_KEPT },
+      seed: simulator.seed,
+    })
+  return {
+    config,
+    simulator,
+    coverage,
+    fromAt,
+    toAt,
+    polling,
+    feeds,
+    prices: whole.length > 0 ? whole : coverage,
+    seed: simulator.seed,
+    fillModel: simulator.fillModel,
+    strategyIds: strategies.map(({ id }) => id),
+    code: codeOf(strategies),
+    remarks: listRemarks(
+      strategies,
+      { config, simulator, coverage, polling, feeds, fromAt, toAt },
+      { whole, recordings },
+    ),
+    unpricedIn: (range) => describeUnpriced({ ...loaded, config }, whole, range),
+    open: (fillModel, directory) => ({
+      model: fillModel,
+      coverage,
+      toAt,
+      directory,
+      coin: account.marginCoin,
+      productType: account.productType,
+      backtest: {
+        startAt: fromAt,
+        polling,
+        latencyMs: backtest.latencyMs,
+        settings: { ...settings, recordedCandle: readRecordedCandles(whole, toAt) },
+        limits: { tier: account.tier, use: exchange.limitsUse },
+        feeds: feeds.map(toPlayedFeed),
+        strategies: toPlayed(strategies),
+        core: openExchange(fillModel),
+      },
+    }),
+  }
+}
+
+interface RunSettings {
+  readonly strategies: readonly LoadedStrategy[]
+  readonly version: string
+  /** Margin coin at the start. */
+  readonly capital: string
+  readonly age: Pick<BacktestPace, 'accountAgeMaxMs'>
+}
+
+function settingsOf(config: DaemonConfig, { strategies, version, capital, age }: RunSettings) {
+  return toEngineSettings(config, {
+    // The name of every order comes of it: the same in each run.
+    salt: 'backtest',
+    version,
+    embedded: true,
+    shown: showSettingsOf(strategies),
+    capital,
+    ...age,
+  })
+}
+
+type RemarkedRun = Pick<
+  PreparedBacktest,
+  'config' | 'simulator' | 'coverage' | 'polling' | 'feeds' | 'fromAt' | 'toAt'
+>
+
+/** @param prices Its recordings, before and after they were cut to the run. */
+function listRemarks(
+  strategies: readonly LoadedStrategy[],
+  { config, simulator, coverage, polling, feeds, fromAt, toAt }: RemarkedRun,
+  {
+    whole,
+    recordings,
+  }: { readonly whole: readonly Recording[]; readonly recordings: readonly Recording[] },
+): readonly string[] {
+  return [
+    ...remarksOn(strategies, coverage, simulator),
+    ...remarksOnReach(config),
+    ...describeFeeds(strategies, feeds, { fromAt, toAt }),
+    ...remarksOnFunding(config, whole, { fromAt, toAt }),
+    ...remarksOnWindows(strategies, polling.tickersMs),
+    ...remarksOnTicks(config, recordings),
+    ...remarksOnOutliers(recordings),
+    ...remarksOnVolume(config, recordings),
+  ]
+}
+
+function toPlayed(
+  strategies: readonly LoadedStrategy[],
+): BacktestRunOptions['backtest']['strategies'] {
+  return new Map(
+    strategies.map((one) => [one.id, { strategy: requireCode(one), params: one.params }]),
+  )
+}
+
+function codeOf(strategies: readonly LoadedStrategy[]): PreparedBacktest['code'] {
+  const code = strategies.map(({ id, moduleFile }) => [id, readStrategyCode(moduleFile)] as const)
+  return Object.fromEntries(code)
+}
+
+function accountOf(
+  { account }: DaemonConfig,
+  { startingBalance, leverage }: EmbeddedSimulatorSettings,
+) {
+  return {
+    uid: UID,
+    label: 'backtest',
+    key: 'key',
+    secret: 'secret',
+    passphrase: 'passphrase',
+    leverage,
+    positionMode: account.positionMode,
+    role: account.tier,
+    balances: { [account.marginCoin]: startingBalance },
+  }
+}
+
+function simulatorOf(
+  { simulator }: DaemonConfig,
+  { seed, balance }: BacktestRequest,
+): EmbeddedSimulatorSettings {
+  const given =
+    simulator ?? embeddedSimulatorSchema.parse({ seed: 1, startingBalance: '10000', market: {} })
+  return { ...given, seed: seed ?? given.seed, startingBalance: balance ?? given.startingBalance }
+}
+
+/** In the order of their symbols, whatever the order of the options. */
+async function loadRecordings(
+  { files }: BacktestRequest,
+  { market }: EmbeddedSimulatorSettings,
+): Promise<readonly Recording[]> {
+  const recordings = await loadWithFunding(files, market.funding)
+  return recordings.toSorted((one, other) => (one.symbol < other.symbol ? -1 : 1))
+}
+
+interface Prices {
+  readonly coverage: readonly PriceCoverage[]
+  readonly instruments: readonly Instrument[]
+  readonly open: (start: {
+    seed: number
+    startAt: number
+    simulator: EmbeddedSimulatorSettings
+  }) => Market
+}
+
+function listed(config: DaemonConfig, now: number): readonly Instrument[] {
+  const rows = listInstruments(contractsOf(config), now)
+  return rows.filter(({ symbol }) => config.instruments[symbol] !== undefined)
+}
+
+/** @param whole The same recordings before they were cut. */
+function playRecordings(
+  config: DaemonConfig,
+  recordings: readonly Recording[],
+  whole: readonly Recording[],
+): Prices {
+  const coverage = recordings.map((recording) => {
+    const uncut = whole.find(
+      ({ sha256, symbol }) => sha256 === recording.sha256 && symbol === recording.symbol,
+    )
+    return describeRecording(recording, rowStep(uncut ?? recording))
+  })
+  const instruments = listed(config, coverage[0]?.fromAt ?? 0)
+  const toAt = Math.max(...coverage.map((one) => one.toAt))
+  const continued = new Set(
+    whole
+      .filter((recording) => describeRecording(recording).toAt >= toAt)
+      .map(({ symbol }) => symbol),
+  )
+  return {
+    coverage,
+    instruments,
+    open: ({ seed, startAt, simulator: { market } }) =>
+      new RecordedMarket({
+        recordings,
+        speed: 1,
+        startAt,
+        instruments: instruments.map(toMarketInstrument),
+        fallback: { seed },
+        candlePath: market.candlePath,
+        continued,
+      }),
+  }
+}
+
+interface SeededPrices extends BacktestRequest {
+  readonly simulator: EmbeddedSimulatorSettings
+  readonly polling: VirtualPolling
+}
+
+function playSeed(
+  config: DaemonConfig,
+  { fromAt = SEEDED_FROM_AT, toAt, days, simulator, polling }: SeededPrices,
+): Prices {
+  const endAt = toAt ?? fromAt + days * DAY_MS
+  if (endAt <= fromAt)
+    throw emptyRange({ from: new Date(fromAt).toISOString(), to: new Date(endAt).toISOString() })
+  const stepMs = Math.max(simulator.stepMs, Math.min(SEEDED_STEP_MS_MAX, polling.tickersMs))
+  const instruments = listed(config, fromAt)
+  const { startPrices, yearlyVolatility } = simulator.market
+  const rows = instruments.map((instrument) => {
+    const row = toMarketInstrument(instrument)
+    return { ...row, startPrice: startPrices[row.symbol] ?? row.startPrice, yearlyVolatility }
+  })
+  return {
+    instruments,
+    coverage: rows.map(({ symbol }) => ({
+      symbol,
+      source: `seed ${simulator.seed}`,
+      sha256: '',
+      kind: 'seeded',
+      stepMs,
+      fromAt,
+      toAt: endAt,
+      rows: 0,
+      hasMark: true,
+      hasFunding: true,
+      gaps: {
+        count: 0,
+        totalMs: 0,
+        longest: [],
+      },
+    })),
+    open: ({ seed, startAt }) => new SeededMarket({ seed, startAt, stepMs, instruments: rows }),
+  }
+}
+
+/** How often is looked in a run, and at which age what is known of the account is too old, ms; absent: as live. */
+interface BacktestPace {
+  readonly polling: VirtualPolling
+  readonly accountAgeMaxMs?: number
+}
+
+/**
+ * As live, or as the section `backtest` says. Where nothing says how often fills and positions are read, that is as
+ * often as prices, and every half minute at least. If prices are read more rarely, fills and positions are read right
+ * before each look, where that leaves them young enough.
+ */
+function paceOf({ polling, backtest, risk, execution }: DaemonConfig): BacktestPace {
+  const { pollMs, accountMs, latencyMs } = backtest
+  if (pollMs === undefined && accountMs === undefined)
+    return { polling: { ...polling, timeMs: TIME_MS_MIN } }
+  const tickersMs = pollMs ?? polling.tickersMs
+  const looks =
+    pollMs === undefined
+      ? { tickersMs, timeMs: TIME_MS_MIN }
+      : { tickersMs, timeMs: Math.max(TIME_MS_MIN, pollMs), waitingMs: TIME_MS_MIN }
+  if (accountMs !== undefined) {
+    return {
+      polling: { ...looks, fillsMs: accountMs, positionsMs: accountMs },
+      accountAgeMaxMs: ageOfRounds(accountMs),
+    }
+  }
+  const everyMs = Math.min(tickersMs, ACCOUNT_MS_MAX)
+  const [fillsMs, positionsMs] = [
+    Math.max(polling.fillsMs, everyMs),
+    Math.max(polling.positionsMs, everyMs),
+  ]
+  const fillsBeforeMs = 2 * latencyMs + BEFORE_MS
+  // A position counts once fills are known that were visible when it was read.
+  const positionsBeforeMs = fillsBeforeMs + execution.fillVisibilityMs + latencyMs + BEFORE_MS
+  const isBefore =
+    everyMs < tickersMs &&
+    Math.max(polling.fillsMs, polling.positionsMs, 2 * positionsBeforeMs) <= tickersMs &&
+    positionsBeforeMs + Math.min(risk.dataAgeMaxMs, tickersMs) <= 2 * ACCOUNT_MS_MAX
+  return {
+    polling: {
+      ...looks,
+      fillsMs,
+      positionsMs,
+      ...(isBefore && {
+        beforeTickers: { fillsMs: fillsBeforeMs, positionsMs: positionsBeforeMs },
+      }),
+    },
+    accountAgeMaxMs: ageOfRounds(isBefore ? tickersMs : Math.max(fillsMs, positionsMs)),
+  }
+}
+
+function remarksOn(
+  strategies: readonly LoadedStrategy[],
+  coverage: readonly PriceCoverage[],
+  { delisting }: EmbeddedSimulatorSettings,
+): readonly string[] {
+  const [from, to] = [
+    Math.min(...coverage.map((one) => one.fromAt)),
+    Math.max(...coverage.map((one) => one.toAt)),
+  ]
+  const time = (at: number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ')
+  return [
+    ...strategies.flatMap(({ id, silentHistory = [] }) =>
+      silentHistory.map(
+        (file) => `${id}: its history ${file} holds no candle that closed before ${time(from)}.`,
+      ),
+    ),
+    ...coverage.flatMap(({ symbol, fromAt, toAt, gaps }) => [
+      ...(fromAt > from
+        ? [`${symbol} begins later, at ${time(fromAt)}: before that it is not listed.`]
+        : []),
+      ...(toAt < to
+        ? [
+            `${symbol} ends earlier, at ${time(toAt)}: from then on it is not listed, and what was held of it ${
+              delisting === 'close'
+                ? 'is closed at its last price, as at a delivery'
+                : 'stays at its last price, without funding'
+            } (simulator.delisting).`,
+          ]
+        : []),
+      ...(gaps.count > 0
+        ? [
+            `${symbol} has ${gaps.count} gaps, ${Math.round(gaps.totalMs / 60_000)} minutes in all: the price stands still in them and ` +
+              'grows old, so that nothing is decided on it. The longest: ' +
+              `${gaps.longest.map((gap) => `${time(gap.fromAt)} to ${time(gap.toAt)}`).join('; ')}.`,
+          ]
+        : []),
+    ]),
+  ]
+}
+
+export function looksOf({ config, polling }: PreparedBacktest): PriceLooks {
+  return { everyMs: polling.tickersMs, dataAgeMaxMs: config.risk.dataAgeMaxMs }
+}
+
+function remarksOnWindows(
+  strategies: readonly LoadedStrategy[],
+  lookMs: number,
+): readonly string[] {
+  return findShortWindows(strategies, lookMs).map(
+    ({ id, param, value }) =>
+      `${id}: ${param} ${value} is shorter than ${LOOKS_MIN} looks at the prices, one each ${lookMs} ms: its result means little; make it longer (--param ${id}.${param}=…), or look more often (backtest.pollMs).`,
+  )
+}
+
+function remarksOnTicks(
+  { instruments }: DaemonConfig,
+  recordings: readonly Recording[],
+): readonly string[] {
+  return recordings.flatMap((recording) => {
+    const { symbol } = recording
+    const tick = instruments[symbol]?.tickSize
+    const share = tick === undefined ? 0 : shareOffTick(recording, Number(tick))
+    if (share === 0) return []
+    const part = share < 0.01 ? 'less than 1' : Math.round(share * 100)
+    return [
+      `${symbol}: ${part} % of its prices lie between two ticks of ${tick}: they are played rounded to it.`,
+    ]
+  })
+}
+
+function remarksOnOutliers(recordings: readonly Recording[]): readonly string[] {
+  return recordings.flatMap(({ symbol, source, rows }) => {
+    const { count, first } = findOutliers(rows, timeIn(rows))
+    return count === 0
+      ? []
+      : [
+          `${symbol}: ${count} of its rows have a price five times as high or low as the one before, and are played as they are: ${first}. \`intentd import ${source}\` names the line.`,
+        ]
+  })
+}
+
+/** Some minutes without a trade are usual. */
+const VOLUMELESS_SHARE_MAX = 0.1
+
+function remarksOnVolume(
+  { instruments }: DaemonConfig,
+  recordings: readonly Recording[],
+): readonly string[] {
+  return recordings.flatMap((recording) => {
+    const { symbol } = recording
+    const share = shareWithoutVolume(recording)
+    const cut = countCutRows(recording, instruments[symbol]?.lotSize ?? 'Infinity')
+    return [
+      ...(share > VOLUMELESS_SHARE_MAX
+        ? [
+            `${symbol}: ${Math.round(share * 100)} % of its candles have no volume: nothing is filled in them.`,
+          ]
+        : []),
+      ...(cut > 0
+        ? [
+            `${symbol}: ${cut} of its rows have more than ${RECORDED_LOTS_MAX.toLocaleString('en')} lots, and are played with so many: check the unit of its volume, and the lotSize.`,
+          ]
+        : []),
+    ]
+  })
+}

@@ -1,0 +1,403 @@
+import process from 'node:process'
+import { createHash, hash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { BacktestRun, type BacktestRunOptions } from '../backtest-run.ts'
+import { loadConfig, type LoadedConfig } from '../../config/load-config.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { sha256Hex } from '../../lib/digest.ts'
+import type { CodeFile } from '../../assembly/state/running-config.ts'
+import { hashHistory } from '../../assembly/strategies/history.ts'
+import { Failure } from '../../lib/failure.ts'
+import { systemTimers } from '../../lib/timers.ts'
+import type { BacktestReport, RunReport } from '../../report/run-report.ts'
+import { describeReport } from '../../report/text/terminal-report.ts'
+import { directoryOf, writeReport } from '../../report/write-report.ts'
+import { FILL_MODELS, type FillModelName } from '../../simulator/matching/fill-model.ts'
+import { describeThrown, strategyFailure } from '../../strategy/strategy-failure.ts'
+import { watchImpureCalls } from '../../strategy/testing/impure-calls.ts'
+import { SEEDED, withRecorded } from '../../assembly/instruments/played-request.ts'
+import { toConfigRequest } from '../../config/config-request.ts'
+import { onBreakdown } from '../../strategy/on-breakdown.ts'
+import { listAssumptions } from '../opening/assumptions.ts'
+import { backtestCommand } from '../opening/play-options.ts'
+import {
+  type BacktestRequest,
+  looksOf,
+  prepareBacktest,
+  type PreparedBacktest,
+} from '../opening/prepare-backtest.ts'
+import type { PlayMarks } from './play-marks.ts'
+import type { PlayWatcher } from './play-message.ts'
+import type { BacktestOptions, PlayOptions } from '../opening/play-options.ts'
+import type { PriceSource } from '../opening/priced-instruments.ts'
+import { ProgressBar } from './progress-bar.ts'
+import { keepReportWritable, REPORTS, ReportDirectory } from './report-directory.ts'
+
+/** Of a seeded market. */
+const DAYS_DEFAULT = 30
+/** Virtual time between two looks at the terminal. */
+const CHUNK_MS = 300_000
+/** Others of this process (Ctrl-C) get their turn this often. */
+const TURN_MS = 100
+
+interface OpeningOptions {
+  readonly watcher?: PlayWatcher
+  /** As in {@link BacktestRequest}. */
+  readonly runsHere?: boolean
+}
+
+/** The configuration, and what it is to be played on. @throws ConfigError, or Failure for prices that cannot be played. */
+export async function openBacktest(
+  config: string | undefined,
+  options: PlayOptions,
+  version: string,
+  { watcher, runsHere = true }: OpeningOptions = {},
+): Promise<{ readonly loaded: LoadedConfig; readonly prepared: PreparedBacktest }> {
+  const request = toConfigRequest({ config, set: options.set, param: options.param })
+  const loaded = loadConfig(await withRecorded(request, options))
+  const prepared = await prepareWatched(loaded, watcher, {
+    files: filesOf(options, Object.entries(loaded.config.simulator?.market.recordings ?? {})),
+    feeds: options.feed,
+    days: options.days ?? DAYS_DEFAULT,
+    fromAt: options.from,
+    toAt: options.to,
+    seed: options.seed,
+    balance: options.balance,
+    version,
+    runsHere,
+  })
+  return { loaded, prepared }
+}
+
+/** As {@link prepareBacktest}; who watches knows which file is being loaded, and the strategies. */
+export async function prepareWatched(
+  loaded: LoadedConfig,
+  watcher: PlayWatcher | undefined,
+  request: BacktestRequest,
+): Promise<PreparedBacktest> {
+  const onLoading = (file: string): void => watcher?.post({ kind: 'loading', file })
+  const prepared = await prepareBacktest(loaded, { ...request, onLoading })
+  watcher?.post({ kind: 'loading' })
+  watcher?.post({ kind: 'begun', strategies: prepared.strategyIds })
+  return prepared
+}
+
+/** Plays it, writes the report and posts what it came to. @throws Failure for a strategy that broke it, behind its report. */
+export async function runBacktest(
+  config: string | undefined,
+  options: BacktestOptions,
+  version: string,
+  watcher: PlayWatcher,
+): Promise<void> {
+  const impure = watchImpureCalls()
+  keepReportWritable(options.out)
+  const { loaded, prepared } = await openBacktest(config, options, version, { watcher })
+  const models = options.model === 'all' ? FILL_MODELS : [options.model ?? prepared.fillModel]
+  const recipe = describeRecipe(prepared, {
+    models,
+    version,
+    set: options.set,
+    param: options.param,
+  })
+  const name = `${REPORTS}/${loaded.config.name}-${sha256Hex([JSON.stringify(recipe)]).slice(0, 8)}`
+  const directory = new ReportDirectory(resolve(options.out ?? name))
+  watcher.post({ kind: 'unfinished', directory: directory.unfinished })
+  try {
+    const { runs, ended } = await playModels({
+      prepared,
+      models,
+      watcher,
+      directory: directory.unfinished,
+    })
+    const report: BacktestReport = {
+      format: 1,
+      name: loaded.config.name,
+      coin: loaded.config.account.marginCoin,
+      coverage: prepared.coverage,
+      assumptions: listAssumptions(prepared, models),
+      remarks: [...remarksOn(ended, models, runs), ...impure.describe(), ...prepared.remarks],
+      looks: looksOf(prepared),
+      runs,
+    }
+    writeReport(directory.unfinished, report, {
+      recipe: endedAt(recipe, runs, ended),
+      models: models.length,
+      command: backtestCommand(config, options),
+    })
+    const place = directory.install(ended === undefined)
+    const lines = [...describeReport(report), `  ${resolve(place, 'report.html')}`, '']
+    watcher.post({ kind: 'report', text: lines.join('\n'), exit: 0 })
+    if (ended?.failure !== undefined) throw ended.failure
+    assertNobodyFailed(runs)
+  } finally {
+    directory.discard()
+    impure.forget()
+  }
+}
+
+/** `seeded` alone stands for no file. */
+function filesOf(
+  { market, days }: PlayOptions,
+  configured: readonly (readonly [string, string])[],
+): readonly string[] {
+  if (!market.includes(SEEDED)) {
+    const files =
+      market.length > 0 ? market : configured.map(([symbol, file]) => `${symbol}=${file}`)
+    if (files.length === 0 || days === undefined) return files
+    throw new Failure({
+      code: 'BACKTEST_DAYS_UNUSED',
+      sentence: 'with prices from files, the files decide how long the backtest is',
+      facts: { days, market: files.join(', ') },
+      hint: 'omit --days; --from and --to select a part of the files',
+    })
+  }
+  if (market.length === 1) return []
+  throw new Failure({
+    code: 'BACKTEST_MARKET_MIXED',
+    sentence: 'a seeded market takes no prices from files',
+    facts: { market: market.join(', ') },
+    hint: `name files with --market, or ${SEEDED} alone`,
+  })
+}
+
+/** What ended the runs before the prices did. */
+interface EarlyEnd {
+  readonly why: string
+  /** Undefined for a signal. */
+  readonly failure?: Error
+}
+
+interface PlayedModels {
+  readonly prepared: PreparedBacktest
+  readonly models: readonly FillModelName[]
+  /** Of the files that are written while it is played. */
+  readonly directory: string
+  readonly watcher: PlayWatcher
+}
+
+/** One model after the other; a signal ends it, or a strategy that fails where nobody waited for it, with what was done. */
+async function playModels({ prepared, models, directory, watcher }: PlayedModels) {
+  const { marks, isTTY } = watcher
+  const progress = new ProgressBar(
+    { isTTY, write: (text) => watcher.post({ kind: 'progress', text }) },
+    systemClock,
+  )
+  const runs: RunReport[] = []
+  const watch = watchForEnd(marks)
+  try {
+    for (const [index, model] of models.entries()) {
+      if (watch.ended !== undefined) break
+      const opened = prepared.open(model, directoryOf(directory, model, models.length))
+      const run = new BacktestRun(markDecisions(opened, marks))
+      await playRun(run, watch, (at) => {
+        marks.beat(at)
+        const share = (at - prepared.fromAt) / (prepared.toAt - prepared.fromAt)
+        progress.show((index + share) / models.length, `${model} ${toDay(at)}`)
+      })
+      runs.push(run.finish())
+      marks.beat()
+    }
+  } finally {
+    watch.forget()
+    progress.clear()
+  }
+  return { runs, ended: watch.ended }
+}
+
+/** Until the prices end, or something else. @param onPlayed Unix ms, how far it has come. */
+export async function playRun(
+  run: BacktestRun,
+  watch: { readonly ended: EarlyEnd | undefined },
+  onPlayed: (at: number) => void,
+): Promise<void> {
+  let turnAt = systemClock.monotonic()
+  while (watch.ended === undefined && run.playTo(run.now + CHUNK_MS)) {
+    onPlayed(run.now)
+    if (systemClock.monotonic() - turnAt < TURN_MS) continue
+    await turn()
+    turnAt = systemClock.monotonic()
+  }
+  // A promise that was left rejected in the last moments is heard of too.
+  await turn()
+}
+
+function turn(): Promise<void> {
+  return new Promise<void>((done) => systemTimers.after(0, done))
+}
+
+/** Whose decision it is, and when, is known to who watches while it is made. */
+export function markDecisions(opened: BacktestRunOptions, marks: PlayMarks): BacktestRunOptions {
+  const { backtest } = opened
+  const marked = [...backtest.strategies].map(([id, { strategy, params }], index) => {
+    const decide: typeof strategy.decide = (snapshot, context) => {
+      marks.beat(snapshot.exchangeTime)
+      marks.decides(index + 1)
+      try {
+        return strategy.decide(snapshot, context)
+      } finally {
+        marks.decides(0)
+      }
+    }
+    return [id, { strategy: { ...strategy, decide }, params }] as const
+  })
+  return { ...opened, backtest: { ...backtest, strategies: new Map(marked) } }
+}
+
+/** What ends a run before its prices: a signal, or what nobody caught. */
+export function watchForEnd(marks: PlayMarks) {
+  let broken: EarlyEnd | undefined
+  const forget = onBreakdown((error, strategy) => (broken ??= toEarlyEnd(error, strategy)))
+  return {
+    forget,
+    get ended(): EarlyEnd | undefined {
+      if (broken === undefined && marks.stoppedBy !== undefined) broken = { why: marks.stoppedBy }
+      return broken
+    },
+  }
+}
+
+function toEarlyEnd(error: unknown, strategy: string | undefined): EarlyEnd {
+  if (strategy === undefined)
+    return {
+      why: 'an error of the program',
+      failure: error instanceof Error ? error : new Error(String(error)),
+    }
+  const failure = strategyFailure('STRATEGY_STRAY', {
+    facts: { strategy, thrown: describeThrown(error) },
+    hint: 'decide must be synchronous: no timers, no promises',
+    cause: error,
+  })
+  return {
+    why: `strategy ${strategy}, whose code failed outside of decide (${describeThrown(error)})`,
+    failure,
+  }
+}
+
+function remarksOn(
+  ended: EarlyEnd | undefined,
+  models: readonly FillModelName[],
+  runs: readonly RunReport[],
+): readonly string[] {
+  if (ended === undefined) return []
+  const left = models.slice(runs.length)
+  const missing = left.length === 0 ? '' : ` Not run: ${left.join(', ')}.`
+  return [`Ended early by ${ended.why}: this is what was done until then.${missing}`]
+}
+
+/** The recipe of what was played, where that is less than what was asked for. */
+function endedAt(
+  recipe: ReturnType<typeof describeRecipe>,
+  runs: readonly RunReport[],
+  ended: EarlyEnd | undefined,
+) {
+  if (ended === undefined) return recipe
+  const toTime = (at: number): string => new Date(at).toISOString()
+  const playedTo = Object.fromEntries(runs.map(({ model, toAt }) => [model, toTime(toAt)]))
+  const to = toTime(Math.max(...runs.map(({ toAt }) => toAt)))
+  return { ...recipe, to, endedEarly: { by: ended.why, asked: recipe.to, playedTo } }
+}
+
+/** @throws Failure BACKTEST_STRATEGY_HALTED */
+function assertNobodyFailed(runs: readonly RunReport[]): void {
+  const halted = runs.flatMap(({ model, restrictions }) =>
+    restrictions
+      .filter((text) => text.includes('(strategyFailed)'))
+      .map((text) => [model, text] as const),
+  )
+  if (halted.length === 0) return
+  throw new Failure({
+    code: 'BACKTEST_STRATEGY_HALTED',
+    sentence: 'a strategy was halted during the run, because its decisions failed',
+    facts: Object.fromEntries(halted),
+    hint: 'the report holds what was done until then; intentd check shows what a strategy throws on made-up prices',
+  })
+}
+
+interface RecipeOptions extends Pick<PlayOptions, 'set' | 'param'> {
+  readonly models: readonly string[]
+  readonly version: string
+}
+
+type PlayedParts = Pick<
+  PreparedBacktest,
+  'config' | 'code' | 'feeds' | 'fromAt' | 'toAt' | 'seed' | 'simulator'
+> & {
+  readonly coverage: readonly PriceSource[]
+}
+
+/** Everything that the result hangs on. The same recipe gives the same files to the byte. */
+export function describeRecipe(
+  { config, coverage, code, feeds, fromAt, toAt, seed, simulator }: PlayedParts,
+  { models, version, set, param }: RecipeOptions,
+) {
+  // Places differ from machine to machine.
+  const { file: _file, state: _state, strategies, ...settings } = config
+  const { recordings: _recordings, ...market } = simulator.market
+  const exchange = { ...simulator, market }
+  const history = strategies.filter((one) => one.enabled && one.history.length > 0)
+  const packages = Object.entries(code).filter((one) => Object.keys(one[1].packages).length > 0)
+  const placed = strategies.map(
+    ({ file: _strategyFile, moduleFile: _module, ...strategy }) => strategy,
+  )
+  return {
+    format: 1,
+    version,
+    node: process.version,
+    from: new Date(fromAt).toISOString(),
+    to: new Date(toAt).toISOString(),
+    models,
+    seed,
+    balance: simulator.startingBalance,
+    set,
+    param,
+    tries: 1,
+    ...(packages.length > 0 && {
+      packages: Object.fromEntries(packages.map(([id, one]) => [id, one.packages])),
+    }),
+    sha256: {
+      config: sha256Hex([
+        JSON.stringify({
+          ...settings,
+          strategies: placed,
+          simulator: exchange,
+        }),
+      ]),
+      program: hashProgram(),
+      strategies: Object.fromEntries(
+        Object.entries(code).map(([id, { files }]) => [id, hashFiles(files)]),
+      ),
+      ...(history.length > 0 && {
+        history: Object.fromEntries(history.map((one) => [one.id, hashHistory(one)])),
+      }),
+      prices: Object.fromEntries(
+        coverage.map(({ symbol, sha256, source }) => [symbol, sha256 || source]),
+      ),
+      ...(feeds.length > 0 && {
+        feeds: Object.fromEntries(feeds.map(({ feed, sha256 }) => [feed, sha256])),
+      }),
+    },
+  }
+}
+
+/** As `sha256sum` gives it, by name. */
+function hashFiles(files: readonly CodeFile[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(files.map(({ name, text }) => [name, hash('sha256', text)]))
+}
+
+/** Of every file of the program, as written or as compiled, in the order of their paths. */
+function hashProgram(): string {
+  const root = fileURLToPath(new URL('../../', import.meta.url))
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.[jt]s$/.test(name))
+    .toSorted()
+  const whole = createHash('sha256')
+  for (const name of files)
+    whole.update(`${name.replaceAll('\\', '/')}\n`).update(readFileSync(join(root, name)))
+  return whole.digest('hex')
+}
+
+function toDay(at: number): string {
+  return new Date(at).toISOString().slice(0, 10)
+}

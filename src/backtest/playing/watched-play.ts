@@ -1,0 +1,151 @@
+import { rmSync } from 'node:fs'
+import { Failure } from '../../lib/failure.ts'
+import { isOutOfMemory, SupervisedThread } from '../../lib/supervised-thread.ts'
+import { showDuration } from '../../report/text/figures.ts'
+import { strategyFailure } from '../../strategy/strategy-failure.ts'
+import { onStopSignals } from '../../lib/stop-signals.ts'
+import { PlayMarks } from './play-marks.ts'
+import { type BacktestTask, PLAY_ERRORS, type PlayMessage } from './play-message.ts'
+import type { ThreadData } from './watched-thread.ts'
+import { isUnfinished } from './report-directory.ts'
+import { writeAside, writeOut } from '../../lib/write-out.ts'
+
+/** The program, strategies and prices are loaded in this time at least, ms. */
+const BEGIN_PATIENCE_MS = 60_000
+/** What a run and its strategies may keep, MB, on every machine the same: a year of ten instruments takes a tenth of it. */
+export const HEAP_MB_MAX = 4096
+/** A signal waits so long for something to happen before it ends what stands still, ms. */
+const STOP_PATIENCE_MS = 3000
+
+export interface WatchedPlay {
+  /** As of a {@link SupervisedThread}. */
+  readonly file: string
+  readonly askedBy: string
+  /** What the thread is given. */
+  readonly task: object
+  /** Time without any progress after which it counts as hung, ms. */
+  readonly hungAfterMs: number
+  /** Whether it ends at a signal with what was done until then; else at once. */
+  readonly endsWithReport?: boolean
+  /** Default: {@link HEAP_MB_MAX}. */
+  readonly heapMbMax?: number
+}
+
+/** What the thread has said of itself. */
+interface Known {
+  strategies: readonly string[]
+  unfinished?: string
+  /** The strategy file that is being loaded. */
+  loading?: string | undefined
+  exit: number
+}
+
+/** In a thread that is watched. @returns the exit code. @throws what it ended with. */
+export function playBacktest(task: BacktestTask, hungAfterMs: number): Promise<number> {
+  const thread = { file: './backtest-thread', askedBy: import.meta.url }
+  return playWatched({ ...thread, task, hungAfterMs, endsWithReport: true })
+}
+
+/**
+ * Plays prices in a thread, prints how far it is and what it came to, and ends it when nothing happens any more.
+ * @returns the exit code. @throws what it ended with; Failure STRATEGY_HANGS, STRATEGY_IMPORT_HANGS, BACKTEST_HUNG,
+ * BACKTEST_MEMORY.
+ */
+export async function playWatched(play: WatchedPlay): Promise<number> {
+  const { file, askedBy, task, hungAfterMs, endsWithReport = false, heapMbMax = HEAP_MB_MAX } = play
+  const marks = new PlayMarks()
+  const { isTTY } = process.stderr
+  const data: ThreadData<object> = { task, shared: marks.shared, isTTY }
+  const known: Known = { strategies: [], exit: 0 }
+  const thread = new SupervisedThread<PlayMessage>({
+    file,
+    askedBy,
+    task: data,
+    heapMb: heapMbMax,
+    beats: () => marks.beats,
+    patienceMs: () => patienceOf(marks, hungAfterMs),
+    isByCpu: true,
+    errors: PLAY_ERRORS,
+    onNews: (message) => take(message, known),
+  })
+  const forgetSignals = onStopSignals((signal) => {
+    marks.stop(signal)
+    if (!endsWithReport || marks.playedAt === 0)
+      void thread.end({ kind: 'failed', error: stopped(signal, marks) })
+  })
+  try {
+    const end = await thread.ended
+    if (end.kind === 'late') throw hung(marks, known, end.silentMs)
+    if (end.kind !== 'failed') return known.exit
+    throw isOutOfMemory(end.error) ? full(marks, known, heapMbMax) : end.error
+  } finally {
+    forgetSignals()
+    await thread.end()
+    if (known.unfinished !== undefined) rmSync(known.unfinished, { recursive: true, force: true })
+  }
+}
+
+function take(message: PlayMessage, known: Known): void {
+  if (message.kind === 'loading') known.loading = message.file
+  else if (message.kind === 'begun') known.strategies = message.strategies
+  else if (message.kind === 'unfinished') {
+    if (isUnfinished(message.directory)) known.unfinished = message.directory
+  } else if (message.kind === 'progress') writeAside(message.text)
+  else {
+    writeOut(message.text)
+    known.exit = message.exit
+  }
+}
+
+function patienceOf({ playedAt, stoppedBy }: PlayMarks, hungAfterMs: number): number {
+  if (playedAt === 0) return Math.max(hungAfterMs, BEGIN_PATIENCE_MS)
+  return stoppedBy === undefined ? hungAfterMs : Math.min(hungAfterMs, STOP_PATIENCE_MS)
+}
+
+function stopped(signal: string, marks: PlayMarks): Failure {
+  return new Failure({
+    code: 'BACKTEST_STOPPED',
+    sentence: `it was stopped ${marks.playedAt === 0 ? 'before the first price' : 'before its end'}`,
+    facts: { by: signal },
+  })
+}
+
+function full(marks: PlayMarks, { strategies }: Known, heapMb: number): Failure {
+  const strategy = strategies[marks.deciding - 1]
+  return new Failure({
+    code: 'BACKTEST_MEMORY',
+    sentence: 'it ran out of memory and was ended',
+    facts: { ...(strategy !== undefined && { strategy }), at: timeOf(marks), heapMb },
+    hint: 'look for data that a strategy never drops: variables of its module, lists in its state',
+  })
+}
+
+function timeOf({ playedAt }: PlayMarks): string {
+  return playedAt === 0 ? 'before the first price' : new Date(playedAt).toISOString()
+}
+
+function hung(marks: PlayMarks, { strategies, loading }: Known, silentMs: number): Failure {
+  const strategy = strategies[marks.deciding - 1]
+  const { stoppedBy } = marks
+  const waited = {
+    waited: showDuration(silentMs),
+    ...(stoppedBy !== undefined && { ended: `by ${stoppedBy}` }),
+  }
+  const at = timeOf(marks)
+  if (strategy !== undefined)
+    return strategyFailure('STRATEGY_HANGS', {
+      facts: { strategy, at, ...waited },
+      hint: 'no report can be written; look for an endless loop, or wait longer with --hung-after',
+    })
+  if (loading !== undefined)
+    return strategyFailure('STRATEGY_IMPORT_HANGS', {
+      facts: { file: loading, ...waited },
+      hint: 'look for an endless loop outside of decide',
+    })
+  return new Failure({
+    code: 'BACKTEST_HUNG',
+    sentence: 'it made no progress and was ended',
+    facts: { at, ...waited },
+    hint: 'a timer or a promise of a strategy may loop; on a slow disk use a longer --hung-after',
+  })
+}

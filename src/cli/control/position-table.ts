@@ -1,0 +1,85 @@
+import type { PositionView } from '../../control/views.ts'
+import { age, formatTable, money } from '../process/table.ts'
+
+export function formatPositions(positions: readonly PositionView[]): string {
+  if (positions.length === 0) return 'no position\n'
+  // A strategy stays in the line of what it holds.
+  const table = formatTable(
+    [
+      { title: 'position', of: ({ symbol, side }) => `${symbol} ${side}`, isEndKept: true },
+      { title: 'size', of: ({ size }) => size, isNumber: true },
+      {
+        title: 'entry',
+        of: ({ entryPrice, entryFrom }) =>
+          entryFrom === 'exchange' ? `${price(entryPrice)} by the exchange` : price(entryPrice),
+        isNumber: true,
+      },
+      { title: 'mark', of: ({ markPrice }) => price(markPrice), isNumber: true },
+      {
+        title: 'by the exchange',
+        of: ({ unrealisedProfit, coin }) => money(unrealisedProfit, coin),
+        isNumber: true,
+      },
+      ...(positions.some((view) => liquidationOf(view) !== NONE) ? [LIQUIDATION] : []),
+      { title: 'read', of: ({ readAgeMs }) => age(readAgeMs), isNumber: true },
+      {
+        title: 'held by',
+        of: ({ strategies }) =>
+          Object.entries(strategies)
+            .map(([name, size]) => `${name}\u00A0${size}`)
+            .join(', '),
+        isBelow: true,
+      },
+    ],
+    positions,
+  ).replaceAll('\u00A0', ' ')
+  const trusts = new Set(positions.map(({ liquidation }) => liquidation?.trust))
+  const below = [
+    ...LEGENDS.flatMap(([trust, legend]) => (trusts.has(trust) ? legend : [])),
+    ...positions.flatMap(describeMargin),
+  ]
+  return below.length === 0 ? table : `${table}\n${below.join('\n')}\n`
+}
+
+const NONE = '-'
+
+/** The question mark behind a liquidation means one of these. */
+const LEGENDS = [
+  ['disputed', '?  our figure of the liquidation and the exchange’s differ: the nearer one warns'],
+  ['alone', '?  the two figures of the liquidation have differed for long: ours alone counts'],
+] as const
+
+const LIQUIDATION = { title: 'liquidation', of: liquidationOf, isNumber: true }
+
+/** The price, and how far the mark is from it; with a question mark where two figures differ. */
+function liquidationOf({ liquidationPrice, liquidation }: PositionView): string {
+  const { ourPrice = null, distance = null, trust } = liquidation ?? {}
+  const at = trust === 'alone' ? ourPrice : (liquidationPrice ?? ourPrice)
+  if (at === null) return NONE
+  const far = distance === null ? '' : `, ${(distance * 100).toFixed(1)}\u00A0%`
+  return `${price(at)}${far}${trust === 'disputed' || trust === 'alone' ? '?' : ''}`
+}
+
+/** A line for what a table has no room for. */
+function describeMargin({ symbol, side, liquidation }: PositionView): readonly string[] {
+  if (liquidation === null) return []
+  const { moves, ratio, statedRatio, ratioTrust } = liquidation
+  const needed = ratio ?? statedRatio
+  const other = ratioTrust === 'disputed' ? ` (by the exchange ${percent(statedRatio)})` : ''
+  const parts = [
+    ...(moves === null
+      ? []
+      : [`its liquidation is ${moves.toFixed(1)} typical moves of an hour away`]),
+    ...(needed === null ? [] : [`it needs ${percent(needed)} of the margin behind it${other}`]),
+  ]
+  return parts.length === 0 ? [] : [`${symbol} ${side}: ${parts.join('; ')}`]
+}
+
+function percent(share: number | null): string {
+  return share === null ? '-' : `${(share * 100).toFixed(1)} %`
+}
+
+/** Seven digits that count. */
+function price(value: number | null): string {
+  return value === null ? '-' : String(Number(value.toPrecision(7)))
+}

@@ -1,0 +1,294 @@
+import type { Command } from 'commander'
+import { wrapWords } from '../../lib/text/wrap-words.ts'
+import type {
+  FleetAccount,
+  FleetStandby,
+  FleetWorkerRow,
+} from '../../journal/fleet/fleet-accounts.ts'
+import type { Fleet, FleetAlertRow, FleetReader } from '../../journal/fleet/read-fleet.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { systemTimers } from '../../lib/timers.ts'
+import { unreachable } from '../../lib/unreachable.ts'
+import { age, COLUMNS } from '../process/table.ts'
+import { type FleetDatabase, lookAtDatabases } from './fleet-databases.ts'
+import { EXITS, exitOf } from '../process/exit-codes.ts'
+import { printOnce } from '../process/operator.ts'
+import { addConfigOptions, parseCount, parseDuration, assertDatabase } from '../process/options.ts'
+import type { ConfigOptions } from '../../config/config-request.ts'
+import type { VerbFrame } from '../process/verb-frame.ts'
+import { writeOut } from '../../lib/write-out.ts'
+
+const WATCH_MS = 1000
+const CLEAR_SCREEN = '\u001B[2J\u001B[H'
+const INDENT = '  '
+/** A member says how it stands at each renewal of its lease, every 75 s at most. */
+const SHOWN_WITHIN_MS = 90_000
+/** A worker says how it stands every 10 s; the server sees at once that its process is gone, and not its machine. */
+const WORKER_SHOWN_WITHIN_MS = 30_000
+const ALERTS_LISTED = 50
+const ALERTS_READ_MAX = 1000
+const URL_FLAGS = '--url <address>'
+const NO_ALERTS = 'no account of this database has raised an alert within a month'
+
+interface FleetOptions extends ConfigOptions {
+  readonly json?: boolean
+  readonly watch?: number | true
+  readonly url?: string
+}
+
+/** `intentd fleet status`: every account whose journal lies in the same database. */
+export function addFleetCommand(program: Command, { setExit }: VerbFrame): void {
+  const fleet = program
+    .command('fleet')
+    .description('show all accounts with journals in one PostgreSQL database')
+  addConfigOptions(fleet.command('status'))
+    .description(
+      'show who writes each journal, and who stands by; on any machine that reaches the database',
+    )
+    .option('--watch [every]', 'repeat every second, or at this interval', parseDuration)
+    .option('--json', 'as JSON')
+    .option(URL_FLAGS, 'this database, without a configuration')
+    .action(async (options: FleetOptions, command: Command) => {
+      assertDatabase(command, URL_FLAGS, options.url)
+      const screen = new FleetScreen()
+      setExit(await lookAtDatabases(options, (database) => showFleet(database, options, screen)))
+    })
+  addConfigOptions(fleet.command('alerts'))
+    .description('show the alerts of all accounts in one stream, the newest last')
+    .option('--follow', 'go on with new ones, until Ctrl-C')
+    .option('--limit <n>', 'how many earlier ones', parseCount, ALERTS_LISTED)
+    .option('--json', 'one JSON object per line')
+    .option(URL_FLAGS, 'this database, without a configuration')
+    .action(async (options: AlertsOptions, command: Command) => {
+      assertDatabase(command, URL_FLAGS, options.url)
+      setExit(await lookAtDatabases(options, (database) => showAlerts(database, options)))
+    })
+}
+
+interface AlertsOptions extends ConfigOptions {
+  readonly json?: boolean
+  readonly follow?: boolean
+  readonly limit: number
+  readonly url?: string
+}
+
+/** Each line names its database where there are several. */
+export async function showAlerts(
+  { name, reader }: FleetDatabase<Pick<FleetReader, 'readAlerts' | 'assertVersion'>>,
+  { limit, json, follow }: Pick<AlertsOptions, 'limit' | 'json' | 'follow'>,
+): Promise<number> {
+  const prefix = name === undefined ? '' : `${name}: `
+  const of = name === undefined ? {} : { database: name }
+  const show = (alert: FleetAlertRow): string =>
+    json ? `${JSON.stringify({ ...of, ...alert })}\n` : `${prefix}${formatAlert(alert)}\n`
+  await reader.assertVersion()
+  let last: number | undefined
+  for (;;) {
+    // The last one is where those that come begin.
+    const most =
+      last === undefined ? Math.min(Math.max(1, limit), ALERTS_READ_MAX) : ALERTS_READ_MAX
+    const alerts = await readOrWait(reader, { after: last, most, prefix })
+    const shown = last === undefined && limit === 0 ? [] : alerts
+    if (!json && last === undefined && alerts.length === 0) writeOut(`${prefix}${NO_ALERTS}\n`)
+    else writeOut(shown.map(show).join(''))
+    last = alerts.at(-1)?.id ?? last ?? 0
+    if (!follow || process.stdout.errored) return 0
+    await new Promise<void>((resolve) => systemTimers.after(WATCH_MS, resolve))
+  }
+}
+
+/** A server that goes away while they are followed is asked again. */
+async function readOrWait(
+  reader: Pick<FleetReader, 'readAlerts'>,
+  {
+    after,
+    most,
+    prefix,
+  }: { readonly after: number | undefined; readonly most: number; readonly prefix: string },
+): Promise<readonly FleetAlertRow[]> {
+  try {
+    return await reader.readAlerts(after, most)
+  } catch (error) {
+    if (after === undefined) throw error
+    printOnce(`${prefix}${messageOf(error)}`)
+    return []
+  }
+}
+
+/** Writes what is known of each database: one after the other, or on a screen that is written anew. */
+class FleetScreen {
+  readonly #texts = new Map<string | undefined, string>()
+
+  write(name: string | undefined, text: string, isWatched: boolean): void {
+    if (!isWatched || !process.stdout.isTTY) return writeOut(text)
+    this.#texts.set(name, text)
+    process.stdout.write(CLEAR_SCREEN)
+    writeOut([...this.#texts.values()].join('\n'))
+  }
+}
+
+async function showFleet(
+  { name, reader }: FleetDatabase<FleetReader>,
+  { watch, json }: Pick<FleetOptions, 'watch' | 'json'>,
+  screen: FleetScreen,
+): Promise<number> {
+  const isWatched = watch !== undefined
+  for (;;) {
+    const { text, code } = await describeDatabase({ name, reader }, { json, isWatched })
+    screen.write(name, text, isWatched)
+    // Nobody reads it any more.
+    if (!isWatched || process.stdout.errored) return code
+    const everyMs = watch === true ? WATCH_MS : watch
+    await new Promise<void>((resolve) => systemTimers.after(everyMs, resolve))
+  }
+}
+
+/** One of several that cannot be reached while they are watched is shown as that, and asked again. */
+export async function describeDatabase(
+  { name, reader }: FleetDatabase<Pick<FleetReader, 'assertVersion' | 'read'>>,
+  { json, isWatched }: { readonly json: boolean | undefined; readonly isWatched: boolean },
+): Promise<{ readonly text: string; readonly code: number }> {
+  const heading = name === undefined ? '' : `== ${name}\n`
+  try {
+    await reader.assertVersion()
+    const fleet = await reader.read()
+    const of = name === undefined ? {} : { database: name }
+    const text = json
+      ? `${JSON.stringify({ ...of, ...fleet }, undefined, 2)}\n`
+      : `${heading}${formatFleet(fleet)}`
+    return { text, code: exitOfFleet(fleet) }
+  } catch (error) {
+    if (name === undefined || !isWatched || json) throw error
+    return { text: `${heading}${paragraph(`! ${messageOf(error)}`)}`, code: exitOf(error) }
+  }
+}
+
+/** An account whose writer has vanished, or of which nothing can be said, is worth a look. */
+export function exitOfFleet({ accounts, unread }: Pick<Fleet, 'accounts' | 'unread'>): number {
+  const isSound = unread.length === 0 && accounts.every(({ state }) => state !== 'vanished')
+  return isSound ? 0 : EXITS.temporary
+}
+
+export function formatFleet({
+  accounts,
+  unread,
+  workers,
+  alerts,
+  trouble,
+}: Omit<Fleet, 'now'>): string {
+  if (accounts.length + unread.length + workers.length === 0)
+    return 'there is no journal in this database yet\n'
+  return [
+    ...accounts.map(
+      (account) =>
+        `${account.schema}\n${[
+          describeWriter(account),
+          ...describeShown(account),
+          ...describeKill(account),
+          ...account.standbys.flatMap(describeStandby),
+        ]
+          .map(paragraph)
+          .join('')}`,
+    ),
+    ...unread.map(
+      ({ schema, reason }) => `${schema}\n${paragraph(`! it cannot be read: ${reason}`)}`,
+    ),
+    ...(workers.length === 0
+      ? []
+      : [`workers\n${workers.map(describeWorker).map(paragraph).join('')}`]),
+    ...(alerts.length === 0 ? [] : [`alerts\n${alerts.map(formatAlert).map(paragraph).join('')}`]),
+    ...(trouble === undefined
+      ? []
+      : [paragraph(`! workers and alerts cannot be read: ${trouble}`)]),
+  ].join('\n')
+}
+
+function describeWriter(account: FleetAccount): string {
+  const { state, holder, takenAt, leaseLeftMs, freeInMs, isHandoverAsked, movedTo } = account
+  const since = `since ${instant(takenAt)}`
+  switch (state) {
+    case 'writes':
+      return `written by ${holder}, ${since}; its lease lasts ${age(leaseLeftMs)} unless renewed${isHandoverAsked ? '; it was asked to hand over' : ''}`
+    case 'vanished': {
+      const next =
+        freeInMs > 0 ? `a standby may take over in ${age(freeInMs)}` : 'a standby may take over now'
+      return `! nobody writes it: the lease of ${holder} ran out ${age(-leaseLeftMs)} ago; ${next}`
+    }
+    case 'ended':
+      return `nobody writes it: ${holder} has given its lease back`
+    case 'moved':
+      return `its journal was moved to ${movedTo ?? 'elsewhere'}; last written by ${holder}`
+    case 'new':
+      return 'nobody has written it yet'
+    default:
+      return unreachable(state)
+  }
+}
+
+/** What its daemon said of it last: of one that writes no more it is what was. */
+function describeShown({ shown, state }: FleetAccount): readonly string[] {
+  if (shown?.state['mode'] === undefined) return []
+  const say = (name: string): string => textOf(shown.state[name])
+  const asOf =
+    state === 'writes' && shown.seenAgoMs < SHOWN_WITHIN_MS ? '' : `, ${age(shown.seenAgoMs)} ago`
+  const worth = shown.state['equity'] === null ? '' : `, equity ${say('equity')} ${say('coin')}`
+  const orders = shown.state['openOrders'] === 1 ? '1 order' : `${say('openOrders')} orders`
+  const positions = textsOf(shown.state['positions'])
+  const holds = positions.length === 0 ? 'flat' : positions.join(', ')
+  return [
+    `${say('mode')}, ${say('phase')}${asOf}: ${orders} open, ${holds}${worth}; version ${say('version')}`,
+    ...textsOf(shown.state['held']).map((text) => `! ${text}`),
+  ]
+}
+
+function describeWorker({ holder, state, seenAgoMs, isConnected }: FleetWorkerRow): string {
+  if (!isConnected) return `${holder}: ! not connected, last seen ${age(seenAgoMs)} ago`
+  if (seenAgoMs >= WORKER_SHOWN_WITHIN_MS) return `${holder}: ! not seen for ${age(seenAgoMs)}`
+  const said = Object.entries(state).map(([name, value]) => `${name} ${textOf(value)}`)
+  return `${holder}: ${said.join(', ')}`
+}
+
+/** Whatever another version wrote there. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? '?')
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(textOf) : []
+}
+
+/** One line of the stream. */
+export function formatAlert({ at, holder, urgency, title }: FleetAlertRow): string {
+  return `${instant(at)}  ${urgency === 'urgent' ? '! ' : ''}${title} (${holder})`
+}
+
+/** Nothing of one that was released. */
+function describeKill({ kill }: FleetAccount): readonly string[] {
+  if (kill === undefined || kill.state === 'released') return []
+  const order = `a kill was ordered by ${kill.by} at ${instant(kill.orderedAt)}: ${kill.reason}`
+  if (kill.state === 'asked') return [`! ${order}; nobody has seen it yet`]
+  if (kill.state === 'seen') return [`! ${order}; seen by ${kill.answeredBy}, not proved yet`]
+  return [`! ${order}; nothing rests, says ${kill.answeredBy}`]
+}
+
+function describeStandby(standby: FleetStandby): readonly string[] {
+  const { holder, behind, seenAgoMs, isFollowing, differs } = standby
+  if (!isFollowing) return [`standby ${holder}: not seen for ${age(seenAgoMs)}`]
+  return [
+    `standby ${holder}: ${behind === 1 ? '1 transaction' : `${behind} transactions`} behind, seen ${age(seenAgoMs)} ago`,
+    ...(differs === '' ? [] : [`! it would trade otherwise than the writer: ${differs}`]),
+  ]
+}
+
+function instant(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
+
+/** A number stays with its unit. */
+function paragraph(text: string): string {
+  const lines = wrapWords(
+    text.replaceAll(/(\d) (s|min|h)\b/g, '$1\u00A0$2'),
+    COLUMNS - 2 * INDENT.length,
+  )
+  return `${INDENT}${lines.join(`\n${INDENT}${INDENT}`).replaceAll('\u00A0', ' ')}\n`
+}

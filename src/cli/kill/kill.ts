@@ -1,0 +1,281 @@
+import { existsSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+import type { Command } from 'commander'
+import type { VerbFrame } from '../process/verb-frame.ts'
+import { type ConfigRequest, type DaemonConfig, readConfig } from '../../config/load-config.ts'
+import { explainReply, findSocket, withClient } from '../operator/find-daemon.ts'
+import { loadCredentials } from '../../config/secrets.ts'
+import { ConfigError, formatProblem } from '../../config/yaml/problem.ts'
+import { killFileOf, readKillState, throwKillSwitch } from '../../assembly/state/kill-switch.ts'
+import type { Answer } from '../../domain/answer.ts'
+import type { PostgresPlace } from '../../journal/postgres/connection.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { systemTimers } from '../../lib/timers.ts'
+import { formatData } from '../call/call-print.ts'
+import { callForAnswer, processFrame, type Shown } from '../call/answer-call.ts'
+import { killFleets, type KillFleetsOptions } from './kill-fleet.ts'
+import { databaseOf, type FleetConfig, loadFleetPlaces } from '../operator/fleet-places.ts'
+import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
+import {
+  explainSilence,
+  leaveOrder,
+  lookFor,
+  operatorName,
+  print,
+  printResult,
+} from '../process/operator.ts'
+import { exitOf } from '../process/exit-codes.ts'
+import { durationOption, assertDatabase, repeatOptions } from '../process/options.ts'
+import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
+import { writeAside, writeOut } from '../../lib/write-out.ts'
+
+/** A daemon that runs looks at the file twenty times a second; this is long enough for one that is busy. */
+const SEEN_WITHIN_MS = 5000
+/** Beyond the acceptance deadline of a request in flight, and the proof after it. */
+const CLEAN_WITHIN_MS = 120_000
+/** sysexits.h: the kill stands, and it is not proved yet that nothing rests. */
+const EXIT_NOT_PROVED = 75
+
+const URL_FLAGS = '--url <address>'
+
+interface KillOptions extends ConfigOptions {
+  readonly reason: string
+  readonly wait: number
+  readonly all?: boolean
+  readonly url?: string
+}
+
+/** `intentd kill`: nothing that creates an order leaves any more, and what rests is taken away. */
+export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
+  addOperatedOptions(program.command('kill'))
+    .description(
+      'stop all trading at once, cancel everything, and wait for the proof; ended by `release`',
+    )
+    .option('--reason <text>', 'why; kept in the journal', 'ordered at the command line')
+    .addOption(
+      durationOption('--wait <duration>', 'how long to wait for the proof', CLEAN_WITHIN_MS),
+    )
+    .option('--all', 'every account of this configuration, and of the database in journal.url')
+    .option(URL_FLAGS, 'every account of this database, without a configuration')
+    .action(async (options: KillOptions, command: Command) => {
+      assertDatabase(command, URL_FLAGS, options.url)
+      const isOfAll = options.all === true || options.url !== undefined
+      setExit(await (isOfAll ? killAll(options) : kill(options)))
+    })
+}
+
+/**
+ * To the exchange first, whatever a database does: what rests is cancelled from here where the keys are. On the server
+ * one order an account, which whoever has its lease obeys; of accounts whose journal is a file the kill files of this
+ * machine. All are thrown before any is waited for, and nothing waits for a database but its own accounts.
+ */
+async function killAll(options: KillOptions): Promise<number> {
+  const { reason, wait } = options
+  const order = { reason, by: operatorName() }
+  const { places, served, files, code } = loadFleetPlaces(options)
+  const codes = [code]
+  const cancelling = Promise.all(served.map(cancelServed))
+  for (const { config } of files) {
+    const { directory } = config.state
+    await collectCode(codes, () => {
+      leaveOrder(directory, () => throwKillSwitch(directory, { ...order, at: systemClock.now() }))
+      return 0
+    })
+  }
+  const isNamed = places.length + files.length > 1
+  const ofDatabases = collectCode(codes, () =>
+    killDatabases(places, { order, withinMs: wait, isNamed }),
+  )
+  for (const { config, own } of files) {
+    print(`== ${config.name}`)
+    await collectCode(codes, () => kill({ ...own, reason, wait }))
+  }
+  await cancelling
+  // What was on its way when it was cancelled may rest by now, where nobody has proved the contrary.
+  if ((await ofDatabases) !== 0) await Promise.all(served.map(cancelServed))
+  return Math.max(...codes)
+}
+
+async function killDatabases(
+  places: readonly PostgresPlace[],
+  {
+    isNamed,
+    ...options
+  }: Pick<KillFleetsOptions, 'order' | 'withinMs'> & { readonly isNamed: boolean },
+): Promise<number> {
+  if (places.length === 0) return 0
+  const { FleetReader } = await import('../../journal/fleet/read-fleet.ts')
+  const databases = places.map((place) => ({
+    name: isNamed ? databaseOf(place) : undefined,
+    reader: new FleetReader(place),
+  }))
+  return killFleets(databases, { ...options, clock: systemClock, timers: systemTimers, print })
+}
+
+/** What is wrong with one keeps no other from being killed. */
+async function collectCode(codes: number[], act: () => Promise<number> | number): Promise<number> {
+  let code: number
+  try {
+    code = await act()
+  } catch (error) {
+    print(messageOf(error))
+    code = exitOf(error)
+  }
+  codes.push(code)
+  return code
+}
+
+/** Cancels what rests of an account whose journal is on a server. Its daemon, which may be elsewhere, proves the end of it. */
+async function cancelServed({ config, own }: FleetConfig): Promise<void> {
+  if (config.exchange.baseUrl === undefined) return
+  const say = (text: string): void => print(`${config.name}: ${text}`)
+  try {
+    const request = toConfigRequest({ ...own, config: config.file })
+    const missing = findMissingKeys(config, request)
+    if (missing !== undefined)
+      return say('not cancelled from here, where its keys are not; its daemon is told')
+    if (!isOf(config, request))
+      return say(
+        `not cancelled from here: ${config.file} does not say this account now; its daemon is told`,
+      )
+    const answer = await cancelOnce(config, request)
+    if (restsNothing(answer)) return say('nothing rests at the exchange now')
+    say(
+      answer?.kind === 'accepted'
+        ? 'cancelled at the exchange from here'
+        : `not cancelled from here: ${answer?.code ?? 'not sent'} ${answer?.message ?? ''}; its daemon is told`,
+    )
+  } catch (error) {
+    say(`not cancelled from here: ${messageOf(error)}`)
+  }
+}
+
+async function kill({ reason, wait, ...options }: KillOptions): Promise<number> {
+  const config = loadOperated(options)
+  const request = toConfigRequest({ ...options, config: config.file })
+  const { directory } = config.state
+  leaveOrder(directory, () =>
+    throwKillSwitch(directory, { reason, by: operatorName(), at: systemClock.now() }),
+  )
+  printResult(
+    `killed: nothing that creates an order leaves while ${killFileOf(directory)} is there`,
+  )
+  const seen = await lookFor(() => readKillState(directory), Math.min(wait, SEEN_WITHIN_MS))
+  if (seen === undefined) return cancelHere(config, request)
+  print(`seen by the daemon (pid ${seen.pid}); it cancels everything and proves it`)
+  const end = await lookFor(() => endOf(directory), wait)
+  if (end === 'released') {
+    printResult('somebody has released the switch meanwhile: the daemon trades')
+    return EXIT_NOT_PROVED
+  }
+  if (end === undefined) {
+    await sayUnproved(config)
+    return EXIT_NOT_PROVED
+  }
+  const release = `intentd release${repeatOptions(options)} --reason ...`
+  printResult(`clean: nothing rests, twice confirmed; \`${release}\` lets it trade again`)
+  return 0
+}
+
+/** The daemon that saw it may have ended since, or stand still. */
+async function sayUnproved(config: DaemonConfig): Promise<void> {
+  const socket = findSocket(config)
+  if (socket === undefined) {
+    printResult(
+      'not proved: the daemon that saw it runs no more. One that starts here obeys before its first order; look at the exchange for what rests',
+    )
+    return
+  }
+  const reply = await withClient(socket, (client) => client.read('/v1/status'))
+  if (reply.kind === 'silent') explainReply(config, reply)
+  else
+    printResult(
+      'not proved in this time: the daemon goes on; its log and the exchange say how far it is',
+    )
+}
+
+/** How a kill has come out, if it has. */
+function endOf(directory: string): 'clean' | 'released' | undefined {
+  if (!existsSync(killFileOf(directory))) return 'released'
+  return readKillState(directory)?.state === 'clean' ? 'clean' : undefined
+}
+
+/** No daemon is there to do it, or it does not come round to: what rests is cancelled from here. */
+async function cancelHere(config: DaemonConfig, request: ConfigRequest): Promise<number> {
+  const isSilent = explainSilence(config.state.directory)
+  if (!isSilent) print('no daemon has seen it; one that starts here will, before its first write')
+  if (config.exchange.baseUrl === undefined) {
+    if (isSilent) return EXIT_NOT_PROVED
+    print('the exchange of this configuration is inside the daemon: with no daemon nothing trades')
+    return 0
+  }
+  const missing = findMissingKeys(config, request)
+  if (missing !== undefined) {
+    writeAside(`${missing}\n`)
+    print(
+      'not cancelled: without keys nothing can be asked from here. Orders may rest at the exchange: cancel them by hand there, or say the kill again with the keys',
+    )
+    return EXIT_NOT_PROVED
+  }
+  if (!isOf(config, request)) {
+    print(
+      `not cancelled from here: ${config.file} does not say this account now. Orders may rest at the exchange: cancel them by hand there, or put the file right and say the kill again`,
+    )
+    return EXIT_NOT_PROVED
+  }
+  const answer = await cancelOnce(config, request)
+  if (answer?.kind === 'accepted') writeOut(`${formatData(answer.data.data)}\n`)
+  if (restsNothing(answer)) {
+    printResult('nothing rests at the exchange')
+    if (!isSilent) return 0
+  }
+  printResult(
+    answer?.kind === 'accepted' || restsNothing(answer)
+      ? 'cancelled from here once: what was in flight then is found by the next start, or look at the exchange'
+      : `not cancelled: ${answer?.code ?? 'not sent'} ${answer?.message ?? ''}; cancel by hand at the exchange`,
+  )
+  return EXIT_NOT_PROVED
+}
+
+/** Under systemd the keys are the daemon's alone. */
+function findMissingKeys(config: DaemonConfig, { cwd }: ConfigRequest): string | undefined {
+  try {
+    loadCredentials(config, { cwd })
+    return undefined
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems.map(formatProblem).join('\n')
+    throw error
+  }
+}
+
+/** What is called from here is called with the file as it is now: nothing of another account is cancelled. */
+function isOf({ environment, account, exchange }: DaemonConfig, request: ConfigRequest): boolean {
+  const now = readConfig(request).loaded?.config
+  return isDeepStrictEqual(
+    [now?.environment, now?.account, now?.exchange],
+    [environment, account, exchange],
+  )
+}
+
+function cancelOnce(
+  { account: { productType, marginCoin } }: DaemonConfig,
+  { file, overrides = [] }: ConfigRequest,
+): Promise<Answer<Shown> | undefined> {
+  const words = ['cancelAllOrders', '--productType', productType, '--marginCoin', marginCoin]
+  const set = overrides.flatMap((text) => ['--set', text])
+  return callForAnswer([...words, '--config', file, ...set], processFrame())
+}
+
+/** The exchange says so by a code, or by a list of nothing. */
+function restsNothing(answer: Answer<Shown> | undefined): boolean {
+  if (answer?.kind === 'refused') return answer.topic === 'orderGone'
+  if (answer?.kind !== 'accepted') return false
+  return JSON.stringify(listsOf(answer.data.data)) === '[[],[]]'
+}
+
+function listsOf(data: unknown): readonly unknown[] {
+  if (typeof data !== 'object' || data === null) return []
+  const { successList, failureList } = data as { successList?: unknown; failureList?: unknown }
+  return [successList, failureList]
+}

@@ -1,0 +1,232 @@
+import { dirname, join, resolve } from 'node:path'
+import { loadAccounts } from '../../config/load-accounts.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import { ControlClient, type ControlReply } from '../../control/control-client.ts'
+import { loadJournalPassword, type SecretsRequest } from '../../config/secrets.ts'
+import type { StatusView } from '../../control/views.ts'
+import type { ShownAccount } from '../../views/shown-account.ts'
+import { serverPlaceOf } from '../../assembly/state/open-journal.ts'
+import { readMainFile } from '../../assembly/state/running-config.ts'
+import { CONTROL_SOCKET, JOURNAL_FILE } from '../../assembly/state/state-place.ts'
+import { describeOff } from '../../views/hindrances.ts'
+import { readStoredAccount } from '../../views/stored-account.ts'
+import { listHeldDirectories, listHolders } from '../../assembly/state/state-directory.ts'
+import { readMark } from '../../journal/durable-mark.ts'
+import { markFileOf } from '../../journal/sqlite-journal.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { objectToPath } from '../../lib/net/socket-path.ts'
+import { findNewestJournal, newestJournal } from '../process/newest-journal.ts'
+import { loadOperated } from './operated-config.ts'
+import { explainSilence, print, printOnce } from '../process/operator.ts'
+import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
+
+/** sysexits.h: nobody answers now, or somebody who does not say what was asked for. */
+export const EXIT_SILENT = 75
+const EXIT_REFUSED = 1
+/** A server that takes longer is not waited for, ms. */
+const ASKED_MS_MAX = 2000
+
+export interface ShowOptions extends ConfigOptions {
+  readonly json?: boolean
+}
+
+/** An account that its daemon could not open. */
+export type AccountOff = StatusView['off'][number]
+
+/** What was found, and where. */
+export type Found<View> =
+  | { readonly kind: 'found'; readonly view: View; readonly isLive: boolean }
+  | { readonly kind: 'nothing'; readonly exitCode: number }
+
+/**
+ * Asks the daemon that runs with this configuration; where none runs, reads its journal and says so.
+ * @param stored Makes the same of what the journal has.
+ */
+export async function readDaemon<View>(
+  options: ShowOptions,
+  path: string,
+  stored: (account: ShownAccount, off: AccountOff | undefined) => View | Promise<View>,
+): Promise<Found<View>> {
+  const config = loadOperated(options)
+  const socket = findSocket(config)
+  if (socket === undefined) {
+    const view = await readBroken<View>(config, path)
+    return (
+      view ??
+      readStored(config, stored, { off: await findOff(config), secrets: toConfigRequest(options) })
+    )
+  }
+  const [holder] = listHolders(config.state.directory)
+  const reply = await silence.ask(holder?.pid, () =>
+    withClient(socket, (client) => client.read(path)),
+  )
+  if (reply.kind === 'answered' && reply.status === 200)
+    return { kind: 'found', view: reply.body as View, isLive: true }
+  return { kind: 'nothing', exitCode: explainReply(config, reply) }
+}
+
+/** A process that takes requests and says nothing is waited for once, however many accounts it has. */
+export class Silence {
+  readonly #replies = new Map<number, ControlReply>()
+
+  async ask(pid: number | undefined, ask: () => Promise<ControlReply>): Promise<ControlReply> {
+    const known = pid === undefined ? undefined : this.#replies.get(pid)
+    if (known) return known
+    const reply = await ask()
+    if (pid !== undefined && reply.kind === 'silent' && isTimeout(reply.reason))
+      this.#replies.set(pid, reply)
+    return reply
+  }
+}
+
+/** For as long as this command runs. */
+const silence = new Silence()
+
+function isTimeout(reason: string): boolean {
+  return /timeout/i.test(reason)
+}
+
+/** Of the daemon that holds a state of this configuration; undefined where none does. */
+export function findSocket({ state: { directory } }: DaemonConfig): string | undefined {
+  const [held] = listHeldDirectories(directory)
+  return held === undefined ? undefined : join(held, CONTROL_SOCKET)
+}
+
+export async function withClient<Result>(
+  socket: string,
+  use: (client: ControlClient) => Promise<Result>,
+): Promise<Result> {
+  const client = new ControlClient(socket)
+  try {
+    return await use(client)
+  } finally {
+    await client.close()
+  }
+}
+
+/** Says why there is no answer. Returns the exit code. */
+export function explainReply(config: DaemonConfig, reply: ControlReply): number {
+  if (reply.kind === 'answered') {
+    const { error = JSON.stringify(reply.body) } = reply.body as { error?: string }
+    print(`refused (${reply.status}): ${error}`)
+    return EXIT_REFUSED
+  }
+  const socket = findSocket(config)
+  const tooLong = socket && objectToPath(socket)
+  if (tooLong !== undefined) {
+    print(`it has no socket, and trades all the same: ${tooLong}`)
+    print('  choose a shorter state.directory for its next start, or look by control.port')
+    return EXIT_SILENT
+  }
+  if (reply.reason.includes('ENOENT')) {
+    print(
+      `its socket is gone (${reply.reason}); it may trade all the same: ask again in some seconds`,
+    )
+    print(
+      '  a reload takes it away until it goes on; one that vanished is made anew within two seconds,',
+    )
+    print('  unless its log has control.notListening')
+    return EXIT_SILENT
+  }
+  print(
+    `no answer: ${isTimeout(reply.reason) ? 'it took the request and says nothing' : reply.reason}`,
+  )
+  explainSilence(config.state.directory)
+  print(
+    '  `intentd kill` works without it; `intentd fills`, `profit` and `explain` read the journal beside it',
+  )
+  return EXIT_SILENT
+}
+
+/** Of an account that broke while its daemon goes on: it holds no state any more, and still says why. */
+async function readBroken<View>(
+  config: DaemonConfig,
+  path: string,
+): Promise<Found<View> | undefined> {
+  const file = findNewestJournal(config.state.directory)
+  if (file === undefined) return undefined
+  const reply = await withClient(join(dirname(file), CONTROL_SOCKET), (client) => client.read(path))
+  if (reply.kind !== 'answered' || reply.status !== 200) return undefined
+  return { kind: 'found', view: reply.body as View, isLive: true }
+}
+
+/**
+ * Of an account that its daemon could not open: nobody answers at its own socket, and the daemon's other accounts say
+ * why. Undefined where no daemon says so.
+ */
+export async function findOff(config: DaemonConfig): Promise<AccountOff | undefined> {
+  const mainFile = readMainFile(config)
+  if (mainFile === undefined) return undefined
+  for (const other of listAccounts(mainFile)) {
+    const socket = findSocket(other)
+    if (socket === undefined) continue
+    const reply = await withClient(socket, (client) => client.read('/v1/status'))
+    if (reply.kind !== 'answered' || reply.status !== 200) continue
+    return (reply.body as StatusView).off.find(({ file }) => file === resolve(config.file))
+  }
+  return undefined
+}
+
+function listAccounts(mainFile: string): readonly DaemonConfig[] {
+  try {
+    const { main, others } = loadAccounts({ file: mainFile, cwd: process.cwd() })
+    return [main, ...others].map(({ config }) => config)
+  } catch {
+    return [] // The files have been changed since, and are wrong now: `intentd check` says so.
+  }
+}
+
+async function readStored<View>(
+  config: DaemonConfig,
+  stored: (account: ShownAccount, off: AccountOff | undefined) => View | Promise<View>,
+  { off, secrets }: { readonly off: AccountOff | undefined; readonly secrets: SecretsRequest },
+): Promise<Found<View>> {
+  if (off !== undefined)
+    print(`the daemon runs, and this account trades nothing: ${describeOff(off.reason)}`)
+  if (off !== undefined && findNewestJournal(config.state.directory) === undefined) {
+    print('it has not run yet: there is no journal of it')
+    return { kind: 'nothing', exitCode: EXIT_SILENT }
+  }
+  const file = newestJournal(config.state.directory)
+  const move = describeMove(config, dirname(file)) ?? (await askForMove(config, secrets))
+  if (move !== undefined) {
+    printOnce(`! ${move}`)
+    return { kind: 'nothing', exitCode: EXIT_SILENT }
+  }
+  const account = readStoredAccount(config, file, systemClock)
+  const whose = off === undefined ? 'no daemon runs: this' : 'this'
+  printOnce(`${whose} is what the journal of the last run says (${dirname(file)})`)
+  return { kind: 'found', view: await stored(account, off), isLive: false }
+}
+
+/** Of a journal that is not on the server any more, but in the file here; undefined where it is on the server. */
+export function describeMove(
+  { journal }: Pick<DaemonConfig, 'journal'>,
+  directory: string,
+): string | undefined {
+  if (journal === undefined) return undefined
+  const { kind } = readMark(markFileOf(join(directory, JOURNAL_FILE)))
+  if (kind === 'read')
+    return 'the journal was moved from the server to the file here: take journal.url out of the configuration'
+  if (kind !== 'copying') return undefined
+  return 'the journal is on its way to the file here: give `intentd journal copy --to file` again'
+}
+
+/** Of a journal that went from the server to another machine; undefined where it is there, or the server does not answer. */
+export async function askForMove(
+  config: DaemonConfig,
+  secrets: SecretsRequest,
+): Promise<string | undefined> {
+  if (config.journal === undefined) return undefined
+  const { Handover } = await import('../../journal/postgres/handover.ts')
+  let server: InstanceType<typeof Handover> | undefined
+  try {
+    server = new Handover(serverPlaceOf(config, loadJournalPassword(config, secrets)), ASKED_MS_MAX)
+    const { movedTo } = await server.look()
+    return movedTo === undefined ? undefined : `the journal was moved from the server to ${movedTo}`
+  } catch {
+    return undefined // What this machine has of the journal is shown all the same.
+  } finally {
+    await server?.close()
+  }
+}

@@ -1,0 +1,141 @@
+import { coinDigits } from '../../domain/coin-amount.ts'
+import { wrapWords } from '../../lib/text/wrap-words.ts'
+import { cleanLine } from '../../lib/text/clean-text.ts'
+
+/** Of a usual terminal: every table fits. */
+export const COLUMNS = 80
+
+const GAP = '  '
+
+export interface Column<Row> {
+  readonly title: string
+  readonly of: (row: Row) => string
+  /** Numbers stand to the right. */
+  readonly isNumber?: boolean
+  /** Is cut first where the table is too wide; one column at most. */
+  readonly isElastic?: boolean
+  /** Is cut before its last word, which is never cut. */
+  readonly isEndKept?: boolean
+  /** Is never cut: a part of it is of no use. */
+  readonly isWhole?: boolean
+  /** Is never cut either, and may be long: where it has no room in a row, it stands below each, in as many lines as it takes. */
+  readonly isBelow?: boolean
+}
+
+/** What gives way where a table is too wide, and down to which width: text that matters least first, numbers last. */
+const NARROWED: readonly {
+  readonly widthMin: number
+  readonly isMeant: (column: Column<never>) => boolean
+}[] = [
+  { widthMin: 4, isMeant: ({ isElastic = false }) => isElastic },
+  { widthMin: 8, isMeant: ({ isNumber = false }) => !isNumber },
+  { widthMin: 6, isMeant: () => true },
+]
+
+/**
+ * Aligned rows under their titles, `COLUMNS` wide at most but for what is never cut. Text that is cut ends with `…`; a number that does not fit is
+ * written as `1.2e+15`.
+ */
+export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const below = columns.find(({ isBelow }) => isBelow)
+  if (below === undefined || widthOf(columns, rows) <= COLUMNS)
+    return formatRows(columns, rows).join('')
+  const [titles = '', ...lines] = formatRows(
+    columns.filter((column) => column !== below),
+    rows,
+  )
+  const under = rows.map((row) => {
+    if (below.of(row) === '') return ''
+    const text = wrapWords(`${below.title} ${below.of(row)}`.trimStart(), COLUMNS - 2 * GAP.length)
+    return text.map((line, index) => `${GAP}${index === 0 ? '' : GAP}${line}\n`).join('')
+  })
+  return titles + lines.map((line, index) => line + under[index]).join('')
+}
+
+function widthOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): number {
+  return columns.reduce(
+    (sum, { title, of }) =>
+      sum + GAP.length + Math.max(title.length, ...rows.map((row) => of(row).length)),
+    -GAP.length,
+  )
+}
+
+/** A line each, the titles first. */
+function formatRows<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): readonly string[] {
+  const cells = rows.map((row) => columns.map(({ of }) => cleanLine(of(row))))
+  const widths = columns.map(({ title }, index) =>
+    Math.max(title.length, ...cells.map((row) => row[index]?.length ?? 0)),
+  )
+  narrow(columns, widths)
+  const toLine = (texts: readonly string[]): string =>
+    columns
+      .map(({ isNumber, isEndKept }, index) => {
+        const [text = '', width = 0] = [texts[index], widths[index]]
+        if (isNumber) return shorten(text, width).padStart(width)
+        return (isEndKept ? cutBeforeEnd : cut)(text, width).padEnd(width)
+      })
+      .join(GAP)
+      .trimEnd()
+  return [toLine(columns.map(({ title }) => title)), ...cells.map(toLine)].map(
+    (line) => `${line}\n`,
+  )
+}
+
+/** Takes from the widest of those that give way first, until the table fits or nothing gives way any more. */
+function narrow(columns: readonly Column<never>[], widths: number[]): void {
+  let excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - COLUMNS
+  for (const { widthMin, isMeant } of NARROWED) {
+    while (excess > 0) {
+      const left = widths.map((width, index) => {
+        const column = columns[index]
+        return column && !column.isWhole && isMeant(column) ? width - widthMin : 0
+      })
+      const most = Math.max(...left)
+      if (most <= 0) break
+      widths[left.indexOf(most)] = widthMin + most - 1
+      excess -= 1
+    }
+  }
+}
+
+/** To cut digits off would make another number of it. */
+function shorten(text: string, width: number): string {
+  const value = Number(text.replaceAll(',', ''))
+  if (text.length <= width || !Number.isFinite(value)) return cut(text, width)
+  const lengths = [3, 2, 1, 0].map((digits) => value.toExponential(digits))
+  return lengths.find(({ length }) => length <= width) ?? cut(text, width)
+}
+
+function cut(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, width - 1)}…`
+}
+
+/** `1000PEPEUSDT short` as `1000P… short`. */
+function cutBeforeEnd(text: string, width: number): string {
+  if (text.length <= width) return text
+  const end = text.slice(text.lastIndexOf(' '))
+  return cut(text.slice(0, -end.length), width - end.length) + end
+}
+
+/** An amount of the coin with its thousands, for people; `-` for what is not known. */
+export function money(text: string | null, coin: string): string {
+  if (text === null) return '-'
+  const digits = coinDigits(coin)
+  // Half a cent below nothing is nothing.
+  const value = Math.round(Number(text) * 10 ** digits) / 10 ** digits || 0
+  return Number.isFinite(value)
+    ? value.toLocaleString('en-US', {
+        minimumFractionDigits: digits,
+        maximumFractionDigits: digits,
+      })
+    : text
+}
+
+/** `0.4 s`, `12 s`, `3 min`. */
+export function age(ms: number | null): string {
+  if (ms === null) return 'never'
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`
+  if (ms < 120_000) return `${Math.round(ms / 1000)} s`
+  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`
+  return `${Math.round(ms / 3_600_000)} h`
+}

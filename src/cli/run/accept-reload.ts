@@ -1,0 +1,206 @@
+import { createServer } from 'node:net'
+import { compareConfigs, type ConfigChanges } from '../../config/config-changes.ts'
+import { listKeys } from '../../config/load-accounts.ts'
+import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
+import { credentialVariables } from '../../config/secrets.ts'
+import { formatProblem, type Problem } from '../../config/yaml/problem.ts'
+import { assertTokens } from '../../control/access/token-file.ts'
+import { tokenFilesOf } from '../../daemon/control/open-control.ts'
+import type { Daemon } from '../../daemon/daemon.ts'
+import type { AccountGiven } from '../../daemon/open-account.ts'
+import { accountLogger } from '../../logging/account-logger.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
+import {
+  readRunningConfig,
+  type RunningConfig,
+  withCode,
+} from '../../assembly/state/running-config.ts'
+import { listGridProblems } from '../../assembly/settings/assert-grids.ts'
+import type { StrategyId } from '../../domain/ids.ts'
+import { type Book, splitPair } from '../../engine/book/book.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { checkFully } from '../process/full-check.ts'
+import { readKeys } from '../process/give-keys.ts'
+import { findUntrusted } from '../process/trusted-files.ts'
+
+/** The files as they were read, and the keys of each account: the main file's, and further ones. */
+export interface Configured extends AccountGiven {
+  readonly others: readonly AccountGiven[]
+}
+
+interface ReloadFrame extends Configured {
+  readonly daemon: Daemon
+  /** Files that others may replace are read too. */
+  readonly trustFiles: boolean
+  readonly logger: DaemonLogger
+}
+
+/** What a reload has found, before anything is done. */
+interface Examined {
+  readonly loaded: LoadedConfig | undefined
+  readonly next: readonly LoadedConfig[]
+  readonly changes: readonly (ConfigChanges & { readonly name: string })[]
+  /** Why it is refused. */
+  readonly problems: readonly string[]
+}
+
+/** All that a reload looks at, against the book that runs; nothing is done, not even a token is written. */
+export async function examineReload(
+  request: ConfigRequest,
+  { daemon, trustFiles, ...configured }: Omit<ReloadFrame, 'logger'>,
+): Promise<Examined> {
+  const running = [configured, ...configured.others].map(({ loaded }) => loaded.config)
+  const books = running.map(
+    ({ file }) => daemon.accounts.find(({ shown }) => shown.config.file === file)?.shown.book,
+  )
+  const states = books.map((book) => book?.strategyStates ?? new Map<StrategyId, string>())
+  const { problems, missingSecrets, loaded, others: next } = await checkFully(request, states)
+  // Another list of accounts is one of the changes that are refused.
+  const changes = loaded
+    ? [loaded, ...next].flatMap(({ config }) => {
+        const index = running.findIndex(({ file }) => file === config.file)
+        const was = running[index]
+        if (!was) return []
+        return [
+          {
+            name: config.name,
+            book: books[index],
+            config,
+            ...compareConfigs(...withCodes(was, config)),
+          },
+        ]
+      })
+    : []
+  const read =
+    loaded === undefined || trustFiles ? [] : [loaded, ...next].map(({ config }) => config)
+  const found = [
+    ...[
+      ...problems,
+      ...dropOff(missingSecrets, running, daemon),
+      ...findUntrusted(read, request),
+    ].map(formatProblem),
+    ...changes
+      .flatMap(({ refused }) => refused)
+      .map(({ path }) => `${path}: only a new process takes it`),
+    ...changes.flatMap(({ book, stopped }) => (book ? listHalfFlattened(book, stopped) : [])),
+    ...changes.flatMap(({ book, config }) => (book ? listGridProblems(book, config) : [])),
+  ]
+  if (loaded && found.length === 0)
+    found.push(...(await listPortProblems([loaded, ...next], running)))
+  return { loaded, next, changes, problems: found }
+}
+
+/** The configuration as it is now, where it can be taken; what is wrong with it is logged, and nothing changes. */
+export async function acceptReload(
+  request: ConfigRequest,
+  { logger, ...frame }: ReloadFrame,
+): Promise<Configured | undefined> {
+  const { daemon } = frame
+  const before = [frame, ...frame.others]
+  const { loaded, next, changes, problems } = await examineReload(request, frame)
+  const found = [...problems]
+  if (loaded && found.length === 0)
+    found.push(...[loaded, ...next].flatMap(({ config }) => listTokenProblems(config)))
+  if (!loaded || found.length > 0) {
+    logger.log('error', 'reload.refused', { problems: found })
+    return undefined
+  }
+  for (const { name, started, stopped, settings } of changes) {
+    const log = next.length > 0 ? accountLogger(logger, name) : logger
+    log.log('info', 'reload.begun', {
+      started,
+      stopped,
+      settings: settings
+        .filter(({ path, was, is }) => !path.startsWith('code.') || (was && is))
+        .map(({ path, was, is }) => `${path}: ${was} -> ${is}`),
+    })
+  }
+  const give = (one: LoadedConfig, index: number): AccountGiven =>
+    isOff(one.config, daemon)
+      ? readKeys(one, { ...request, keysOfAll: listKeys([loaded, ...next]) })
+      : { loaded: one, credentials: before[index]?.credentials, keysMissing: undefined }
+  return { ...give(loaded, 0), others: next.map((one, index) => give(one, index + 1)) }
+}
+
+/** With the code of the strategies, where it is known what runs of it. */
+function withCodes(was: DaemonConfig, is: DaemonConfig): readonly [DaemonConfig, DaemonConfig] {
+  const code = readRunningConfig(was)?.code
+  if (code === undefined) return [was, is]
+  const running: RunningConfig = { ...was, code }
+  return [running, withCode(is)]
+}
+
+/** One that is off is tried again, with the keys that are there by then. */
+function isOff({ file }: DaemonConfig, { accounts }: Daemon): boolean {
+  return !accounts.some(
+    ({ shown: { config, fatal } }) => config.file === file && fatal === undefined,
+  )
+}
+
+/** What is missing of the keys of an account that is off leaves it off, and keeps no other one from anything. */
+function dropOff(
+  missing: readonly Problem[],
+  configs: readonly DaemonConfig[],
+  daemon: Daemon,
+): readonly Problem[] {
+  const names = configs
+    .filter((config) => isOff(config, daemon))
+    .flatMap(({ account }) => Object.values(credentialVariables(account.keys)))
+  return missing.filter(({ source }) => !names.includes(source.replace(/_FILE$/, '')))
+}
+
+function listTokenProblems(config: DaemonConfig): readonly string[] {
+  try {
+    if (config.control.port !== undefined) assertTokens(tokenFilesOf(config))
+    return []
+  } catch (error) {
+    return [messageOf(error)]
+  }
+}
+
+/** A port that this process does not listen at yet must be free. */
+export async function listPortProblems(
+  next: readonly { readonly config: Pick<DaemonConfig, 'control'> }[],
+  running: readonly Pick<DaemonConfig, 'control'>[],
+): Promise<readonly string[]> {
+  const own = new Set(running.map(({ control }) => addressOf(control)))
+  const wanted = next
+    .map(({ config }) => config.control)
+    .filter(
+      (control) => control.port !== undefined && control.port !== 0 && !own.has(addressOf(control)),
+    )
+  const reasons = await Promise.all(wanted.map(({ host, port }) => whyTaken(host, port)))
+  return reasons.flatMap((reason, index) =>
+    reason === undefined
+      ? []
+      : [`control.port: nothing can listen at ${addressOf(wanted[index])}: ${reason}`],
+  )
+}
+
+function addressOf(control: DaemonConfig['control'] | undefined): string {
+  return `${control?.host}:${control?.port}`
+}
+
+/** Undefined where it can be listened at. */
+function whyTaken(host: string, port: number | undefined): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', (error) => resolve(messageOf(error)))
+    server.listen({ host, port }, () => server.close(() => resolve(undefined)))
+  })
+}
+
+/** What is being closed of a strategy that would stop would be closed by nobody. */
+function listHalfFlattened(
+  { restrictions, holdings }: Book,
+  stopped: readonly string[],
+): readonly string[] {
+  if (![...restrictions.values()].some(({ code }) => code === 'flatten')) return []
+  return [...holdings].flatMap(([pair, { longLots, shortLots }]) => {
+    const [id, symbol] = splitPair(pair)
+    const isHeld = stopped.includes(id) && (longLots !== 0 || shortLots !== 0)
+    return isHeld
+      ? [`${id} is to stop while what it holds of ${symbol} is being closed: wait for flatten.done`]
+      : []
+  })
+}

@@ -1,0 +1,442 @@
+import type { Alerts } from '../../alerts/alerts.ts'
+import { assertLossesDecided } from '../../config/live-checks.ts'
+import { loadAccounts } from '../../config/load-accounts.ts'
+import type { ConfigRequest, LoadedConfig } from '../../config/load-config.ts'
+import { processVariables } from '../../config/secrets.ts'
+import type { Daemon, DaemonEnd } from '../../daemon/daemon.ts'
+import { accountLogger } from '../../logging/account-logger.ts'
+import { alertedLogger } from '../../daemon/reporting/alerted-logger.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
+import { openDaemon, type OpenDaemonOptions, type OpenedDaemon } from '../../daemon/open-daemon.ts'
+import type { StandbyFrame } from '../../daemon/standby.ts'
+import { endOutputs } from '../../logging/log-output.ts'
+import { formatSummary } from '../../views/summary-text.ts'
+import type { RunSummary } from '../../views/summary.ts'
+import { keepRunningConfig } from '../../assembly/state/running-config.ts'
+import { noteRun, readLastRun } from '../../assembly/state/last-run.ts'
+import { noteRunning } from '../../assembly/state/running-files.ts'
+import { listHolders } from '../../assembly/state/state-directory.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { systemTimers } from '../../lib/timers.ts'
+import { atInstant } from '../../lib/alarm.ts'
+import { exitOfAll } from '../process/exit-codes.ts'
+import { giveKeys } from '../process/give-keys.ts'
+import { openAlerts } from '../process/open-alerts.ts'
+import { openLogger } from '../process/open-logger.ts'
+import { repeatOptions } from '../process/options.ts'
+import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
+import { toAbsolute } from '../process/market-options.ts'
+import { withPlayed, type MarketOptions } from '../../assembly/instruments/played-request.ts'
+import { assertSupported } from '../process/platform.ts'
+import type { StopPolicy } from '../../engine/event.ts'
+import { RunStop } from '../process/run-stop.ts'
+import { onStopSignals } from '../../lib/stop-signals.ts'
+import { onBreakdown } from '../../strategy/on-breakdown.ts'
+import { createSupervisor } from '../process/supervisor.ts'
+import { assertTrusted } from '../process/trusted-files.ts'
+import { acceptReload, type Configured, examineReload } from './accept-reload.ts'
+import { writeOut } from '../../lib/write-out.ts'
+
+/** Whether all has been read that a supervisor waits for. */
+const READY_LOOKED_AT_MS = 100
+/** Something was still in flight when the stop had to end; recovery will find out. */
+const EXIT_UNCLEAN = 75
+/** A standby that traded has handed its account over: a supervisor starts it again, and it stands by. */
+const EXIT_HANDED_OVER = 75
+
+export interface RunOptions extends ConfigOptions, MarketOptions {
+  readonly for?: number
+  readonly summary?: 'json' | 'text'
+  /** Others may replace what is read. */
+  readonly trustFiles?: boolean
+}
+
+/** @param createStandby Of one that waits until it may take over; absent: it trades at once, or is refused. */
+export async function run(
+  options: RunOptions,
+  version: string,
+  createStandby?: (frame: StandbyStart) => WaitingStandby,
+): Promise<number> {
+  const processStartedAt = systemClock.now()
+  const request = await withPlayed(toConfigRequest(options), options)
+  const accounts = loadAccounts(request)
+  const { main: loaded } = accounts
+  assertLossesDecided([loaded, ...accounts.others])
+  assertSupported(loaded.config)
+  if (options.trustFiles !== true)
+    assertTrusted(
+      [loaded, ...accounts.others].map(({ config }) => config),
+      request,
+    )
+  const [main, ...others] = giveKeys([loaded, ...accounts.others], request)
+  if (main === undefined) throw new Error('no account')
+  const { level } = loaded.config.log
+  const plain = openLogger({
+    level,
+    name: loaded.config.name,
+    aside: options.summary !== undefined,
+  })
+  const alerts = openAlerts(
+    loaded.config,
+    { ...request, set: options.set, others: others.map((other) => other.loaded.config) },
+    plain,
+  )
+  const logger = alerts ? alertedLogger(plain, alerts) : plain
+  alerts?.start()
+  const signals = {
+    stops: listenForStops(),
+    reloads: listenForReloads(),
+    breakdowns: listenForBreakdowns(logger),
+  }
+  try {
+    return await tradeOn(options, {
+      version,
+      processStartedAt,
+      request,
+      ...main,
+      others,
+      logger,
+      alerts,
+      ...signals,
+      standby: createStandby?.({
+        accounts: [loaded, ...accounts.others],
+        stops: signals.stops,
+        logger,
+      }),
+    })
+  } finally {
+    for (const { forget } of Object.values(signals)) forget()
+    await alerts?.stop()
+    await endOutputs()
+  }
+}
+
+/** Until a run ends by itself; one that ends for a reload is followed by the next. */
+async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> {
+  let endAt: number | undefined
+  let before: Configured | undefined
+  let isReloaded = false
+  for (let configured: Configured = first; ;) {
+    const { loaded, credentials, keysMissing, others } = configured
+    const frame = { ...first, loaded, credentials, keysMissing, others }
+    const opened = await open(options, frame).catch((error: unknown) => {
+      if (before === undefined) throw error
+      frame.logger.log('error', 'reload.failed', { reason: messageOf(error) })
+      return undefined
+    })
+    if (opened === undefined) {
+      // It goes on with the one before, and ends when that does not come up either.
+      configured = before ?? configured
+      before = undefined
+      continue
+    }
+    // From when it is open, however often it is reloaded.
+    if (options.for !== undefined) endAt ??= systemClock.now() + options.for
+    const { next, code } = await trade(opened, options, { ...frame, endAt, isReloaded })
+    if (next === undefined) return code
+    isReloaded = true
+    before = configured
+    configured = next
+  }
+}
+
+/** How a run ended: with a configuration to go on with, or with an exit code. */
+interface Traded {
+  readonly next?: Configured
+  readonly code: number
+}
+
+/** What a standby is made with. */
+export interface StandbyStart {
+  readonly accounts: readonly LoadedConfig[]
+  readonly stops: Pick<Stops, 'wasAsked'>
+  readonly logger: DaemonLogger
+}
+
+/** A standby for as long as it waits. */
+export interface WaitingStandby extends StandbyFrame {
+  /** It has taken over, or given up. */
+  close(): void
+}
+
+interface TradeFrame
+  extends Configured, Pick<OpenDaemonOptions, 'version' | 'logger' | 'processStartedAt'> {
+  /** What a reload reads again: the file that the run began with, whatever lies in the directory by then. */
+  readonly request: ConfigRequest
+  readonly alerts: Alerts | undefined
+  readonly stops: Stops
+  readonly reloads: Reloads
+  readonly breakdowns: Breakdowns
+  readonly standby?: WaitingStandby | undefined
+  /** Unix ms: `--for` has passed. */
+  readonly endAt?: number | undefined
+  /** A run of this process was before it, and may have left orders to it. */
+  readonly isReloaded?: boolean
+}
+
+function open(options: RunOptions, frame: TradeFrame): Promise<OpenedDaemon> {
+  const opening = openDaemon({
+    ...frame,
+    market: { files: options.market, speed: options.speed },
+    clock: systemClock,
+    timers: systemTimers,
+    configOptionOf: ({ file }) =>
+      repeatOptions(file === frame.loaded.config.file ? options : { config: file, set: [] }),
+    onReload: () => frame.reloads.ask(),
+    alertTargets: frame.alerts && (() => frame.alerts?.targets ?? new Map()),
+    tryReload: () => frame.reloads.tryDry(),
+  })
+  return opening.finally(() => frame.standby?.close())
+}
+
+async function trade(
+  opened: OpenedDaemon,
+  options: RunOptions,
+  frame: TradeFrame,
+): Promise<Traded> {
+  const { loaded, others, logger, reloads, stops } = frame
+  const { config } = loaded
+  keepRunning(opened, frame)
+  frame.alerts?.watch(opened.daemon)
+  let next: Configured | undefined
+  const { trustFiles = false } = options
+  const reloading = { ...frame, daemon: opened.daemon, trustFiles }
+  const tryDry = async (): Promise<readonly string[]> =>
+    (await examineReload(frame.request, reloading)).problems
+  reloads.listen(async () => {
+    next = await acceptReload(frame.request, reloading).catch((error: unknown) => {
+      logger.log('error', 'reload.refused', { problems: [messageOf(error)] })
+      return undefined
+    })
+    if (next === undefined) return
+    // Another one is for the next run, which goes on with the leases of this one.
+    reloads.listen(undefined)
+    opened.keepLeases()
+    opened.daemon.stop('leave')
+  }, tryDry)
+  const policies = [config, ...others.map((other) => other.loaded.config)].map(
+    ({ onStop }) => onStop,
+  )
+  const end = await live(opened, { ...frame, policies })
+  noteEnds(opened, end)
+  reloads.listen(undefined)
+  // A stop that wants more than a reload does is carried out by the next run, which hears of it at once.
+  const isEnd = stops.wasAsked() && policies.every((policy) => policy === 'leave')
+  if (next !== undefined && !end.isBroken && !isEnd) return { next, code: 0 }
+  const isOne = others.length === 0
+  for (const [index, summary] of end.summaries.entries()) {
+    const name = opened.daemon.accounts[index]?.shown.config.name ?? ''
+    if (isOne) report(summary, options.summary, logger)
+    else report({ name, ...summary }, options.summary, accountLogger(logger, name))
+  }
+  if (end.fatals.length > 0) return { code: exitOfAll(end.fatals) }
+  if (end.summaries.some(({ clean }) => !clean)) return { code: EXIT_UNCLEAN }
+  const standsByAgain = frame.standby !== undefined && opened.isHandedOver() && !stops.wasAsked()
+  return { code: standsByAgain ? EXIT_HANDED_OVER : 0 }
+}
+
+/** For commands and plans, of each account; an account that is off leaves alone what another daemon has written. */
+function keepRunning(
+  { daemon }: OpenedDaemon,
+  { loaded, others, request: { overrides = [], params = [], played } }: TradeFrame,
+): void {
+  const mainFile = loaded.config.file
+  const { files: market = [], speed } = played ?? {}
+  const start = { mainFile, set: overrides, params, market: market.map(toAbsolute), speed }
+  for (const { config } of [loaded, ...others.map((other) => other.loaded)]) {
+    const isOn = daemon.accounts.some(({ shown }) => shown.config.file === config.file)
+    if (!isOn && listHolders(config.state.directory).length > 0) continue
+    const set = config.file === mainFile ? overrides : []
+    keepRunningConfig(config, start)
+    if (!isOn) continue
+    noteRunning(config, set)
+    noteRun(config.state.directory, { pid: process.pid, beganAt: systemClock.now() })
+  }
+}
+
+/** For whoever asks how it ended while nothing runs. */
+function noteEnds({ daemon }: OpenedDaemon, { summaries }: DaemonEnd): void {
+  for (const [index, { clean, fault }] of summaries.entries()) {
+    const directory = daemon.accounts[index]?.shown.config.state.directory
+    const began = directory === undefined ? undefined : readLastRun(directory)
+    if (directory === undefined || began === undefined) continue
+    noteRun(directory, {
+      ...began,
+      endedAt: systemClock.now(),
+      clean,
+      ...(fault !== undefined && { fault }),
+    })
+  }
+}
+
+/** Signals are heard from the very start: one that comes while the daemon is being opened stops it right after. */
+interface Stops {
+  /** Whether one came. */
+  wasAsked(): boolean
+  /** Calls `stop` at every signal from now on; at once, where one came before. */
+  listen(stop: (why: string) => void): void
+  readonly forget: () => void
+}
+
+function listenForStops(): Stops {
+  let asked: string | undefined
+  let listener: ((why: string) => void) | undefined
+  const forget = onStopSignals((why) => {
+    asked = why
+    listener?.(why)
+  })
+  return {
+    wasAsked: () => asked !== undefined,
+    listen(stop) {
+      listener = stop
+      if (asked !== undefined) stop(asked)
+    },
+    forget,
+  }
+}
+
+/** The configuration is to be read again: by `intentd reload`, or by SIGHUP where that is not a terminal that closes. */
+interface Reloads {
+  ask(): void
+  /** Calls this each time from now on. */
+  listen(reload: (() => Promise<void>) | undefined, tryDry?: () => Promise<readonly string[]>): void
+  /** What a reload would be refused for now; undefined while nobody listens. */
+  tryDry(): Promise<readonly string[]> | undefined
+  readonly forget: () => void
+}
+
+/** One after the other: what is asked for meanwhile is done once more, after it. */
+function listenForReloads(): Reloads {
+  let listener: (() => Promise<void>) | undefined
+  let dryRun: (() => Promise<readonly string[]>) | undefined
+  let [isAsked, isBusy] = [false, false]
+  const work = async (): Promise<void> => {
+    if (isBusy) return
+    isBusy = true
+    while (isAsked && listener) {
+      isAsked = false
+      await listener()
+    }
+    isBusy = false
+  }
+  const ask = (): void => {
+    isAsked = true
+    void work()
+  }
+  const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
+  if (!hasTerminal) process.on('SIGHUP', ask)
+  return {
+    ask,
+    tryDry: () => dryRun?.(),
+    listen(reload, tryDry) {
+      listener = reload
+      dryRun = tryDry
+      void work()
+    },
+    forget: () => process.off('SIGHUP', ask),
+  }
+}
+
+type Breakable = Pick<Daemon, 'failBy'>
+
+/** What nobody caught, from the very start: what came before the daemon was open is heard when it is. */
+interface Breakdowns {
+  listen(daemon: Breakable): void
+  readonly forget: () => void
+}
+
+function listenForBreakdowns(logger: Pick<DaemonLogger, 'log'>): Breakdowns {
+  const early: [strategy: string | undefined, error: unknown][] = []
+  let daemon: Breakable | undefined
+  const fail = (opened: Breakable, strategy: string | undefined, error: unknown): void => {
+    if (opened.failBy(strategy, error)) return
+    logger.log('warn', 'strategy.strayed', { code: strategy, reason: messageOf(error) })
+  }
+  const forget = onBreakdown((error, strategy) => {
+    if (daemon === undefined) early.push([strategy, error])
+    else fail(daemon, strategy, error)
+  })
+  return {
+    listen(opened) {
+      daemon = opened
+      for (const [strategy, error] of early.splice(0)) fail(opened, strategy, error)
+    },
+    forget,
+  }
+}
+
+type LiveFrame = Pick<TradeFrame, 'logger' | 'endAt' | 'isReloaded' | 'stops' | 'breakdowns'> & {
+  readonly policies: readonly StopPolicy[]
+}
+
+/** From the start to the end of a run, whatever ends it: a signal, `--for`, the recording, a breakdown. */
+async function live(
+  { daemon, endsAt }: OpenedDaemon,
+  { policies, logger, endAt, isReloaded = false, stops, breakdowns }: LiveFrame,
+): Promise<DaemonEnd> {
+  const supervisor = createSupervisor({
+    variables: processVariables(),
+    timers: systemTimers,
+    heartbeat: () => daemon.heartbeat,
+    onTrouble: (reason) => logger.log('warn', 'supervisor.notNotified', { reason }),
+  })
+  const runStop = new RunStop({ daemon, policies, isReloaded, timers: systemTimers })
+  const stop = (why: string): void => {
+    logger.log('info', 'daemon.stopRequested', { why, policy: [...new Set(policies)].join(', ') })
+    supervisor.stopping()
+    runStop.ask()
+  }
+  const forget = [() => supervisor.close(), () => runStop.close()]
+  breakdowns.listen(daemon)
+  stops.listen(stop)
+  if (endAt !== undefined) forget.push(atInstant(endAt, () => stop('--for has passed')))
+  try {
+    const hasBegun = await daemon.start()
+    let cancelLook = (): void => {}
+    forget.push(() => cancelLook())
+    const notify = (): void => {
+      if (daemon.isRecovered) supervisor.ready()
+      else cancelLook = systemTimers.after(READY_LOOKED_AT_MS, notify)
+    }
+    if (hasBegun) notify()
+    runStop.noteBegun(hasBegun)
+    const recordedUntil = endsAt()
+    if (recordedUntil !== undefined)
+      forget.push(atInstant(recordedUntil, () => stop('the recording has ended')))
+    return await daemon.ended()
+  } finally {
+    for (const cancel of forget) cancel()
+  }
+}
+
+/** @param summary With the name of the account where there are several. */
+function report(
+  summary: RunSummary & { readonly name?: string },
+  form: RunOptions['summary'],
+  logger: DaemonLogger,
+): void {
+  const { clean, cycles, batches, ordersSent, orders, rateLimited, unknowns, account } = summary
+  const { exchange, restrictions, name } = summary
+  if (form === 'json') writeOut(`${JSON.stringify(summary)}\n`)
+  else if (form === 'text' || logger.isTerminal)
+    writeOut(`\n${name === undefined ? '' : `${name}\n`}${formatSummary(summary)}\n`)
+  if (form === undefined && logger.isTerminal) return
+  logger.log('info', 'run.summary', {
+    clean,
+    cycles,
+    batches,
+    ordersSent,
+    orders,
+    rateLimited,
+    unknowns,
+    ...account,
+    ...(restrictions.length > 0 ? { restrictions } : {}),
+    ...(exchange
+      ? {
+          exchangeAgrees: exchange.agrees,
+          differences: exchange.differences,
+        }
+      : {}),
+  })
+}

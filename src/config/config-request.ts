@@ -1,0 +1,40 @@
+import process from 'node:process'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { ConfigRequest } from './load-config.ts'
+import { ConfigError } from './yaml/problem.ts'
+
+/** `--config` and `--set`, which every verb that reads a configuration has. */
+export interface ConfigOptions {
+  readonly config?: string | undefined
+  readonly set: readonly string[]
+  /** `--state`, of verbs that address a daemon. */
+  readonly state?: string | undefined
+  /** `STRATEGY.param=value` texts. */
+  readonly param?: readonly string[] | undefined
+}
+
+/** What the daemon's verbs read where no file is named. */
+export const PAPER_CONFIG = 'config/paper.yaml'
+
+export function toConfigRequest(
+  { config, set, param = [] }: ConfigOptions,
+  shipped = PAPER_CONFIG,
+): ConfigRequest {
+  return { file: config ?? shippedFile(shipped), overrides: set, params: param, cwd: process.cwd() }
+}
+
+/**
+ * Of the working directory, else of the checkout. What a package ships is there to be copied (`intentd init`): its
+ * state would lie in the installation, and its strategies below node_modules.
+ */
+function shippedFile(shipped: string): string {
+  if (existsSync(resolve(shipped))) return shipped
+  if (import.meta.url.endsWith('.js')) {
+    const message =
+      'no such file here: `intentd init DIR` makes a working directory, -c names another file'
+    throw new ConfigError([{ source: shipped, path: '', message }])
+  }
+  return fileURLToPath(new URL(`../../${shipped}`, import.meta.url))
+}

@@ -1,0 +1,191 @@
+import {
+  CANDLE_INTERVALS_MS,
+  type CandleView,
+  type CurvesView,
+} from '../../control/detail-views.ts'
+import type { TickerTable } from '../../domain/ticker-table.ts'
+import type { AccountView } from '../../control/views.ts'
+
+/** Of each interval: half an hour of five seconds, six hours of minutes, nearly four days of quarters. */
+const CANDLES_MAX = 360
+
+/** Begin, open, high, low, close. */
+const COLUMNS = 5
+
+/** The newest candles of one interval: a ring of float64 rows, 14 kB. */
+class CandleRing {
+  readonly #intervalMs: number
+  readonly #rows = new Float64Array(CANDLES_MAX * COLUMNS)
+  #count = 0
+  /** Rows before it were overwritten. */
+  #first = 0
+
+  constructor(intervalMs: number) {
+    this.#intervalMs = intervalMs
+  }
+
+  /** @param at Unix ms, exchange clock. An instant just before the open candle counts to it. */
+  add(at: number, price: number): void {
+    const begin = at - (at % this.#intervalMs)
+    // One stamp far ahead of its time would be the last candle until then.
+    while (this.#count > this.#first && this.#beginOf(this.#count - 1) > begin + this.#intervalMs)
+      this.#count -= 1
+    const row = this.#rowOf(this.#count - 1)
+    if (this.#count === this.#first || begin > this.#beginOf(this.#count - 1)) {
+      this.#rows.set([begin, price, price, price, price], this.#rowOf(this.#count))
+      this.#count += 1
+      this.#first = Math.max(this.#first, this.#count - CANDLES_MAX)
+      return
+    }
+    this.#rows[row + 2] = Math.max(this.#rows[row + 2] ?? price, price)
+    this.#rows[row + 3] = Math.min(this.#rows[row + 3] ?? price, price)
+    this.#rows[row + 4] = price
+  }
+
+  /** The oldest first. */
+  list(): readonly CandleView[] {
+    return Array.from({ length: this.#count - this.#first }, (_, index) => {
+      const row = this.#rowOf(this.#first + index)
+      const [at = 0, open = 0, high = 0, low = 0, close = 0] = this.#rows.subarray(
+        row,
+        row + COLUMNS,
+      )
+      return { at, open, high, low, close }
+    })
+  }
+
+  #beginOf(index: number): number {
+    return this.#rows[this.#rowOf(index)] ?? 0
+  }
+
+  #rowOf(index: number): number {
+    return (Math.max(0, index) % CANDLES_MAX) * COLUMNS
+  }
+}
+
+/** Candles of the last prices that this run has read, for looking at. */
+export class PriceHistory {
+  readonly #rings: ReadonlyMap<string, readonly CandleRing[]>
+
+  constructor(symbols: Iterable<string>) {
+    this.#rings = new Map(
+      [...symbols].map((symbol) => [symbol, CANDLE_INTERVALS_MS.map((ms) => new CandleRing(ms))]),
+    )
+  }
+
+  take(tickers: TickerTable): void {
+    for (const [symbol, rings] of this.#rings) {
+      const price = tickers.read(symbol, 'lastPr')
+      const at = tickers.read(symbol, 'ts')
+      if (!(price > 0) || !(at > 0)) continue
+      for (const ring of rings) ring.add(at, price)
+    }
+  }
+
+  /** The oldest first; undefined where the instrument is not traded, or no such candles are kept. */
+  candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined {
+    const index = CANDLE_INTERVALS_MS.findIndex((kept) => kept === intervalMs)
+    return this.#rings.get(symbol)?.[index]?.list()
+  }
+}
+
+/** Each a span of time with the lowest and the highest point in it. Of so many, each two become one. */
+const SPANS_MAX = 600
+const STEP_MS = 1000
+
+/**
+ * What an account and its strategies have made since the run began: at most 1,200 points, however long it is. A peak of
+ * a second stays in it: a curve of every n-th point would show a smaller drawdown than there was.
+ */
+export class ProfitCurve {
+  #spans: Span[] = []
+  #spanMs = STEP_MS
+  #peak: number | null = null
+  #takenAt = Number.NEGATIVE_INFINITY
+  /** From monotonic to Unix ms: it never gets smaller, so that a clock set back bends no curve. */
+  #offset = Number.NEGATIVE_INFINITY
+
+  /** @param now Monotonic ms. */
+  isDue(now: number): boolean {
+    return now - this.#takenAt >= STEP_MS
+  }
+
+  /** @param now Monotonic ms. `at`: Unix ms. */
+  take(
+    now: number,
+    at: number,
+    { profit, equity, peak }: Pick<AccountView, 'profit' | 'equity' | 'peak'>,
+  ): void {
+    this.#takenAt = now
+    this.#offset = Math.max(this.#offset, at - now)
+    if (peak !== null) this.#peak ??= Number(peak)
+    const point: Point = {
+      at: now + this.#offset,
+      net: profit.total.unrealised === null ? null : Number(profit.total.net),
+      equity: equity === null ? null : Number(equity),
+      strategies: Object.fromEntries(
+        Object.entries(profit.strategies).map(([id, { net }]) => [id, Number(net)]),
+      ),
+    }
+    const added: Span = { since: now, low: point, high: point }
+    const last = this.#spans.at(-1)
+    if (last !== undefined && now - last.since < this.#spanMs)
+      this.#spans[this.#spans.length - 1] = merge(last, added)
+    else this.#spans.push(added)
+    if (this.#spans.length <= SPANS_MAX) return
+    this.#spans = this.#spans.flatMap((span, index) => {
+      if (index % 2 === 1) return []
+      const next = this.#spans[index + 1]
+      return next ? merge(span, next) : span
+    })
+    this.#spanMs *= 2
+  }
+
+  view(): CurvesView {
+    const points = this.#spans.flatMap(({ low, high }) =>
+      low === high ? [low] : [low, high].toSorted((one, other) => one.at - other.at),
+    )
+    const ids = Object.keys(points.at(-1)?.strategies ?? {})
+    return {
+      peak: this.#peak,
+      at: points.map(({ at }) => at),
+      net: points.map(({ net }) => net),
+      equity: points.map(({ equity }) => equity),
+      strategies: Object.fromEntries(
+        ids.map((id) => [id, points.map(({ strategies }) => strategies[id] ?? 0)]),
+      ),
+    }
+  }
+}
+
+interface Span {
+  /** Monotonic ms. */
+  readonly since: number
+  readonly low: Point
+  readonly high: Point
+}
+
+function merge(one: Span, other: Span): Span {
+  return {
+    since: one.since,
+    low: chooseOf(one.low, other.low, (left, right) => right < left),
+    high: chooseOf(one.high, other.high, (left, right) => right > left),
+  }
+}
+
+/** A point that is known, and of two the one that goes further. */
+function chooseOf(
+  one: Point,
+  other: Point,
+  goesFurther: (one: number, other: number) => boolean,
+): Point {
+  if (other.net === null) return one
+  return one.net === null || goesFurther(one.net, other.net) ? other : one
+}
+
+interface Point {
+  readonly at: number
+  readonly net: number | null
+  readonly equity: number | null
+  readonly strategies: Readonly<Record<string, number>>
+}

@@ -1,0 +1,243 @@
+import { isInsideWindow } from '../../execution/order-machine.ts'
+import { isClosing, tradesAs } from '../../domain/order-action.ts'
+import { canRest, openLots, type Order, type OrderTerms } from '../../domain/order.ts'
+import type { SettledOrder } from '../../domain/record.ts'
+import { isHaltedItself, killOf, pairKey, restrictionsOn } from '../book/book.ts'
+import { isHeldFromReturn, isRestricted, restrictedOrders } from './restricted-orders.ts'
+import { halt, isCovered, isFlattening, isTrading, RELEASE_HINT } from '../state/trading-mode.ts'
+import { exchangeNow } from '../state/market-state.ts'
+import {
+  announce,
+  type Core,
+  type InstrumentState,
+  record,
+  type ResolutionCause,
+  specOf,
+} from '../state/core.ts'
+import { hasOrder, isStarting, noteDisplaced } from '../state/instrument-state.ts'
+import { denialKindsOf } from '../state/denials.ts'
+import { ordersOf } from '../state/changes.ts'
+
+/**
+ * What becomes of the orders of an instrument once a resolution has proved what happened (`evidence.ts` says which state
+ * each one gets):
+ *
+ *     found          settled as    and then
+ *     no trace       absent        a ladder or a target is planned anew; a `place` is sent again as `queued` under its
+ *                                  clientOid if it cannot rest and the exchange still knows the name, else it gets a
+ *                                  replacement, the next generation of its key
+ *     its fills      done          a `place` that could rest gets a replacement for what is not filled
+ *     too many       quarantined   counts as open, its instrument is halted ──an operator releases it──► a resolution
+ *     fills                        proves that nothing rests ──► released: done with the fills that fit
+ *
+ * Each `quote` and `place` that was taken along is displaced (ORD8) until it rests again, was filled, or is not wanted any
+ * more; if that takes too long it is logged as late, once. A kill, a stop, a flatten, a withdrawal or a restriction ends
+ * the wish: then there is no replacement.
+ */
+
+/** How long a cancelled order stays wanted while it waits to be placed again. */
+const REPLACEMENT_TTL_MS = 60_000
+
+/**
+ * ORD8: adds to a settled order what replaces it. A `place` whose order a cancel-all took along, or whose order never
+ * arrived, is still wanted as far as it is not filled, and becomes the next generation of its key. Ladders and targets
+ * need no replacement: they are planned again anyway.
+ */
+export function withReplacement(
+  core: Core,
+  cause: ResolutionCause,
+  settled: SettledOrder,
+): SettledOrder {
+  const order = core.book.orders.get(settled.clientOid)
+  if (
+    !order ||
+    order.terms.purpose !== 'place' ||
+    cause === 'command' ||
+    core.run.phase === 'stopping' ||
+    killOf(core.book) !== undefined ||
+    isCovered(core, order.terms)
+  )
+    return settled
+  if (settled.state !== 'absent' && settled.state !== 'done') return settled
+  if (core.book.withdrawn.has(settled.clientOid)) return settled
+  if (restrictedOrders(core, order.terms).has(order)) return settled
+  if (settled.state === 'absent' && isSentAgain(core, order)) return { ...settled, state: 'queued' }
+  const deadlineAt =
+    settled.state === 'absent' ? order.terms.deadlineAt : core.now + REPLACEMENT_TTL_MS
+  const wanted = settled.state === 'absent' ? core.now <= deadlineAt : canRest(order.terms)
+  const lots = openLots(order) - foundLots(core, settled)
+  if (!wanted || lots < specOf(core, order.terms.symbol).lotsMin) return settled
+  const { clientOid: _, generation: __, ...terms } = order.terms
+  const { ticks, takeProfitTicks, stopLossTicks } = terms
+  return {
+    ...settled,
+    replacement: { ...terms, lots, ticks, takeProfitTicks, stopLossTicks, deadlineAt },
+  }
+}
+
+/**
+ * Whether an absent order is sent again under the same clientOid: one that cannot rest and is still wanted, as long as
+ * the exchange remembers the clientOid. Should the proof of its absence be wrong, it is a duplicate and no second order.
+ */
+function isSentAgain(core: Core, order: Order): boolean {
+  return (
+    !canRest(order.terms) && isInsideWindow(order, exchangeNow(core)) && isStillWanted(core, order)
+  )
+}
+
+/** How much the fills that revealed its orderId have filled: the book gives them to the order only when it is settled. */
+function foundLots(core: Core, { orderId }: SettledOrder): number {
+  if (orderId === undefined) return 0
+  return (core.book.orphans.get(orderId) ?? []).reduce((sum, fill) => sum + fill.lots, 0)
+}
+
+/** Whether a `place` that is not at the exchange would be sent now exactly as before. */
+function isStillWanted(core: Core, { terms }: Order): boolean {
+  if (core.run.phase === 'stopping' || core.run.phase === 'stopped') return false
+  if (core.book.withdrawn.has(terms.clientOid)) return false
+  const [held] = restrictionsOn(core.book, terms.symbol, terms.strategyId)
+  if (held && !(held.mode === 'reducing' && isClosing(terms.action))) return false
+  return core.now <= terms.deadlineAt
+}
+
+/**
+ * An order about which the fills contradict each other is in quarantine: it counts as open, and its instrument is halted
+ * while the others go on. When an operator has looked and released the instrument, a resolution proves that nothing
+ * rests. Then the order ends with the fills that fit it, and fills beyond those belong to no strategy.
+ */
+export function haltOnContradiction(
+  core: Core,
+  symbol: string,
+  orders: readonly SettledOrder[],
+): void {
+  for (const { clientOid, state, reason } of orders) {
+    if (state === 'quarantined')
+      halt(
+        core,
+        symbol,
+        'contradiction',
+        `order ${clientOid} is in quarantine, ${reason}: ${RELEASE_HINT}`,
+      )
+  }
+}
+
+/** Halts instruments with an order in quarantine: a crash may have come before their halt, or during a release. */
+export function haltQuarantined(core: Core): void {
+  for (const symbol of core.instruments.keys()) {
+    if (hasOrder(core, symbol, 'quarantined') && !isHaltedItself(core.book, symbol)) {
+      halt(
+        core,
+        symbol,
+        'contradiction',
+        `an order is in quarantine since before the start: ${RELEASE_HINT}`,
+      )
+    }
+  }
+}
+
+/** After a release: fills that could belong to no order of ours are booked as foreign. */
+export function disownLeftOrphans(core: Core, symbol: string): void {
+  const orderIds = [...core.book.orphans]
+    .filter(([, [first]]) => first?.symbol === symbol)
+    .map(([orderId]) => orderId)
+  if (orderIds.length === 0) return
+  record(core, { kind: 'foreign', at: core.now, symbol, orderIds }, true)
+  announce(core, 'warn', 'fill.unowned', { symbol, orderIds })
+}
+
+/**
+ * A resolution has ended these orders: those that are still wanted must rest again soon (ORD8). `provedAt`: Unix ms, our
+ * clock, when the cancel-all was answered.
+ */
+export function expectDisplaced(
+  instrument: InstrumentState,
+  ended: readonly OrderTerms[],
+  provedAt: number,
+): void {
+  const known = new Set(instrument.displaced.map(({ terms }) => nameOf(terms)))
+  const added = ended.filter(
+    (terms) =>
+      (terms.purpose === 'quote' || terms.purpose === 'place') && !known.has(nameOf(terms)),
+  )
+  const displaced = added.map((terms) => ({ terms, since: provedAt, isLateLogged: false }))
+  noteDisplaced(instrument, [...instrument.displaced, ...displaced])
+}
+
+/** Names what stays the same when an order is placed again. */
+function nameOf({ strategyId, purpose, key, action, ticks, lots }: OrderTerms): string {
+  return purpose === 'place'
+    ? `${strategyId}|${key}`
+    : [strategyId, tradesAs(action), ticks, lots].join('|')
+}
+
+/** Forgets displaced orders that rest again or are not wanted any more, and logs when that takes too long. */
+export function watchDisplaced(core: Core, instrument: InstrumentState): void {
+  const [first] = instrument.displaced
+  if (!first || isStarting(core, instrument)) return
+  const wasLate = instrument.displaced.some(({ isLateLogged }) => isLateLogged)
+  const isRunning = isTrading(core)
+  const missing = isRunning
+    ? instrument.displaced.filter(({ terms }) => isMissing(core, terms))
+    : []
+  noteDisplaced(instrument, missing)
+  if (instrument.displaced.length > 0) return logLate(core, instrument)
+  if (!isRunning) return
+  const fields = { symbol: instrument.symbol, sinceMs: core.now - first.since }
+  announce(core, wasLate ? 'info' : 'debug', 'orders.restored', fields)
+}
+
+/** Logs the displaced orders that are late, each once. */
+function logLate(core: Core, instrument: InstrumentState): void {
+  const { displacedWithinMs } = core.settings.execution
+  const late = instrument.displaced.filter(
+    ({ since, isLateLogged }) => !isLateLogged && core.now - since > displacedWithinMs,
+  )
+  const [first] = late
+  if (!first) return
+  const logged = instrument.displaced.map((one) =>
+    late.includes(one) ? { ...one, isLateLogged: true } : one,
+  )
+  noteDisplaced(instrument, logged)
+  announce(core, 'warn', 'order.displacedLate', {
+    symbol: instrument.symbol,
+    sinceMs: core.now - first.since,
+    phase: instrument.phase,
+    orders: late.map(({ terms }) => ({ strategy: terms.strategyId, key: terms.key })),
+    denials: denialKindsOf(core, instrument.symbol),
+  })
+}
+
+/** Whether a displaced order is still wanted, does not rest again, and was not filled. */
+function isMissing(core: Core, terms: OrderTerms): boolean {
+  const { book } = core
+  if (isFlattening(core, terms.symbol, terms.strategyId) || isHeldFromReturn(core, terms))
+    return false
+  const old = book.orders.get(terms.clientOid)
+  if (old?.state === 'live') return false
+  if (terms.purpose === 'place') return book.places.has(pairKey(terms.strategyId, terms.key))
+  if (old?.filledLots === terms.lots) return false
+  const side = tradesAs(terms.action)
+  const levels = book.quotes.get(pairKey(terms.strategyId, terms.symbol)) ?? []
+  // The orders of a restricted ladder may be smaller than their rungs.
+  const mayBeCut = isRestricted(core, terms)
+  const isWanted = levels.some(
+    ({ ticks, lots, ...level }) =>
+      level.side === side &&
+      ticks === terms.ticks &&
+      (mayBeCut ? lots >= terms.lots : lots === terms.lots),
+  )
+  return isWanted && !isRungPlaced(core, terms, mayBeCut)
+}
+
+/** Whether an order for the same rung rests or is on its way. */
+function isRungPlaced(core: Core, terms: OrderTerms, mayBeCut: boolean): boolean {
+  for (const { terms: other, state } of ordersOf(core, terms.strategyId, terms.symbol)) {
+    const isRung =
+      other.purpose === terms.purpose &&
+      other.ticks === terms.ticks &&
+      (mayBeCut || other.lots === terms.lots) &&
+      tradesAs(other.action) === tradesAs(terms.action)
+    if (isRung && (state === 'live' || state === 'sent')) return true
+  }
+  return false
+}

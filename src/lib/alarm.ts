@@ -1,0 +1,17 @@
+import { systemClock } from './clock.ts'
+import { systemTimers } from './timers.ts'
+
+/** Longer waits are made of steps: Node fires a timer of more than 24.8 days at once. */
+const STEP_MS = 86_400_000
+
+/** Calls back at an instant (Unix ms), however far off; the answer cancels it. */
+export function atInstant(at: number, callback: () => void): () => void {
+  let cancel = (): void => undefined
+  const wait = (): void => {
+    const delayMs = at - systemClock.now()
+    cancel =
+      delayMs > STEP_MS ? systemTimers.after(STEP_MS, wait) : systemTimers.after(delayMs, callback)
+  }
+  wait()
+  return () => cancel()
+}

@@ -1,0 +1,44 @@
+import { Failure, type FailureDetails, messageOf } from './failure.ts'
+
+/** How errors cross between threads, where they would lose their class. */
+export interface ErrorCrossing<Packed = unknown> {
+  pack(error: unknown): Packed
+  unpack(packed: Packed): Error
+}
+
+/** An error on its way. */
+export type PackedError =
+  | { readonly failure: FailureDetails }
+  | { readonly error: Error }
+  | { readonly text: string }
+
+/** A failure arrives as one, with the words of its cause; any other error without its class. */
+export const FAILURES_CROSSING: ErrorCrossing<PackedError> = {
+  pack(error) {
+    if (!(error instanceof Error)) return { text: String(error) }
+    if (!(error instanceof Failure)) return { error: toPlain(error) }
+    const { code, message, facts, hint, cause } = error
+    const sentence = message.split('\n', 1)[0]?.slice(`${code}: `.length) ?? ''
+    const failure = {
+      code,
+      sentence,
+      facts,
+      ...(hint !== undefined && { hint }),
+      ...(cause !== undefined && { cause: messageOf(cause) }),
+    }
+    return { failure }
+  },
+  unpack(packed) {
+    if ('failure' in packed) return new Failure(packed.failure)
+    return 'error' in packed ? packed.error : new Error(packed.text)
+  },
+}
+
+/** One whose cause is a function, for instance, cannot cross. */
+function toPlain(error: Error): Error {
+  try {
+    return structuredClone(error)
+  } catch {
+    return new Error(messageOf(error))
+  }
+}

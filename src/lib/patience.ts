@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+
+/** A thread of this process as the kernel sees it. */
+export interface ThreadTime {
+  /** It runs, or waits for a processor; false: it waits for something else, as for the reader of its log. */
+  readonly isRunnable: boolean
+  /** Its processor time so far, ms. */
+  readonly cpuMs: number
+}
+
+/** Linux counts processor time in these, whatever the kernel's own clock, ms. */
+const TICK_MS = 10
+
+/** @param threadId Of the kernel; the main thread has that of the process. @returns undefined where the machine does not tell. */
+export function readThreadTime(threadId: number): ThreadTime | undefined {
+  try {
+    return parseStat(readFileSync(`/proc/${process.pid}/task/${threadId}/stat`, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** The fields of `/proc/PID/stat` after the name, which may hold spaces and brackets: state, and later utime and stime. */
+export function parseStat(stat: string): ThreadTime | undefined {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const cpuMs = (Number(fields[11]) + Number(fields[12])) * TICK_MS
+  return Number.isNaN(cpuMs) ? undefined : { isRunnable: fields[0] === 'R', cpuMs }
+}
+
+/**
+ * How much of the time between two checks, without a sign of life, counts as silence, ms. A thread that wants to run is
+ * silent for as long as it has run: on a busy machine, or in a container without a share left, it does nothing and
+ * does not hang. One that waits for something else is silent for all of that time.
+ */
+export function silentMsOf(
+  checkMs: number,
+  before: ThreadTime | undefined,
+  now: ThreadTime | undefined,
+): number {
+  if (before === undefined || now?.isRunnable !== true) return checkMs
+  return Math.min(checkMs, now.cpuMs - before.cpuMs)
+}
+
+/**
+ * For how long there was no sign of life. Checks are counted, not time: after a machine has slept, or a process was
+ * stopped, whatever is watched has its whole patience.
+ */
+export class Patience {
+  readonly #checkMs: number
+  readonly #readTime: () => ThreadTime | undefined
+  #signs: number | undefined
+  #silentMs = 0
+  #time: ThreadTime | undefined
+
+  /** @param checkMs Between two checks. @param readTime Of a thread that is judged by its processor time. */
+  constructor(checkMs: number, readTime: () => ThreadTime | undefined = () => undefined) {
+    this.#checkMs = checkMs
+    this.#readTime = readTime
+  }
+
+  /**
+   * Called every `checkMs`.
+   * @param signs Differs after each sign of life; undefined where none is due.
+   * @returns for how long it has been silent, ms.
+   */
+  check(signs: number | undefined): number {
+    const time = this.#readTime()
+    const isAlive = signs === undefined || signs !== this.#signs
+    this.#silentMs = isAlive ? 0 : this.#silentMs + silentMsOf(this.#checkMs, this.#time, time)
+    this.#signs = signs
+    this.#time = time
+    return this.#silentMs
+  }
+}

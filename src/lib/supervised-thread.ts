@@ -1,0 +1,270 @@
+import { readlinkSync } from 'node:fs'
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
+import { parentPort, type Transferable, Worker, workerData } from 'node:worker_threads'
+import { type ErrorCrossing, FAILURES_CROSSING } from './packed-error.ts'
+import { Patience, readThreadTime } from './patience.ts'
+import { systemTimers } from './timers.ts'
+
+/**
+ * V8's own limit of a thread, MB, far above what any is to keep: code that passes it in one step (a Map that doubles
+ * its table, many arrays at once) ends the whole process, before the thread can be ended.
+ */
+const HEAP_MB_MAX = 4096
+/** How often a thread is looked at that has to do something in time, or may not grow, ms. */
+const LOOK_MS = 50
+/** What the process may grow by itself meanwhile, MB. */
+const OWN_GROWTH_MB = 64
+/** A thread comes to its end within milliseconds, where it does at all. */
+const END_MS_MAX = 1000
+
+/** Why a thread is there no more. */
+export type ThreadEnd =
+  /** It did what it had to. */
+  | { readonly kind: 'done' }
+  /** Its task threw, or something in it that nothing waited for. */
+  | { readonly kind: 'failed'; readonly error: Error }
+  /** It ended without a word. */
+  | { readonly kind: 'exited' }
+  /** It gave no sign of life for so long. */
+  | { readonly kind: 'late'; readonly silentMs: number }
+  /** The process has grown by more than it may since it began. */
+  | { readonly kind: 'grown' }
+  | { readonly kind: 'stopped' }
+
+export interface SupervisedThreadOptions<News> {
+  /** Without its ending: beside the file that asks, in the language of that one (`.ts` here, `.js` where it was built). */
+  readonly file: string
+  /** Its import.meta.url. */
+  readonly askedBy: string
+  /** Handed to the function that {@link runTask} calls in the thread. */
+  readonly task: object
+  readonly transfer?: readonly Transferable[]
+  readonly onNews?: (news: News) => void
+  /** Time without a sign of life after which it is ended, ms; absent: it is waited for. */
+  readonly patienceMs?: number | (() => number)
+  /** Counts signs of life beside its news: a place in memory that both sides share. */
+  readonly beats?: () => number
+  /** Its patience is time that it could use: on a busy machine, a thread that gets no processor is not late. */
+  readonly isByCpu?: boolean
+  readonly heapMb?: number
+  readonly youngHeapMb?: number
+  /** What it may add to the process while it runs, MB: no limit of V8 counts everything. */
+  readonly growthMb?: number
+  /** The process does not wait for it. */
+  readonly isBackground?: boolean
+  /** What it prints is dropped. */
+  readonly isSilent?: boolean
+  readonly errors?: ErrorCrossing
+}
+
+type ThreadMessage<News> =
+  | { readonly kind: 'begun'; readonly threadId: number | undefined }
+  | { readonly kind: 'news'; readonly news: News }
+  | { readonly kind: 'failed'; readonly error: unknown }
+  | { readonly kind: 'done' }
+
+/** Those that have not come to their end. */
+const running = new Set<SupervisedThread<never>>()
+
+/**
+ * A thread of the program with one task, which is ended when it does not do it in its time or in its memory.
+ *
+ *     running ──news, beats──► running
+ *        └──done, failed, exited, late, grown, end()──► ending ──it has exited──► gone
+ *
+ * `ended` resolves, once, when it leaves `running`, and never rejects; from then on nothing of it is heard. `gone`
+ * resolves when it has exited: code that loops in built-in functions alone is ended by nothing, and stays `ending`.
+ *
+ * The thread knows nothing of what the process knows, secrets above all, but where compiled code is kept: to compile
+ * the program again would take it twice as long to begin.
+ */
+export class SupervisedThread<News = never> {
+  readonly ended: Promise<ThreadEnd>
+  readonly gone: Promise<void>
+  readonly #options: SupervisedThreadOptions<News>
+  readonly #worker: Worker
+  readonly #patience: Patience
+  readonly #isGrown: () => boolean
+  #patienceMs: number | (() => number) | undefined
+  #threadId: number | undefined
+  /** Signs of life that it gave by itself. */
+  #signs = 0
+  #isLookedAt = false
+  #isEnding = false
+  #cancelLook = (): void => undefined
+  #settle: (end: ThreadEnd) => void = () => undefined
+
+  constructor(options: SupervisedThreadOptions<News>) {
+    this.#options = options
+    const { isByCpu = false, growthMb = Number.POSITIVE_INFINITY } = options
+    this.#patience = new Patience(LOOK_MS, () =>
+      isByCpu && Number.isInteger(this.#threadId)
+        ? readThreadTime(Number(this.#threadId))
+        : undefined,
+    )
+    this.#isGrown = watchGrowth(growthMb)
+    this.ended = new Promise((resolve) => {
+      this.#settle = resolve
+    })
+    const worker = openWorker(options)
+    this.#worker = worker
+    running.add(this)
+    this.gone = new Promise((resolve) => {
+      worker.once('exit', () => {
+        running.delete(this)
+        void this.end({ kind: 'exited' })
+        resolve()
+      })
+    })
+    worker.on('message', (message: ThreadMessage<News>) => this.#hear(message))
+    worker.on('error', (error) => void this.end({ kind: 'failed', error: toError(error) }))
+    this.wait(options.patienceMs)
+  }
+
+  get isEnding(): boolean {
+    return this.#isEnding
+  }
+
+  post(message: unknown): void {
+    this.#worker.postMessage(message)
+  }
+
+  /** Its patience from now on, which begins anew; undefined: it is waited for. */
+  wait(patienceMs: number | (() => number) | undefined): void {
+    this.#patienceMs = patienceMs
+    this.#signs += 1
+    const isToBeLookedAt = patienceMs !== undefined || this.#options.growthMb !== undefined
+    if (isToBeLookedAt && !this.#isLookedAt && !this.#isEnding) this.#look()
+  }
+
+  /** Resolves when it has exited. @param end What is said of it, unless it has ended before. */
+  end(end: ThreadEnd = { kind: 'stopped' }): Promise<void> {
+    if (this.#isEnding) return this.gone
+    this.#isEnding = true
+    this.#cancelLook()
+    this.#settle(end)
+    void this.#worker.terminate()
+    return this.gone
+  }
+
+  #hear(message: ThreadMessage<News>): void {
+    if (this.#isEnding) return
+    this.#signs += 1
+    if (message.kind === 'begun') this.#threadId = message.threadId
+    else if (message.kind === 'news') this.#options.onNews?.(message.news)
+    else if (message.kind === 'done') void this.end(message)
+    else void this.end({ kind: 'failed', error: this.#unpack(message.error) })
+  }
+
+  /** Code that is not ours may have written it. */
+  #unpack(packed: unknown): Error {
+    try {
+      return (this.#options.errors ?? FAILURES_CROSSING).unpack(packed)
+    } catch {
+      return new Error('it failed, and did not say how')
+    }
+  }
+
+  #look(): void {
+    const { beats, growthMb } = this.#options
+    const limit = this.#patienceMs
+    this.#isLookedAt = limit !== undefined || growthMb !== undefined
+    if (!this.#isLookedAt) return
+    const silentMs = this.#patience.check(this.#signs + (beats?.() ?? 0))
+    const patienceMs = typeof limit === 'function' ? limit() : limit
+    if (this.#isGrown()) return void this.end({ kind: 'grown' })
+    if (patienceMs !== undefined && silentMs >= patienceMs)
+      return void this.end({ kind: 'late', silentMs })
+    this.#cancelLook = systemTimers.after(LOOK_MS, () => this.#look())
+  }
+}
+
+/**
+ * In the thread: does its task, and says how that ended. Call it before strategies are loaded, which may replace what
+ * it calls.
+ */
+export async function runTask<Task, News>(
+  work: (task: Task, report: (news: News) => void) => Promise<void> | void,
+  errors: ErrorCrossing = FAILURES_CROSSING,
+): Promise<void> {
+  const port = parentPort
+  const post = (message: ThreadMessage<News>): void => port?.postMessage(message)
+  post({ kind: 'begun', threadId: readThreadId() })
+  try {
+    await work(workerData as Task, (news) => post({ kind: 'news', news }))
+    post({ kind: 'done' })
+  } catch (error) {
+    post({ kind: 'failed', error: errors.pack(error) })
+  }
+}
+
+/** In the thread, which lives for as long as it is asked: hears what is posted to it. */
+export function hearPosted<Message>(hear: (message: Message) => void): Promise<never> {
+  parentPort?.on('message', hear)
+  return new Promise(() => undefined)
+}
+
+/**
+ * Ends every thread of the program. False where one does not come to its end, as where it loops in built-in functions
+ * alone: `process.exit` would wait for it for ever.
+ */
+export async function endThreads(): Promise<boolean> {
+  const ends = [...running].map((thread) => thread.end())
+  const late = new Promise<void>((resolve) => systemTimers.after(END_MS_MAX, resolve))
+  await Promise.race([Promise.all(ends), late])
+  return running.size === 0
+}
+
+/** Whether the process has grown, since the first look, by more than a thread may take, MB. */
+export function watchGrowth(maxMb: number): () => boolean {
+  let rssBefore: number | undefined
+  return () => {
+    if (maxMb === Number.POSITIVE_INFINITY) return false
+    const rss = process.memoryUsage.rss()
+    rssBefore ??= rss
+    return rss - rssBefore > (maxMb + OWN_GROWTH_MB) * 1_000_000
+  }
+}
+
+export function isOutOfMemory(error: Error): boolean {
+  return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+}
+
+function openWorker<News>(options: SupervisedThreadOptions<News>): Worker {
+  const { file, askedBy, task, transfer = [], isSilent = false, isBackground = false } = options
+  const { heapMb = HEAP_MB_MAX, youngHeapMb } = options
+  const ofThisVersion = getCompileCacheDir()
+  const worker = new Worker(new URL(`${file}${askedBy.slice(askedBy.lastIndexOf('.'))}`, askedBy), {
+    workerData: task,
+    transferList: [...transfer],
+    env: ofThisVersion === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisVersion) },
+    argv: [],
+    execArgv: [],
+    stdout: isSilent,
+    stderr: isSilent,
+    resourceLimits: {
+      maxOldGenerationSizeMb: heapMb,
+      ...(youngHeapMb !== undefined && { maxYoungGenerationSizeMb: youngHeapMb }),
+    },
+  })
+  if (isSilent) {
+    worker.stdout.resume()
+    worker.stderr.resume()
+  }
+  if (isBackground) worker.unref()
+  return worker
+}
+
+/** Of the kernel; undefined where it does not tell. */
+function readThreadId(): number | undefined {
+  try {
+    return Number(readlinkSync('/proc/thread-self').split('/').at(-1))
+  } catch {
+    return undefined
+  }
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown))
+}

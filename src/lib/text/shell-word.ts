@@ -1,0 +1,4 @@
+/** As a shell reads it back. */
+export function toShellWord(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+}

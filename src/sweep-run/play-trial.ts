@@ -1,0 +1,139 @@
+import { BacktestRun } from '../backtest/backtest-run.ts'
+import { type DaemonConfig, loadConfig } from '../config/load-config.ts'
+import { messageOf } from '../lib/failure.ts'
+import type { RunReport } from '../report/run-report.ts'
+import { describeDifference } from '../sweep/recipe-difference.ts'
+import type { TrialFigures, TrialOutcome } from '../sweep/trial.ts'
+import type { PreparedBacktest } from '../backtest/opening/prepare-backtest.ts'
+import { narrow } from '../backtest/opening/priced-instruments.ts'
+import type { PlayOptions } from '../backtest/opening/play-options.ts'
+import { describeRecipe, openBacktest, playRun } from '../backtest/playing/run-backtest.ts'
+import { withRecorded } from '../assembly/instruments/played-request.ts'
+import { toConfigRequest } from '../config/config-request.ts'
+import { onBreakdown } from '../strategy/on-breakdown.ts'
+
+export interface TrialOrder {
+  readonly config: string | undefined
+  readonly options: PlayOptions
+  readonly version: string
+  /** Of the returns, ms. */
+  readonly periodMs: number
+  /** Of a sweep that another machine has begun: what this one must have as that one has it. */
+  readonly sweep?: SweepRecipe
+}
+
+/** What the results of a sweep hang on: code, configuration, prices, seed. */
+export interface SweepRecipe {
+  /** As JSON. */
+  readonly recipe: string
+  /** `--param` of the sweep, without those of the trial. */
+  readonly param: readonly string[]
+}
+
+/** What a thread answers. `refused`: this machine has not what the sweep was begun with, so nothing was computed. */
+export type TrialAnswer = TrialOutcome | { readonly refused: string }
+
+/** Plays a trial to the end of its prices. @throws what `backtest` would end with. */
+export async function playTrial(order: TrialOrder): Promise<TrialAnswer> {
+  const { config, options, version, periodMs } = order
+  const watch: { ended: { why: string } | undefined } = { ended: undefined }
+  onBreakdown((error, strategy) => {
+    watch.ended ??= { why: `${strategy === undefined ? '' : `${strategy}: `}${messageOf(error)}` }
+  })
+  const { prepared } = await openBacktest(config, options, version)
+  const difference = await differenceOf(order, prepared)
+  if (difference !== undefined) return { refused: difference }
+  const model =
+    options.model === undefined || options.model === 'all' ? prepared.fillModel : options.model
+  const run = new BacktestRun({ ...prepared.open(model, undefined), bucketMs: periodMs })
+  await playRun(run, watch, () => undefined)
+  if (watch.ended !== undefined) return { failed: watch.ended.why }
+  const report = run.finish()
+  const broken = report.restrictions.find((text) => text.includes('(strategyFailed)'))
+  if (broken !== undefined) return { failed: broken }
+  return { figures: toFigures(report), returns: toReturns(report) }
+}
+
+/** One that cannot be opened: by its own fault, or because this machine has not what the sweep was begun with? */
+export async function judgeUnopened(order: TrialOrder, error: unknown): Promise<TrialAnswer> {
+  const failed = { failed: messageOf(error) }
+  const { config, options, version, sweep } = order
+  if (sweep === undefined) return failed
+  try {
+    const { prepared } = await openBacktest(config, { ...options, param: sweep.param }, version)
+    const difference = await differenceOf(order, prepared)
+    return difference === undefined ? failed : { refused: difference }
+  } catch (missing) {
+    return { refused: messageOf(missing) }
+  }
+}
+
+/** What was opened for the trial, but for its own parameters: the recipe of the sweep knows none of them. */
+async function differenceOf(
+  { config, options, version, sweep }: TrialOrder,
+  prepared: PreparedBacktest,
+): Promise<string | undefined> {
+  if (sweep === undefined) return undefined
+  const { set } = options
+  const { param } = sweep
+  const { config: whole } = loadConfig(
+    await withRecorded(toConfigRequest({ config, set, param }), options),
+  )
+  return describeDifference(
+    sweep.recipe,
+    recipeOf({ prepared, config: whole }, { ...options, param }, version),
+  )
+}
+
+export interface RecipeOf {
+  readonly prepared: PreparedBacktest
+  /** As it was loaded. */
+  readonly config: DaemonConfig
+}
+
+/** Of a sweep, as JSON: the same from any of its trials, though a file of prices may have no row in that one's part. */
+export function recipeOf(
+  { prepared, config }: RecipeOf,
+  options: PlayOptions,
+  version: string,
+): string {
+  const { model = prepared.fillModel, set, param } = options
+  const { prices } = prepared
+  const opened = { ...prepared, config: narrow(config, prices), coverage: prices }
+  const {
+    from: _from,
+    to: _to,
+    ...recipe
+  } = describeRecipe(opened, { models: [model], version, set, param })
+  return JSON.stringify(recipe)
+}
+
+function toFigures(report: RunReport): TrialFigures {
+  const { money, ratios, fills, liquidations, restrictions } = report
+  const ratioOf = (name: string): number | null =>
+    ratios.find((ratio) => ratio.name === name)?.value ?? null
+  return {
+    final: money.final,
+    fees: money.fees,
+    funding: money.funding,
+    return: ratioOf('total return'),
+    drawdown: ratioOf('deepest drawdown'),
+    sharpe: ratioOf('Sharpe'),
+    positions: ratioOf('positions closed'),
+    winners: ratioOf('winners'),
+    fills: fills.count,
+    liquidations,
+    restrictions,
+  }
+}
+
+/** From the end of a period to the end of the next; one without a quote has none. */
+function toReturns({ series, money }: RunReport): readonly number[] {
+  let before = Number(money.opening)
+  return series.close.map((close) => {
+    const equity = Number.isNaN(close) ? before : close
+    const value = before > 0 ? equity / before - 1 : 0
+    before = equity
+    return value
+  })
+}

@@ -1,0 +1,243 @@
+import { hostname } from 'node:os'
+import { loadSweepPassword } from '../../config/secrets.ts'
+import { FleetMember } from '../../journal/postgres/fleet-member.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { systemTimers, type Timers } from '../../lib/timers.ts'
+import { onStopSignals } from '../../lib/stop-signals.ts'
+import type { TrialAnswer, TrialOrder } from '../play-trial.ts'
+import { runTrial } from '../trial-pool.ts'
+import { Outage, pause } from './outage.ts'
+import { type TakenTrial, TrialQueue, TRY_ALONE } from './trial-queue.ts'
+import { writeAside } from '../../lib/write-out.ts'
+
+/** How long it waits where nothing is to do. */
+const IDLE_MS = 500
+/** Well within the ten seconds after which pg-boss takes a worker for lost. */
+const BEAT_MS = 2500
+const CARE_MS = 1000
+/** `fleet status` takes one for gone that has lost its connection, or was not seen for 30 s. */
+const SHOW_MS = 10_000
+
+/** What a worker asks of a queue: the real one, or a test's. */
+export type QueueOfWorker = Pick<
+  TrialQueue,
+  'take' | 'beat' | 'settle' | 'giveBack' | 'drop' | 'freeLost' | 'close'
+>
+
+export interface WorkerOptions {
+  readonly queue: string
+  /** Trials at a time. */
+  readonly threads: number
+}
+
+/** `intentd sweep worker`: computes trials of whatever sweep, until a signal ends it. */
+export async function runWorker(
+  { queue: url, threads }: WorkerOptions,
+  version: string,
+): Promise<void> {
+  const say = (text: string): void => writeAside(`${text}\n`)
+  const holder = `${hostname()}:${process.pid}`
+  const id = `worker ${holder}`
+  const queue = await TrialQueue.open(url, loadSweepPassword({ cwd: process.cwd() }), id)
+  const stop = new AbortController()
+  const forget = onStopSignals(() => stop.abort())
+  const member = new FleetMember({
+    connection: queue,
+    id,
+    kind: 'worker',
+    holder,
+    schema: '',
+  })
+  try {
+    say(`worker ${holder}: ${threads === 1 ? '1 trial' : `${threads} trials`} at a time`)
+    const worker = new SweepWorker({
+      queue,
+      threads,
+      version,
+      say,
+      compute: runTrial,
+      timers: systemTimers,
+      show: (state) => member.show(state),
+    })
+    await worker.run(stop.signal)
+    say(`ended; ${worker.done === 1 ? '1 trial was' : `${worker.done} trials were`} computed`)
+  } finally {
+    forget()
+    await member.leave().catch(() => undefined)
+    await queue.close()
+  }
+}
+
+/** For people, in `fleet status`. */
+export interface WorkerState {
+  readonly [part: string]: string | number
+}
+
+interface SweepWorkerOptions {
+  readonly queue: QueueOfWorker
+  readonly threads: number
+  readonly version: string
+  readonly say: (text: string) => void
+  readonly timers: Timers
+  /** Tells all who look at the server what this worker does. */
+  readonly show: (state: WorkerState) => Promise<void>
+  readonly compute: (
+    order: TrialOrder,
+    limitMs: number,
+    stop: AbortSignal,
+  ) => Promise<TrialAnswer | undefined>
+}
+
+/** Trials that are computed, each in a thread, so that the process itself always has time to say that it lives. */
+export class SweepWorker {
+  readonly #options: SweepWorkerOptions
+  readonly #outage: Outage
+  /** With how each is ended before its time. */
+  readonly #running = new Map<TakenTrial, AbortController>()
+  /** Sweeps whose trials are for others. */
+  readonly #refused = new Set<string>()
+  readonly #greeted = new Set<string>()
+  #freed = new AbortController()
+  #isShown = true
+  done = 0
+
+  constructor(options: SweepWorkerOptions) {
+    this.#options = options
+    this.#outage = new Outage(options.say, options.timers)
+  }
+
+  async run(stop: AbortSignal): Promise<void> {
+    const endAll = (): void => {
+      for (const end of this.#running.values()) end.abort()
+    }
+    stop.addEventListener('abort', endAll)
+    const tasks = new Set<Promise<void>>()
+    const care = [
+      this.#repeat(BEAT_MS, stop, () => this.#beat()),
+      this.#repeat(CARE_MS, stop, () => this.#free()),
+      this.#repeat(SHOW_MS, stop, () => this.#show()),
+    ]
+    while (!stop.aborted) {
+      this.#freed = new AbortController()
+      const taken = await this.#takeNext(stop)
+      if (taken === undefined) {
+        await pause(this.#options.timers, IDLE_MS, stop, this.#freed.signal)
+        continue
+      }
+      const task = this.#work(taken, stop).finally(() => {
+        tasks.delete(task)
+        this.#freed.abort()
+      })
+      tasks.add(task)
+      // One that has lost its workers before may be what ends them: nothing else is to end with it.
+      if (isSuspect(taken)) await task
+    }
+    await Promise.all([...tasks, ...care])
+    stop.removeEventListener('abort', endAll)
+  }
+
+  async #takeNext(stop: AbortSignal): Promise<TakenTrial | undefined> {
+    const { queue, threads } = this.#options
+    if (this.#running.size >= threads) return undefined
+    return await this.#outage.persist(stop, () => queue.take([...this.#refused]))
+  }
+
+  async #work(taken: TakenTrial, stop: AbortSignal): Promise<void> {
+    const end = new AbortController()
+    const others = [...this.#running.keys()]
+    this.#running.set(taken, end)
+    if (stop.aborted) end.abort()
+    try {
+      if (isSuspect(taken)) await this.#waitFor(others, end.signal)
+      const answer = end.signal.aborted ? undefined : await this.#compute(taken, end.signal)
+      if (answer !== undefined && !('refused' in answer)) {
+        await this.#settle(taken, answer, end.signal)
+        return
+      }
+      if (answer !== undefined) this.#refuse(taken, answer.refused)
+      await this.#giveBack(taken)
+    } finally {
+      this.#running.delete(taken)
+    }
+  }
+
+  async #waitFor(others: readonly TakenTrial[], stop: AbortSignal): Promise<void> {
+    while (!stop.aborted && others.some((one) => this.#running.has(one)))
+      await pause(this.#options.timers, IDLE_MS, stop)
+  }
+
+  #compute({ queue, request }: TakenTrial, stop: AbortSignal): Promise<TrialAnswer | undefined> {
+    if ('unreadable' in request) return Promise.resolve({ refused: request.unreadable })
+    const { version, say, compute } = this.#options
+    const { name, config, options, periodMs, limitMs, recipe, param } = request
+    if (!this.#greeted.has(queue) && !this.#refused.has(queue))
+      say(`${name} (${queue}): takes its trials`)
+    this.#greeted.add(queue)
+    return compute({ config, options, version, periodMs, sweep: { recipe, param } }, limitMs, stop)
+  }
+
+  /** Kept until the server takes it. */
+  async #settle(
+    taken: TakenTrial,
+    outcome: Exclude<TrialAnswer, { refused: string }>,
+    stop: AbortSignal,
+  ) {
+    const isSettled = await this.#outage.persist(stop, async () => {
+      await this.#options.queue.settle(taken, outcome)
+      return true
+    })
+    if (isSettled === true) this.done += 1
+    else await this.#giveBack(taken)
+  }
+
+  #refuse({ queue, request }: TakenTrial, why: string): void {
+    if (this.#refused.has(queue)) return
+    this.#refused.add(queue)
+    const name = 'name' in request ? `${request.name} (${queue})` : queue
+    this.#options.say(
+      `${name}: its trials are left to others, until this worker is started again: ${why}`,
+    )
+  }
+
+  /** Where that fails it is missed: by its lock at once, or by its heartbeats. */
+  async #giveBack(taken: TakenTrial): Promise<void> {
+    await this.#options.queue.giveBack(taken).catch(() => this.#options.queue.drop(taken))
+  }
+
+  async #beat(): Promise<void> {
+    for (const lost of await this.#options.queue.beat([...this.#running.keys()]))
+      this.#running.get(lost)?.abort()
+  }
+
+  async #free(): Promise<void> {
+    await this.#options.queue.freeLost()
+  }
+
+  /** Nothing waits for it, and it is said once where it fails. */
+  async #show(): Promise<void> {
+    const names = [...this.#running.keys()].map(({ request }) =>
+      'name' in request ? request.name : '?',
+    )
+    const sweep = [...new Set(names)].join(', ')
+    const computes = `${names.length} of ${this.#options.threads}`
+    try {
+      await this.#options.show({ ...(sweep !== '' && { sweep }), computes, computed: this.done })
+      this.#isShown = true
+    } catch (error) {
+      if (this.#isShown)
+        this.#options.say(`fleet status does not show this worker: ${messageOf(error)}`)
+      this.#isShown = false
+    }
+  }
+
+  /** What fails is asked again the next time; whoever takes trials says that the server is away. */
+  async #repeat(everyMs: number, stop: AbortSignal, work: () => Promise<void>): Promise<void> {
+    for (;;) {
+      await pause(this.#options.timers, everyMs, stop)
+      if (stop.aborted) return
+      await work().catch(() => undefined)
+    }
+  }
+}
+
+const isSuspect = ({ retryCount }: TakenTrial): boolean => retryCount >= TRY_ALONE

@@ -1,0 +1,331 @@
+import type { JobWithMetadata, PgBoss } from 'pg-boss'
+import { z } from 'zod'
+import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
+import type { TrialOutcome } from '../../sweep/trial.ts'
+import type { Secret } from '../../lib/secret.ts'
+import { Failure, messageOf } from '../../lib/failure.ts'
+import { Connection, type PostgresPlace, withPassword } from '../../journal/postgres/connection.ts'
+import { COUNT_CONNECTED } from '../../journal/postgres/fleet-member.ts'
+import { assertServerVersion } from '../../journal/postgres/server-tables.ts'
+import { CONNECT_MS_MAX, LiveLocks } from './live-locks.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
+
+/** Of the package pg-boss, and of nothing else. */
+const SCHEMA = 'intentd_sweeps'
+const QUEUES = 'sweep-'
+/** Each connection of it: one asks, one settles, one looks after the queue. */
+const CONNECTIONS_MAX = 3
+/** The shortest that pg-boss takes. Where a connection was closed, {@link LiveLocks} says so sooner. */
+const HEARTBEAT_SECONDS = 10
+const SUPERVISE_SECONDS = 5
+/** How often a trial is begun whose worker is lost each time: workers are killed by accident too. */
+export const TRIES_MAX = 5
+/** From this try on it may be what ends its workers. */
+export const TRY_ALONE = 2
+/** Results wait so long for the sweep to go on; pg-boss counts in seconds. */
+const KEPT_SECONDS = 7 * 86_400
+/** The longest that pg-boss takes. The worker ends a trial at its own limit. */
+const EXPIRE_SECONDS = 86_400
+
+/** What a worker computes. Foreign when it is read: anybody may have written it. */
+const requestSchema = z.strictObject({
+  format: z.literal(1),
+  /** Of the sweep, for the log of a worker. */
+  name: z.string(),
+  recipe: z.string(),
+  param: z.array(z.string()),
+  periodMs: z.number().positive(),
+  limitMs: z.number().positive(),
+  config: z.string().optional(),
+  options: z.strictObject({
+    market: z.array(z.string()),
+    feed: z.array(z.string()).optional(),
+    set: z.array(z.string()),
+    param: z.array(z.string()),
+    days: z.number().optional(),
+    from: z.number().optional(),
+    to: z.number().optional(),
+    model: z.enum(FILL_MODELS).optional(),
+    seed: z.number().optional(),
+    balance: z.string().optional(),
+  }),
+})
+
+export type TrialRequest = z.infer<typeof requestSchema>
+
+/** A trial that this worker has: nobody else gets it until it is settled, given back or lost. */
+export interface TakenTrial {
+  readonly queue: string
+  readonly id: string
+  /** Of its tries, from 0: names the claim, so that who was taken for lost changes nothing any more. */
+  readonly retryCount: number
+  /** Why it cannot be read: another version wrote it. */
+  readonly request: TrialRequest | { readonly unreadable: string }
+}
+
+/** What is in the queue of a trial. `lost`: its worker, each time. */
+export type QueuedState = 'waiting' | 'lost' | { readonly outcome: TrialOutcome }
+
+interface Row {
+  readonly [column: string]: unknown
+}
+
+/** What was lost comes next: pg-boss puts it behind all that waits, and a round waits for it. */
+const PREFER_LOST = `UPDATE ${SCHEMA}.job SET priority = 1
+  WHERE state = 'retry' AND priority = 0 AND name LIKE '${QUEUES}%'`
+
+/**
+ * Trials in a database, by pg-boss: a queue a sweep, a job a trial. A job is
+ *
+ *   created ── taken ──► active ── settled ──► completed (for a week)
+ *      ▲                   │  ╲
+ *      └── given back ─────┘   ╲ its worker is lost ──► retry (taken again) ──► after five tries: failed
+ */
+export class TrialQueue {
+  readonly #boss: PgBoss
+  readonly #locks: LiveLocks
+  /** Of the last look, by trial and try: those that somebody computes who does not hold their lock. */
+  readonly #unheld = new Set<string>()
+
+  private constructor(boss: PgBoss, locks: LiveLocks) {
+    this.#boss = boss
+    this.#locks = locks
+  }
+
+  /**
+   * @param worker Its id among the members of the database; undefined where nothing is computed.
+   * @throws Failure SWEEP_QUEUE_UNREACHABLE, JOURNAL_SERVER_OLD
+   */
+  static async open(
+    url: string,
+    password: Secret | undefined,
+    worker?: string,
+  ): Promise<TrialQueue> {
+    const place = { url, password, schema: '' }
+    await assertServer(place)
+    const { PgBoss: Boss } = await import('pg-boss')
+    const connectionString = withPassword(place)
+    const boss = new Boss({
+      connectionString,
+      schema: SCHEMA,
+      application_name: 'intentd sweep',
+      max: CONNECTIONS_MAX,
+      connectionTimeoutMillis: CONNECT_MS_MAX,
+      schedule: false,
+      superviseIntervalSeconds: SUPERVISE_SECONDS,
+      monitorIntervalSeconds: SUPERVISE_SECONDS,
+    })
+    // What is asked fails by itself, and is asked again.
+    boss.on('error', () => undefined)
+    const locks = new LiveLocks(connectionString, worker)
+    try {
+      await boss.start()
+      await locks.open()
+      return new TrialQueue(boss, locks)
+    } catch (error) {
+      await boss.stop({ graceful: false }).catch(() => undefined)
+      await locks.close()
+      throw unreachableQueue(url, error)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#locks.close()
+    await this.#boss.stop({ graceful: false }).catch(() => undefined)
+  }
+
+  /** Of a sweep. Many may ask for the same. */
+  async openQueue(name: string): Promise<void> {
+    await this.#boss.createQueue(name, {
+      retryLimit: TRIES_MAX - 1,
+      retryDelay: 0,
+      heartbeatSeconds: HEARTBEAT_SECONDS,
+      expireInSeconds: EXPIRE_SECONDS,
+      deleteAfterSeconds: KEPT_SECONDS,
+      retentionSeconds: KEPT_SECONDS,
+    })
+  }
+
+  /** Queues in which nothing is and nothing was put for a day: sweeps that are over. */
+  async dropOldQueues(): Promise<void> {
+    const rows = await this.query(
+      `SELECT q.name FROM ${SCHEMA}.queue q
+        WHERE q.name LIKE '${QUEUES}%' AND q.created_on < now() - interval '1 day'
+          AND NOT EXISTS (SELECT 1 FROM ${SCHEMA}.job j WHERE j.name = q.name)`,
+    )
+    for (const { name } of rows) await this.#boss.deleteQueue(String(name))
+  }
+
+  /** One that is there already stays as it is. */
+  async put(queue: string, trials: ReadonlyMap<string, TrialRequest>): Promise<void> {
+    if (trials.size === 0) return
+    const jobs = [...trials].map(([id, request]) => ({
+      id,
+      data: { request: JSON.stringify(request) },
+    }))
+    await this.#boss.insert(queue, jobs)
+  }
+
+  /** Of those that are in the queue. */
+  async look(queue: string, ids: readonly string[]): Promise<ReadonlyMap<string, QueuedState>> {
+    const rows = await this.query(
+      `SELECT id, state, output->>'outcome' AS outcome FROM ${SCHEMA}.job WHERE name = $1 AND id = ANY($2::uuid[])`,
+      [queue, ids],
+    )
+    return new Map(rows.map((row) => [String(row['id']), stateOf(row)]))
+  }
+
+  /** Takes them out, but for those that somebody computes. */
+  async remove(queue: string, ids: readonly string[]): Promise<void> {
+    await this.query(
+      `DELETE FROM ${SCHEMA}.job WHERE name = $1 AND id = ANY($2::uuid[]) AND state <> 'active'`,
+      [queue, ids],
+    )
+  }
+
+  /** Workers that are connected, whatever they compute. */
+  async countWorkers(): Promise<number> {
+    const [row] = await this.query(COUNT_CONNECTED)
+    return Number(row?.['connected'] ?? 0)
+  }
+
+  /** The next trial of a sweep that is not among the refused ones, oldest sweep first. */
+  async take(refused: readonly string[]): Promise<TakenTrial | undefined> {
+    const queues = await this.query(
+      `SELECT q.name FROM ${SCHEMA}.queue q WHERE q.name LIKE '${QUEUES}%' AND q.name <> ALL($1::text[])
+          AND EXISTS (SELECT 1 FROM ${SCHEMA}.job j WHERE j.name = q.name AND j.state < 'active')
+        ORDER BY q.created_on, q.name`,
+      [refused],
+    )
+    for (const { name } of queues) {
+      const [job] = await this.#boss.fetch<unknown>(String(name), {
+        includeMetadata: true,
+        batchSize: 1,
+      })
+      if (job === undefined) continue
+      this.#locks.hold(job.id)
+      return toTaken(String(name), job)
+    }
+    return undefined
+  }
+
+  /** Says that they are still computed. @returns those that are not this worker's any more. */
+  async beat(taken: readonly TakenTrial[]): Promise<readonly TakenTrial[]> {
+    const lost: TakenTrial[] = []
+    for (const one of taken) {
+      // Its types leave out what it answers.
+      const answer = (await this.#boss.touch(one.queue, attemptOf(one))) as {
+        readonly affected: number
+      }
+      if (answer.affected === 0) lost.push(one)
+    }
+    return lost
+  }
+
+  /** Does nothing where it is not this worker's any more: another computes the same. */
+  async settle(taken: TakenTrial, outcome: TrialOutcome): Promise<void> {
+    // As text: what is JSON to the server has its names in another order.
+    await this.#boss.complete(taken.queue, attemptOf(taken), { outcome: JSON.stringify(outcome) })
+    this.#locks.release(taken.id)
+  }
+
+  /** As if it had never been taken: no try. pg-boss does the same within (`restoreJobs`), for itself alone. */
+  async giveBack({ queue, id, retryCount }: TakenTrial): Promise<void> {
+    await this.query(
+      `UPDATE ${SCHEMA}.job SET state = CASE WHEN retry_count = 0 THEN 'created' ELSE 'retry' END::${SCHEMA}.job_state,
+          started_on = NULL, heartbeat_on = NULL
+        WHERE name = $1 AND id = $2 AND state = 'active' AND retry_count = $3`,
+      [queue, id, retryCount],
+    )
+    this.#locks.release(id)
+  }
+
+  /** Of one that was lost: it is not shown as alive. */
+  drop({ id }: TakenTrial): void {
+    this.#locks.release(id)
+  }
+
+  /**
+   * Lets those be taken again whose worker's connection was closed, as it is where a worker is killed. Each must be
+   * seen so in two looks: who was cut off from the server for a moment has its locks again by then.
+   */
+  async freeLost(): Promise<number> {
+    let rows: readonly Row[]
+    try {
+      rows = await this.query(LiveLocks.findUnheld(SCHEMA, QUEUES))
+    } catch (error) {
+      this.#unheld.clear()
+      throw error
+    }
+    const seen = rows.map((row) => ({
+      queue: String(row['name']),
+      id: String(row['id']),
+      retryCount: Number(row['retry_count']),
+    }))
+    const nameOf = ({ id, retryCount }: { id: string; retryCount: number }) => `${id} ${retryCount}`
+    const lost = seen.filter((one) => this.#unheld.has(nameOf(one)))
+    this.#unheld.clear()
+    for (const one of seen) this.#unheld.add(nameOf(one))
+    for (const one of lost)
+      await this.#boss.fail(one.queue, attemptOf(one), { message: 'worker lost' })
+    await this.query(PREFER_LOST)
+    return lost.length
+  }
+
+  /** Asks the server for something of ours. */
+  async query(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    return (await this.#boss.getDb().executeSql(sql, [...values])).rows as Row[]
+  }
+}
+
+/** Before anything is made there. */
+async function assertServer(place: PostgresPlace): Promise<void> {
+  const connection = new Connection(place, CONNECT_MS_MAX)
+  try {
+    await assertServerVersion(connection, place)
+  } catch (error) {
+    throw error instanceof Failure ? error : unreachableQueue(place.url, error)
+  } finally {
+    await connection.close()
+  }
+}
+
+/** Names the queue of a sweep by all that its results hang on. */
+export function nameQueue(digest: string): string {
+  return `${QUEUES}${digest.slice(0, 32)}`
+}
+
+function attemptOf({ id, retryCount }: Pick<TakenTrial, 'id' | 'retryCount'>) {
+  return { id, retryCount }
+}
+
+function stateOf({ state, outcome }: Row): QueuedState {
+  if (state === 'failed' || state === 'cancelled') return 'lost'
+  if (state !== 'completed') return 'waiting'
+  return { outcome: parseBoundedJson(String(outcome)) as TrialOutcome }
+}
+
+function toTaken(queue: string, { id, retryCount, data }: JobWithMetadata<unknown>): TakenTrial {
+  return { queue, id, retryCount, request: readRequest(data) }
+}
+
+/** @returns what is asked for, or why that is not known. */
+export function readRequest(data: unknown): TakenTrial['request'] {
+  try {
+    const { request } = z.object({ request: z.string() }).parse(data)
+    return requestSchema.parse(parseBoundedJson(request))
+  } catch {
+    return { unreadable: 'another version of intentd has put its trials there' }
+  }
+}
+
+function unreachableQueue(url: string, error: unknown): Failure {
+  const { host, pathname } = new URL(url)
+  return new Failure({
+    code: 'SWEEP_QUEUE_UNREACHABLE',
+    sentence: 'the queue of sweeps on PostgreSQL cannot be opened',
+    facts: { server: `${host}${pathname}`, found: messageOf(error) },
+    hint: 'check that the server runs, lets this machine and user in, and lets the user create a schema; the password is INTENTD_SWEEP_PASSWORD',
+    cause: error,
+  })
+}

@@ -1,0 +1,360 @@
+import { join, resolve } from 'node:path'
+import { systemClock } from '../lib/clock.ts'
+import { sha256Hex } from '../lib/digest.ts'
+import { writeDurably } from '../lib/durable-file.ts'
+import { Failure } from '../lib/failure.ts'
+import { cutIntoBuckets } from '../report/collect/time-buckets.ts'
+import { describeMadeUp } from '../report/text/figures.ts'
+import { cutFolds } from '../sweep/folds.ts'
+import { listParamSets } from '../sweep/param-sets.ts'
+import { countTrials, cutRounds, nextTrials, type SweepPlan } from '../sweep/schedule.ts'
+import type { SweepFile } from '../sweep/sweep-file.ts'
+import { renderSweepPage, showParams } from '../sweep/sweep-page.ts'
+import { buildSweepReport, NOT_RUN, type SweepReport } from '../sweep/sweep-report.ts'
+import { nameTrial, type Trial, type TrialOutcome } from '../sweep/trial.ts'
+import type { PreparedBacktest } from '../backtest/opening/prepare-backtest.ts'
+import { ProgressBar } from '../backtest/playing/progress-bar.ts'
+import type { PlayOptions } from '../backtest/opening/play-options.ts'
+import { playBacktest } from '../backtest/playing/watched-play.ts'
+import { backtestCommand } from '../backtest/opening/play-options.ts'
+import { openBacktest } from '../backtest/playing/run-backtest.ts'
+import { toConfigRequest } from '../config/config-request.ts'
+import { onStopSignals } from '../lib/stop-signals.ts'
+import { findChange } from './changed-files.ts'
+import { recipeOf } from './play-trial.ts'
+import { assertTakenElsewhere, assertStrategies, loadSweepFile } from './sweep-file-problems.ts'
+import { describeSweep } from './sweep-text.ts'
+import { TrialLog } from './trial-log.ts'
+import { runHere, type TrialRunner } from './trial-runner.ts'
+import { writeAside, writeOut } from '../lib/write-out.ts'
+
+export interface SweepOptions extends PlayOptions {
+  readonly params: string
+  readonly out?: string
+  readonly jobs: number
+  readonly trialLimit: number
+  readonly trial?: string
+  /** Where workers take trials: the address of a PostgreSQL server. */
+  readonly queue?: string
+}
+
+/** A sweep whose files were read and found good. */
+interface OpenSweep {
+  readonly config: string | undefined
+  readonly options: SweepOptions
+  readonly version: string
+  readonly file: SweepFile
+  readonly prepared: PreparedBacktest
+  readonly plan: SweepPlan
+  readonly periodMs: number
+  /** Of configuration, data, code, seed. */
+  readonly recipe: string
+  readonly prices: string
+  readonly directory: string
+  readonly remarks: readonly string[]
+}
+
+/**
+ * How a sweep ended. `stopped`: by a signal, and the same command goes on; `failed`: of all its trials none has figures.
+ */
+export type SweepEnd = 'whole' | 'stopped' | 'failed'
+
+export async function runSweep(
+  config: string | undefined,
+  options: SweepOptions,
+  version: string,
+): Promise<SweepEnd> {
+  const sweep = await openSweep(config, options, version)
+  if (options.trial !== undefined) return await runOne(sweep, options.trial)
+  const log = new TrialLog(sweep.directory)
+  const runner = await openRunner(sweep)
+  let isDone: boolean
+  try {
+    isDone = await runTrials(sweep, log, runner)
+  } finally {
+    await runner.close()
+  }
+  const report = toReport(sweep, log)
+  if (report.trials.some(({ failed }) => failed !== NOT_RUN)) {
+    const page = writeFiles(sweep.directory, report)
+    writeOut([...describeSweep(report), '', `  ${page}`, ''].join('\n'))
+  }
+  if (!isDone) {
+    writeAside('not done; the same command goes on where this one ended\n')
+    return 'stopped'
+  }
+  if (report.trials.some(({ figures }) => figures !== null)) return 'whole'
+  writeAside('every trial failed: why stands behind its parameters\n')
+  return 'failed'
+}
+
+async function openSweep(
+  config: string | undefined,
+  options: SweepOptions,
+  version: string,
+): Promise<OpenSweep> {
+  const read = loadSweepFile(options.params)
+  const { file } = read
+  const { loaded, prepared } = await openBacktest(config, options, version, { runsHere: false })
+  assertStrategies(
+    read,
+    loaded.config.strategies.filter(({ enabled }) => enabled).map(({ id }) => id),
+  )
+  const { fromAt, toAt, coverage } = prepared
+  const { startAt, stepMs, count } = cutIntoBuckets(fromAt, toAt)
+  const sets = listParamSets(file)
+  await assertTakenElsewhere({ config, options }, options.trialLimit)
+  const rounds = file.method === 'halving' ? cutRounds(fromAt, toAt, sets.length) : [toAt]
+  const isSeeded = coverage.every(({ kind }) => kind === 'seeded')
+  const usedShare = rounds.length === 1 ? 0 : ((rounds.at(-2) ?? fromAt) - fromAt) / (toAt - fromAt)
+  const folds = isSeeded ? [] : cutFolds(count, file.folds, usedShare)
+  const plan: SweepPlan = {
+    sets,
+    objective: file.objective,
+    fromAt,
+    rounds,
+    folds,
+    periodAt: (period) => (period === count ? toAt : Math.max(fromAt, startAt + period * stepMs)),
+  }
+  for (const part of listParts(plan)) assertPriced(prepared, part)
+  return {
+    config,
+    options,
+    version,
+    file,
+    prepared,
+    plan,
+    periodMs: stepMs,
+    recipe: recipeOf(
+      {
+        prepared,
+        config: loaded.config,
+      },
+      options,
+      version,
+    ),
+    prices: namePrices(coverage),
+    directory: resolve(options.out ?? `sweeps/${loaded.config.name}`),
+    remarks: [
+      ...(isSeeded && file.folds > 0
+        ? ['A seeded market begins anew in each run: there is no walk-forward on it.']
+        : []),
+      ...(!isSeeded && folds.length < file.folds
+        ? ['The prices are too short for the walk-forward that was asked for.']
+        : []),
+      ...prepared.remarks,
+    ],
+  }
+}
+
+/** @throws Failure SWEEP_PRICES_OUTSIDE */
+function assertPriced(prepared: PreparedBacktest, part: TrialPart): void {
+  const unpriced = prepared.unpricedIn(part)
+  if (Object.keys(unpriced).length === 0) return
+  const [from, to] = [part.fromAt, part.toAt].map((at) => new Date(at).toISOString())
+  throw new Failure({
+    code: 'SWEEP_PRICES_OUTSIDE',
+    sentence:
+      'a strategy trades an instrument that has no prices in a part of the range that trials play alone',
+    facts: { part: `${from} to ${to}`, ...unpriced },
+    hint: 'choose --from and --to so that each file of prices has rows in every part; or play the whole range only: `method: grid` (or random) and `folds: 0`; or leave the strategy out: enabled: false in its file',
+  })
+}
+
+function namePrices(coverage: PreparedBacktest['coverage']): string {
+  const prices = Object.fromEntries(
+    coverage.map(({ symbol, sha256, source }) => [symbol, sha256 || source]),
+  )
+  return sha256Hex([JSON.stringify(prices)]).slice(0, 16)
+}
+
+/** What `backtest` is asked for one trial. */
+function optionsOf(
+  { options, plan, prepared }: Pick<OpenSweep, 'options' | 'plan' | 'prepared'>,
+  trial: Trial,
+): PlayOptions {
+  const { market, feed, days, model, seed, balance, set, param } = options
+  const params = Object.entries(trial.params).map(([name, text]) => `${name}=${text}`)
+  const isWhole = trial.fromAt === plan.fromAt && trial.toAt === prepared.toAt
+  const range = isWhole
+    ? { from: options.from, to: options.to }
+    : { from: trial.fromAt, to: trial.toAt }
+  return { market, feed, days, model, seed, balance, set, param: [...param, ...params], ...range }
+}
+
+function commandOf(sweep: OpenSweep, trial: Trial): string {
+  return backtestCommand(sweep.config, optionsOf(sweep, trial))
+}
+
+/** Nothing of a queue is loaded without one. */
+async function openRunner({
+  options,
+  recipe,
+  periodMs,
+  prepared,
+}: OpenSweep): Promise<TrialRunner> {
+  const { queue, jobs, trialLimit } = options
+  if (queue === undefined) return runHere(jobs, trialLimit)
+  const { openQueuedTrials } = await import('./queue/queued-trials.ts')
+  return await openQueuedTrials(queue, {
+    name: prepared.config.name,
+    recipe,
+    periodMs,
+    param: options.param,
+    limitMs: trialLimit,
+  })
+}
+
+async function runTrials(sweep: OpenSweep, log: TrialLog, runner: TrialRunner): Promise<boolean> {
+  const { plan, version, config, periodMs, recipe, prices } = sweep
+  const stop = new AbortController()
+  const forget = onStopSignals(() => stop.abort())
+  const progress = new ProgressBar(process.stderr, systemClock)
+  const find = finderOf(sweep, log)
+  const known = countDone(sweep, log)
+  const total = Math.max(1, countTrials(plan) - known)
+  let done = 0
+  const orderOf = (trial: Trial) => ({
+    config,
+    options: optionsOf(sweep, trial),
+    version,
+    periodMs,
+  })
+  let changed: Failure | undefined
+  const hear = (trial: Trial, outcome: TrialOutcome): void => {
+    changed ??= findChanged(sweep)
+    if (changed !== undefined) return stop.abort()
+    const { fromAt, toAt, params } = trial
+    const [from, to] = [fromAt, toAt].map((at) => new Date(at).toISOString()) as [string, string]
+    log.add({ ...nameTrial(recipe, trial), prices, params, from, to, outcome })
+    done += 1
+    progress.show(
+      done / Math.max(done, total),
+      `trial ${known + done} of ${known + total}${runner.describe()}`,
+    )
+  }
+  try {
+    for (let trials = nextTrials(plan, find); trials.length > 0; trials = nextTrials(plan, find)) {
+      await runner.run({ trials, orderOf, hear, stop: stop.signal })
+      if (changed !== undefined) throw changed
+      if (stop.signal.aborted) return false
+    }
+    return true
+  } finally {
+    forget()
+    progress.clear()
+  }
+}
+
+/** A worker elsewhere holds what it has against the recipe by itself. */
+function findChanged({ config, options, prepared }: OpenSweep): Failure | undefined {
+  const { queue, set, param } = options
+  return queue === undefined
+    ? findChange(toConfigRequest({ config, set, param }), prepared)
+    : undefined
+}
+
+function countDone(sweep: OpenSweep, log: TrialLog): number {
+  const find = finderOf(sweep, log)
+  return listTrials(sweep).filter((trial) => find(trial) !== undefined).length
+}
+
+function finderOf({ recipe }: OpenSweep, log: TrialLog) {
+  return (trial: Trial) => log.find(nameTrial(recipe, trial).id)?.outcome
+}
+
+function toReport(sweep: OpenSweep, log: TrialLog): SweepReport {
+  const { plan, recipe, prepared, file, periodMs, prices } = sweep
+  const find = finderOf(sweep, log)
+  const isWhole = nextTrials(plan, find).length === 0
+  const cut = `Ended early: ${countDone(sweep, log)} of ${countTrials(plan)} trials were run. The same command goes on.`
+  const remarks = isWhole ? sweep.remarks : [cut, ...sweep.remarks]
+  return buildSweepReport({
+    plan,
+    find,
+    name: (trial) => ({
+      id: nameTrial(recipe, trial).id,
+      command: commandOf(sweep, trial),
+    }),
+    head: {
+      name: prepared.config.name,
+      coin: prepared.config.account.marginCoin,
+      method: file.method,
+      periodMs,
+      madeUp: describeMadeUp(prepared.coverage),
+    },
+    tries: log.countTries(prices),
+    remarks,
+  })
+}
+
+/** sweep.json, trials.csv and the page, each written whole. @returns the page. */
+function writeFiles(directory: string, report: SweepReport): string {
+  writeDurably(join(directory, 'sweep.json'), `${JSON.stringify(report)}\n`)
+  const cells = report.trials.map(
+    ({ id, params, score, inSample, outOfSample, figures, failed, to }) => [
+      id,
+      to,
+      showParams(params),
+      score,
+      inSample,
+      outOfSample,
+      figures?.final,
+      figures?.return,
+      figures?.drawdown,
+      figures?.sharpe,
+      figures?.fills,
+      figures?.fees,
+      failed.replaceAll(/["\n]/g, ' '),
+      figures?.restrictions.join('; '),
+    ],
+  )
+  const columns =
+    'trial,to,params,score,in_sample,out_of_sample,final,return,drawdown,sharpe,fills,fees,failed,ended'
+  const lines = cells.map((row) =>
+    row
+      .map((cell) => (typeof cell === 'string' ? `"${cell.replaceAll('"', '""')}"` : (cell ?? '')))
+      .join(','),
+  )
+  writeDurably(join(directory, 'trials.csv'), `${[columns, ...lines].join('\n')}\n`)
+  const page = join(directory, 'sweep.html')
+  writeDurably(page, renderSweepPage(report))
+  return page
+}
+
+/** One trial as a backtest of its own, with its report. */
+async function runOne(sweep: OpenSweep, id: string): Promise<SweepEnd> {
+  const { recipe, config, version, directory, options } = sweep
+  const trial = listTrials(sweep).find((one) => nameTrial(recipe, one).id === id)
+  if (trial === undefined) {
+    throw new Failure({
+      code: 'SWEEP_TRIAL_UNKNOWN',
+      sentence: 'no trial of this sweep has that name',
+      facts: { trial: id },
+      hint: 'name a trial of its table, and use the same options, prices and code',
+    })
+  }
+  writeAside(`${commandOf(sweep, trial)}\n`)
+  const backtest = { ...optionsOf(sweep, trial), out: join(directory, `trial-${id}`) }
+  await playBacktest({ config, options: backtest, version }, options.trialLimit)
+  return 'whole'
+}
+
+/** Every trial that the sweep can have run. */
+function listTrials({ plan }: OpenSweep): readonly Trial[] {
+  const parts = listParts(plan)
+  return plan.sets.flatMap((params) => parts.map((part) => ({ params, ...part })))
+}
+
+type TrialPart = Pick<Trial, 'fromAt' | 'toAt'>
+
+/** Of the range, each that some trial plays: of the rounds, and of the walk-forward. */
+function listParts({ rounds, folds, fromAt, periodAt }: SweepPlan): readonly TrialPart[] {
+  return [
+    ...rounds.map((toAt) => ({ fromAt, toAt })),
+    ...folds.map(({ outOfSample: { from, to } }) => ({
+      fromAt: periodAt(from),
+      toAt: periodAt(to),
+    })),
+  ]
+}

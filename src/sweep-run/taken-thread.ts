@@ -1,0 +1,12 @@
+/** Asks the strategies of a sweep, in a thread where they reach nothing, which of its values they take. */
+import { runTask } from '../lib/supervised-thread.ts'
+import { listParamSets } from '../sweep/param-sets.ts'
+import { guardFiles } from '../strategy/isolation/guard-files.ts'
+import { PLAY_ERRORS } from '../backtest/playing/play-message.ts'
+import { assertTaken, loadSweepFile, type TakenTask } from './sweep-file-problems.ts'
+
+await runTask<TakenTask, never>(async (task) => {
+  guardFiles()
+  const read = loadSweepFile(task.options.params)
+  await assertTaken(read, listParamSets(read.file), task)
+}, PLAY_ERRORS)

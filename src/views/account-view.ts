@@ -1,0 +1,318 @@
+import type { AccountView, FillView, OrderView, PositionView } from '../control/views.ts'
+import { isLossLimited } from '../config/live-checks.ts'
+import { toFeesText } from '../domain/fill-money.ts'
+import type { Order } from '../domain/order.ts'
+import {
+  type Restriction,
+  strategyScope,
+  toTradingState,
+  TRADING_MODES,
+  type TradingMode,
+} from '../domain/trading-mode.ts'
+import { splitPair } from '../engine/book/book.ts'
+import { isOpen } from '../engine/lifecycle/flatten.ts'
+import { floatOnGrid, showOnGrid } from '../lib/grid.ts'
+import type { ShownAccount } from './shown-account.ts'
+import { listUnattended } from './unattended.ts'
+import type { RecentFill } from './recent-activity.ts'
+import { agesOf, findHindrances, isClockSynchronised } from './hindrances.ts'
+import { listResolutions, listUnexplained } from './instrument-view.ts'
+import { viewDisputes, viewEquity, viewLosses, viewWorstCase } from './losses-view.ts'
+import { viewProfit } from './money-view.ts'
+import { viewRestriction } from './restriction-view.ts'
+
+/**
+ * Everything that is shown of an account at a glance.
+ * @param configOption What a command needs to address this daemon's configuration: ` -c live.yaml`.
+ */
+export function viewAccount(account: ShownAccount, configOption: string): AccountView {
+  const { config, settings, engine, state } = account
+  // Of a run that is over only what is recorded holds.
+  const restrictions =
+    state === 'atRest' ? [...account.book.restrictions.values()] : engine.restrictions
+  const profit = viewProfit(account)
+  const ages = agesOf(account)
+  const orders = openOrders(account)
+  const unknown = orders.filter(({ state: standing }) => standing === 'unknown')
+  return {
+    name: config.name,
+    coin: config.account.marginCoin,
+    phase: state === 'new' ? 'new' : engine.phase,
+    mode: toTradingState(restrictions.filter(({ scope }) => scope === '*')).mode,
+    // Strategies are asked when prices come, and prices that are too old are shown to none.
+    isTrading:
+      engine.isTrading &&
+      Object.values(ages.tickersMs).some((ms) => ms !== null && ms <= settings.limits.dataAgeMaxMs),
+    hindrances: [
+      ...findHindrances(account),
+      ...listResolutions(account),
+      ...listUnexplained(account),
+    ],
+    restrictions: restrictions.map((one) =>
+      viewRestriction(one, configOption, (scope) => isOpen(account, scope)),
+    ),
+    kill: viewKill(account),
+    ages,
+    limits: {
+      dataAgeMaxMs: settings.limits.dataAgeMaxMs,
+      accountAgeMaxMs: settings.limits.accountAgeMaxMs,
+    },
+    clock: viewClock(account),
+    positions: [...viewPositions(account)],
+    unattended: viewUnattended(account),
+    openOrders: countStates(orders),
+    unknownSince:
+      unknown.length === 0
+        ? null
+        : Math.round(Math.min(...unknown.map((order) => order.lastSentAt))),
+    profit,
+    ...viewEquity(account, profit),
+    losses: viewLosses(account),
+    worstCase: viewWorstCase(account),
+    isLossLimited: isLossLimited(config.risk.losses),
+    disputes: viewDisputes(account),
+    limiter: viewLimiter(account),
+    strategies: [...settings.strategies.values()].map(({ id, symbols }) => ({
+      id,
+      mode: modeOnAll(symbols, (symbol) =>
+        restrictions.filter(({ scope }) => ['*', symbol, strategyScope(id)].includes(scope)),
+      ),
+      symbols: [...symbols],
+      openOrders: orders.filter(({ terms }) => terms.strategyId === id).length,
+    })),
+  }
+}
+
+function viewClock(account: ShownAccount): AccountView['clock'] {
+  const { offset, aheadOfMachineMs } = account.trusted
+  return {
+    isSynchronised: isClockSynchronised(account),
+    offsetMs: offset.offsetMs,
+    publicMs: offset.apart?.publicMs ?? null,
+    machineMs: Math.round(aheadOfMachineMs),
+  }
+}
+
+/** Endpoints that were called. */
+function viewLimiter({ limiter }: ShownAccount): AccountView['limiter'] {
+  return limiter
+    .filter(({ granted }) => granted > 0)
+    .map(({ endpoint, calls, perMs, made, usedShare, waiting, waitedMsP99, rateLimited }) => ({
+      endpoint,
+      made,
+      usedShare,
+      waiting,
+      waitedMsP99,
+      rateLimited,
+      limit: `${calls} in ${perMs} ms`,
+    }))
+}
+
+/** Of a strategy what holds on all of its instruments; where more holds on one of them, its restrictions say so. */
+function modeOnAll(
+  symbols: Iterable<string>,
+  restrictionsOn: (symbol: string) => readonly Restriction[],
+): TradingMode {
+  const modes = new Set([...symbols].map((symbol) => toTradingState(restrictionsOn(symbol)).mode))
+  return TRADING_MODES.find((mode) => modes.has(mode)) ?? 'active'
+}
+
+function viewKill({ engine, state }: ShownAccount): AccountView['kill'] {
+  const { kill } = engine
+  if (kill === undefined || state === 'atRest') return null
+  return { phase: kill.phase, isReleaseAsked: kill.release !== undefined }
+}
+
+/**
+ * What the account holds by its fills, with what the exchange's last reading says of it. Where it holds nothing, but
+ * strategies hold against each other, there is a row for that too.
+ */
+export function viewPositions(account: ShownAccount): readonly PositionView[] {
+  const { positionsMs } = agesOf(account)
+  return [...account.book.account].flatMap(([symbol, { longLots, shortLots }]) => {
+    const view = (side: PositionView['side'], lots: number): PositionView => ({
+      ...viewPosition(account, symbol, side, lots),
+      readAgeMs: positionsMs[symbol] ?? null,
+    })
+    if (longLots === 0 && shortLots === 0) {
+      const flat = view('flat', 0)
+      return Object.keys(flat.strategies).length === 0 ? [] : [flat]
+    }
+    return [
+      ...(longLots === 0 ? [] : [view('long', longLots)]),
+      ...(shortLots === 0 ? [] : [view('short', shortLots)]),
+    ]
+  })
+}
+
+function viewUnattended({
+  config,
+  settings,
+  book,
+  grids,
+}: ShownAccount): AccountView['unattended'] {
+  return listUnattended({ settings, strategies: config.strategies, book, grids }).map(
+    ({ strategy, symbol, side, size, why }) => ({
+      strategy: strategy ?? null,
+      symbol,
+      side,
+      size,
+      why,
+    }),
+  )
+}
+
+function viewPosition(
+  account: ShownAccount,
+  symbol: string,
+  side: PositionView['side'],
+  lots: number,
+): Omit<PositionView, 'readAgeMs'> {
+  const { grids, positions } = account
+  const lot = grids.get(symbol)?.lot
+  const row = positions.get(symbol)?.rows.find(({ holdSide }) => holdSide === side)
+  return {
+    symbol,
+    side,
+    size: lot ? showOnGrid(lot, lots) : `${lots} lots`,
+    ...viewEntry(account, { symbol, side, stated: orNull(row?.openPriceAvg) }),
+    markPrice: orNull(row?.markPrice),
+    coin: account.config.account.marginCoin,
+    // After a fill the last reading is of another size.
+    unrealisedProfit: (row?.lots === lots && row.unrealisedProfit) || null,
+    liquidationPrice: orNull(row?.liquidationPrice),
+    liquidation: viewDistance(account, symbol, side),
+    strategies: holdersOf(account, symbol, side),
+  }
+}
+
+function viewDistance(
+  { engine }: ShownAccount,
+  symbol: string,
+  side: PositionView['side'],
+): PositionView['liquidation'] {
+  const distance = engine.distances.get(symbol)?.find(({ holdSide }) => holdSide === side)
+  if (distance === undefined || (distance.trust === 'none' && distance.ratioTrust === 'none'))
+    return null
+  const { ourPrice, nearest, moves, trust, ratio, statedRatio, ratioTrust } = distance
+  return {
+    ourPrice: orNull(ourPrice),
+    distance: orNull(nearest),
+    moves: orNull(moves),
+    trust,
+    ratio: orNull(ratio),
+    statedRatio: orNull(statedRatio),
+    ratioTrust,
+  }
+}
+
+/** What was paid, by our fills; where they do not explain all of it, what the exchange states. */
+function viewEntry(
+  { book, grids }: ShownAccount,
+  {
+    symbol,
+    side,
+    stated,
+  }: {
+    readonly symbol: string
+    readonly side: PositionView['side']
+    readonly stated: number | null
+  },
+): Pick<PositionView, 'entryPrice' | 'entryFrom'> {
+  const entry = book.entries.get(symbol)
+  const held = book.account.get(symbol)
+  const tick = grids.get(symbol)?.tick
+  if (!entry || !held || !tick || side === 'flat') return { entryPrice: stated, entryFrom: null }
+  const isLong = side === 'long'
+  const isKnown = isLong ? entry.longLots >= held.longLots : entry.shortLots >= held.shortLots
+  if (!isKnown) return { entryPrice: stated, entryFrom: null }
+  const ticks = isLong ? entry.longTicks : entry.shortTicks
+  const statedLots = isLong ? entry.statedLongLots : entry.statedShortLots
+  const entryPrice = Number(floatOnGrid(tick, ticks).toPrecision(12))
+  return { entryPrice, entryFrom: statedLots > 0 ? 'exchange' : 'fills' }
+}
+
+/** By strategy, signed: in one-way mode two of them may stand against each other. */
+function holdersOf(
+  { book, grids }: ShownAccount,
+  symbol: string,
+  side: PositionView['side'],
+): Record<string, string> {
+  const lot = grids.get(symbol)?.lot
+  const held: Record<string, string> = {}
+  for (const [pair, { longLots, shortLots }] of book.holdings) {
+    const [strategy, of] = splitPair(pair)
+    if (of !== symbol || !lot || strategy.startsWith('~')) continue
+    const hedged = side === 'long' ? longLots : shortLots
+    const lots = book.positionMode === 'hedge_mode' ? hedged : longLots - shortLots
+    if (lots !== 0) held[strategy === '' ? '(nobody)' : strategy] = showOnGrid(lot, lots)
+  }
+  return held
+}
+
+export function viewOrders(account: ShownAccount): readonly OrderView[] {
+  return openOrders(account).map((order) => viewOrder(account, order))
+}
+
+function viewOrder(
+  { grids }: ShownAccount,
+  { terms, orderId, state, filledLots, reason }: Order,
+): OrderView {
+  const { clientOid, strategyId, symbol, action, ticks, lots, force, purpose, key } = terms
+  const grid = grids.get(symbol)
+  const size = (count: number): string => (grid ? showOnGrid(grid.lot, count) : `${count} lots`)
+  return {
+    clientOid,
+    symbol,
+    action,
+    state,
+    force,
+    purpose,
+    key,
+    reason,
+    orderId: orderId ?? null,
+    strategy: strategyId,
+    price: ticks === undefined ? null : grid ? showOnGrid(grid.tick, ticks) : `${ticks} ticks`,
+    size: size(lots),
+    filled: size(filledLots),
+  }
+}
+
+export function viewFill(
+  account: ShownAccount,
+  { fill, strategyId, clientOid }: RecentFill,
+): FillView {
+  const { tradeId, orderId, symbol, side, ticks, lots, profit, fee, scope, filledAt } = fill
+  const grid = account.grids.get(symbol)
+  return {
+    tradeId,
+    orderId,
+    symbol,
+    side,
+    clientOid,
+    profit: profit ?? null,
+    fee: fee ?? null,
+    otherFees: toFeesText(fill.otherFees),
+    kind: fill.fillKind ?? null,
+    at: Math.round(filledAt),
+    strategy: strategyId,
+    price: grid ? showOnGrid(grid.tick, ticks) : `${ticks} ticks`,
+    size: grid ? showOnGrid(grid.lot, lots) : `${lots} lots`,
+    coin: account.settings.instruments.get(symbol)?.marginCoin ?? '',
+    isMaker: scope === 'maker',
+  }
+}
+
+function openOrders({ book }: ShownAccount): readonly Order[] {
+  return [...book.open.values()].flatMap((orders) => [...orders.values()])
+}
+
+function countStates(orders: readonly Order[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { state } of orders) counts[state] = (counts[state] ?? 0) + 1
+  return counts
+}
+
+function orNull(value: number | undefined): number | null {
+  return value === undefined || !Number.isFinite(value) ? null : value
+}

@@ -1,0 +1,274 @@
+import type { Readiness } from '../control/controlled.ts'
+import type { AccountView } from '../control/views.ts'
+import { candleKey, formatInterval } from '../domain/candles.ts'
+import { type DistanceTrust, LIQUIDATION_DISPUTE_MS } from '../domain/liquidation.ts'
+import type { Dispute } from '../domain/loss-limits.ts'
+import { type Restriction, strategyScope } from '../domain/trading-mode.ts'
+import { WORST_CASE_WARN } from '../domain/worst-case.ts'
+import { describeScenario } from '../risk/worst-case.ts'
+import { showUsed } from '../risk/worst-case-orders.ts'
+import { Failure, headlineOf } from '../lib/failure.ts'
+import { isPoisoned } from '../journal/journal-failures.ts'
+import type { ShownAccount } from './shown-account.ts'
+import { describeStale, groupStale } from './stale-readings.ts'
+import { NO_ANSWER } from '../engine/state/readings.ts'
+import { type LateBatches, roundWait } from './journal-pace.ts'
+
+type Ages = AccountView['ages']
+
+/** How old everything is that decisions rest on, ms. */
+export function agesOf({ settings, tickers, vanished, engine, trusted }: ShownAccount): Ages {
+  const now = trusted.clock.now()
+  const exchangeNow = trusted.offset.exchangeNow(now)
+  const since = (at: number): number | null => (at > 0 ? Math.max(0, Math.round(now - at)) : null)
+  const symbols = [...settings.instruments.keys()]
+  return {
+    tickersMs: Object.fromEntries(
+      symbols.map((symbol) => {
+        const at = tickers?.read(symbol, 'ts') ?? Number.NaN
+        if (!tickers || Number.isNaN(at)) return [symbol, since(vanished?.get(symbol)?.seenAt ?? 0)]
+        return [symbol, Math.max(0, Math.round(exchangeNow - at), Math.round(now - tickers.readAt))]
+      }),
+    ),
+    positionsMs: Object.fromEntries(
+      symbols.map((symbol) => [symbol, since(engine.positionReadAt(symbol))]),
+    ),
+    fillsMs: since(engine.fillsReadAt),
+  }
+}
+
+/**
+ * Why nothing is traded, or not everything, beside restrictions: each in words. With neither, what does not happen is
+ * not wanted.
+ */
+export function* findHindrances(account: ShownAccount): Generator<string> {
+  const { settings, engine, state, fatal, paused, pace, journalTrouble } = account
+  const { dataAgeMaxMs } = settings.limits
+  const ages = agesOf(account)
+  if (fatal !== undefined) {
+    yield describeOff(headlineOf(fatal))
+    return
+  }
+  if (state === 'new') yield "it measures the exchange's clock, before anything else"
+  else if (engine.phase === 'starting')
+    yield 'it starts: it reads what the exchange holds, and proves what became of old orders'
+  else if (engine.phase !== 'running') yield `it is ${engine.phase}`
+  if (journalTrouble !== undefined)
+    yield `no order leaves, only cancel-alls do: the journal's server cannot be reached: ${journalTrouble}`
+  else if (pace.late) yield describeLate(pace.late)
+  for (const [symbol, ageMs] of Object.entries(ages.tickersMs)) {
+    const gone = account.vanished?.get(symbol)
+    if (gone)
+      yield `${symbol}: the tickers lack it since ${new Date(gone.seenAt).toISOString()}${Number.isNaN(gone.last) ? '' : `, when its price was ${gone.last}`}: look whether the exchange still lists it`
+    else if (ageMs === null || ageMs > dataAgeMaxMs)
+      yield `${symbol}: the price is ${inWords(ageMs)}; ${inWords(dataAgeMaxMs)} is the most (risk.dataAgeMaxMs)`
+  }
+  const unproved = new Set(engine.unproved)
+  if (engine.phase === 'running' && unproved.size > 0)
+    yield `the start has yet to prove ${unproved.size} of ${settings.instruments.size} instruments, and trades the others: ${named(unproved)}`
+  yield* listSilent(account)
+  yield* listStale(account)
+  const { late = [] } = account
+  if (late.length > 0)
+    yield `readings of ${late.join(' and ')} come several times later than polling asks: the exchange answers slowly, or calls wait for long (intentd_request_seconds, intentd_limit_waited_seconds)`
+  for (const { strategyId, symbol, reason, retryAt } of engine.refusals) {
+    const waitMs = retryAt - account.trusted.clock.now()
+    const again = waitMs > 0 ? `, in ${Math.ceil(waitMs / 1000)} s` : ''
+    yield `${symbol}: orders of ${strategyId} are ${reason}; until then one tries whether it is taken${again}`
+  }
+  for (const dispute of engine.disputes.values()) yield describeDispute(dispute)
+  yield* listNear(account)
+  yield* listWorstCase(account)
+  for (const [id, reason] of paused)
+    yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
+  yield* listWarmUps(account)
+}
+
+/** Positions that are nearer to a liquidation than the first step of `risk.liquidation`. */
+function* listNear({ engine, settings }: ShownAccount): Generator<string> {
+  const warn = settings.liquidation?.steps?.warn ?? 0
+  for (const { symbol, holdSide, nearest, moves, trust } of [...engine.distances.values()].flat()) {
+    if (!(nearest <= warn)) continue
+    const ofMoves = Number.isNaN(moves) ? '' : ` (${moves.toFixed(1)} typical moves of an hour)`
+    yield `${symbol}: the ${holdSide} position is ${(nearest * 100).toFixed(1)} % from its liquidation${ofMoves}${BY_TRUST[trust]}`
+  }
+}
+
+const BY_TRUST: Readonly<Record<DistanceTrust, string>> = {
+  agreed: '',
+  ours: '',
+  none: '',
+  stated: ', as the exchange states it',
+  disputed: ', by the nearer of two figures',
+  alone: ', by our own figure alone',
+}
+
+/** The worst move of `risk.survives`, once it would take so much that it is warned of. */
+function* listWorstCase({ engine }: ShownAccount): Generator<string> {
+  const { worstCase } = engine
+  if (worstCase === undefined || worstCase.used < WORST_CASE_WARN) return
+  const { scenario, used } = worstCase
+  const more = used > 1 ? 'nothing that adds to it leaves' : 'little more of it can be held'
+  yield `${describeScenario(scenario)} would take ${showUsed(used)} of the equity with all that rests filled: ${more}`
+}
+
+/** What is too old of the account, since when and why. What a start has yet to prove is said when its reading fails. */
+function* listStale({ engine, settings, trusted }: ShownAccount): Generator<string> {
+  const now = trusted.clock.now()
+  const resolving = new Set(engine.unproved.map((symbol) => `position ${symbol}`))
+  const stale = engine
+    .staleReadings(now)
+    .filter(
+      ({ readAt, reason }) => engine.unproved.length === 0 || readAt > 0 || reason !== NO_ANSWER,
+    )
+    .map((one) =>
+      one.reason === NO_ANSWER && resolving.has(one.what) ? { ...one, reason: RESOLVES } : one,
+    )
+  const most = (settings.limits.accountAgeMaxMs / 1000).toFixed(1)
+  for (const group of groupStale(stale, now))
+    yield `nothing that adds risk leaves: ${describeStale(group)} (${most} s is the most)`
+}
+
+/** Nothing was asked that the exchange could leave unanswered: a start reads a position when its orders are resolved. */
+const RESOLVES = 'the start resolves earlier orders first'
+
+/** What the exchange leaves unanswered, since when, and that nobody has to do anything here. */
+function* listSilent({ engine, trusted }: ShownAccount): Generator<string> {
+  const now = trusted.clock.now()
+  for (const [kind, { since, times, reason }] of engine.silentCalls(now))
+    yield `the exchange does not answer ${kind} since ${new Date(since).toISOString().slice(11, 19)} UTC, ${times} calls so far (${reason}): it goes on by itself, and finds out first what happened meanwhile`
+}
+
+function describeDispute({ figure, scope, ours, theirs, countedFrom }: Dispute): string {
+  if (figure === 'fills')
+    return `two counts of all fills differ: the book says ${ours}; its fills say ${theirs}`
+  if (figure === 'liquidation') {
+    const aloneAt = new Date(countedFrom + LIQUIDATION_DISPUTE_MS).toISOString().slice(11, 19)
+    return `${scope}: its liquidation is at ${ours} by our own count, at ${theirs} by the exchange; from ${aloneAt} UTC on ours alone takes the steps of risk.liquidation`
+  }
+  return `${scope}: the unrealised profit is ${ours} by our own figure, ${theirs} by the exchange; while they differ the worse one counts for what reduces, and no peak rises (risk.disputeToleranceRatio)`
+}
+
+function describeLate({ batches, wait }: LateBatches): string {
+  const { waitedMs, mostMs } = roundWait(wait)
+  const dropped = batches === 1 ? 'the last batch was' : `the last ${batches} batches were`
+  return `no order leaves, only cancel-alls do: the journal took ${waitedMs} ms to make the last batch durable, ${mostMs} ms was the most, and ${dropped} dropped`
+}
+
+/** @param why On one line. */
+export function describeOff(why: string): string {
+  return `it is off until the daemon is reloaded or started again and finds that mended: ${why}`
+}
+
+/** The first few. */
+function named(symbols: ReadonlySet<string>): string {
+  const shown = [...symbols].slice(0, NAMED_MAX).join(', ')
+  return symbols.size > NAMED_MAX ? `${shown} …` : shown
+}
+
+const NAMED_MAX = 5
+
+/** Strategies that were not shown yet as many candles as they declare, for themselves or for an indicator. */
+export function* listWarmUps({
+  settings,
+  book,
+}: Pick<ShownAccount, 'settings' | 'book'>): Generator<string> {
+  for (const { id, symbols, candles = NO_CANDLES } of settings.strategies.values()) {
+    for (const symbol of symbols) {
+      for (const [intervalMs, needed] of candles) {
+        const length = book.candles.get(candleKey(symbol, intervalMs))?.length ?? 0
+        if (length < needed)
+          yield `${symbol}: ${id} waits for candles of ${formatInterval(intervalMs)}, ${length} of ${needed}`
+      }
+    }
+  }
+}
+
+const NO_CANDLES: ReadonlyMap<number, number> = new Map()
+
+function inWords(ageMs: number | null): string {
+  return ageMs === null ? 'not there yet' : `${(ageMs / 1000).toFixed(1)} s old`
+}
+
+/** The checks behind `/readyz`. */
+export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
+  const checks: Record<string, { ok: boolean; found: string }> = {}
+  for (const account of accounts) {
+    const { config, engine, settings, trusted, state, fatal, pace } = account
+    const ages = agesOf(account)
+    const { dataAgeMaxMs } = settings.limits
+    const now = trusted.clock.now()
+    const stale = groupStale(engine.staleReadings(now), now)
+    const held = engine.restrictions.filter(({ scope }) => scope === '*')
+    const halted = held.find(({ mode }) => mode !== 'reducing') ?? haltOfAll(account)
+    const strictest = halted ?? held[0]
+    const oldest = worstOf(Object.values(ages.tickersMs))
+    const oldestReading = worstOf([...Object.values(ages.positionsMs), ages.fillsMs])
+    const name = (check: string): string =>
+      accounts.length === 1 ? check : `${config.name} ${check}`
+    checks[name('running')] = {
+      ok: state === 'begun' && engine.phase === 'running' && fatal === undefined,
+      found:
+        fatal === undefined
+          ? engine.phase
+          : `off: ${fatal instanceof Failure ? fatal.code : 'broken'}`,
+    }
+    checks[name('journal')] = {
+      ok: !isPoisoned(fatal) && pace.late === undefined,
+      found: isPoisoned(fatal) ? 'broken' : pace.late ? 'too slow: orders are dropped' : 'written',
+    }
+    const isClockKnown = isClockSynchronised(account)
+    checks[name('clock')] = {
+      ok: isClockKnown,
+      found: isClockKnown ? 'synchronised' : 'not synchronised',
+    }
+    checks[name('prices')] = { ok: oldest <= dataAgeMaxMs, found: showAge(oldest) }
+    checks[name('account')] = {
+      ok: stale.length === 0,
+      found: stale.length === 0 ? showAge(oldestReading) : stale.map(describeStale).join('; '),
+    }
+    // Nothing is held back for a price of a liquidation that differs.
+    const disputed = [...engine.disputes.values()].filter(({ figure }) => figure !== 'liquidation')
+    checks[name('figures')] = {
+      ok: disputed.length === 0,
+      found:
+        disputed
+          .map(({ scope, ours, theirs }) => `${scope}: ours ${ours}, theirs ${theirs}`)
+          .join('; ') || 'agree',
+    }
+    checks[name('mode')] = {
+      ok: halted === undefined,
+      found: strictest === undefined ? 'trading' : `${strictest.mode}: ${strictest.code}`,
+    }
+  }
+  return { isReady: Object.values(checks).every(({ ok }) => ok), checks }
+}
+
+/** Whether orders may be signed: measured lately and without contradiction, as the core knows it, which halts where not. */
+export function isClockSynchronised({
+  trusted,
+  engine,
+}: Pick<ShownAccount, 'trusted' | 'engine'>): boolean {
+  return (
+    trusted.isSynchronised &&
+    !engine.restrictions.some(({ code }) => code === 'clockUnsynchronised')
+  )
+}
+
+/** One of the halts that leave no strategy which may trade. */
+function haltOfAll({ settings, engine }: ShownAccount): Restriction | undefined {
+  const held = engine.restrictions.filter(({ mode }) => mode !== 'reducing')
+  const halts = [...settings.strategies.values()].flatMap(({ id, symbols }) =>
+    symbols.map((symbol) =>
+      held.find(({ scope }) => scope === symbol || scope === strategyScope(id)),
+    ),
+  )
+  return halts.includes(undefined) ? undefined : halts[0]
+}
+
+const showAge = (ageMs: number): string =>
+  Number.isFinite(ageMs) ? `${ageMs} ms old` : 'not read yet'
+
+function worstOf(ages: readonly (number | null)[]): number {
+  return Math.max(0, ...ages.map((ageMs) => ageMs ?? Number.POSITIVE_INFINITY))
+}

@@ -1,0 +1,80 @@
+import type { BatchWait } from '../interpreter/ports.ts'
+import type { Clock } from '../lib/clock.ts'
+import { Percentiles } from '../lib/percentiles.ts'
+import type { DaemonLogger } from '../logging/logger.ts'
+
+/** What is wanted is tried again after each commit, and one takes seconds at most: without a batch nothing is late, ms. */
+const QUIET_MS = 30_000
+
+/** Batches that were dropped one after the other, since their records were durable too late. */
+export interface LateBatches {
+  /** Unix ms. */
+  readonly since: number
+  readonly batches: number
+  /** Of the last. */
+  readonly wait: BatchWait
+}
+
+/**
+ * Whether batches still leave when their records are durable at last:
+ *
+ *     in time ──one is too late──► late ──one in time, or none for a while──► in time
+ */
+export class JournalPace {
+  /** From a batch's record until it was durable, ms. */
+  readonly waits = new Percentiles()
+  readonly #options: {
+    readonly clock: Pick<Clock, 'now'>
+    readonly logger: Pick<DaemonLogger, 'log'>
+  }
+  #batchesLate = 0
+  #late: LateBatches | undefined
+  #heardAt = 0
+
+  constructor(options: {
+    readonly clock: Pick<Clock, 'now'>
+    readonly logger: Pick<DaemonLogger, 'log'>
+  }) {
+    this.#options = options
+  }
+
+  /** Of this run. */
+  get batchesLate(): number {
+    return this.#batchesLate
+  }
+
+  /** Undefined while they leave. */
+  get late(): LateBatches | undefined {
+    return this.#late
+  }
+
+  hear(wait: BatchWait): void {
+    const { clock, logger } = this.#options
+    const now = clock.now()
+    this.waits.record(wait.waitedMs)
+    this.#heardAt = now
+    if (wait.waitedMs <= wait.mostMs) return this.#end(now)
+    this.#batchesLate += 1
+    const { since = now, batches = 0 } = this.#late ?? {}
+    this.#late = { since, batches: batches + 1, wait }
+    if (batches === 0) logger.log('warn', 'journal.late', { ...roundWait(wait) })
+  }
+
+  /** Called about once a second. */
+  look(): void {
+    const now = this.#options.clock.now()
+    if (now - this.#heardAt >= QUIET_MS) this.#end(now)
+  }
+
+  #end(now: number): void {
+    if (this.#late === undefined) return
+    const { since, batches } = this.#late
+    this.#late = undefined
+    this.#options.logger.log('info', 'journal.inTime', { batches, forMs: Math.round(now - since) })
+  }
+}
+
+/** Whole ms: what may be waited for is 0 where the prices were too old already. */
+export function roundWait({ waitedMs, mostMs }: BatchWait): BatchWait {
+  return { waitedMs: Math.round(waitedMs), mostMs: Math.max(0, Math.floor(mostMs)) }
+}

@@ -1,0 +1,100 @@
+import type { AccountView } from '../control/views.ts'
+import { DRAWDOWN_STEPS, type DrawdownStep, type UsedLoss } from '../domain/loss-limits.ts'
+import { ACCOUNT } from '../domain/trading-mode.ts'
+import { levelOfStep } from '../engine/lifecycle/release-drawdown.ts'
+import { decimal } from '../lib/decimal.ts'
+import { describeScenario } from '../risk/worst-case.ts'
+import type { ShownAccount } from './shown-account.ts'
+import { roundAmount, toAmount } from './money-figures.ts'
+
+/**
+ * Capital and everything that was made, its peak and the fall from it, as limits look at them; null while a part is
+ * not known. Of a journal at rest the equity is known while nothing is held.
+ */
+export function viewEquity(
+  { settings, engine, state }: Pick<ShownAccount, 'settings' | 'engine' | 'state'>,
+  { total }: Pick<AccountView['profit'], 'total'>,
+): Pick<AccountView, 'equity' | 'peak' | 'drawdown'> {
+  const { capital } = settings
+  if (engine.equity) {
+    const { equity, peak, drawdown } = engine.equity
+    const show = (amount: number): string => toAmount(amount).toString()
+    return { equity: show(equity), peak: show(peak), drawdown: show(drawdown) }
+  }
+  const isKnown = state === 'atRest' && capital !== undefined && total.unrealised !== null
+  return {
+    equity: isKnown ? capital.plus(decimal(total.net)).toString() : null,
+    peak: null,
+    drawdown: null,
+  }
+}
+
+/** Every limit on losses with how much of it is used; null while that is not known. */
+export function viewLosses({ settings, engine, book }: ShownAccount): AccountView['losses'] {
+  return [...(settings.losses?.limits ?? [])].flatMap(([scope, { daily, drawdown, streak }]) => {
+    const used = engine.losses.get(scope)
+    const steps = DRAWDOWN_STEPS.flatMap((step) => {
+      const max = drawdown?.[step]
+      return max === undefined
+        ? []
+        : [{ scope, max, ...viewStep({ settings }, used, { step, max }) }]
+    })
+    const own = [...book.ownTrades].filter(
+      ([pair]) => scope === `strategy:${pair.slice(0, pair.indexOf('|'))}`,
+    )
+    const inRow = Math.max(0, ...own.map(([, { lostInRow = 0 }]) => lostInRow))
+    return [
+      ...(daily === undefined
+        ? []
+        : [{ scope, limit: 'daily', used: roundKnown(used?.dayLoss), max: daily, ...NO_PEAK }]),
+      ...steps,
+      ...(streak === undefined
+        ? []
+        : [{ scope, limit: 'streak', used: inRow, max: streak, ...NO_PEAK }]),
+    ]
+  })
+}
+
+export function viewWorstCase({ engine }: Pick<ShownAccount, 'engine'>): AccountView['worstCase'] {
+  if (engine.worstCase === undefined) return null
+  const { scenario, need, equity, used } = engine.worstCase
+  return {
+    scenario: describeScenario(scenario),
+    need: toAmount(need).toString(),
+    left: toAmount(equity - need).toString(),
+    used: Math.min(used, Number.MAX_SAFE_INTEGER),
+  }
+}
+
+const NO_PEAK = { peak: null, level: null }
+
+function viewStep(
+  { settings }: Pick<ShownAccount, 'settings'>,
+  known: UsedLoss | undefined,
+  { step, max }: { readonly step: DrawdownStep; readonly max: number },
+): Omit<AccountView['losses'][number], 'scope' | 'max'> {
+  const limit = `drawdown.${step}`
+  if (known === undefined) return { limit, used: null, ...NO_PEAK }
+  const { peak, level } = levelOfStep({ settings }, known, { step, limit: max })
+  const earlier = known.scope === ACCOUNT ? known.drawdownShare : known.drawdown
+  const used = roundKnown(step === 'flatten' ? known.lastDrawdown : earlier)
+  return { limit, used, peak: roundAmount(peak), level: roundAmount(level) }
+}
+
+function roundKnown(amount: number | undefined): number | null {
+  return amount === undefined ? null : roundAmount(amount)
+}
+
+/** The figures whose two witnesses differ now. */
+export function viewDisputes({ engine, state }: ShownAccount): AccountView['disputes'] {
+  if (state === 'atRest') return []
+  const isReducing = engine.restrictions.some(({ code }) => code === 'equityDisputed')
+  return [...engine.disputes.values()].map(({ figure, scope, ours, theirs, since }) => ({
+    figure,
+    scope,
+    ours,
+    theirs,
+    since: Math.round(since),
+    isReducing: figure === 'unrealised' && isReducing,
+  }))
+}

@@ -1,0 +1,90 @@
+import type { AccountView, ProfitView } from '../control/views.ts'
+import { type Money, sumMoney } from '../domain/fill-money.ts'
+import { moneyOf } from '../engine/book/apply-fill.ts'
+import { splitPair } from '../engine/book/book.ts'
+import { moneyByStrategy } from '../engine/book/own-trades.ts'
+import { type Decimal, decimal, sumDecimals, ZERO } from '../lib/decimal.ts'
+import type { ShownAccount } from './shown-account.ts'
+import { toAmount, toMoneyFigures } from './money-figures.ts'
+
+/** Digits after the point: as many as the wire has. */
+const DIGITS = 8
+
+interface Beside {
+  readonly funding?: Decimal | undefined
+  readonly unrealised?: Decimal | undefined
+}
+
+/** What an account has made. Funding is the account's and an instrument's, not a strategy's. */
+export function viewProfit(account: ShownAccount): AccountView['profit'] {
+  const { book, settings, recent } = account
+  const money = moneyOf(book)
+  const { week } = recent
+  const unrealised = new Map(
+    [...settings.instruments.keys()].map((symbol) => [symbol, unrealisedOf(account, symbol)]),
+  )
+  const known = [...unrealised.values()]
+  const isKnown = known.every((profit) => profit !== undefined)
+  return {
+    today: sumUp(recent.today.values(), { funding: recent.fundingToday }),
+    week: sumUp([week.money], { funding: week.funding }),
+    total: sumUp(money.values(), {
+      funding: sumDecimals(book.funding.values()),
+      unrealised: isKnown ? sumDecimals(known.map((profit) => profit ?? ZERO)) : undefined,
+    }),
+    strategies: groupBy(moneyByStrategy(book), 0, [...settings.strategies.keys()], (id) => ({
+      unrealised: unrealisedOfStrategy(account, id),
+    })),
+    instruments: groupBy(money, 1, [...settings.instruments.keys()], (symbol) => ({
+      funding: book.funding.get(symbol) ?? ZERO,
+      unrealised: unrealised.get(symbol),
+    })),
+  }
+}
+
+/** Our own figure, as limits look at it; undefined while what is held, or its price, is not known. */
+function unrealisedOf({ book, engine }: ShownAccount, symbol: string): Decimal | undefined {
+  const { longLots, shortLots } = book.account.get(symbol) ?? { longLots: 0, shortLots: 0 }
+  if (longLots === 0 && shortLots === 0) return ZERO
+  const unrealised = engine.unrealisedOn(symbol)
+  return Number.isNaN(unrealised) ? undefined : decimal(unrealised.toFixed(DIGITS))
+}
+
+/** By its own entries and the last prices, as its loss limits have it. */
+function unrealisedOfStrategy({ engine }: ShownAccount, id: string): Decimal | undefined {
+  const unrealised = engine.unrealisedOf(id)
+  return unrealised === undefined ? undefined : toAmount(unrealised)
+}
+
+function groupBy(
+  money: ReadonlyMap<string, Money>,
+  part: 0 | 1,
+  names: readonly string[],
+  besideOf: (name: string) => Beside,
+): Record<string, ProfitView> {
+  const entries = [...money]
+  return Object.fromEntries(
+    names.map((name) => {
+      const own = entries
+        .filter(([pair]) => splitPair(pair)[part] === name)
+        .map(([, entry]) => entry)
+      return [name, sumUp(own, besideOf(name))]
+    }),
+  )
+}
+
+function sumUp(money: Iterable<Money>, beside: Beside = {}): ProfitView {
+  const { fills, net, realisedProfit, fees, funding, unrealisedProfit, uncounted } = toMoneyFigures(
+    sumMoney(money),
+    beside,
+  )
+  return {
+    fills,
+    net,
+    realised: realisedProfit,
+    fees,
+    funding: funding ?? null,
+    unrealised: unrealisedProfit ?? null,
+    uncounted: uncounted ?? null,
+  }
+}

@@ -1,0 +1,167 @@
+import type { Fill } from '../domain/fill.ts'
+import type { JournalRecord } from '../domain/record.ts'
+import {
+  addFill,
+  type FillMoney,
+  type Money,
+  NO_MONEY,
+  sumMoney,
+  toFillMoney,
+} from '../domain/fill-money.ts'
+import { type Book, pairKey } from '../engine/book/book.ts'
+import type { BookedRow } from '../journal/booking.ts'
+import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
+import { startOfDay } from '../lib/start-of-day.ts'
+
+/** Of a run: what a screen shows. Older ones are in the journal. */
+const FILLS_MAX = 500
+/** A day that is over is noticed so late at most, ms: time zones are asked for seldom. */
+const DAY_LOOKED_AT_EVERY_MS = 1000
+
+/** A fill, and whose order made it; empty where it was nobody's. */
+export interface RecentFill {
+  readonly fill: Fill
+  readonly strategyId: string
+  readonly clientOid: string
+}
+
+export interface RecentActivityOptions {
+  /** Of the day. */
+  readonly timeZone: string
+  /** Unix ms, our clock. */
+  readonly now: () => number
+  /** What the journal has booked of a kind since an instant. */
+  readonly booked: (kind: BookedRow['kind'], since: number) => Iterable<BookedRow>
+}
+
+/** Days of a week; they may be 23 or 25 hours long. */
+const WEEK_DAYS = 7
+const DAY_MS = 86_400_000
+
+/** A day that is over, or the week: what its fills and its funding payments came to. */
+interface Sums {
+  readonly money: Money
+  /** Margin coin, negative when paid. */
+  readonly funding: Decimal
+}
+
+/** The last fills, and what those of today and of the last seven days have brought and cost, with their funding. */
+export class RecentActivity {
+  readonly #options: RecentActivityOptions
+  readonly #fills: RecentFill[] = []
+  readonly #today = new Map<string, Money>()
+  #fundingToday = ZERO
+  #dayFrom: number
+  /** The days before today, the oldest first: by when each began, Unix ms. */
+  readonly #earlier: { readonly from: number; sums: Sums }[] = []
+  #lookedAt: number
+
+  constructor(options: RecentActivityOptions) {
+    this.#options = options
+    this.#lookedAt = options.now()
+    this.#dayFrom = startOfDay(this.#lookedAt, options.timeZone)
+    for (let days = WEEK_DAYS - 1; days > 0; days -= 1) {
+      // From noon, so that a day of 23 or 25 hours is met as well.
+      const noon = this.#dayFrom + DAY_MS / 2 - days * DAY_MS
+      this.#earlier.push({ from: startOfDay(noon, options.timeZone), sums: NOTHING })
+    }
+    const since = this.#earlier[0]?.from ?? this.#dayFrom
+    for (const kind of ['fill', 'funding'] as const)
+      for (const row of options.booked(kind, since)) this.#addBooked(row)
+  }
+
+  /** Of one instrument or of all, the newest first. */
+  fills(limit: number, symbol?: string): readonly RecentFill[] {
+    const found =
+      symbol === undefined ? this.#fills : this.#fills.filter(({ fill }) => fill.symbol === symbol)
+    return found.slice(-limit).reverse()
+  }
+
+  /** Unix ms: since when {@link today} counts. */
+  get dayFrom(): number {
+    this.#rollDay()
+    return this.#dayFrom
+  }
+
+  /** By strategy and symbol, as in the book. */
+  get today(): ReadonlyMap<string, Money> {
+    this.#rollDay()
+    return this.#today
+  }
+
+  /** Of today's payments. Margin coin, negative when paid. */
+  get fundingToday(): Decimal {
+    this.#rollDay()
+    return this.#fundingToday
+  }
+
+  /** Of today and of the six days before. */
+  get week(): Sums {
+    this.#rollDay()
+    const days = [...this.#earlier.map(({ sums }) => sums), this.#sumsOfToday()]
+    return days.reduce(sum, NOTHING)
+  }
+
+  /** A record that was just applied to the book. */
+  observe(record: JournalRecord, book: Book): void {
+    if (record.kind === 'funding') {
+      this.#rollDay()
+      if (record.at >= this.#dayFrom)
+        this.#fundingToday = this.#fundingToday.plus(decimal(record.change))
+    }
+    if (record.kind !== 'fills') return
+    this.#rollDay()
+    for (const fill of record.fills) {
+      const clientOid = book.byOrderId.get(fill.orderId) ?? ''
+      const strategyId = (clientOid !== '' && book.orders.get(clientOid)?.terms.strategyId) || ''
+      this.#fills.push({ fill, strategyId, clientOid })
+      if (fill.filledAt >= this.#dayFrom) this.#add(pairKey(strategyId, fill.symbol), fill)
+    }
+    if (this.#fills.length > 2 * FILLS_MAX) this.#fills.splice(0, this.#fills.length - FILLS_MAX)
+  }
+
+  #addBooked(row: BookedRow): void {
+    if (row.at >= this.#dayFrom) {
+      if (row.kind === 'fill')
+        return this.#add(pairKey(row.strategyId, row.symbol), toFillMoney(row))
+      this.#fundingToday = this.#fundingToday.plus(decimal(row.amount))
+      return
+    }
+    const day = this.#earlier.findLast(({ from }) => row.at >= from)
+    if (day === undefined) return
+    const { money, funding } = day.sums
+    day.sums =
+      row.kind === 'fill'
+        ? { money: addFill(money, toFillMoney(row)), funding }
+        : { money, funding: funding.plus(decimal(row.amount)) }
+  }
+
+  #add(pair: string, fill: FillMoney): void {
+    this.#today.set(pair, addFill(this.#today.get(pair) ?? NO_MONEY, fill))
+  }
+
+  #rollDay(): void {
+    const now = this.#options.now()
+    if (now - this.#lookedAt < DAY_LOOKED_AT_EVERY_MS) return
+    this.#lookedAt = now
+    const dayFrom = startOfDay(now, this.#options.timeZone)
+    if (dayFrom <= this.#dayFrom) return
+    this.#earlier.push({ from: this.#dayFrom, sums: this.#sumsOfToday() })
+    while (dayFrom - (this.#earlier[0]?.from ?? dayFrom) > (WEEK_DAYS - 0.5) * DAY_MS)
+      this.#earlier.shift()
+    this.#dayFrom = dayFrom
+    this.#today.clear()
+    this.#fundingToday = ZERO
+  }
+
+  #sumsOfToday(): Sums {
+    const ofFills = [...this.#today.values()].map((money) => ({ money, funding: ZERO }))
+    return ofFills.reduce(sum, { money: NO_MONEY, funding: this.#fundingToday })
+  }
+}
+
+const NOTHING: Sums = { money: NO_MONEY, funding: ZERO }
+
+function sum(one: Sums, other: Sums): Sums {
+  return { money: sumMoney([one.money, other.money]), funding: one.funding.plus(other.funding) }
+}

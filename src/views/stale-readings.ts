@@ -1,0 +1,50 @@
+import type { StaleReading } from '../engine/state/readings.ts'
+
+/** Readings that are too old for the same reason, in words. */
+export interface StaleGroup {
+  /** `fills and the positions of BTCUSDT, ETHUSDT`. */
+  readonly what: string
+  /** Of the oldest, ms; infinite where one was never read. */
+  readonly ageMs: number
+  /** With the time of the oldest: `last read 4.2 s ago, at 12:03:04 UTC`. */
+  readonly since: string
+  readonly reason: string
+}
+
+const POSITION = 'position '
+
+/** So many instruments are named. */
+const NAMED_MAX = 5
+
+/** @param now Unix ms, our clock. */
+export function groupStale(readings: readonly StaleReading[], now: number): readonly StaleGroup[] {
+  return [...Map.groupBy(readings, ({ reason }) => reason)].map(([reason, alike]) => {
+    const readAt = Math.min(...alike.map((reading) => reading.readAt))
+    const ago = `last read ${((now - readAt) / 1000).toFixed(1)} s ago`
+    return {
+      what: nameAll(alike.map(({ what }) => what)),
+      ageMs: readAt === 0 ? Number.POSITIVE_INFINITY : now - readAt,
+      since:
+        readAt === 0
+          ? 'not read yet'
+          : `${ago}, at ${new Date(readAt).toISOString().slice(11, 19)} UTC`,
+      reason,
+    }
+  })
+}
+
+/** One line for people: what, since when, why. */
+export function describeStale({ what, since, reason }: StaleGroup): string {
+  return `${what}: ${since}: ${reason}`
+}
+
+function nameAll(names: readonly string[]): string {
+  const symbols = names.flatMap((name) =>
+    name.startsWith(POSITION) ? [name.slice(POSITION.length)] : [],
+  )
+  const more = symbols.length > NAMED_MAX ? ` and ${symbols.length - NAMED_MAX} more` : ''
+  const named = symbols.slice(0, NAMED_MAX).join(', ') + more
+  const positions =
+    symbols.length === 0 ? [] : [`the position${symbols.length > 1 ? 's' : ''} of ${named}`]
+  return [...(symbols.length < names.length ? ['fills'] : []), ...positions].join(' and ')
+}

@@ -1,0 +1,115 @@
+import { dirname } from 'node:path'
+import type { DaemonConfig } from '../config/load-config.ts'
+import { toRows } from '../domain/candles.ts'
+import { isFlat } from '../domain/position.ts'
+import { type Book, splitPair } from '../engine/book/book.ts'
+import { rebuildBook } from '../engine/book/book-rows.ts'
+import { createEngine } from '../engine/engine.ts'
+import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import { LAYOUT } from '../journal/journal-layout.ts'
+import { isJournalFile, openSqliteJournal, verifyJournal } from '../journal/sqlite-journal.ts'
+import { openStoredReplica, type StoredReplica } from '../journal/stored-replica.ts'
+import type { Clock } from '../lib/clock.ts'
+import { Percentiles } from '../lib/percentiles.ts'
+import { toEngineSettings } from '../assembly/settings/engine-settings.ts'
+import type { ShownAccount, StoredPrice } from './shown-account.ts'
+import { RecentActivity } from './recent-activity.ts'
+import { RunStatistics } from './run-statistics.ts'
+import { keepGrids } from '../assembly/state/known-grids.ts'
+import { describeHolder, holdDirectory } from '../assembly/state/state-directory.ts'
+import { isEmbedded, journalPlaceOf } from '../assembly/state/state-place.ts'
+
+/**
+ * An account as its journal has it, where no daemon runs: what was known when the last one ended.
+ * @throws Failure STATE_HELD where one does, and as opening a journal does
+ */
+export function readStoredAccount(config: DaemonConfig, file: string, clock: Clock): ShownAccount {
+  const directory = dirname(file)
+  const lock = holdDirectory(directory, describeHolder(config.name, clock.now()))
+  try {
+    const journal = openStored(config, directory)
+    try {
+      const settings = toEngineSettings(config, {
+        salt: journal.salt,
+        version: '',
+        embedded: isEmbedded(config),
+        shown: new Map(),
+      })
+      const book = rebuildBook(journal.contents, settings.positionMode)
+      return {
+        config,
+        settings,
+        book,
+        engine: createEngine(settings, book),
+        trusted: new TrustedClock(clock),
+        grids: keepGrids(directory, settings.instruments),
+        state: 'atRest',
+        fatal: undefined,
+        tickers: undefined,
+        positions: new Map(),
+        storedPrices: findStoredPrices(book, journal, clock.now()),
+        paused: new Map(),
+        limiter: [],
+        statistics: new RunStatistics(),
+        journalTrouble: undefined,
+        pace: {
+          waits: new Percentiles(),
+          batchesLate: 0,
+          late: undefined,
+        },
+        recent: new RecentActivity({
+          timeZone: config.calendar.timezone,
+          now: () => clock.now(),
+          booked: (kind, since) => journal.bookings(kind, { since }),
+        }),
+      }
+    } finally {
+      journal.close()
+    }
+  } finally {
+    lock.release()
+  }
+}
+
+const RECENT_MS = 30 * 86_400_000
+
+/** The price of the last fill of each instrument that is held, or of its last candle if that closed later; by symbol. */
+function findStoredPrices(
+  book: Book,
+  journal: Pick<StoredReplica, 'bookings'>,
+  now: number,
+): ReadonlyMap<string, StoredPrice> {
+  const prices = new Map<string, StoredPrice>()
+  const note = (symbol: string, price: number, at: number): void => {
+    if (price > 0 && at > (prices.get(symbol)?.at ?? 0)) prices.set(symbol, { price, at })
+  }
+  const held = [...book.account].filter(([, holding]) => !isFlat(holding))
+  if (held.length === 0) return prices
+  for (const [key, series] of book.candles) {
+    const [openAt = 0, , , , close = 0] = toRows(series).at(-1) ?? []
+    note(splitPair(key)[0], close, openAt + series.intervalMs)
+  }
+  // Years of fills are read only where the last month has none of an instrument that is held.
+  for (const since of [now - RECENT_MS, 0]) {
+    for (const row of journal.bookings('fill', { since }))
+      if (row.kind === 'fill') note(row.symbol, Number(row.price), row.at)
+    if (held.every(([symbol]) => prices.has(symbol))) break
+  }
+  return prices
+}
+
+/** Of a journal on PostgreSQL what this machine holds. */
+function openStored(config: DaemonConfig, directory: string): StoredReplica {
+  const place = journalPlaceOf(config, directory)
+  if (config.journal !== undefined) return openStoredReplica(place.file)
+  // Only what writes to a journal of an earlier layout migrates it.
+  if (isJournalFile(place.file) && verifyJournal(place)?.layout !== LAYOUT)
+    return openStoredReplica(place.file)
+  const journal = openSqliteJournal({ ...place, keepSince: () => 0 })
+  return {
+    salt: journal.salt,
+    contents: journal.load(),
+    bookings: (kind, span) => journal.bookings(kind, span),
+    close: () => journal.close(),
+  }
+}

@@ -1,0 +1,182 @@
+import { coinDigits, showCoin } from '../domain/coin-amount.ts'
+import type { Equity } from '../domain/loss-limits.ts'
+import { describeUncounted } from '../domain/fill-money.ts'
+import type { DurationSummary } from '../lib/percentiles.ts'
+import { ACCOUNT } from '../domain/trading-mode.ts'
+import { wrapWords } from '../lib/text/wrap-words.ts'
+import type { RunSummary, SimulatedPrices, StandingRestriction } from './summary.ts'
+import type { UnattendedPosition } from './unattended.ts'
+
+type Row = readonly [name: string, value: string]
+
+/** Of a usual terminal. */
+const COLUMNS = 80
+
+const NOT_READ = 'not read in this run'
+
+const SECOND_MS = 1000
+const MINUTE_MS = 60_000
+
+/** The closing summary for people: one aligned block. */
+export function formatSummary(summary: RunSummary): string {
+  const rows = [
+    ...countRows(summary),
+    ...moneyRows(summary),
+    ...paceRows(summary),
+    ...verdictRows(summary),
+  ]
+  const width = Math.max(...rows.map(([name]) => name.length))
+  return rows
+    .map(([name, value]) => {
+      const lines = wrapWords(value, COLUMNS - width - 4)
+      return `  ${name.padEnd(width)}  ${lines.join(`\n${' '.repeat(width + 4)}`)}`
+    })
+    .join('\n')
+}
+
+function countRows(summary: RunSummary): Row[] {
+  const { cycles, decisions, batches, batchesLargest, cancelAlls, ordersSent, fills } = summary
+  const denials = listCounts(summary.denials)
+  return [
+    [
+      'ran',
+      `${formatDuration(summary.durationMs)}, ${summary.environment}, ${summary.positionMode}`,
+    ],
+    ['cycles', `${cycles}, ${decisions} decisions, intents: ${listCounts(summary.intents)}`],
+    ['batches', `${batches}, the largest of ${batchesLargest} orders; ${cancelAlls} cancel-alls`],
+    ['orders', `${ordersSent} sent: ${listCounts(summary.orders)}`],
+    ...(denials === 'none' ? [] : [['denials', denials] as const]),
+    ['fills', String(fills)],
+  ]
+}
+
+function moneyRows(summary: RunSummary): Row[] {
+  const positions = Object.entries(summary.positions).map(([side, size]) => `${side} ${size}`)
+  return [
+    ['profit', describeProfit(summary)],
+    ['unrealised', describeUnrealised(summary)],
+    ...(summary.equity ? [['equity', describeEquity(summary.equity, summary)] as const] : []),
+    ['positions', positions.length === 0 ? 'none' : positions.join(', ')],
+    ...summary.unattended.map(toUnattendedRow),
+  ]
+}
+
+/** Net first: what was realised says nothing before its fees. */
+function describeProfit({ net, realisedProfit, fees, funding, uncounted }: RunSummary): string {
+  const unknown = describeUncounted(uncounted)
+  const parts = `${realisedProfit} realised, ${fees} fees, ${funding} funding`
+  return `${net} net: ${parts}${unknown === '' ? '' : `; ${unknown}`}`
+}
+
+function describeUnrealised({ unrealisedProfit, positions }: RunSummary): string {
+  if (unrealisedProfit === undefined) return NOT_READ
+  if (Object.keys(positions).length === 0) return 'none: nothing is held'
+  return `${unrealisedProfit} of what is held, not counted in the profit`
+}
+
+function toUnattendedRow({ strategy, symbol, side, size, why }: UnattendedPosition): Row {
+  return [
+    'UNATTENDED',
+    `${symbol} ${side} ${size}${strategy === undefined ? '' : ` of ${strategy}`}: ${why}`,
+  ]
+}
+
+/** The balance is another sum: of the wallet, which need not hold the capital, without what is unrealised. */
+function describeEquity(equity: Equity, { capital, coin }: RunSummary): string {
+  const made = capital === undefined ? undefined : equity.equity - Number(capital)
+  const from =
+    made === undefined
+      ? ''
+      : ` (the capital ${capital} ${made < 0 ? '-' : '+'} ${showCoin(Math.abs(made), coin)} of all runs, unrealised too)`
+  return `${showCoin(equity.equity, coin)}${from}, ${describeFall(equity, coin)}`
+}
+
+/** Where an equity stands beside its peak, which rises only to what two readings have confirmed. */
+export function describeFall({ equity, peak, drawdown }: Equity, coin: string): string {
+  const highest = showCoin(peak, coin)
+  const least = 0.5 * 10 ** -coinDigits(coin)
+  if (drawdown >= least) return `${showCoin(drawdown, coin)} below its peak of ${highest}`
+  return equity - peak >= least
+    ? `above its confirmed peak of ${highest}`
+    : `at its peak of ${highest}`
+}
+
+function paceRows({
+  limiter,
+  wakeUpLateness,
+  decisionLatency,
+  rateLimited,
+  unknowns,
+}: RunSummary): Row[] {
+  const endpoints = limiter.map(
+    ({ endpoint, usedShare }) => `${endpoint} ${Math.round(usedShare * 100)} %`,
+  )
+  return [
+    ['limits used', endpoints.join(', ') || 'none'],
+    ['trouble', `${rateLimited} answers 429, ${unknowns} unknown outcomes`],
+    ['wake-up', `${formatPercentiles(wakeUpLateness)} late`],
+    ['tick to order', formatPercentiles(decisionLatency)],
+  ]
+}
+
+function toRestrictionRow({ scope, mode, code, reason, ends }: StandingRestriction): Row {
+  return [
+    mode.toUpperCase(),
+    `${scope === ACCOUNT ? 'the account' : scope} (${code}): ${reason}; until ${ends}`,
+  ]
+}
+
+function verdictRows({
+  clean,
+  fault,
+  exchange,
+  restrictions,
+  unrealisedProfit,
+}: RunSummary): Row[] {
+  const ending: Row = [
+    'ended',
+    fault ?? (clean ? 'in good order' : 'with something in flight: the next start clears it up'),
+  ]
+  const held = restrictions.map(toRestrictionRow)
+  if (!exchange) return [ending, ...held]
+  const unread = unrealisedProfit === undefined ? `, unrealised profit ${NOT_READ}` : ''
+  const verdict = exchange.agrees
+    ? `yes${unread}`
+    : `NO: ${exchange.differences.join('; ')}${unread}`
+  return [
+    ending,
+    ...held,
+    ...(exchange.prices ? [['prices', describePrices(exchange.prices)] as const] : []),
+    ['balance', `${exchange.balance} in the wallet, without what is unrealised`],
+    ['books agree with the exchange', verdict],
+  ]
+}
+
+/** A demonstration is called one, wherever a profit is shown. */
+function describePrices({ source, madeUp, speed, fillModel }: SimulatedPrices): string {
+  const prices =
+    madeUp === undefined ? source : `${source}, and made up for ${madeUp.join(' and ')}`
+  const fills = `${prices}, ${fillModel} fills`
+  return speed === 1
+    ? fills
+    : `${fills}, at ${speed} times the speed: a demonstration, without funding; its profit means nothing`
+}
+
+function listCounts(counts: Readonly<Record<string, number>>): string {
+  return (
+    Object.entries(counts)
+      .map(([name, count]) => `${count} ${name}`)
+      .join(', ') || 'none'
+  )
+}
+
+function formatPercentiles({ count, p50Ms, p99Ms }: DurationSummary): string {
+  return count === 0 ? 'none' : `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`
+}
+
+function formatDuration(ms: number): string {
+  if (ms < MINUTE_MS) return `${(ms / SECOND_MS).toFixed(1)} s`
+  const seconds = Math.round(ms / SECOND_MS)
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
+  return `${hours > 0 ? `${hours} h ` : ''}${minutes} min ${seconds % 60} s`
+}

@@ -1,0 +1,283 @@
+import { marginCoinOf } from '../engine/state/own-figure.ts'
+import type { Equity } from '../domain/loss-limits.ts'
+import { MODE_REASONS, type Restriction } from '../domain/trading-mode.ts'
+import type { Holding, PositionReading } from '../domain/position.ts'
+import type { DurationSummary } from '../lib/percentiles.ts'
+import { marginFeesOf, type Money, sumMoney, type Uncounted } from '../domain/fill-money.ts'
+import { moneyOf } from '../engine/book/apply-fill.ts'
+import { moneyByStrategy } from '../engine/book/own-trades.ts'
+import { type Book, pairKey, splitPair } from '../engine/book/book.ts'
+import type { EngineSettings } from '../engine/settings.ts'
+import type { EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
+import { decimal, sumDecimals, ZERO } from '../lib/decimal.ts'
+import { showOnGrid } from '../lib/grid.ts'
+import type { PollGridStats } from '../market/poll-grid.ts'
+import { headlineOf } from '../lib/failure.ts'
+import { type MoneyFigures, roundAmount, toAmount, toMoneyFigures } from './money-figures.ts'
+import { byName, type RunStatistics } from './run-statistics.ts'
+import { listUnattended, type UnattendedInput, type UnattendedPosition } from './unattended.ts'
+
+/** What a run was: printed as one JSON object by `--summary json`. Money is exact, in decimal strings. */
+export interface RunSummary {
+  readonly environment: string
+  readonly positionMode: string
+  /** The margin coin, of all money. */
+  readonly coin: string
+  readonly epoch: number
+  readonly clean: boolean
+  /** What it broke of, or why it was off; absent for one that ended in good order, or late. */
+  readonly fault?: string
+  readonly durationMs: number
+  /** This run's. */
+  readonly cycles: number
+  readonly snapshots: number
+  readonly decisions: number
+  readonly intents: Readonly<Record<string, number>>
+  readonly denials: Readonly<Record<string, number>>
+  readonly batches: number
+  readonly batchesLargest: number
+  readonly cancelAlls: number
+  readonly ordersSent: number
+  readonly ordersSentAgain: number
+  readonly orders: Readonly<Record<string, number>>
+  readonly fills: number
+  /** What this run has made: realised less fees, with funding. What is held at its end is unrealised. */
+  readonly net: string
+  readonly realisedProfit: string
+  readonly fees: string
+  readonly funding: string
+  /** What of this run's fills is not counted, because it is not known; absent where all is. */
+  readonly uncounted?: Uncounted
+  /** As it stands at the end; absent where a position that is held was not read in this run. */
+  readonly unrealisedProfit?: string
+  /** At the end, with its peak and the fall from it; absent where a part was not known. */
+  readonly equity?: Equity
+  /** From which the equity counts: `account.capital`; absent where the equity is. */
+  readonly capital?: string
+  readonly positions: Readonly<Record<string, string>>
+  readonly rateLimited: number
+  readonly unknowns: number
+  /** Of all runs in the journal. */
+  readonly account: AccountSummary
+  /** What is held and nobody here trades any more. */
+  readonly unattended: readonly UnattendedPosition[]
+  /** What trading is held by, now and after the next start. */
+  readonly restrictions: readonly StandingRestriction[]
+  readonly strategies: Readonly<Record<string, AccountSummary>>
+  readonly limiter: readonly Omit<EndpointStatistics, 'answerTimes'>[]
+  readonly wakeUpLateness: DurationSummary
+  readonly decisionLatency: DurationSummary
+  /** Only with the simulator inside the daemon: the exchange's own ledger, and whether it says the same. */
+  readonly exchange?: ExchangeSummary
+}
+
+export interface StandingRestriction extends Restriction {
+  /** When, in words. */
+  readonly ends: string
+}
+
+export interface AccountSummary extends MoneyFigures {
+  /** Base coin, by symbol and side. */
+  readonly positions: Readonly<Record<string, string>>
+}
+
+/** What simulated fills rest on: a result without it says nothing. */
+export interface SimulatedPrices {
+  /** `seed 1`, `live https://…`, or the files that are played. */
+  readonly source: string
+  /** Configured instruments without a file: their prices follow the seed. Absent where there are none. */
+  readonly madeUp?: readonly string[]
+  /** Market time over real time: at another one than 1 it is a demonstration, and pays no funding. */
+  readonly speed: number
+  readonly fillModel: string
+}
+
+/** The simulator's own ledger in the same terms; fees are those in the margin coin. */
+export interface ExchangeLedger extends Omit<AccountSummary, 'net' | 'uncounted'> {
+  /** Fees in other coins, by coin; absent: none. */
+  readonly otherFees?: Readonly<Record<string, string>>
+  readonly balance: string
+  /** Resting now. */
+  readonly openOrders: number
+  readonly prices?: SimulatedPrices
+}
+
+export interface ExchangeSummary extends ExchangeLedger {
+  readonly agrees: boolean
+  /** What differs, each in a sentence. */
+  readonly differences: readonly string[]
+}
+
+export interface SummaryInput extends Pick<UnattendedInput, 'grids'> {
+  readonly settings: EngineSettings
+  /** As configured, disabled ones too. */
+  readonly configured: UnattendedInput['strategies']
+  readonly book: Book
+  readonly statistics: RunStatistics
+  readonly denied: ReadonlyMap<string, number>
+  readonly equity?: Equity | undefined
+  /** What a strategy's positions would bring; undefined where that is not known. */
+  readonly unrealisedOf: (strategyId: string) => number | undefined
+  readonly clean: boolean
+  readonly fatal: unknown
+  readonly durationMs: number
+  readonly polls: PollGridStats
+  readonly limiter: readonly EndpointStatistics[]
+  readonly positions: ReadonlyMap<string, PositionReading>
+  readonly exchange: ExchangeLedger | undefined
+}
+
+/** The wire gives an unrealised profit with ten digits after the point, the ledger all it has. */
+const UNREALISED_TOLERANCE = decimal('0.00000001')
+
+export function buildSummary(input: SummaryInput): RunSummary {
+  const { settings, book, statistics, polls, limiter } = input
+  const account = summariseAccount(input)
+  const ofRun = toMoneyFigures(statistics.money, { funding: statistics.funding })
+  return {
+    environment: settings.environment,
+    positionMode: settings.positionMode,
+    coin: marginCoinOf(settings),
+    epoch: book.epoch,
+    clean: input.clean,
+    ...(input.fatal !== undefined && { fault: headlineOf(input.fatal) }),
+    durationMs: input.durationMs,
+    cycles: polls.polls,
+    snapshots: statistics.snapshots,
+    decisions: statistics.decisions,
+    intents: Object.fromEntries(statistics.intents),
+    denials: Object.fromEntries([...input.denied].toSorted(byName)),
+    batches: statistics.batches,
+    batchesLargest: statistics.batchesLargest,
+    cancelAlls: statistics.cancelAlls,
+    ordersSent: statistics.ordersSent,
+    ordersSentAgain: statistics.ordersSentAgain,
+    orders: statistics.ordersByState(book),
+    ...ofRun,
+    funding: statistics.funding.toString(),
+    ...(account.unrealisedProfit === undefined
+      ? {}
+      : { unrealisedProfit: account.unrealisedProfit }),
+    ...(input.equity && { equity: roundEquity(input.equity) }),
+    ...(input.equity && settings.capital && { capital: settings.capital.toString() }),
+    positions: account.positions,
+    rateLimited: limiter.reduce((sum, endpoint) => sum + endpoint.rateLimited, 0),
+    unknowns: statistics.outcomes.get('unknown') ?? 0,
+    account,
+    unattended: listUnattended({ ...input, strategies: input.configured }),
+    restrictions: [...book.restrictions.values()].map((one) => ({
+      ...one,
+      ends: MODE_REASONS[one.code].ends,
+    })),
+    strategies: summariseStrategies(input),
+    limiter: limiter
+      .filter((endpoint) => endpoint.granted > 0)
+      .map(({ answerTimes: _histogram, ...counts }) => counts),
+    wakeUpLateness: polls.lateness,
+    decisionLatency: statistics.decisionLatency.summary(),
+    ...(input.exchange ? { exchange: compare(account, moneyOfAll(book), input.exchange) } : {}),
+  }
+}
+
+function roundEquity({ equity, peak, drawdown }: Equity): Equity {
+  return { equity: roundAmount(equity), peak: roundAmount(peak), drawdown: roundAmount(drawdown) }
+}
+
+function summariseAccount({ grids, book, positions }: SummaryInput): AccountSummary {
+  const unrealised = [...positions.values()].flatMap((reading) =>
+    reading.rows.map((row) => row.unrealisedProfit),
+  )
+  const isRead = [...book.account].every(
+    ([symbol, { longLots, shortLots }]) =>
+      (longLots === 0 && shortLots === 0) || positions.has(symbol),
+  )
+  // A profit that the exchange does not state is not zero (MON2).
+  const isKnown = isRead && !unrealised.includes('')
+  const figures = toMoneyFigures(moneyOfAll(book), {
+    funding: sumDecimals(book.funding.values()),
+    unrealised: isKnown ? sumDecimals(unrealised.map((text) => decimal(text))) : undefined,
+  })
+  return { ...figures, positions: describeHoldings(grids, [...book.account]) }
+}
+
+function moneyOfAll(book: Book): Money {
+  return sumMoney(moneyOf(book).values())
+}
+
+function summariseStrategies({
+  settings,
+  grids,
+  book,
+  unrealisedOf,
+}: SummaryInput): Record<string, AccountSummary> {
+  const summaries: Record<string, AccountSummary> = {}
+  for (const id of settings.strategies.keys()) {
+    const money = [...moneyByStrategy(book)]
+      .filter(([key]) => splitPair(key)[0] === id)
+      .map(([, entry]) => entry)
+    const holdings = [...settings.instruments.keys()].flatMap((symbol) => {
+      const holding = book.holdings.get(pairKey(id, symbol))
+      return holding ? [[symbol, holding] as const] : []
+    })
+    const unrealised = unrealisedOf(id)
+    summaries[id] = {
+      ...toMoneyFigures(sumMoney(money), {
+        unrealised: unrealised === undefined ? undefined : toAmount(unrealised),
+      }),
+      positions: describeHoldings(grids, holdings),
+    }
+  }
+  return summaries
+}
+
+function describeHoldings(
+  grids: SummaryInput['grids'],
+  holdings: readonly (readonly [string, Holding])[],
+): Record<string, string> {
+  const described: Record<string, string> = {}
+  for (const [symbol, { longLots, shortLots }] of holdings) {
+    const lot = grids.get(symbol)?.lot
+    if (!lot) continue
+    if (longLots !== 0) described[`${symbol} long`] = showOnGrid(lot, longLots)
+    if (shortLots !== 0) described[`${symbol} short`] = showOnGrid(lot, shortLots)
+  }
+  return described
+}
+
+/** Our books beside the exchange's: the same to the last digit, or a sentence for each difference. What was not read is not compared. */
+function compare(account: AccountSummary, money: Money, theirs: ExchangeLedger): ExchangeSummary {
+  const differences: string[] = []
+  const ours = { ...account, fees: marginFeesOf(money).toString() }
+  for (const name of ['fees', 'realisedProfit', 'funding', 'unrealisedProfit'] as const) {
+    if (name === 'unrealisedProfit' && ours[name] === undefined) continue
+    // What nobody has said cannot be compared: it is shown as not counted.
+    if (name === 'fees' && money.feesMissing) continue
+    if (name === 'realisedProfit' && (money.profitsMissing || money.profitsOurs)) continue
+    const [our, their] = [ours[name] ?? '0', theirs[name] ?? '0']
+    const tolerance = name === 'unrealisedProfit' ? UNREALISED_TOLERANCE : ZERO
+    if (decimal(our).minus(decimal(their)).abs().gt(tolerance))
+      differences.push(`${name}: ours ${our}, the exchange's ${their}`)
+  }
+  differences.push(...compareOtherFees(money, theirs.otherFees ?? {}))
+  if (ours.fills !== theirs.fills)
+    differences.push(`fills: ours ${ours.fills}, the exchange's ${theirs.fills}`)
+  for (const name of new Set([...Object.keys(ours.positions), ...Object.keys(theirs.positions)])) {
+    const [our, their] = [ours.positions[name] ?? '0', theirs.positions[name] ?? '0']
+    if (!decimal(our).eq(decimal(their)))
+      differences.push(`${name}: ours ${our}, the exchange's ${their}`)
+  }
+  return { ...theirs, agrees: differences.length === 0, differences }
+}
+
+function compareOtherFees(
+  { otherFees = {}, feesMissing }: Money,
+  theirs: Readonly<Record<string, string>>,
+): readonly string[] {
+  if (feesMissing) return []
+  return [...new Set([...Object.keys(otherFees), ...Object.keys(theirs)])].flatMap((coin) => {
+    const [our, their] = [otherFees[coin]?.paid ?? '0', theirs[coin] ?? '0']
+    return decimal(our).eq(decimal(their))
+      ? []
+      : [`fees in ${coin}: ours ${our}, the exchange's ${their}`]
+  })
+}

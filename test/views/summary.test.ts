@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import { RunStatistics } from '../../src/views/run-statistics.ts'
+import { formatSummary } from '../../src/views/summary-text.ts'
+import { buildSummary, type ExchangeLedger, type RunSummary } from '../../src/views/summary.ts'
+import { toOrderId } from '../../src/domain/ids.ts'
+import { type PositionReading, type PositionRow } from '../../src/domain/position.ts'
+import { EngineBench, SYMBOL } from '../engine/engine-bench.ts'
+
+const NOTHING_MEASURED = { count: 0, meanMs: 0, p50Ms: 0, p90Ms: 0, p99Ms: 0, maxMs: 0 }
+
+/** Ten lots long. */
+function holding(): EngineBench {
+  const bench = new EngineBench().start()
+  bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
+  const batch = bench.grantBatch()
+  bench.accept(batch)
+  const orderId = toOrderId(`${batch.batchId}001`)
+  const fill = bench.fill({ orderId, side: 'buy', lots: 10, ticks: 100_000, scope: 'taker' })
+  const reading = { fills: [fill], sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now }
+  bench.step({ kind: 'fillsRead', reading })
+  return bench
+}
+
+function summarise(
+  { settings, book, now }: EngineBench,
+  read: readonly PositionReading[] = [],
+  fatal?: Error,
+): RunSummary {
+  const [money] = book.money.values()
+  const exchange: ExchangeLedger = {
+    fills: money?.fills ?? 0,
+    fees: String(money?.fees ?? 0),
+    realisedProfit: String(money?.profit ?? 0),
+    unrealisedProfit: '0.2282',
+    positions: book.account.size > 0 ? { [`${SYMBOL} long`]: '0.01' } : {},
+    balance: '1000',
+    openOrders: 0,
+  }
+  return buildSummary({
+    settings,
+    book,
+    exchange,
+    configured: [],
+    clean: true,
+    fatal,
+    durationMs: now,
+    limiter: [],
+    grids: settings.instruments,
+    statistics: new RunStatistics(),
+    denied: new Map(),
+    unrealisedOf: () => undefined,
+    polls: {
+      polls: 0,
+      lateness: NOTHING_MEASURED,
+    },
+    positions: new Map(read.map((reading) => [reading.symbol, reading])),
+  })
+}
+
+function linesOf(summary: RunSummary): string {
+  return formatSummary(summary).replaceAll(/\s+/g, ' ')
+}
+
+describe('the closing summary', () => {
+  test('[RSK2] says what trading is held by, why, and how that ends', () => {
+    const bench = new EngineBench().start()
+    const ordered = { reason: 'odd prices', by: 'anna' }
+    bench.step({
+      kind: 'commanded',
+      command: { kind: 'restrict', scope: SYMBOL, mode: 'reducing', ...ordered },
+    })
+    bench.step({ kind: 'commanded', command: { kind: 'flatten', scope: '*', ...ordered } })
+    const summary = summarise(bench)
+
+    expect(summary.restrictions).toMatchObject([
+      {
+        scope: SYMBOL,
+        mode: 'reducing',
+        code: 'operator',
+        ...ordered,
+        ends: 'an operator releases it',
+      },
+      { scope: '*', mode: 'halted', code: 'flatten', ...ordered },
+    ])
+    expect(linesOf(summary)).toContain(
+      'in good order REDUCING BTCUSDT (operator): odd prices; until an operator releases it ' +
+        'HALTED the account (flatten): odd prices; until an operator releases it, once everything is closed',
+    )
+  })
+
+  test('says what broke the account', () => {
+    const fatal = new Error('CREDENTIALS_REFUSED: the exchange refuses the key\n  hint  mend it')
+
+    expect(linesOf(summarise(new EngineBench().start(), [], fatal))).toContain(
+      'ended CREDENTIALS_REFUSED: the exchange refuses the key ',
+    )
+  })
+
+  test('compares no unrealised profit of a position that was not read in this run', () => {
+    const summary = summarise(holding())
+
+    expect(summary.unrealisedProfit).toBeUndefined()
+    expect(summary.exchange).toMatchObject({ agrees: true, differences: [] })
+    expect(linesOf(summary)).toMatch(
+      /funding unrealised not read in this run .* yes, unrealised profit not/,
+    )
+  })
+
+  test('compares that of one that was read', () => {
+    const row: PositionRow = {
+      lots: 10,
+      openPriceAvg: 1,
+      unrealisedProfit: '0.1',
+      fundingFee: '',
+      markPrice: 1,
+      liquidationPrice: 0,
+      holdSide: 'long',
+      positionMode: 'one_way_mode',
+    }
+    const reading = {
+      symbol: SYMBOL,
+      rows: [row],
+      isSilent: false,
+      requestedAt: 0,
+      exchangeTime: 0,
+    }
+
+    expect(summarise(holding(), [reading]).exchange?.differences).toEqual([
+      "unrealisedProfit: ours 0.1, the exchange's 0.2282",
+    ])
+  })
+})

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { LIQUIDATIONS, planLiquidation } from '../support/liquidations/liquidation-plan.ts'
+import { addTallies, NO_WORLDS, tallyWorld } from '../support/liquidations/liquidation-tally.ts'
+import { runLiquidationWorld } from '../support/liquidations/liquidation-world.ts'
+
+const WORLDS = 40
+/** It is no promise about speed: it ends a campaign that hangs, on the slowest machine too. */
+const PATIENCE_MS = 3_600_000
+
+const numbers = Array.from({ length: WORLDS }, (_, index) => index + 1)
+
+test(
+  `in ${WORLDS} worlds no move within the budget liquidates, and each price of a liquidation is known to a tick`,
+  {
+    timeout: PATIENCE_MS,
+  },
+  () => {
+    const tally = numbers.map(tallyWorld).reduce(addTallies, NO_WORLDS)
+
+    expect(tally.failures).toEqual([])
+    expect(tally).toMatchObject({ worlds: WORLDS, liquidatedOn: 0 })
+    expect(tally.liquidatedOff).toBeGreaterThanOrEqual(WORLDS / 10)
+    expect(tally.compared).toBeGreaterThan(5 * WORLDS)
+    expect(tally.foretold).toBeGreaterThan(0)
+    expect(tally.silent.worlds).toBe(WORLDS / 10)
+  },
+)
+
+test(
+  'a budget of a fifth of the moves that come saves not all of them',
+  { timeout: PATIENCE_MS },
+  () => {
+    const liquidated = numbers
+      .slice(0, 16)
+      .map((number) => planLiquidation(`${LIQUIDATIONS}${number}`))
+      .filter((plan) => runLiquidationWorld(plan, plan.move / 5).liquidations > 0)
+
+    expect(liquidated.length).toBeGreaterThan(0)
+  },
+)
