@@ -9,8 +9,8 @@ export type StpMode = 'none' | 'cancel_taker' | 'cancel_maker' | 'cancel_both'
 export const QUEUE_UNKNOWN = -1
 
 /**
- * pending (accepted, not in the market yet) -> live -> partially_filled -> filled; any of the first
- * three -> cancelled
+ * pending (accepted, not in the market yet) -> live -> partially_filled -> filled
+ *                                              any of the first three -> cancelled
  */
 export type OrderStatus = 'pending' | 'live' | 'partially_filled' | 'filled' | 'cancelled'
 

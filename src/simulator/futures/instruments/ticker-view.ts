@@ -50,7 +50,8 @@ const CLEAR_MAX = 2 ** 40
 const HALF_MARGIN = 0.01
 
 /**
- * A ticker as numbers, under the names of the wire; NaN for the delivery fields of other contracts.
+ * A ticker as numbers, under the names of the wire; NaN for the delivery fields of perpetual
+ * contracts.
  */
 export type TickerNumbers = ReturnType<typeof writeTicker<number, number>>
 

@@ -12,8 +12,8 @@ export interface PlanTerms extends Pick<
 }
 
 /**
- * A trigger order, which becomes a normal order when its price is reached. pending -> triggered
- * (its order accepted) | failed (its order refused) | cancelled
+ * A trigger order, which becomes a normal order when its price is reached.
+ * pending -> triggered (its order accepted) | failed (its order refused) | cancelled
  */
 export interface PlanOrder
   extends Omit<OrderTerms, keyof typeof UNSAID | keyof PlanTerms>, PlanTerms {
