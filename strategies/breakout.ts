@@ -1,11 +1,12 @@
 import { atr, defineStrategy, donchian, type InstrumentView, positiveDecimal, z } from '#strategy'
 
 /**
- * Buys when the price leaves its channel upwards, sells short when it leaves it downwards. The channel is the highest
- * high and the lowest low of the last closed candles (Donchian).
+ * Buys when the price leaves its channel upwards, sells short when it leaves it downwards. The
+ * channel is the highest high and the lowest low of the last closed candles (Donchian).
  *
- * The exchange keeps both exits, so they hold while the daemon is down: a stop-loss some average true ranges (ATR)
- * from the entry, a take-profit further away. One entry a candle, and none while something is held.
+ * The exchange keeps both exits, so they hold while the daemon is down: a stop-loss some average
+ * true ranges (ATR) from the entry, a take-profit further away. There is at most one entry a
+ * candle, and none while a position is held.
  */
 const paramsSchema = z.strictObject({
   interval: z.string().default('15m').meta({ description: 'Length of a candle.' }),
@@ -73,7 +74,7 @@ export default defineStrategy({
   },
 })
 
-/** Takes at the best price or not at all, and brings both exits with it. */
+/** The entry takes the best price or nothing, and carries both exits. */
 function buildEntry(
   market: InstrumentView,
   direction: 1 | -1,

@@ -1,11 +1,12 @@
 import { defineStrategy, type InstrumentView, positiveDecimal, z } from '#strategy'
 
 /**
- * Buys for the same amount at a fixed interval (dollar-cost averaging), and sells all of it once the price is far
- * enough above the average paid.
+ * Buys for the same amount at a fixed interval (dollar-cost averaging), and sells the whole
+ * position once the price is far enough above the average paid.
  *
- * Time is cut into slots, counted on the exchange's clock. A slot names its buy order (`key`), so none buys twice,
- * whenever the daemon was restarted; one that was slept through is left out. The sell order rests at the exchange.
+ * Time is divided into slots on the exchange's clock. A slot names its buy order (`key`), so a
+ * restart never buys twice in one slot. A slot missed while the daemon was down is left out. The
+ * sell order rests at the exchange.
  */
 const MINUTE_MS = 60_000
 
@@ -32,7 +33,7 @@ type Params = z.infer<typeof paramsSchema>
 export default defineStrategy({
   name: 'dca',
   params: paramsSchema,
-  /** The last slot that was looked at: the daemon would drop a second order of it anyway. */
+  /** The last slot seen. The daemon would drop a second order with the same key anyway. */
   initialState: () => ({ slots: {} as Record<string, number> }),
 
   check({ amount, amountMax }) {
@@ -54,10 +55,14 @@ export default defineStrategy({
   },
 })
 
-/** At the best price or not at all; nothing where it would be too small an order, or too much in the end. */
+/**
+ * Buys at the best price or not at all. There is no order below the minimum size or beyond
+ * `amountMax`.
+ */
 function buy(market: InstrumentView, { amount, amountMax }: Params, slot: number) {
   const lots = market.lotsBelow(Number(amount) / market.ask)
-  // In a fall what was paid: the sale of all of it is for more than that, and has to pass the limits too.
+  // After a fall the price paid counts: the sale of the whole position is above it, and must pass
+  // the limits too.
   const price = Math.max(market.ask, Number.isNaN(market.entryPrice) ? 0 : market.entryPrice)
   const value = market.size(Math.max(0, market.netLots)) * price + market.size(lots) * market.ask
   if (lots < market.lotsMin || value > Number(amountMax)) return []
@@ -65,7 +70,7 @@ function buy(market: InstrumentView, { amount, amountMax }: Params, slot: number
   return [market.place({ key, action: 'openLong', lots, ticks: market.askTicks, force: 'ioc' })]
 }
 
-/** All that is held, above its average price. The ladder changes with each buy and stands still between them. */
+/** Sells the whole position above its average price. The ladder changes only with a buy. */
 function takeProfit(market: InstrumentView, { takeProfitBps }: Params) {
   const { netLots: lots, entryPrice } = market
   if (lots <= 0 || Number.isNaN(entryPrice)) return market.quote([])

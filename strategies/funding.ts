@@ -1,13 +1,15 @@
 import { defineStrategy, positiveDecimal, z } from '#strategy'
 
 /**
- * Stands on the side that is paid funding: short while longs pay, long while shorts pay, the larger the rate the more.
+ * Takes the side that is paid funding: short while longs pay, long while shorts pay. A larger rate
+ * gives a larger position.
  *
  *     rate below rateMin      nothing: fees would cost more than the rate brings
  *     rateMin to rateFull     a share of the size, in quarters, so that a rate that wavers does not trade all day
  *     rateFull and above      the size: the cap
  *
- * Only in the last minutes before the payment: there the rate is nearly known, and the price has the least time to move.
+ * It trades only in the last minutes before the payment: then the rate is nearly known, and the
+ * price has the least time to move.
  */
 const STEPS = 4
 const MINUTE_MS = 60_000
@@ -64,7 +66,7 @@ export default defineStrategy({
   },
 })
 
-/** Of the size, 0 to 1. */
+/** A share of the size, 0 to 1. */
 function shareOf(rate: number, { rateMin, rateFull }: Params): number {
   if (Math.abs(rate) < rateMin) return 0
   return Math.min(1, Math.ceil((Math.abs(rate) / rateFull) * STEPS) / STEPS)

@@ -8,21 +8,23 @@ import {
 } from '#strategy'
 
 /**
- * A grid: buy orders below the price, sell orders above it, all the same size, at levels that stand still.
+ * A grid: buy orders below the price, sell orders above it, all the same size, at fixed levels.
  *
  *     +2  sell        +2  sell      Levels count from the anchor, where the price was when the ladder was
  *     +1  sell        +1  (empty)   built. The level filled last stays empty, and its neighbours take the
  *      0  (empty) ->   0  buy       other side: what is bought at one level is sold at the next one up.
  *     -1  buy         -1  buy       Each swing by a level and back earns the spacing.
  *
- * When the price leaves the ladder, a new one is built around it. What is held by then stays: a grid loses
- * in a trend, and the risk limits of the strategy file say how much it may hold.
+ * When the price leaves the ladder, a new one is built around it and the position stays. A grid
+ * loses in a trend; the risk limits of the strategy file bound the position.
  */
 interface Ladder {
-  /** Price of level 0, and from one level to the next, in ticks. */
+  /** Price of level 0 in ticks, and ticks between levels. */
   anchorTicks: number
   spacingTicks: number
-  /** The level filled last, and what was held just then: a fill of one more whole level moves it. */
+  /**
+   * The level filled last and the position at that time. A fill of one more whole level moves it.
+   */
   emptyLevel: number
   countedLots: number
 }
@@ -66,7 +68,10 @@ export default defineStrategy({
   },
 })
 
-/** The ladder after what was filled, the same one where nothing was; a new one where the price has left it. */
+/**
+ * Moves the ladder with its fills. It is the same object if nothing was filled, and a new ladder
+ * once the price has left it.
+ */
 function updateLadder(market: InstrumentView, params: Params, ladder?: Ladder): Ladder {
   const midTicks = market.ticksBelow(market.mid)
   const reach = 1 + (params.recentreAfterLevels ?? params.levels)
@@ -84,7 +89,7 @@ function updateLadder(market: InstrumentView, params: Params, ladder?: Ladder): 
   }
 }
 
-/** The orders that are wanted now: of all rungs those that can rest. As a rule these are all of them. */
+/** Rungs that can rest now: usually all of them. */
 function buildLevels(
   market: InstrumentView,
   params: Params,
@@ -99,7 +104,7 @@ function buildLevels(
   return rungs
 }
 
-/** A ladder that stands has the same rungs at every price. So they are worked out once, and kept for as long as the ladder. */
+/** The rungs of a ladder do not depend on the price, so they are built once for each ladder. */
 const keptRungs = new WeakMap<
   Ladder,
   { readonly params: Params; readonly rungs: readonly QuoteLevel[] }
@@ -113,7 +118,7 @@ function rungsOf(market: InstrumentView, params: Params, ladder: Ladder): readon
   return rungs
 }
 
-/** Nearest first: where orders are few, the nearest matter most. */
+/** Rungs nearest the price come first, because they matter most where few orders are allowed. */
 function buildRungs(
   market: InstrumentView,
   { levels, size }: Params,
@@ -133,7 +138,10 @@ function buildRungs(
   return rungs
 }
 
-/** A post-only order that meets the other side is refused; one of ours that rests there already may stay. */
+/**
+ * A post-only order that would cross the spread is refused, but one that already rests at this
+ * price may stay.
+ */
 function canRest(
   { bidTicks, askTicks, orders }: InstrumentView,
   { side, ticks }: QuoteLevel,

@@ -8,14 +8,15 @@ import {
 } from '#strategy'
 
 /**
- * A buy order below the price and a sell order above it; each pair of fills earns what lies between them.
+ * Quotes a buy order below the price and a sell order above it. Each pair of fills earns the
+ * difference.
  *
  *     width    grows with the standard deviation of the last closes: a restless price needs a wider spread
- *     skew     what is held moves both orders: long, they lie lower, so that selling comes first
- *     budget   orders stay where they are until one of them would move by `requoteTicks`: each change costs a
- *              cancel, two calls and the place in the queue
+ *     skew     the position moves both orders: if it is long they are lower, so that selling comes first
+ *     budget   orders stay until one of them would move by `requoteTicks`: each change costs a cancel,
+ *              two calls and the place in the queue
  */
-interface Quoted {
+interface QuotePair {
   buyTicks: number
   sellTicks: number
 }
@@ -58,7 +59,7 @@ export default defineStrategy({
   needs: ({ period }) => ({
     indicators: { deviation: standardDeviation({ interval: '1m', period }) },
   }),
-  initialState: () => ({ quoted: {} as Record<string, Quoted> }),
+  initialState: () => ({ quoted: {} as Record<string, QuotePair> }),
 
   check({ size, inventoryMax }, instruments) {
     return instruments.flatMap((market) => [
@@ -85,8 +86,11 @@ export default defineStrategy({
   },
 })
 
-/** Where the orders would lie if changes cost nothing. Neither meets the other side: post-only orders are refused there. */
-function buildQuote(market: InstrumentView, deviation: number, params: Params): Quoted {
+/**
+ * The ideal orders if changes cost nothing. Neither crosses the spread, where post-only orders are
+ * refused.
+ */
+function buildQuote(market: InstrumentView, deviation: number, params: Params): QuotePair {
   const width = Math.max(
     (market.mid * params.widthMinBps) / 10_000,
     params.widthDeviations * deviation,
@@ -98,13 +102,16 @@ function buildQuote(market: InstrumentView, deviation: number, params: Params): 
   }
 }
 
-/** What was quoted before, unless it is too far from what is wanted or would meet the other side by now. */
+/**
+ * Keeps the orders quoted before, unless they are too far from the ideal or would now cross the
+ * spread.
+ */
 function keepQuote(
   market: InstrumentView,
-  wanted: Quoted,
+  wanted: QuotePair,
   requoteTicks: number,
-  quoted?: Quoted,
-): Quoted {
+  quoted?: QuotePair,
+): QuotePair {
   if (quoted === undefined) return wanted
   const moved = Math.max(
     Math.abs(wanted.buyTicks - quoted.buyTicks),
@@ -116,7 +123,7 @@ function keepQuote(
 
 function buildLevels(
   market: InstrumentView,
-  { buyTicks, sellTicks }: Quoted,
+  { buyTicks, sellTicks }: QuotePair,
   params: Params,
 ): QuoteLevel[] {
   const lots = market.lots(params.size)

@@ -1,20 +1,22 @@
 import { defineStrategy, type InstrumentView, type SnapshotView, z } from '#strategy'
 
 /**
- * Two instruments that move together: when their ratio is unusually high, short the first and long the second, for
- * the same value; unusually low, the other way round. Out when the ratio is back at its mean.
+ * Trades two instruments that move together. If their ratio is unusually high, it is short the
+ * first and long the second, for the same value; if unusually low, the other way round. It closes
+ * both when the ratio is back at its mean.
  *
- * Unusual is a z-score: how many standard deviations the logarithm of the ratio is from its mean over the last closed
- * candles. A ratio that does not come back in time is a new ratio: then it is out as well, and waits until the old
- * signal is gone. Both legs are wanted in one decision, or none is.
+ * Unusual is measured as a z-score: how many standard deviations the logarithm of the ratio is from
+ * its mean over the last closed candles. A ratio that does not return in time counts as a new
+ * normal: both legs are closed, and there is no new entry until the old signal is gone. One
+ * decision sets both legs or none.
  */
 interface Pair {
-  /** Of the first leg; 0 while nothing is held. */
+  /** Side of the first leg; 0 without a position. */
   side: -1 | 0 | 1
-  /** Of each leg, as at the entry; Unix ms of the candle after which it entered. */
+  /** Lots of each leg at the entry, and the candle after which it entered, Unix ms. */
   lots: readonly [number, number]
   enteredAt: number
-  /** The side that was given up, until its signal is gone. */
+  /** The side given up on, until its signal is gone; else 0. */
   givenUp: -1 | 0 | 1
 }
 
@@ -50,7 +52,7 @@ const paramsSchema = z
   .refine(({ entry, exit }) => exit < entry, { path: ['exit'], error: 'exit must be below entry' })
 type Params = z.infer<typeof paramsSchema>
 
-/** A ratio that moves by less stands still: the rest is rounding. */
+/** A smaller deviation is only rounding, and the ratio counts as constant. */
 const DEVIATION_MIN = 1e-9
 const OUT: Pair = { side: 0, lots: [0, 0], enteredAt: 0, givenUp: 0 }
 
@@ -70,7 +72,7 @@ export default defineStrategy({
     const spread = readSpread(snapshot, params)
     if (!first?.hasPrices || !second?.hasPrices || spread === undefined)
       return { intents: [], state }
-    // At a start one leg may be traded sooner than the other.
+    // After a start, one leg's position may be read before the other's.
     if (first.positionReadAt === 0 || second.positionReadAt === 0) return { intents: [], state }
     const pair = updatePair(state, spread, params, () => [
       lotsOf(first, params),
@@ -82,18 +84,18 @@ export default defineStrategy({
   },
 })
 
-interface Spread {
+interface LogRatio {
   zScore: number
-  /** Unix ms, where the last candle opens, and how long it is. */
+  /** Open time of the last candle (Unix ms), and its length. */
   candleAt: number
   intervalMs: number
 }
 
-/** Undefined until both have all candles, up to the same one. */
+/** Undefined until both instruments have all candles up to the same one. */
 function readSpread(
   { instruments }: SnapshotView,
   { interval, period }: Params,
-): Spread | undefined {
+): LogRatio | undefined {
   const [first, second] = instruments.map((market) => market.candles(interval))
   const candleAt = first?.at(-1)?.openAt
   const beforeAt = first?.at(-2)?.openAt
@@ -114,7 +116,7 @@ function readSpread(
 
 function updatePair(
   pair: Pair,
-  { zScore, candleAt, intervalMs }: Spread,
+  { zScore, candleAt, intervalMs }: LogRatio,
   params: Params,
   sizeLegs: () => [number, number],
 ): Pair {
@@ -130,7 +132,7 @@ function updatePair(
   return lots.every((leg) => leg > 0) ? { side, lots, enteredAt: candleAt, givenUp: 0 } : OUT
 }
 
-/** Lots worth the notional; 0 where that is no order. */
+/** Lots worth the notional; 0 if that is below the minimum order. */
 function lotsOf(market: InstrumentView, { notional }: Params): number {
   const lots = market.lotsBelow(notional / market.mid)
   return lots < market.lotsMin ? 0 : lots

@@ -1,11 +1,11 @@
 import { defineStrategy, positiveDecimal, z } from '#strategy'
 
 /**
- * Against the crowd: short where far more accounts are long than short, long where far more are short, flat again
- * when the two are even.
+ * Trades against the crowd: short if far more accounts are long than short, long in the opposite
+ * case, flat again when the two are even.
  *
- * The ratio is a feed of the strategy file, one for each instrument, named as the instrument. While it is missing,
- * old or unreadable nothing is decided: what is held stays, and what was said last stands.
+ * The ratio is a feed of the strategy file, one for each instrument and named like it. While it is
+ * missing, old or unreadable, nothing is decided, so the last target stands.
  */
 const paramsSchema = z.strictObject({
   size: positiveDecimal('Size of the position, in the base coin.'),
@@ -31,7 +31,7 @@ const paramsSchema = z.strictObject({
 type Params = z.infer<typeof paramsSchema>
 
 const MINUTE_MS = 60_000
-/** The answer of the endpoint `longShortRatio`; the rows come in no promised order. */
+/** Answer of the endpoint `longShortRatio`. The order of its rows is not guaranteed. */
 const feedSchema = z.array(
   z.object({ ts: z.coerce.number(), longShortRatio: z.coerce.number().positive() }),
 )
@@ -69,7 +69,7 @@ function newestRatio(data: unknown): number | undefined {
   return rows.toSorted((a, b) => a.ts - b.ts).at(-1)?.longShortRatio
 }
 
-/** Stays until longs and shorts are even. */
+/** A side is kept until longs and shorts are even. */
 function chooseSide(
   ratio: number,
   { shortAbove, longBelow }: Params,

@@ -1,11 +1,11 @@
 import { defineStrategy, type InstrumentView, z } from '#strategy'
 
 /**
- * Holds each instrument at a fixed share of the account's equity: sells some of what has risen, buys some of what has
- * fallen. Within the band nothing is done, as each correction costs a fee.
+ * Holds each instrument at a fixed share of the account's equity: sells part of what has risen,
+ * buys more of what has fallen. Within the band it does nothing, as each correction costs a fee.
  *
- * Equity is that of the whole account, so it is undefined until everything that is held was read once; nothing is
- * decided before.
+ * Equity is that of the whole account. It is undefined until every position has been read once;
+ * before that nothing is decided.
  */
 const paramsSchema = z.strictObject({
   shares: z.record(z.string(), z.number().min(-5).max(5)).meta({
@@ -55,7 +55,7 @@ function shareHeld(market: InstrumentView, equity: number): number {
   return (Math.sign(market.netLots) * market.size(Math.abs(market.netLots)) * market.mid) / equity
 }
 
-/** The lots of a value in quote coin, rounded towards zero. */
+/** Lots are rounded towards zero. `value` is in the quote coin. */
 function lotsFor(market: InstrumentView, value: number): number {
   return Math.sign(value) * market.lotsBelow(Math.abs(value) / market.mid)
 }

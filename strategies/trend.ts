@@ -1,18 +1,19 @@
 import { defineStrategy, type Intent, positiveDecimal, z } from '#strategy'
 
 /**
- * Follows the trend: long while the fast average of the price is above the slow one, short while it is below.
+ * Follows the trend: long while the fast average of the price is above the slow one, short while it
+ * is below.
  *
- * It says which position it wants, again with every snapshot; the orders that lead there are the daemon's
- * business. Until the slow average has seen enough to be worth its name, it wants nothing.
+ * Every snapshot yields the wanted position; the daemon sends the orders that lead there. Until the
+ * slow average covers enough time, no position is wanted.
  */
 interface Averages {
   fast: number
   slow: number
-  /** Unix ms, exchange clock: when the averages began, and when they were brought up to date. */
+  /** When the averages began and when they were last updated, Unix ms, exchange clock. */
   since: number
   at: number
-  /** The side taken last; 0 before the first. */
+  /** The last side; 0 before the first. */
   side: -1 | 0 | 1
 }
 
@@ -71,13 +72,17 @@ function updateAverages(price: number, at: number, params: Params, last?: Averag
   const elapsedMs = Math.max(0, at - last.at)
   const fast = last.fast + (price - last.fast) * weightOf(elapsedMs, params.fastSeconds)
   const slow = last.slow + (price - last.slow) * weightOf(elapsedMs, params.slowSeconds)
-  // Between the thresholds the side stays what it is: noise would turn the position round and round.
+  // Between the thresholds the side is kept, because noise would otherwise reverse the position
+  // again and again.
   const gapBps = (fast / slow - 1) * 10_000
   const side = gapBps > params.thresholdBps ? 1 : gapBps < -params.thresholdBps ? -1 : last.side
   return { fast, slow, since: last.since, at: last.at + elapsedMs, side }
 }
 
-/** The share of a price that stood for a while: snapshots come at irregular times, a longer wait counts for more. */
+/**
+ * The weight of a price grows with the time since the last snapshot, because snapshots come at
+ * irregular times.
+ */
 function weightOf(elapsedMs: number, memorySeconds: number): number {
   return elapsedMs / (elapsedMs + memorySeconds * 1000)
 }

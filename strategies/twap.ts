@@ -1,20 +1,20 @@
 import { defineStrategy, type InstrumentView, positiveDecimal, z } from '#strategy'
 
 /**
- * One large order (the parent) as many small ones (its children), spread evenly over a time, so that the price paid
- * is near the average price of that time (TWAP).
+ * Executes one large order (the parent) as many small ones (its children), spread evenly over a
+ * time, so that the average price paid is near the average price of that time (TWAP).
  *
- * Each slot asks for what is missing by then: the parent's share of the time that has passed, less what is filled.
- * So what one child did not get, the next one carries, after the end as well; and nothing is asked for beyond the
- * parent. A child takes at the best price and leaves nothing behind.
+ * Each slot places what is missing by then: the parent's share of the elapsed time minus the fills.
+ * So the next child includes what one child did not fill, also after the end, and the total never
+ * exceeds the parent. A child takes the best price and leaves nothing resting.
  */
 interface Parent {
   name: string
   /** Unix ms, exchange clock. */
   startAt: number
-  /** What was held before, in lots. */
+  /** Position before the parent began, in lots. */
   startLots: number
-  /** The last slot that asked, and when it did, Unix ms on our clock. */
+  /** The last slot that placed an order, and when it did, Unix ms on our clock. */
   slot: number
   askedAt: number
 }
@@ -28,7 +28,7 @@ const paramsSchema = z
     side: z.enum(['buy', 'sell']).meta({ description: 'Which way it trades.' }),
     total: positiveDecimal('Size of the parent, in the base coin.'),
     minutes: z.number().min(1).max(10_080).meta({ description: 'How long it takes, in minutes.' }),
-    // An answer, and its fill among the fills, must be there before the next child.
+    // The answer and the fills of a child must arrive before the next one.
     everySeconds: z
       .int()
       .min(10)
@@ -77,7 +77,7 @@ export default defineStrategy({
   },
 })
 
-/** What should be filled by the end of this slot, less what is. */
+/** Lots that should be filled by the end of this slot, minus those that are. */
 function countMissing(
   market: InstrumentView,
   params: Params,
@@ -90,7 +90,9 @@ function countMissing(
   return Math.floor((total * Math.min(slots, slot + 1)) / slots) - filled
 }
 
-/** A short time to live: a child that waits for its call longer than half a slot is left to the next one. */
+/**
+ * The time to live is short: a child that waits longer than half a slot is left to the next one.
+ */
 function placeChild(market: InstrumentView, params: Params, lots: number, slot: number) {
   const isBuy = params.side === 'buy'
   return market.place({

@@ -3,12 +3,15 @@ import { Failure } from '../lib/failure.ts'
 import { nameInterval } from './times.ts'
 
 const [SECOND_MS, DAY_MS] = [1000, 86_400_000]
-/** Months differ in length, so their candles stand on no grid of times. */
+/** Months differ in length, so their candles are on no grid of times. */
 export const MONTH_MS_MIN = 28 * DAY_MS
-/** So many steps of another length, one after the other, are another interval: a market is not that regular. */
+/**
+ * So many consecutive steps of another length mean that the interval changes: gaps of a market are
+ * less regular.
+ */
 export const STEPS_OF_OTHER = 20
 
-/** @throws Failure RECORDING_INTERVAL_CHANGES where candles of another length stand among the others. */
+/** @throws Failure RECORDING_INTERVAL_CHANGES if candles of another length are among the others. */
 export function assertOneInterval(
   at: Float64Array,
   intervalMs: number,
@@ -33,7 +36,7 @@ export function assertOneInterval(
   }
 }
 
-/** How far before the end of a candle most times are, ms: 1 or 1000; 0 where they are anything else. */
+/** How far most times are before the end of a candle: 1 or 1000 ms; 0 for any other distance. */
 export function shortOfClose(at: Float64Array, intervalMs: number): number {
   const gridMs = Math.min(intervalMs, DAY_MS)
   const shortMs = [1, SECOND_MS].filter((ms) => ms < gridMs)

@@ -1,18 +1,21 @@
-/** What rows of prices must be, wherever they come from: in order of time, and possible. */
+/** Checks that rows of prices are in order of time and possible, whatever their source. */
 import { Failure } from '../lib/failure.ts'
 import type { CandleRows, QuoteRows } from './recording.ts'
 
-/** Where a row stands, for people: `BTCUSDT.csv:17`. */
+/** Names the place of a row in messages: `BTCUSDT.csv:17`. */
 export type WhereOf = (row: number) => string
 
 /**
- * The highest price that is played, in any quote coin: a bitcoin costs some 3,000,000,000 dong. What is above it is a wrong
- * column or a number that stands for none, and no grid of ticks counts it.
+ * Highest price accepted in any quote coin: a bitcoin costs some 3,000,000,000 dong. A higher price
+ * is a wrong column or a placeholder, and no grid of ticks can count it.
  */
 export const PRICE_MAX = 1e12
 
-/** @throws Failure RECORDING_TIME_UNIT, RECORDING_TIME_ORDER, RECORDING_PRICE_NOT_POSITIVE, RECORDING_PRICE_TOO_HIGH,
- *   RECORDING_CANDLE_IMPOSSIBLE, RECORDING_QUOTE_CROSSED, each naming where. */
+/**
+ * @throws Failure RECORDING_TIME_UNIT, RECORDING_TIME_ORDER, RECORDING_PRICE_NOT_POSITIVE,
+ * RECORDING_PRICE_TOO_HIGH, RECORDING_CANDLE_IMPOSSIBLE, RECORDING_QUOTE_CROSSED, each naming
+ * where.
+ */
 export function assertRows(rows: CandleRows | QuoteRows, whereOf: WhereOf): void {
   rows.mark?.forEach((price, row) => {
     assertPositive(price, row, whereOf)
@@ -63,12 +66,12 @@ function assertQuotes(
   }
 }
 
-/** The first coin was mined in January 2009: a time before is one in another unit, Unix ms. */
+/** The first coin was mined in January 2009, so an earlier time is in another unit. Unix ms. */
 export const EARLIEST_AT = Date.UTC(2009, 0, 1)
-/** Seconds, microseconds and dates without separators are no milliseconds of this century. */
+/** Seconds, microseconds and dates without separators are never milliseconds of this century. */
 const LATEST_AT = Date.UTC(2100, 0, 1)
 
-/** Candles have a time each; of quotes there may be several at one. */
+/** Candles must differ in time; several quotes may share one. */
 function assertTimes({ kind, at }: CandleRows | QuoteRows, whereOf: WhereOf): void {
   const astray = at.findIndex((time) => !(time >= EARLIEST_AT && time < LATEST_AT))
   if (astray >= 0) {

@@ -1,6 +1,6 @@
 /**
- * Columns of numbers out of the bytes of a CSV file. A number in plain digits is read where it stands; whatever else
- * there is (an exponent, a sign, spaces, quotes, more digits than a float holds) is read as text.
+ * Reads columns of numbers from the bytes of a CSV file. Plain digits are read in place. Everything
+ * else (an exponent, a sign, spaces, quotes, more digits than a float holds) is read as text.
  */
 import { Failure } from '../lib/failure.ts'
 
@@ -8,11 +8,13 @@ const [LINE_FEED, CARRIAGE_RETURN, DOT, ZERO, NINE] = [10, 13, 46, 48, 57] as co
 
 const PLAIN_NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
 
-/** So many digits are a whole number that a float holds, and a power of ten with so many decimals is one too. */
+/**
+ * A float holds every whole number of so many digits, and the power of ten with so many decimals.
+ */
 const DIGITS_MAX = 15
 const POWERS_OF_TEN = Float64Array.from({ length: DIGITS_MAX + 1 }, (_, power) => 10 ** power)
 
-/** A number in quotes with separators of thousands, or with a decimal comma: `"60,000.0"`, `"10,5"`. */
+/** A quoted number with thousands separators or a decimal comma: `"60,000.0"`, `"10,5"`. */
 const COMMA_IN_NUMBER = /(?:^|,)\s*("\s*[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|[\d.]+,\d+)\s*")/
 const PLAIN_HINT =
   'numbers are written plainly, with a dot and without separators of thousands: 61837.63'
@@ -21,22 +23,25 @@ const SEP_LINE = /^\uFEFF?"?sep=.?"?\r?$/i
 const ADDRESS_LINE = /^\uFEFF?"?https?:\/\/[^\s,;]+"?,*\r?$/i
 const ABOVE_LINE_BYTES_MAX = 200
 
-/** What stands between two fields; the first that is in a line is the one of its file, since no field holds another. */
+/**
+ * Field separators in order of preference. The first one in a line is the file's, since no field
+ * contains another.
+ */
 const SEPARATORS = [';', '\t', ','] as const
 export type Separator = (typeof SEPARATORS)[number]
 
-/** Of the first line of a file. */
+/** `line` is the first line of a file. */
 export function separatorOf(line: string): Separator {
   return SEPARATORS.find((separator) => line.includes(separator)) ?? ','
 }
 
-/** What stands between the separators of a line, without the quotes around it. */
+/** Cells of a line, without the quotes around them. */
 export function splitCells(line: string, separator: Separator): readonly string[] {
   return line.split(separator).map(unquote)
 }
 
 /**
- * A comma in a number would be taken for the end of its field.
+ * A comma in a number would be taken as the end of its field.
  * @param where The place of the line, for the failure. @throws Failure RECORDING_NOT_NUMERIC
  */
 export function assertNoCommaInNumber(line: string, where: string): void {
@@ -51,8 +56,8 @@ export function assertNoCommaInNumber(line: string, where: string): void {
 }
 
 /**
- * Where the rows of a file begin, its header among them, and which line that is: Excel writes `sep=;` above them, which
- * says no more than they show, and some vendors their address.
+ * Finds the header: byte offset and line number. Excel writes a line `sep=;` above it, and some
+ * vendors their address; both are skipped.
  */
 export function findBegin(bytes: Buffer): { readonly from: number; readonly line: number } {
   const end = bytes.indexOf(LINE_FEED)
@@ -65,27 +70,28 @@ export interface CsvColumns {
   readonly separator: Separator
   /** Names of all fields of a line, in the order of the file. */
   readonly header: readonly string[]
-  /** Of the columns that are read. */
+  /** Names of the columns to read. */
   readonly names: readonly string[]
   /** Where the first line of numbers begins. */
   readonly from: number
-  /** Which line of the file that is, counted from 1. Default 2: the first is the header. */
+  /** Line number of `from`, counted from 1. Default 2: the first is the header. */
   readonly firstLine?: number
   /** The file's name, for failures. */
   readonly source: string
-  /** What a text of a column means that is no number, such as a date; undefined where it means nothing. */
+  /** Converts a text that is not a number, such as a date; undefined if it has no meaning. */
   readonly readText?: (text: string, name: string) => number | undefined
-  /** Columns that hold names: {@link readText} is asked for every cell of them, also for one of digits. */
+  /** Columns of names: {@link readText} is called for each of their cells, also for digits. */
   readonly texts?: readonly string[]
-  /** Columns of times, all of whose digits count. */
+  /** Columns of times, whose digits all count. */
   readonly times?: readonly string[]
-  /** How a column is written, for failures; undefined: as numbers are. */
+  /** A hint on how a column is written, for failures; undefined: as numbers are. */
   readonly hintFor?: (name: string) => string | undefined
 }
 
 /**
- * Reads the named columns; empty lines at the end are left aside.
- * @returns none without rows. @throws Failure RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, naming file:line.
+ * Reads the named columns; empty lines at the end are skipped.
+ * @returns an empty map without rows. @throws Failure RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC,
+ * naming file:line.
  */
 export function readCsvColumns(
   bytes: Buffer,
@@ -132,12 +138,12 @@ function hasOpenQuote(cell: string): boolean {
   return cell.replaceAll(/[^"]/g, '').length % 2 === 1
 }
 
-/** So many rows say how the last field of a row is written. */
+/** So many rows establish how the last field of a row is written. */
 const ROWS_LIKE_MIN = 10
 
 /**
- * A copy that was broken off may end within the last field. It has no end of line then, and fewer decimals where all
- * rows before it had as many as each other. @throws Failure RECORDING_ROW_LENGTH
+ * A truncated copy may end within the last field. Then it has no line end, and fewer decimals than
+ * all rows before it, if those agree. @throws Failure RECORDING_ROW_LENGTH
  */
 function assertWholeEnd(
   bytes: Buffer,
@@ -148,7 +154,7 @@ function assertWholeEnd(
   const beginAt = Math.max(from, end - END_BYTES)
   const lines = bytes.toString('utf8', beginAt, end).split('\n')
   const last = lines.at(-1)
-  // The first of them may be a part of a line.
+  // The first line may be partial.
   const before = lines.slice(beginAt === from ? 0 : 1, -1)
   if (last === undefined || before.length < ROWS_LIKE_MIN) return
   const decimals = new Set(before.map((line) => /\.(\d+)"?\r?$/.exec(line)?.[1]?.length ?? 0))
@@ -164,7 +170,7 @@ function assertWholeEnd(
   })
 }
 
-/** A few lines. */
+/** Enough for a few lines. */
 const END_BYTES = 4096
 
 function quoteLeftOpen(cell: string, options: CsvColumns, row: number): Failure {
@@ -176,7 +182,7 @@ function quoteLeftOpen(cell: string, options: CsvColumns, row: number): Failure 
   })
 }
 
-/** A spreadsheet that shows a time as 1.74882E+12 has saved no more of it. */
+/** A spreadsheet that shows a time as 1.74882E+12 has saved only these digits. */
 function roundedTime(cell: string, options: CsvColumns, row: number): Failure {
   return new Failure({
     code: 'RECORDING_NOT_NUMERIC',
@@ -208,19 +214,19 @@ function countLines(bytes: Buffer, from: number, end: number): number {
   return lines
 }
 
-interface Rest {
+interface FieldRange {
   readonly at: number
   readonly end: number
   readonly separator: number
 }
 
-function endOfField(bytes: Buffer, { at: from, end, separator }: Rest): number {
+function endOfField(bytes: Buffer, { at: from, end, separator }: FieldRange): number {
   let at = from
   while (at < end && bytes[at] !== separator && bytes[at] !== LINE_FEED) at++
   return at
 }
 
-/** @returns -1 for what is not a plain number. */
+/** @returns -1 if it is not a plain number. */
 function plainNumber(bytes: Buffer, from: number, fieldEnd: number): number {
   const end = bytes[fieldEnd - 1] === CARRIAGE_RETURN ? fieldEnd - 1 : fieldEnd
   let whole = 0

@@ -32,7 +32,7 @@ export function formatFunding({ symbol, at, rates }: FundingPayments): string {
   return `${[HEADER_LINE, ...lines].join('\n')}\n`
 }
 
-/** Without an exponent. */
+/** Writes the rate without an exponent. */
 function toPlain(rate: number): string {
   const text = String(rate)
   return text.includes('e') ? rate.toFixed(20).replace(/0+$/, '') : text
@@ -40,7 +40,8 @@ function toPlain(rate: number): string {
 
 /**
  * @param source The file's name, for failures.
- * @throws Failure RECORDING_EMPTY, FUNDING_UNREADABLE, RECORDING_FUNDING_RATE, and those of {@link readCsvColumns}, each naming file:line.
+ * @throws Failure RECORDING_EMPTY, FUNDING_UNREADABLE, RECORDING_FUNDING_RATE, and those of {@link
+ * readCsvColumns}, each naming file:line.
  */
 export function parseFunding({
   bytes,

@@ -1,18 +1,22 @@
-/** Payments of funding: of a file of their own, or of a column `fundingRate` that is empty between them. */
+/**
+ * Funding payments from a file of their own, or from a column `fundingRate` that is empty between
+ * payments.
+ */
 import { sha256 } from '../lib/digest.ts'
 import { Failure } from '../lib/failure.ts'
 import type { CandleRows, QuoteRows, RecordedFunding, Recording } from './recording.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
-/** 0.3 % of every position at each payment, for as long as a file lasts, is a rate in percent. */
+/** A median of 0.3 % a payment over a whole file means that the rates are in percent. */
 const MEDIAN_RATE_MAX = 0.003
-/** No exchange takes a tenth of a position at once: such a rate is written in percent. */
+/** No exchange charges a tenth of a position at once: such a rate is in percent. */
 const RATE_MAX = 0.1
 
 /**
- * Payments at whole hours: exchanges write some milliseconds more.
- * @param whereOf The place of a row, for failures. @throws Failure RECORDING_FUNDING_TIMES, RECORDING_FUNDING_RATE
+ * Rounds payments to whole hours, because exchanges add some milliseconds.
+ * @param whereOf The place of a row, for failures. @throws Failure RECORDING_FUNDING_TIMES,
+ * RECORDING_FUNDING_RATE
  */
 export function buildFunding(
   { at, rate, source }: Pick<RecordedFunding, 'at' | 'rate' | 'source'>,
@@ -67,8 +71,9 @@ export function assertShares(rates: Float64Array, where: string): void {
 }
 
 /**
- * Payments out of a column `fundingRate` that has rates in some rows alone: each such row is a payment at its time. A
- * column with a rate in each row says nothing of when they are paid, and stays.
+ * Extracts payments from a column `fundingRate` with rates in some rows only: each of these rows is
+ * a payment at its time. A column with a rate in every row does not say when they are paid, and
+ * stays.
  *
  * @throws Failure as {@link buildFunding}
  */
@@ -90,10 +95,10 @@ export function takeOutPayments(
 }
 
 /**
- * In words, where a rate in each row changes at other hours of the day (UTC) than funding is said to be paid at; undefined
- * where it changes at these alone, and where it changes too often to tell.
+ * For a rate in every row: describes hours of the day (UTC) at which it changes besides `minutes`.
+ * Undefined if there are none, or if it changes too often to tell.
  *
- * @param minutes When funding is said to be paid, in minutes after midnight UTC.
+ * @param minutes Expected times of funding, in minutes after midnight UTC.
  */
 export function describeOtherTimes(
   { at, fundingRate }: Recording['rows'],
@@ -105,7 +110,7 @@ export function describeOtherTimes(
     if (fundingRate[row] === fundingRate[row - 1]) continue
     const before = Math.floor((at[row - 1] as number) / MINUTE_MS)
     const minute = Math.round((at[row] as number) / MINUTE_MS)
-    // A row holds from its end: the change belongs to a full hour at either end of it.
+    // A row is valid from its end, so the change belongs to a full hour at either end of it.
     const hour =
       Math.floor(minute / 60) * 60 > before
         ? Math.floor(minute / 60) * 60
@@ -121,7 +126,7 @@ export function describeOtherTimes(
 
 const DAY_MINUTES = 1440
 
-/** `00:00, 08:00 and 16:00`. */
+/** Shows minutes as `00:00, 08:00 and 16:00`. */
 export function showMinutes(minutes: readonly number[]): string {
   const texts = minutes.map((minute) => new Date(minute * MINUTE_MS).toISOString().slice(11, 16))
   const last = texts.at(-1) ?? ''

@@ -1,12 +1,13 @@
 /**
- * The instrument that a name says: a file's, that of an entry in a zip, or a cell of a column. Vendors write
- * `BTCUSDT-1m-2025-01.zip`, `ETH-USDT-SWAP-trades-2025-06-01.zip`, `BINANCE_BTCUSDT.P, 1.csv`, `BTC/USDT:USDT`.
- * A name that may mean two things gives no symbol, and says why: somebody has to name the instrument then.
+ * Reads the instrument from a name: a file's, that of an entry in a zip, or a cell of a column.
+ * Vendors write `BTCUSDT-1m-2025-01.zip`, `ETH-USDT-SWAP-trades-2025-06-01.zip`,
+ * `BINANCE_BTCUSDT.P, 1.csv`, `BTC/USDT:USDT`. An ambiguous name gives no symbol and a reason, so
+ * that the operator names the instrument.
  */
 
 /**
- * Columns that may name the instrument of each row, in small letters without spaces, underscores and brackets; the first
- * that is there counts. The last of them may also say what kind of market it is.
+ * Columns that may name the instrument of each row, in lower case without spaces, underscores and
+ * brackets; the first one found is used. The last ones may also name a kind of market.
  */
 export const INSTRUMENT_COLUMNS: readonly string[] = [
   'symbol',
@@ -49,7 +50,7 @@ export const INSTRUMENT_COLUMNS: readonly string[] = [
   's',
 ]
 
-/** The name of a column as lists of names have it. */
+/** Normalises a column title for comparison with lists of names. */
 export function plainTitle(title: string): string {
   return title.toLowerCase().replaceAll(/[ _<>()-]/g, '')
 }
@@ -59,25 +60,31 @@ export interface InstrumentName {
   readonly symbol?: string
   /** Why there is no symbol. */
   readonly why?: string
-  /** Whether it is a future or a pair of the spot market, where the name says it. */
+  /** Future or spot pair, if the name says it. */
   readonly market?: 'spot' | 'futures'
-  /** Where the prices are from, in small letters, where the name says it. */
+  /** Exchange in lower case, if the name says it. */
   readonly exchange?: string
-  /** Sizes of its trades count contracts: Binance's contracts margined in their coin (`BTCUSD_PERP`), OKX's swaps. */
+  /**
+   * Whether sizes of its trades count contracts: Binance's coin-margined contracts (`BTCUSD_PERP`),
+   * OKX's swaps.
+   */
   readonly countsContracts: boolean
 }
 
-/** They end a symbol that is written as one word, and are the second coin of two words. */
+/** Quote coins: the end of a symbol written as one word, or the second of two words. */
 const QUOTES = new Set(
   'USDT USDC USD EUR GBP BTC ETH BNB JPY KRW BRL AUD FDUSD TUSD BUSD USDE USD1 PERP'.split(' '),
 )
-/** These end too many words that are no symbols (AUGUST, COUNTRY): of one word, only behind a coin of {@link COINS}. */
+/**
+ * These also end too many ordinary words (AUGUST, COUNTRY), so within one word they count only
+ * behind one of {@link COINS}.
+ */
 const RARE_QUOTES = new Set(
   'TRY CAD CHF DAI UST USDP PAX IDR BIDR RUB UAH ZAR PLN ARS MXN RON SOL XBT GUSD HUSD PYUSD EURI EURC SUSDT SUSDC SUSD'.split(
     ' ',
   ),
 )
-/** Coins that are recognised in small letters too, where any word may stand. */
+/** Coins recognised in lower case too, where any other word may stand. */
 const COINS = new Set([
   ...QUOTES,
   ...RARE_QUOTES,
@@ -109,13 +116,13 @@ const EXCHANGES: ReadonlyMap<string, string> = new Map([
   ['stmp', 'bitstamp'],
 ])
 
-/** Words of file names that are no coin. */
+/** Words of file names that are not coins. */
 const WORDS =
   /^(?:(?:agg|my|all)?(?:trades?|candles?|candlesticks?|klines?|ohlcv?t?|bars?|quotes?|ticks?|data|prices?|histor(?:y|ical)|dump|export|file|fund(?:ing)?|rates?|fundingrates?|markets?|index|mark|premium|book|orderbook|spot|futures?|swap|perp(?:etual)?s?|linear|inverse|options?|crypto|test|new|old|backup|copy|from|to|in|vs|total|volume|minute|min|hour|hourly|day|daily|week|month|year)|\d+|[smhdwSMHDW]\d{1,4}|\d{1,4}(?:ms|mo|min|sec|hour|day|[smhdwSMHDW]))$/i
 
 const FUTURES =
   /^(?:perp|perps|perpetual|perpetuals|swap|futures?|linear|inverse|um|cm|usdm|coinm|[udcs]mcbl)$/i
-/** A contract's month and year behind the pair, as in `BTCUSDM25`; M15 and M30 are also minutes. */
+/** A contract's month and year after the pair, as in `BTCUSDM25`; M15 and M30 are also minutes. */
 const MONTH_CODE = /^([A-Z0-9]+?)([FGHJKMNQUVXZ](?:1[7-9]|2\d))$/
 const DELIVERY_WORD = /^\d{1,2}(?:JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)\d\d$/
 const EXTENSION =
@@ -123,13 +130,13 @@ const EXTENSION =
 
 interface Word {
   readonly text: string
-  /** The character that stands before it. */
+  /** The characters before it. */
   readonly before: string
 }
 
 interface Pair {
   readonly symbol: string
-  /** How many words it takes. */
+  /** Number of words it spans. */
   readonly words: number
   readonly coins: readonly string[]
 }
@@ -157,7 +164,10 @@ export function readInstrumentName(name: string): InstrumentName {
   }
 }
 
-/** Whether a cell says a kind of market or an exchange, and no instrument: `spot`, `Binance Futures`. */
+/**
+ * Whether a cell names a kind of market or an exchange instead of an instrument: `spot`, `Binance
+ * Futures`.
+ */
 export function isOfNoInstrument(cell: string): boolean {
   const words = wordsOf(cell)
   const isPlain = ({ text }: Word) =>
@@ -166,7 +176,7 @@ export function isOfNoInstrument(cell: string): boolean {
   return words.length > 0 && words.every(isPlain)
 }
 
-/** Whether a cell is of a symbol; it may name the coin alone: BTC in a file of BTCUSDT. */
+/** Whether a cell agrees with a symbol. It may name the coin alone: BTC in a file of BTCUSDT. */
 export function agreesWithSymbol(cell: string, symbol: string): boolean {
   const named = readInstrumentName(cell).symbol
   if (named !== undefined) return named === symbol
@@ -176,7 +186,7 @@ export function agreesWithSymbol(cell: string, symbol: string): boolean {
 }
 
 function wordsOf(name: string): readonly Word[] {
-  // Bybit writes the date without anything before it: BTCUSDT2020-03-25.csv.gz.
+  // Bybit writes the date without a separator before it: BTCUSDT2020-03-25.csv.gz.
   const plain = name
     .replace(EXTENSION, '')
     .replace(/(?<=[A-Za-z0-9])((?:19|20)\d\d-\d\d(?!\d))/, ' $1')
@@ -206,7 +216,9 @@ function findPairs(words: readonly Word[]): readonly FoundPair[] {
   return found
 }
 
-/** `BTC USDT` before `WBTC`: the word before a quote coin is a base coin, whatever it ends in. */
+/**
+ * `WBTC USDT` is a pair of WBTC: the word before a quote coin is a base coin, whatever it ends in.
+ */
 function pairAt(words: readonly Word[], at: number): Pair | undefined {
   const [one, next] = [words[at], words[at + 1]]
   if (one === undefined) return undefined
@@ -223,7 +235,10 @@ function pairAt(words: readonly Word[], at: number): Pair | undefined {
 
 const isSameCase = (one: string, other: string) => /[a-z]/.test(one) === /[a-z]/.test(other)
 
-/** In capitals any word that is no other; in small letters a coin that is known. */
+/**
+ * In capitals any word may be a coin unless it is a known other word; in lower case only known
+ * coins count.
+ */
 function coinIn(text: string): string | undefined {
   const coin = text.toUpperCase()
   if (COINS.has(coin)) return coin
@@ -239,7 +254,7 @@ function pairInWord(named: string): Pair | undefined {
   const word = text.toUpperCase()
   const [, front = word, code = ''] = text === word ? (MONTH_CODE.exec(word) ?? []) : []
   if (COINS.has(word)) return undefined
-  // The longest quote coin that it ends in: FDUSD before USD.
+  // The longest matching quote coin is used: FDUSD before USD.
   const quotes = [...QUOTES, ...RARE_QUOTES].toSorted((one, other) => other.length - one.length)
   for (const quote of quotes) {
     const base = front.slice(0, -quote.length)
@@ -280,7 +295,7 @@ function readContract(pair: Pair, [next]: readonly Word[]): FoundPair {
   return { symbol, isContract: FUTURES.test(next.text) }
 }
 
-/** `250627`; not `202506`, which is a month. */
+/** Parses `250627`; `202506` is a month, and no date. */
 function deliveryDate(text: string): Date | undefined {
   const [, year = '', month = '', day = ''] = /^(\d\d)(\d\d)(\d\d)$/.exec(text) ?? []
   if (year === '') return undefined

@@ -1,4 +1,7 @@
-/** Reads payments of funding from files of their own, and puts them to the recordings of their instruments. */
+/**
+ * Reads funding payments from files of their own and attaches them to the recordings of their
+ * instruments.
+ */
 import { basename } from 'node:path'
 import { Failure } from '../lib/failure.ts'
 import { findBegin, readCsvColumns, separatorOf, splitCells } from './csv-columns.ts'
@@ -11,11 +14,13 @@ const COLUMNS = ['ts_ms', 'fundingrate'] as const
 const SYMBOL_COLUMN = 'symbol'
 
 /**
- * Reads a CSV with the columns `ts_ms` (Unix ms of a payment) and `fundingRate` (a share: 0.0001 is 1 bp, paid by longs),
- * plain or gzipped, in the order of time. A column `symbol` must name the instrument.
+ * Reads a CSV with the columns `ts_ms` (Unix ms of a payment) and `fundingRate` (a share: 0.0001 is
+ * 1 bp, paid by longs), plain or gzipped, in order of time. A column `symbol` must name the
+ * instrument.
  *
- * @throws Failure RECORDING_UNREADABLE, RECORDING_HEADER_UNKNOWN, RECORDING_EMPTY, RECORDING_FUNDING_TIMES,
- *   RECORDING_FUNDING_RATE, RECORDING_SYMBOLS_DIFFER, and those of {@link readCsvColumns}, each naming file:line.
+ * @throws Failure RECORDING_UNREADABLE, RECORDING_HEADER_UNKNOWN, RECORDING_EMPTY,
+ * RECORDING_FUNDING_TIMES, RECORDING_FUNDING_RATE, RECORDING_SYMBOLS_DIFFER, and those of {@link
+ * readCsvColumns}, each naming file:line.
  */
 async function loadFunding(path: string, symbol: string): Promise<RecordedFunding> {
   const source = basename(path)
@@ -61,7 +66,7 @@ async function loadFunding(path: string, symbol: string): Promise<RecordedFundin
   })
 }
 
-/** Payments of another instrument are none of this one. */
+/** Payments of another instrument are refused. */
 function assertOwn(
   found: string,
   { symbol, where }: { readonly symbol: string; readonly where: string },
@@ -76,9 +81,9 @@ function assertOwn(
 }
 
 /**
- * Recordings with the payments of their files.
- * @param files As for {@link loadRecording}. @param payments Files of `loadFunding`, by symbol.
- * @throws Failure as both do
+ * Loads recordings together with their payments.
+ * @param files As for {@link loadRecording}. @param payments Funding files by symbol.
+ * @throws Failure as {@link loadRecording} and `loadFunding`
  */
 export function loadWithFunding(
   files: readonly string[],

@@ -1,4 +1,3 @@
-/** Reads a recording from a file: CSV or a price file, plain or gzipped; its first bytes say which. */
 import { access, constants, readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Failure, messageOf } from '../lib/failure.ts'
@@ -9,11 +8,14 @@ import { intervalInName } from './times.ts'
 import { RECORDING_BYTES_MAX, unpackGzip } from './unpack-gzip.ts'
 
 /**
- * Reads a recording from a file. Columns of a CSV may stand in any order, and further ones are left aside.
+ * Reads a recording from a file: CSV or price file, plain or gzipped, as its first bytes say.
+ * Columns of a CSV may be in any order; unknown ones are ignored.
  *
- * @param spec A path, of a CSV one whose file name says the symbol (`BTCUSDT-2025.csv.gz`), or `SYMBOL=path`.
- * @throws Failure RECORDING_UNREADABLE, RECORDING_NOT_GZIP, RECORDING_GZIP_TRUNCATED, RECORDING_GZIP_DAMAGED,
- *   RECORDING_TOO_LARGE, and those of {@link parseRecording} and {@link parsePriceFile}.
+ * @param spec A path, or `SYMBOL=path`. The name of a CSV given as a path states the symbol
+ * (`BTCUSDT-2025.csv.gz`).
+ * @throws Failure RECORDING_UNREADABLE, RECORDING_NOT_GZIP, RECORDING_GZIP_TRUNCATED,
+ * RECORDING_GZIP_DAMAGED, RECORDING_TOO_LARGE, and those of {@link parseRecording} and {@link
+ * parsePriceFile}.
  */
 export async function loadRecording(spec: string): Promise<Recording> {
   const { symbol, path } = splitSpec(spec)
@@ -24,7 +26,10 @@ export async function loadRecording(spec: string): Promise<Recording> {
   return recording
 }
 
-/** A single candle without a stated interval is played as one of a minute. @throws Failure RECORDING_INTERVAL_UNKNOWN */
+/**
+ * A single candle would be played as one minute, so its interval must be stated. @throws Failure
+ * RECORDING_INTERVAL_UNKNOWN
+ */
 function assertKnownLength({ rows, source, intervalMs }: Recording): void {
   if (rows.kind !== 'candles' || rows.at.length !== 1 || intervalMs !== undefined) return
   if (intervalInName(source) === candleLength(rows.at)) return
@@ -37,9 +42,10 @@ function assertKnownLength({ rows, source, intervalMs }: Recording): void {
 }
 
 /**
- * The instrument that a recording is of, without reading its rows. `spec` as for {@link loadRecording}.
+ * The symbol of a recording, without reading its rows. `spec` as for {@link loadRecording}.
  *
- * @throws Failure RECORDING_UNREADABLE, RECORDING_SYMBOL_MISSING, and others of {@link loadRecording}.
+ * @throws Failure RECORDING_UNREADABLE, RECORDING_SYMBOL_MISSING, and others of {@link
+ * loadRecording}.
  */
 export async function readSymbol(spec: string): Promise<string> {
   const { symbol, path } = splitSpec(spec)

@@ -1,4 +1,4 @@
-/** Reads a recording out of a CSV with a header, of candles or of quotes. */
+/** Reads a recording from a CSV with a header, of candles or quotes. */
 import { createHash } from 'node:crypto'
 import { Failure } from '../lib/failure.ts'
 import { assertRows } from './check-rows.ts'
@@ -16,7 +16,7 @@ import { candleLength, type Field, FIELDS, type Recording, toRows } from './reco
 
 const LINE_FEED = 10
 
-/** Names of columns in a CSV, in small letters, where they are others than those of the fields. */
+/** CSV column names in lower case, where they differ from the fields' names. */
 const CSV_NAMES: Readonly<Partial<Record<Field, string>>> = {
   at: 'ts_ms',
   bidSize: 'bidsz',
@@ -26,7 +26,6 @@ const CSV_NAMES: Readonly<Partial<Record<Field, string>>> = {
 const HEADERS_HINT =
   'the first line must be ts_ms,open,high,low,close,volume or ts_ms,bid,ask,bidSz,askSz,last[,volume]; both may have mark and fundingRate; `intentd import` reads other shapes'
 
-/** The column of a CSV that a field stands in, in small letters. */
 function csvNameOf(field: Field): string {
   return CSV_NAMES[field] ?? field
 }
@@ -101,14 +100,14 @@ export function parseRecording(input: {
   return { symbol, source, sha256, ...takeOutPayments(rows, source, whereOf) }
 }
 
-/** @returns the column that names the instrument, or none. */
+/** @returns the column that names the instrument, or an empty list. */
 function instrumentColumn(header: readonly string[]): readonly string[] {
   const titles = header.map(plainTitle)
   const name = INSTRUMENT_COLUMNS.find((candidate) => titles.includes(candidate))
   return name === undefined ? [] : [header[titles.indexOf(name)] as string]
 }
 
-/** A row of another instrument is no price of this one. `symbol`: that of the file's name. */
+/** Rows of another instrument are refused. `symbol` is that of the file name. */
 function assertOneInstrument({
   source,
   symbol,
@@ -157,7 +156,7 @@ export function symbolOf(source: string): string {
   })
 }
 
-/** Names what the header lacks of the kind of rows that it has most of. */
+/** Names the columns that the header lacks, for the kind of rows that it nearly has. */
 function missingIn(header: readonly string[]): Readonly<Record<string, string>> {
   const gaps = (['candles', 'quotes'] as const).map((kind) => {
     const missing = FIELDS[kind].required.map(csvNameOf).filter((name) => !header.includes(name))

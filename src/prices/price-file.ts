@@ -1,5 +1,6 @@
 /**
- * The price file: prices of one instrument as columns, checked by a sum (docs/data.md has it byte by byte).
+ * The price file holds prices of one instrument as columns, with a checksum (docs/data.md describes
+ * each byte).
  *
  *     8 bytes   89 P R I C E S, and the version as a byte
  *     4 bytes   length of the header, unsigned, little-endian; 4 bytes of zero
@@ -19,7 +20,7 @@ import { type Field, FIELDS, type Recording, toColumns, toRows } from './recordi
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 const VERSION = 1
-/** The first byte is in no text. */
+/** No text contains the first byte. */
 const MAGIC = Buffer.from([0x89, ...Buffer.from('PRICES', 'latin1')])
 const HEADER_AT = 16
 const SUM_BYTES = 32
@@ -60,12 +61,12 @@ const headerSchema = z.object({
 
 type Header = z.infer<typeof headerSchema>
 
-/** Whether bytes begin as a price file does, of whatever version. */
+/** Recognises a price file of any version by its first bytes. */
 export function isPriceFile(bytes: Uint8Array): boolean {
   return MAGIC.equals(bytes.subarray(0, MAGIC.length))
 }
 
-/** What a price file is made of. `sources`: the names of the files that the rows come from. */
+/** The contents of a price file. `sources` are the names of the imported files. */
 export type PriceFileContent = Pick<
   Recording,
   'symbol' | 'market' | 'intervalMs' | 'rows' | 'funding'
@@ -73,7 +74,7 @@ export type PriceFileContent = Pick<
   readonly sources: readonly string[]
 }
 
-/** @throws Failure RECORDING_TOO_LARGE. The rows are those that {@link assertRows} lets pass. */
+/** The rows must pass {@link assertRows}. @throws Failure RECORDING_TOO_LARGE. */
 export function buildPriceFile({
   symbol,
   market,
@@ -117,8 +118,9 @@ export function buildPriceFile({
 }
 
 /**
- * @param source The file's name, for messages. @param symbol What it is said to be of, if anything is.
- * @throws Failure RECORDING_SYMBOLS_DIFFER, PRICES_VERSION_UNKNOWN, PRICES_TRUNCATED, PRICES_DAMAGED, and those of {@link assertRows}.
+ * @param source The file's name, for messages. @param symbol The expected symbol, if there is one.
+ * @throws Failure RECORDING_SYMBOLS_DIFFER, PRICES_VERSION_UNKNOWN, PRICES_TRUNCATED,
+ * PRICES_DAMAGED, and those of {@link assertRows}.
  */
 export function parsePriceFile(input: {
   bytes: Buffer
@@ -162,12 +164,12 @@ function parseFunding(
   return buildFunding(columns, (row) => `${source}, payment ${row + 1}`)
 }
 
-/** The file's own symbol. @throws Failure as {@link parsePriceFile}, without looking at the rows. */
+/** @throws Failure as {@link parsePriceFile}, but the rows are not checked. */
 export function symbolOfPriceFile({ bytes, source }: { bytes: Buffer; source: string }): string {
   return openPriceFile(bytes, source).header.symbol
 }
 
-/** The header and the sum are looked at, the columns not yet. */
+/** Checks the header and the checksum, not the columns. */
 function openPriceFile(bytes: Buffer, source: string) {
   const version = bytes[MAGIC.length]
   if (version !== undefined && version !== VERSION) {
@@ -205,7 +207,7 @@ function parseHeader(bytes: Buffer, source: string): Header {
   }
 }
 
-/** Columns are read where they stand, so the bytes must begin at a multiple of eight. */
+/** Columns are read in place, so the bytes must begin at a multiple of eight. */
 function aligned(bytes: Buffer): Buffer {
   return bytes.byteOffset % 8 === 0 ? bytes : Buffer.from(Uint8Array.from(bytes).buffer)
 }

@@ -1,14 +1,13 @@
 /** A recording of real prices: candles or quotes of one instrument, as columns. */
 
-/** What a recording may know beside prices. */
 export interface ReferenceRows {
-  /** The mark price, in quote coin: of a candle at its end, of a quote at its time. */
+  /** Mark price in quote coin: at the end of a candle, at the time of a quote. */
   readonly mark?: Float64Array
-  /** The rate that would be settled then, as a share: 0.0001 is 1 bp. */
+  /** The funding rate valid then, as a share: 0.0001 is 1 bp. */
   readonly fundingRate?: Float64Array
 }
 
-/** Columns of candles, a row each: prices and volume as written, `at` in Unix ms. */
+/** Columns of candles: prices and volume as written, `at` in Unix ms. */
 export interface CandleRows extends ReferenceRows {
   readonly kind: 'candles'
   readonly at: Float64Array
@@ -20,7 +19,6 @@ export interface CandleRows extends ReferenceRows {
   readonly volume: Float64Array
 }
 
-/** Columns of quotes, a row each. */
 export interface QuoteRows extends ReferenceRows {
   readonly kind: 'quotes'
   readonly at: Float64Array
@@ -29,33 +27,32 @@ export interface QuoteRows extends ReferenceRows {
   readonly bidSize: Float64Array
   readonly askSize: Float64Array
   readonly last: Float64Array
-  /** Traded since the row before, in the base coin; absent where the file has no such column. */
+  /** Volume since the row before, in the base coin; absent if the file has no such column. */
   readonly volume?: Float64Array
 }
 
 export interface Recording {
   readonly symbol: string
-  /** Where it is known. */
+  /** Absent if unknown. */
   readonly market?: 'spot' | 'futures'
-  /** How far apart candles stand where none is missing, ms; where it is known. */
+  /** Distance of candles without gaps, ms; absent if unknown. */
   readonly intervalMs?: number
   /** The file's name without its folder, for messages. */
   readonly source: string
   /**
-   * SHA-256, hex: of a CSV its unpacked contents, of a price file the sum that it carries. A plain and a gzipped
-   * copy are the same recording.
+   * SHA-256, hex: the unpacked contents of a CSV, or the checksum in a price file. A plain and a
+   * gzipped copy are the same recording.
    */
   readonly sha256: string
   readonly rows: CandleRows | QuoteRows
-  /** When funding was paid, and how much; absent where nobody recorded it. */
+  /** Funding payments; absent if none were recorded. */
   readonly funding?: RecordedFunding
 }
 
-/** Payments of funding in the order of time. */
 export interface RecordedFunding {
   /** Unix ms, a whole minute. */
   readonly at: Float64Array
-  /** As a share: 0.0001 is 1 bp, paid by longs. */
+  /** A share: 0.0001 is 1 bp, paid by longs. */
   readonly rate: Float64Array
   /** The name of the file, for messages. */
   readonly source: string
@@ -63,7 +60,7 @@ export interface RecordedFunding {
   readonly sha256: string
 }
 
-/** Fields of a row, in the order of the file, and those that may be there. */
+/** Required and optional fields of a row, in the order of the file. */
 export const FIELDS = {
   candles: {
     required: ['at', 'open', 'high', 'low', 'close', 'volume'],
@@ -75,10 +72,9 @@ export const FIELDS = {
   },
 } as const
 
-/** A column of {@link FIELDS}. */
 export type Field = (typeof FIELDS)['candles' | 'quotes']['required' | 'optional'][number]
 
-/** Columns by the names of their fields become rows; they are not checked. */
+/** Turns columns named by field into rows; they are not checked. */
 export function toRows(
   kind: keyof typeof FIELDS,
   columns: ReadonlyMap<Field, Float64Array>,
@@ -86,7 +82,7 @@ export function toRows(
   return { kind, ...Object.fromEntries(columns) } as unknown as CandleRows | QuoteRows
 }
 
-/** The other way round: the columns of rows, in the order of {@link FIELDS}. */
+/** The reverse of {@link toRows}: columns in the order of {@link FIELDS}. */
 export function toColumns(rows: CandleRows | QuoteRows) {
   const { required, optional } = FIELDS[rows.kind]
   const columns = rows as unknown as Readonly<Partial<Record<Field, Float64Array>>>
@@ -96,7 +92,7 @@ export function toColumns(rows: CandleRows | QuoteRows) {
   })
 }
 
-/** The first row at or after an instant. */
+/** Index of the first row at or after an instant. */
 export function indexFrom(at: Float64Array, instant: number): number {
   let [low, high] = [0, at.length]
   while (low < high) {
@@ -108,8 +104,8 @@ export function indexFrom(at: Float64Array, instant: number): number {
 }
 
 /**
- * How long each candle of a recording is, ms: what the file says, else the shortest way from one to the next, because
- * thin markets leave some out.
+ * Length of each candle, ms: the stated one, else the shortest distance between two, because thin
+ * markets leave some out.
  */
 export function candleLength(at: Float64Array, statedMs?: number): number {
   if (statedMs !== undefined) return statedMs

@@ -1,4 +1,6 @@
-/** Times as files write them: Unix seconds, milliseconds, microseconds or nanoseconds, or a date. */
+/**
+ * Times as files write them: Unix seconds, milliseconds, microseconds or nanoseconds, or a date.
+ */
 import { Failure } from '../lib/failure.ts'
 import { EARLIEST_AT } from './check-rows.ts'
 
@@ -7,15 +9,15 @@ const DAY_MS = 86_400_000
 export const TIME_HINT =
   'times are Unix seconds, milliseconds, microseconds or nanoseconds, or dates such as 2025-06-02 13:00:00, 2025.06.02 13:00 or 20250602130000, in UTC or with +02:00 behind them'
 
-/** Each unit has so many ms: second, millisecond, microsecond, nanosecond. */
+/** Milliseconds in each unit: second, millisecond, microsecond, nanosecond. */
 const UNITS_MS = [1000, 1, 0.001, 0.000_001] as const
 
-/** The digits of a date without separators: the day, and the hour, minute and second behind it. */
+/** A date without separators: the day, optionally followed by hour, minute and second. */
 const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(\d\d)?)?)?$/
 
 /**
- * Turns times in place into whole Unix ms. A number is read as the one unit, or date without separators, by which it is
- * between 2009 and tomorrow: no number is that by two of them.
+ * Turns times in place into whole Unix ms. A number is read in the only unit, or as the only date
+ * without separators, that puts it between 2009 and tomorrow. At most one does.
  *
  * @param now Unix ms. @throws Failure RECORDING_TIME_UNIT
  */
@@ -31,7 +33,7 @@ export function toUnixMs(times: Float64Array, whereOf: (row: number) => string, 
 function readTime(time: number, latest: number): number | undefined {
   for (const unitMs of UNITS_MS) {
     if (time * unitMs < EARLIEST_AT || time * unitMs > latest) continue
-    // Seconds with a fraction: 1585180700.0647 times 1000 is a little below 1585180700064.7.
+    // The fraction is rounded first: 1585180700.0647 times 1000 is a little below 1585180700064.7.
     return unitMs > 1
       ? Math.floor(Math.round(time * 1e6) / 1000)
       : Math.floor(time / Math.round(1 / unitMs))
@@ -55,24 +57,28 @@ function dateOf([year, month, day, hour = '0', minute = '0', second = '0']: read
   | string
   | undefined
 )[]): number | undefined {
-  const [y, mo, d, h, mi, s] = [year, month, day, hour, minute, second].map(Number) as Parts
+  const [y, mo, d, h, mi, s] = [year, month, day, hour, minute, second].map(Number) as DateParts
   const at = Date.UTC(y, mo - 1, d, h, mi, s)
   const date = new Date(at)
   const isDay =
     date.getUTCFullYear() === y && date.getUTCMonth() === mo - 1 && date.getUTCDate() === d
   return isDay && h <= 23 && mi <= 59 && s <= 59 ? at : undefined
 }
-type Parts = [number, number, number, number, number, number]
+type DateParts = [number, number, number, number, number, number]
 
 const DATE =
   /^(\d{4})([-./]?)(\d\d)\2(\d\d)(?:[ TD](\d\d):?(\d\d)(?::?(\d\d)(\.\d{1,9})?)?)? ?(?:Z|UTC|GMT|(?:UTC|GMT)?([+-])(\d\d):?(\d\d))?$/
 
-/** `01.06.2025 00:00` as Dukascopy and others write it: between points the day goes before the month everywhere. */
+/**
+ * `01.06.2025 00:00` as Dukascopy and others write it: with points, the day always comes before the
+ * month.
+ */
 const DAY_FIRST = /^(\d\d)\.(\d\d)\.(\d{4})(?= \d\d:)/
 
 /**
- * Unix ms of a date such as `2025-06-02 13:00:00+00:00`, `2025.06.02 13:00`, `02.06.2025 13:00 GMT+0100` or
- * `20250602 130000`, in UTC where it names no zone. @returns undefined for what is none: 30 February, a day before 2009 or in another century.
+ * Unix ms of a date such as `2025-06-02 13:00:00+00:00`, `2025.06.02 13:00`, `02.06.2025 13:00
+ * GMT+0100` or `20250602 130000`; UTC if it names no zone. @returns undefined for other text, such
+ * as 30 February, a day before 2009 or in another century.
  */
 export function parseDate(text: string): number | undefined {
   const match = DATE.exec(text.replace(DAY_FIRST, '$3.$2.$1'))
@@ -81,15 +87,15 @@ export function parseDate(text: string): number | undefined {
     match
   const at = dateOf([year, month, day, hour, minute, second])
   const isOfOurs = Number(year) >= 2009 && Number(year) < 2100
-  // The furthest zone is 14 hours ahead.
+  // No zone is more than 14 hours ahead.
   if (at === undefined || !isOfOurs || Number(zoneHours ?? 0) > 14) return undefined
   const zoneMs = (Number(zoneHours ?? 0) * 60 + Number(zoneMinutes ?? 0)) * 60_000
   return at + Math.floor(Number(`0${fraction}`) * 1000) - (sign === '-' ? -zoneMs : zoneMs)
 }
 
 /**
- * How far a clock is ahead of UTC, ms: `UTC`, `+02:00`, `-0530`, `UTC+2`, `2`. A name such as `Europe/Berlin` does not
- * say it, since it changes in the year. @returns undefined for it.
+ * Offset from UTC, ms: `UTC`, `+02:00`, `-0530`, `UTC+2`, `2`. @returns undefined for a name such
+ * as `Europe/Berlin`, whose offset changes in the year.
  */
 export function parseZone(text: string): number | undefined {
   if (/^(?:Z|(?:Etc\/)?(?:UTC|GMT)|Zulu)$/i.test(text)) return 0
@@ -100,7 +106,9 @@ export function parseZone(text: string): number | undefined {
   return sign === '-' ? -zoneMs : zoneMs
 }
 
-/** Ms since midnight of `13:00` or `13:00:00.250`, which some write in a column beside the day. */
+/**
+ * Ms since midnight of `13:00` or `13:00:00.250`, which some files have in a column beside the day.
+ */
 export function parseClock(text: string): number | undefined {
   const [, hour, minute, second = '0', fraction = ''] =
     /^(\d\d?):(\d\d)(?::(\d\d)(\.\d{1,9})?)?$/.exec(text) ?? []
@@ -112,14 +120,14 @@ export function parseClock(text: string): number | undefined {
 
 const SPANS_MS = { w: 604_800_000, d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const
 
-/** `1m`, `4h`, `1d`: the interval of candles as exchanges name it. */
+/** Names an interval as exchanges do: `1m`, `4h`, `1d`. */
 export function nameInterval(intervalMs: number): string {
   const [unit = 'ms', ms = 1] =
     Object.entries(SPANS_MS).find(([, span]) => intervalMs % span === 0) ?? []
   return `${intervalMs / ms}${unit}`
 }
 
-/** Names of spans in file names; `M` alone is a month. */
+/** Units in file names; `M` alone is a month. */
 const SPAN_NAMES: Readonly<Record<string, number>> = {
   ...SPANS_MS,
   sec: SPANS_MS.s,
@@ -133,12 +141,12 @@ const SPAN_NAMES: Readonly<Record<string, number>> = {
   W: SPANS_MS.w,
 }
 
-/** `1m`, `4h`, `1d` in ms; undefined where it is no interval. */
+/** Parses `1m`, `4h`, `1d` to ms; undefined if it is no interval. */
 export function readInterval(text: string): number | undefined {
   return /^\d/.test(text) ? intervalInName(`-${text}`) : undefined
 }
 
-/** The interval that a file's name says, ms: `-1m`, `_1min`, `, 1D`, and MetaTrader's `_M1`. */
+/** The interval in a file name, ms: `-1m`, `_1min`, `, 1D`, and MetaTrader's `_M1`. */
 export function intervalInName(name: string): number | undefined {
   const [, count, unit = ''] =
     /[-_ ](\d{1,3})(ms|sec|s|minute|min|m|hour|h|day|d|w|[SHDW])(?![A-Za-z0-9])/.exec(name) ?? []

@@ -1,17 +1,18 @@
-/** Unpacks what may be gzipped, up to a size. */
+/** Unpacks bytes that may be gzipped, up to a size. */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { Failure, messageOf } from '../lib/failure.ts'
 
 /**
- * Of a recording, unpacked: about six years of one-minute candles as CSV. All of it is held in memory while it is
- * read.
+ * Maximum of an unpacked recording, which is held in memory while it is read: about six years of
+ * one-minute candles as CSV.
  */
 export const RECORDING_BYTES_MAX = 256 * 1024 * 1024
 
 /**
- * @returns bytes that are not gzipped as they are.
- * @throws Failure RECORDING_NOT_GZIP, RECORDING_GZIP_TRUNCATED, RECORDING_GZIP_DAMAGED, RECORDING_TOO_LARGE
+ * Bytes that are not gzipped are returned unchanged.
+ * @throws Failure RECORDING_NOT_GZIP, RECORDING_GZIP_TRUNCATED, RECORDING_GZIP_DAMAGED,
+ * RECORDING_TOO_LARGE
  */
 export async function unpackGzip(
   bytes: Buffer,
@@ -42,7 +43,7 @@ export async function unpackGzip(
   })
 }
 
-/** @param bytesMax Unpacked. */
+/** @param bytesMax Limit of the unpacked bytes. */
 export function tooLarge(path: string, bytesMax: number): Failure {
   return new Failure({
     code: 'RECORDING_TOO_LARGE',

@@ -2,23 +2,23 @@ import { z } from 'zod'
 
 /** Forms of values in answers. Document: Resources and their fields. */
 
-/** A value of an answer: text, or null where the exchange leaves it out. */
+/** Text, or null where the exchange leaves the value out. */
 export const textOrNull = z.string().nullish()
 
-/** The same, clean: null, empty and missing are all `undefined`. */
+/** Text; null, empty and missing are all `undefined`. */
 export const textIfAny = z.string().nullish().transform(presentText)
 
-/** One of the values that the document lists; real answers hold others too, which are let through. */
+/** Text with the values that the document lists. Real answers contain others too, so they pass. */
 export function knownText(...knownValues: readonly string[]) {
   return z.string().nullish().transform(presentText).meta({ knownValues })
 }
 
-/** The same where null and empty are left as they are. */
+/** As {@link knownText}, but null and empty are kept. */
 export function knownTextOrNull(...knownValues: readonly string[]) {
   return z.string().nullish().meta({ knownValues })
 }
 
-/** A list that is always there, whether it came as null or not at all. */
+/** A list that is empty if it came as null or not at all. */
 export function arrayOrNull<Item extends z.ZodType>(item: Item) {
   return z
     .array(item)
@@ -26,17 +26,17 @@ export function arrayOrNull<Item extends z.ZodType>(item: Item) {
     .transform((list) => list ?? [])
 }
 
-/** An entry of a list that is not as the document describes, and why: it must not cost the entries beside it. */
+/** A list entry that does not match the document, and why. The other entries remain readable. */
 export interface UnreadableRow {
   readonly unreadable: string
-  /** The fields of it that are texts. */
+  /** Its fields that are texts. */
   readonly texts: Readonly<Record<string, string>>
 }
 
 /**
- * The entries of a list, each read by itself. One that is not as the document describes stands there as an
- * {@link UnreadableRow}, behind the type of the others: whoever reads a list of the account asks {@link isUnreadable}
- * of each. What the exchange is made of here, the simulator, only ever writes the others.
+ * Reads each entry of a list by itself. An entry that does not match the document becomes an {@link
+ * UnreadableRow}, although the type is that of the others: readers of account lists check {@link
+ * isUnreadable} for each. The simulator, which writes this type, never produces one.
  */
 export function eachRow<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
   const unreadable = z.unknown().transform((row): UnreadableRow => {
@@ -48,7 +48,7 @@ export function eachRow<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
   return z.array(z.union([item, unreadable])) as unknown as z.ZodArray<Item>
 }
 
-/** An entry that is no object at all has no field to name. */
+/** An entry that is not an object has no field to name. */
 function describeIssue(issue: z.core.$ZodIssue | undefined): string {
   if (issue === undefined) return 'it is not as the document describes'
   return issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`
@@ -58,7 +58,7 @@ export function isUnreadable(row: object): row is UnreadableRow {
   return 'unreadable' in row
 }
 
-/** A list that is always there, whether it came as null, as an empty object or not at all. */
+/** A list that is empty if it came as null, as an empty object or not at all. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z
     .union([z.array(item), z.strictObject({})])

@@ -1,11 +1,11 @@
 import { isRecord } from '../lib/is-record.ts'
 
-/** Parameters that the document lists in capitals and its samples also write in lower case. */
+/** Parameters that the document lists in upper case, and its samples in lower case too. */
 const CAPITALISED: ReadonlySet<string> = new Set(['productType', 'symbol', 'settingType'])
 
 /**
- * Parameters off the wire or out of a person's hands, with what samples write in lower case put in capitals:
- * at the top and in the objects of lists, which is as deep as requests go.
+ * Puts parameters that samples write in lower case into upper case, both at the top level and in
+ * the objects of lists, which is as deep as requests go.
  */
 export function withCapitals(
   parameters: Readonly<Record<string, unknown>>,

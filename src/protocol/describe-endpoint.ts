@@ -2,35 +2,40 @@ import { z } from 'zod'
 import { isRecord } from '../lib/is-record.ts'
 import type { Endpoint } from './endpoint.ts'
 
-/** A row in plain words and values, for help texts and pages of documentation. */
+/** A row of the table as plain values, for help texts and documentation. */
 export interface EndpointDescription extends Pick<
   Endpoint,
   'name' | 'method' | 'path' | 'auth' | 'limit' | 'retry' | 'section'
 > {
-  /** Names in the path that the configuration fills in. */
+  /** Parameters of the path, filled in from the configuration. */
   readonly pathParameters: readonly string[]
-  /** In the order of the document; the fields of a list's items follow the list. */
+  /** In the order of the document; fields of list items follow their list. */
   readonly parameters: readonly FieldDescription[]
-  /** Fields of the envelope's `data`, as they stand on the wire. */
+  /** Fields of the envelope's `data`, as named on the wire. */
   readonly answer: readonly FieldDescription[]
 }
 
 export interface FieldDescription {
-  /** With its way there: `orderList[].size`. */
+  /** The name with its path: `orderList[].size`. */
   readonly name: string
   readonly type: 'string' | 'number' | 'boolean' | 'list' | 'object' | 'any'
-  /** Must be there whatever the others say. What is required now and then says so in its description. */
+  /**
+   * True if it is always required. A field that is required only sometimes says so in its
+   * description.
+   */
   readonly isRequired: boolean
   readonly description: string | undefined
-  /** Values that the document lists: in a request the only ones, in an answer those that are known. */
+  /**
+   * Values that the document lists: all that are allowed in a request, those known in an answer.
+   */
   readonly values: readonly string[]
-  /** What the exchange takes when it is left out. */
+  /** Value that the exchange assumes if it is missing. */
   readonly default: string | undefined
-  /** Most items of a list. */
+  /** Maximum items of a list. */
   readonly itemsMax: number | undefined
-  /** An empty text has a meaning of its own. */
+  /** Whether an empty text has its own meaning. */
   readonly mayBeEmpty: boolean
-  /** Another spelling of the wire: the name to use instead. */
+  /** The name to use instead, if this is another spelling on the wire. */
   readonly aliasOf: string | undefined
 }
 
@@ -52,7 +57,7 @@ export function describeEndpoint(endpoint: Endpoint): EndpointDescription {
 
 type Schema = z.core.JSONSchema.BaseSchema
 
-/** Fields of an object, or of the items of a list of objects, as the wire has them. */
+/** Fields of an object, or of the objects in a list, as named on the wire. */
 function describeFields(schema: z.ZodType): readonly FieldDescription[] {
   return fieldsOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }), '')
 }
@@ -96,15 +101,15 @@ function describeField(
   }
 }
 
-interface Shape {
+interface SchemaShape {
   readonly object: Schema | undefined
   readonly list: Schema | undefined
   readonly texts: readonly Schema[]
   readonly plain: 'number' | 'boolean' | 'any'
 }
 
-/** What a schema is, through unions with null, with an empty text or with an empty object. */
-function shapeOf(schema: Schema): Shape {
+/** The shape of a schema, also inside unions with null, an empty text or an empty object. */
+function shapeOf(schema: Schema): SchemaShape {
   const parts = partsOf(schema)
   const isOf = (type: string) => (part: Schema) => [part.type].flat().includes(type as 'string')
   return {

@@ -1,15 +1,18 @@
-/** The one parameter of paths. Document: `{platform_coin}`, the lower-case ticker of the platform's own coin. */
+/**
+ * The only path parameter. Document: `{platform_coin}`, the lower-case ticker of the platform's own
+ * coin.
+ */
 export interface PathValues {
   readonly platform_coin?: string
 }
 
-/** What may stand in a path: a ticker in lower case. */
+/** A path value is a ticker in lower case. */
 const PATH_VALUE = /^[a-z0-9]{1,20}$/
 const PARAMETER = /\{(\w+)\}/g
 
 /**
- * The path of a row with its parameters filled in.
- * @throws RangeError when a value is missing or is no ticker in lower case.
+ * Fills the parameters into the path of a row.
+ * @throws RangeError if a value is missing or is no ticker in lower case.
  */
 export function formatPath(template: string, values: PathValues): string {
   return template.replaceAll(PARAMETER, (_, name: string) => {

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** `uid`: counted per account, all its keys together. `ip`: counted per address. */
+/** `uid`: counted per account over all its keys. `ip`: counted per address. */
 export type LimitScope = 'uid' | 'ip'
 
 /** A documented rate limit: at most `calls` in any `perMs` milliseconds. Document: Limits. */
@@ -8,9 +8,9 @@ export interface RateLimit {
   readonly calls: number
   readonly perMs: number
   readonly scope: LimitScope
-  /** The lower limit of copy-trading traders, where the document has one. */
+  /** The lower limit for copy-trading traders, if the document has one. */
   readonly copyTraderCalls?: number
-  /** The document has none: our own caution. */
+  /** True if the document has no limit and this one is our own. */
   readonly isAssumed?: true
 }
 
@@ -18,36 +18,38 @@ export interface RateLimit {
 export type Auth = 'public' | 'schemeA' | 'schemeB'
 
 /**
- * What may be done after an answer that never came.
- * `safe`: a read, ask again. `repeatable`: doing it twice does no harm, ask again.
- * `protocol`: never by itself; only evidence of what became of the first may decide.
+ * How a call without an answer may be repeated. `safe`: a read, which can be repeated.
+ * `repeatable`: doing it twice does no harm. `protocol`: never automatically; evidence of the first
+ * call's outcome decides.
  */
 export type Retry = 'safe' | 'repeatable' | 'protocol'
 
-/** What the document calls the account's position mode. */
+/** Position modes as the document names them. */
 export type PositionMode = 'one_way_mode' | 'hedge_mode'
 
-/** What a rule may know beyond the request itself. A rule that lacks its fact finds nothing wrong. */
+/** Facts for a rule besides the request. A rule that lacks a fact reports no problem. */
 export interface RuleContext {
   readonly positionMode: PositionMode
   /** Unix ms of the exchange's clock. */
   readonly now?: number
-  /** The pending order that a modification is for. */
+  /** The pending order to be modified. */
   readonly planOrder?: { readonly type: 'limit' | 'market'; readonly trailing: boolean }
 }
 
 /**
- * A row of the table. Columns stand in the order of the document.
+ * A row of the table. Columns are in the order of the document.
  *
- * Oddities of spelling live here and nowhere else, one place an endpoint:
+ * Each endpoint's oddities of spelling are handled in its row and nowhere else:
  *
- * - `request` is the wire: strict, and it takes every name that the document uses for a field. Both sides
- *   check by it, the client what it is about to send, a server what came. Samples in lower case are put in
- *   capitals before that ({@link withCapitals}).
- * - `toWire` makes it of the clean request, in which a field has one name. Absent: they are the same.
- * - `response` takes the wire (`z.input`, what a server answers) and yields the clean shape (`z.output`, what
- *   a caller of the client sees): one name a field, lists that are always there, `undefined` for null, empty
- *   and missing alike. Rows that are read many times a second leave null and empty values as they are.
+ * - `request` is the wire: strict, and it accepts every name that the document uses for a field.
+ *   The client checks requests with it before sending, the server after receiving. Lower-case
+ *   samples are put into upper case before that ({@link withCapitals}).
+ * - `toWire` converts the clean request, which has one name for each field. If it is absent, both
+ *   are the same.
+ * - `response` takes the wire (`z.input`, written by a server) and yields the clean shape
+ *   (`z.output`, read by a caller of the client): one name for each field, lists always present,
+ *   `undefined` for null, empty and missing. Rows read many times a second keep null and empty
+ *   values.
  */
 export interface Endpoint<
   Name extends string = string,
@@ -57,37 +59,49 @@ export interface Endpoint<
 > {
   readonly name: Name
   readonly method: 'GET' | 'POST'
-  /** May hold `{parameters}` that come from the configuration: see {@link formatPath}. */
+  /** May contain `{parameters}` from the configuration: see {@link formatPath}. */
   readonly path: string
   readonly auth: Auth
   readonly limit: RateLimit
   readonly retry: Retry
-  /** The heading of the document that the row was written from; undocumented endpoints have none. */
+  /** The document's heading for this endpoint; undocumented ones have none. */
   readonly section: string
-  /** Not in the document, served to clients that ask for it before anything else. */
+  /**
+   * True if the endpoint is not in the document; the simulator serves it to clients that need it at
+   * their start.
+   */
   readonly outside?: true
-  /** `queryAndBody`: the request is `{ query, body }`. Default: a GET has a query, a POST a body. */
+  /**
+   * `queryAndBody`: the request is `{ query, body }`. Default: a GET has a query, a POST a body.
+   */
   readonly parts?: 'queryAndBody'
-  /** Lists every instrument of a market: the only answers that are read beyond {@link ANSWER_BYTES_MAX}. */
+  /**
+   * True if it lists every instrument of a market: only these answers may exceed {@link
+   * ANSWER_BYTES_MAX}.
+   */
   readonly listsMarket?: true
   /** The envelope's text field. Default `msg`. */
   readonly textField?: 'message'
-  /** Strict: an unknown parameter, a missing one or a wrong value is refused before anything is sent. */
+  /** Strict: unknown or missing parameters and wrong values are refused before anything is sent. */
   readonly request: Request
   toWire?(request: Clean): z.input<Request>
-  /** The envelope's `data`. Unknown fields are let through: the exchange adds fields without notice. */
+  /**
+   * The envelope's `data`. Unknown fields pass, because the exchange adds fields without notice.
+   */
   readonly response: Response
-  /** Rules for the client that need to know more than the request: each broken one as a sentence. */
+  /**
+   * Rules of the client that need more than the request; each broken one is returned as a sentence.
+   */
   rules?(request: z.output<Request>, context: RuleContext): readonly string[]
 }
 
 /**
- * Largest answer that is read of an endpoint that lists no market: ten times a page of the longest rows (500 conversions),
- * or a batch result of a thousand orders.
+ * Maximum size of an answer, unless it lists a market: ten times a page of the longest rows (500
+ * conversions), or a batch result of a thousand orders.
  */
 export const ANSWER_BYTES_MAX = 1_048_576
 
-/** Keeps the row's exact types while checking its columns. */
+/** Checks the columns of a row and keeps their exact types. */
 export function defineEndpoint<
   const Name extends string,
   Request extends z.ZodType,

@@ -21,8 +21,9 @@ import { spotWithdrawal } from './spot/spot-withdrawal.ts'
 import { createVirtualSubaccounts } from './user/create-virtual-subaccounts.ts'
 
 /**
- * The table: a row an endpoint, in the order of the document. The client is one generic call over it, the
- * simulator looks its handlers up by the same names, and every type is inferred from the row.
+ * The table: one row for each endpoint, in the order of the document. The client is one generic
+ * call over it, the simulator finds its handlers by the same names, and every type is inferred from
+ * the row.
  */
 export const endpoints = {
   batchPlaceOrder,
@@ -51,17 +52,17 @@ export const endpoints = {
 export type EndpointName = keyof typeof endpoints
 type Row<Name extends EndpointName> = (typeof endpoints)[Name]
 
-/** What a caller of the client writes: one name a field. */
+/** The clean request that a caller of the client passes. */
 export type RequestOf<Name extends EndpointName> =
   Row<Name> extends Endpoint<string, z.ZodType, z.ZodType, infer Clean> ? Clean : never
-/** What a caller of the client reads: one name a field, `undefined` for what is not there. */
+/** The clean answer that a caller of the client gets; absent values are `undefined`. */
 export type ResponseOf<Name extends EndpointName> = z.output<Row<Name>['response']>
-/** What goes over the wire, and what a server takes. */
+/** The request on the wire, as a server receives it. */
 export type WireRequestOf<Name extends EndpointName> = z.input<Row<Name>['request']>
-/** What a server answers in the envelope's `data`. */
+/** The envelope's `data`, as a server writes it. */
 export type WireResponseOf<Name extends EndpointName> = z.input<Row<Name>['response']>
 
-/** The row with its columns but without its exact schemas: for code that treats all endpoints alike. */
+/** A row without its exact schemas, for code that treats all endpoints alike. */
 export function endpointNamed(name: EndpointName): Endpoint {
   return endpoints[name]
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * What every answer is wrapped in. Document: Common conventions, 2.
- * `requestTime` is a number in the document and now and then a string, or null, in real answers.
+ * Envelope of every answer. Document: Common conventions, 2. `requestTime` is a number in the
+ * document; in real answers it is sometimes a string or null.
  */
 export const envelope = z.object({
   code: z.string(),
@@ -16,12 +16,12 @@ export type Envelope = z.infer<typeof envelope>
 
 export const SUCCESS_CODE = '00000'
 
-/** A JSON text without the byte order mark that some servers write before it. */
+/** Removes the byte order mark that some servers write before JSON. */
 export function withoutMark(text: string): string {
   return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 
-/** Unix ms of the exchange's clock when it took the request, or undefined where the answer has none. */
+/** Exchange time at which the request was taken, Unix ms; undefined if the answer has none. */
 export function requestTimeOf(answer: Envelope): number | undefined {
   const value = Number(answer.requestTime ?? Number.NaN)
   return Number.isSafeInteger(value) && value > 0 ? value : undefined

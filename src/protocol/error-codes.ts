@@ -1,14 +1,14 @@
 /**
- * What an answer other than `00000` says of the request it answers.
+ * The meaning of a code other than `00000` for the request.
  *
- * - `definite`: this request was not accepted, and will not be.
- * - `ambiguous`: nobody knows; an order may exist. Every unlisted code is ambiguous.
+ * - `definite`: the request was not accepted, and will not be.
+ * - `ambiguous`: unknown; an order may exist. Every unlisted code is ambiguous.
  * - `exists`: an order with this clientOid was accepted earlier.
  * - `retry`: not accepted now; the same request may be sent again later.
  */
 export type ErrorClass = 'definite' | 'ambiguous' | 'exists' | 'retry'
 
-/** Why, where that changes what is done next or said (`execution/refusal-causes.ts`). */
+/** The reason, where it changes the next step or its message (`execution/refusal-causes.ts`). */
 export type ErrorTopic =
   | 'auth'
   | 'clock'
@@ -42,8 +42,9 @@ export interface ErrorCode {
 }
 
 /**
- * Code by topic, as the vendor's error table, its guides and its public clients give them. The document
- * shows none but `00000`. Match on the code alone: messages are translated, parameterised and misspelt.
+ * Codes by topic, from the vendor's error table, its guides and its public clients. The document
+ * lists none but `00000`. Match on the code alone: messages are translated, parameterised and
+ * misspelt.
  */
 const CODES: ReadonlyArray<readonly [ErrorClass, ErrorTopic, string]> = [
   [

@@ -1,20 +1,23 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 
-/** What scheme A signs. Instants are Unix ms in a string, exactly as in the ACCESS-TIMESTAMP header. */
+/**
+ * Fields signed by scheme A. `timestamp` is Unix ms in a string, exactly as in the ACCESS-TIMESTAMP
+ * header.
+ */
 export interface SchemeARequest {
   readonly timestamp: string
   readonly method: 'GET' | 'POST'
-  /** Without the query. */
+  /** Path without the query. */
   readonly path: string
-  /** As {@link formatQuery} made it: without `?`, empty when there is none. */
+  /** Made by {@link formatQuery}: without `?`, empty if there is none. */
   readonly query: string
   /** The exact bytes that are sent; empty for GET. */
   readonly body: string
 }
 
 /**
- * Scheme A: base64(HMAC-SHA256(secret, timestamp + METHOD + path + ["?" + query] + body)).
- * The document does not show it; the prehash is what the exchange's public clients agree on.
+ * Scheme A: base64(HMAC-SHA256(secret, timestamp + METHOD + path + ["?" + query] + body)). The
+ * document does not show it; the exchange's public clients agree on this prehash.
  */
 export function signSchemeA(secret: string | KeyObject, request: SchemeARequest): string {
   const { timestamp, method, path, query, body } = request
@@ -22,12 +25,12 @@ export function signSchemeA(secret: string | KeyObject, request: SchemeARequest)
   return createHmac('sha256', secret).update(prehash).digest('base64')
 }
 
-/** Characters that need no percent-encoding, plus the comma of lists: signed alike by every reading. */
+/** Characters without percent-encoding, and the comma of lists: all clients sign these alike. */
 const UNRESERVED = /^[A-Za-z0-9._~,-]*$/
 
 /**
- * The query in ascending order of its keys, as it stands both in the URL and under the signature.
- * @throws RangeError when a value holds a character on whose encoding clients of the exchange disagree.
+ * The query in ascending order of its keys, the same in the URL and in the signed text.
+ * @throws RangeError if a value has a character whose encoding differs between clients.
  */
 export function formatQuery(parameters: Readonly<Record<string, string | undefined>>): string {
   const pairs: string[] = []
@@ -41,13 +44,13 @@ export function formatQuery(parameters: Readonly<Record<string, string | undefin
   return pairs.join('&')
 }
 
-/** What scheme B signs. Document: Authentication, Scheme B. */
+/** Fields signed by scheme B. Document: Authentication, Scheme B. */
 export interface SchemeBRequest {
   /** Request path without query. */
   readonly apiPath: string
-  /** Every query parameter under its own name, as its value is before percent-encoding. */
+  /** Query parameters by name, with values before percent-encoding. */
   readonly query: Readonly<Record<string, string>>
-  /** The raw JSON text exactly as it is sent; empty when there is none. */
+  /** The raw JSON text exactly as it is sent; empty if there is none. */
   readonly body: string
   readonly apiKey: string
   /** Unix ms in a string, exactly as in the header. */
@@ -64,15 +67,16 @@ export const SCHEME_B_HEADERS = {
 export const SCHEME_B_TOLERANCE_MS = 10 * 60_000
 
 /**
- * Scheme B: a flat JSON object of apiPath, body, the query parameters and two headers, its keys in
- * alphabetical order, as text; base64(HMAC-SHA256(secret, text)).
- * @throws RangeError when a query parameter has the name of another entry: one of them would go unsigned.
+ * Scheme B: base64(HMAC-SHA256(secret, text)). The text is a flat JSON object of apiPath, body, the
+ * query parameters and two headers, with keys in alphabetical order.
+ * @throws RangeError if a query parameter has the name of another entry, because one of them would
+ * be unsigned.
  */
 export function signSchemeB(secret: string | KeyObject, request: SchemeBRequest): string {
   return createHmac('sha256', secret).update(schemeBText(request)).digest('base64')
 }
 
-/** Written by hand: an object would put keys that look like numbers first, whatever the alphabet says. */
+/** The text is built by hand, because an object would put keys that look like numbers first. */
 function schemeBText({ apiPath, query, body, apiKey, timestamp }: SchemeBRequest): string {
   const entries = new Map([
     ['apiPath', apiPath],
@@ -90,7 +94,7 @@ function schemeBText({ apiPath, query, body, apiKey, timestamp }: SchemeBRequest
   return `{${pairs.join(',')}}`
 }
 
-/** The parameters of a query that {@link formatQuery} made, which needs no decoding. */
+/** Parses a query made by {@link formatQuery}, which needs no decoding. */
 export function readQuery(query: string): Readonly<Record<string, string>> {
   if (query === '') return {}
   return Object.fromEntries(

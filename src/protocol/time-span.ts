@@ -4,7 +4,7 @@ import type { RuleContext } from './endpoint.ts'
 
 const DAY_MS = 24 * 3_600_000
 
-/** Document: "maximum interval 90 days", and how far back the history of spot orders goes. */
+/** Document: "maximum interval 90 days"; the history of spot orders also goes back 90 days. */
 const SPAN_DAYS_MAX = 90
 
 export interface TimeSpan {
@@ -12,21 +12,21 @@ export interface TimeSpan {
   readonly endTime?: string | undefined
 }
 
-/** True where one of the two is missing: the exchange then supplies it. */
+/** True if one of the two is missing: the exchange then supplies it. */
 export function isWithin90Days({ startTime, endTime }: TimeSpan): boolean {
   if (!startTime || !endTime) return true
   return Number(endTime) - Number(startTime) <= SPAN_DAYS_MAX * DAY_MS
 }
 
-/** Document: "span at most three months". True where one of the two is missing. */
+/** Document: "span at most three months". True if one of the two is missing. */
 export function isWithinThreeMonths({ startTime, endTime }: TimeSpan): boolean {
   if (!startTime || !endTime) return true
   return Number(endTime) <= addMonths(Number(startTime), SPAN_MONTHS_MAX)
 }
 
 /**
- * The span that is asked for, Unix ms. Document: "a missing end defaults to three months after the start range,
- * a missing start to three months back"; with both missing, back from now.
+ * The requested span, Unix ms. Document: "a missing end defaults to three months after the start
+ * range, a missing start to three months back"; with both missing, back from now.
  */
 export function threeMonthsSpan({ startTime, endTime }: TimeSpan, now: number) {
   const startAt = startTime
@@ -36,10 +36,10 @@ export function threeMonthsSpan({ startTime, endTime }: TimeSpan, now: number) {
   return { startAt, endAt }
 }
 
-/** Document, of fills: three months, and not a number of days. */
+/** The document limits fills to three months, not to a number of days. */
 const SPAN_MONTHS_MAX = 3
 
-/** Calendar months in UTC: a day that the month has not is its last one. */
+/** Adds calendar months in UTC; a day missing in the month becomes its last one. */
 function addMonths(at: number, months: number): number {
   const moved = new Date(at)
   const day = moved.getUTCDate()

@@ -20,7 +20,10 @@ export const force = z.enum(['gtc', 'ioc', 'fok', 'post_only'])
 export const stpMode = z.enum(['none', 'cancel_taker', 'cancel_maker', 'cancel_both'])
 export const triggerType = z.enum(['fill_price', 'mark_price'])
 
-/** Upper-case letters and digits, as in `BTCUSDT`; delivery contracts carry `_231229`. */
+/**
+ * Upper-case letters and digits, as in `BTCUSDT`; delivery contracts end in a date such as
+ * `_231229`.
+ */
 export const symbol = z
   .string()
   .regex(/^[A-Z0-9]{2,30}(_[A-Z0-9]{1,12})?$/, 'a symbol in capitals such as BTCUSDT')
@@ -30,7 +33,7 @@ export const marginCoin = z
   .string()
   .regex(/^[A-Z0-9]{2,20}$/, 'the margin coin in capitals such as USDT')
 
-/** A positive plain decimal in a string: never an exponent, a sign or spaces. */
+/** A positive plain decimal in a string, without exponent, sign or spaces. */
 export const positiveDecimal = z
   .string()
   .regex(/^(?=.*[1-9])\d{1,20}(\.\d{1,20})?$/, 'a positive decimal in a string such as "0.01"')
@@ -40,15 +43,14 @@ export const decimalText = z
   .string()
   .regex(/^\d{1,20}(\.\d{1,20})?$/, 'a decimal in a string such as "0.01"')
 
-/** Unix milliseconds in a string. */
 export const millisText = z.string().regex(/^\d{10,16}$/, 'Unix milliseconds in a string')
 
-/** An identifier issued by the exchange. */
 export const exchangeId = z.string().regex(/^\d{1,32}$/, 'an identifier of digits')
 
 /**
- * The same in an answer. Samples have letters and masks in it, and an id may be left empty; what a terminal, a log or a
- * spreadsheet would obey, or what stands in place of a secret, is none.
+ * An identifier in an answer. Samples contain letters and masks, and an id may be empty. Characters
+ * with an effect on a terminal, a log or a spreadsheet are refused, as are placeholders for
+ * secrets.
  */
 export const answeredId = z
   .string()
@@ -58,8 +60,8 @@ export const answeredId = z
   )
 
 /**
- * The intersection of everything that sources say of clientOid: every reading of the real exchange accepts
- * it, and a query value of these characters is signed alike whether or not it is percent-encoded.
+ * The intersection of all sources on clientOid: every variant of the real exchange accepts it, and
+ * its characters are signed alike with or without percent-encoding.
  */
 export const clientOid = z
   .string()
@@ -74,7 +76,7 @@ export const receiveWindow = z
 
 export const requestTime = millisText.describe('Request time, Unix ms')
 
-/** A count of rows in a string: 1 to `max`, where the document gives a maximum. */
+/** A number of rows in a string: 1 to `max`, if the document gives a maximum. */
 export function pageLimit({
   byDefault,
   max,
@@ -92,21 +94,21 @@ export function pageLimit({
     .meta({ description: 'Rows a page', default: String(byDefault) })
 }
 
-/** The clientOid of an order that we may not have placed: other clients use more characters than we do. */
+/** A clientOid that may be another client's: others use more characters than ours. */
 export const foreignClientOid = z
   .string()
   .regex(/^[\x21-\x7e]{1,64}$/, '1 to 64 visible characters')
 
-/** A name of a coin: `USDT`, and now and then with small letters. */
+/** The name of a coin: `USDT`, sometimes with lower-case letters. */
 export const coin = z.string().regex(/^[A-Za-z0-9]{1,30}$/, 'the name of a coin such as BTC')
 
 const orderIdGiven = answeredId.nullish().describe('Order ID')
 const clientOidGiven = textOrNull.describe('Client-defined order ID')
 
-/** An order reference: an item of a success list. Either id may be missing in real answers. */
+/** Reference to an order in a success list. Real answers may lack either id. */
 export const orderReference = z.object({ orderId: orderIdGiven, clientOid: clientOidGiven })
 
-/** An item of a futures failure list. Samples of the real exchange leave `errorCode` out. */
+/** An item of a futures failure list. Samples of the real exchange lack `errorCode`. */
 const failureItem = z.object({
   orderId: orderIdGiven,
   clientOid: clientOidGiven,
@@ -114,7 +116,7 @@ const failureItem = z.object({
   errorCode: textOrNull.describe('Failure code'),
 })
 
-/** What batch-place and cancel-all answer. Document: Batch result item. */
+/** Answer of batch-place and cancel-all. Document: Batch result item. */
 export const batchResult = z.object({
   successList: arrayOrNull(orderReference).describe('Orders that the exchange took'),
   failureList: arrayOrNull(failureItem).describe(

@@ -1,23 +1,22 @@
 import type { Endpoint } from './endpoint.ts'
 import { formatQuery } from './signing.ts'
 
-/** A request as it is signed and sent. */
 export interface WrittenRequest {
-  /** As {@link formatQuery} made it; empty when there is none. */
+  /** Made by {@link formatQuery}; empty if there is none. */
   readonly query: string
   /** JSON text; empty for a GET. */
   readonly body: string
 }
 
-/** The clean request under the names of the wire. What a row writes alike comes back as it is. */
+/** Converts a clean request to the names of the wire. Rows without `toWire` need no conversion. */
 export function toWireRequest(endpoint: Endpoint, request: unknown): unknown {
   return endpoint.toWire === undefined ? request : endpoint.toWire(request)
 }
 
 /**
- * A wire request that its row has checked, as text: a GET has a query, a POST a body, the gateway both.
- * Values of a body stand in the order of the given object; keys that are undefined are left out.
- * @throws RangeError when a query value holds a character on whose encoding clients disagree.
+ * Writes a checked wire request as text: a GET has a query, a POST a body, the gateway both. Values
+ * of a body keep the order of the given object; undefined keys are left out.
+ * @throws RangeError if a query value has a character whose encoding differs between clients.
  */
 export function writeRequest(endpoint: Endpoint, request: unknown): WrittenRequest {
   if (endpoint.parts === 'queryAndBody') {

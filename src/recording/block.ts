@@ -2,21 +2,22 @@ import { Buffer } from 'node:buffer'
 import { crc32 } from 'node:zlib'
 
 /**
- * A segment is its magic and then blocks, each whole and checked by itself, so that a file that was cut off reads
- * to its last whole block, and one that was changed does not read beyond the change:
+ * A segment is its magic followed by blocks. Each block is complete and checked by itself: a
+ * truncated file can be read up to its last complete block, a changed one up to the change.
  *
  *     length of the payload | its number in the segment | crc32 of the payload | crc32 of these twelve bytes | payload
  *
- * Four unsigned little-endian words of 32 bits, and zstd. The number says that no block is missing before it; the second
- * sum tells a head that was changed from a file that ends early.
+ * The head is four unsigned little-endian words of 32 bits, the payload is zstd. The number shows
+ * that no block is missing before it. The second checksum tells a changed head from a file that
+ * ends early.
  */
 
-/** The last two digits count the layouts of a segment. */
+/** The last two digits are the version of the segment layout. */
 export const SEGMENT_MAGIC = Buffer.from('INTENTD01', 'latin1')
 
 const HEAD_BYTES = 16
 
-/** A compressed second of the busiest daemon is far below; a longer one is no length. */
+/** The compressed second of the busiest daemon is far smaller, so a larger length is damage. */
 const PAYLOAD_BYTES_MAX = 0x3fff_ffff
 
 export function buildBlock(payload: Uint8Array, number: number): Buffer {
@@ -28,17 +29,23 @@ export function buildBlock(payload: Uint8Array, number: number): Buffer {
   return Buffer.concat([head, payload])
 }
 
-/** The end of a content is known by heart for the next one: half a second is much like the one before it. */
+/**
+ * Each block uses the end of the content before it as its dictionary, because half a second
+ * resembles the one before.
+ */
 const DICTIONARY_BYTES_MAX = 262_144
 
-/** How a payload is compressed and read, with the content of the block before it; empty before the first. */
+/**
+ * Compression options for a block. `before` is the content of the block before it, empty for the
+ * first.
+ */
 export function toDictionary(before: Buffer): { readonly dictionary?: Buffer } {
   return before.length === 0 ? {} : { dictionary: before.subarray(-DICTIONARY_BYTES_MAX) }
 }
 
 /**
- * What stands at a place of a segment: a whole block, the end of the file, a block that the file ends within, or
- * something that is none.
+ * The result of reading at a position: a complete block, the end of the file, a block that the file
+ * ends within, or bytes that are no block.
  */
 export type BlockReading =
   | { readonly kind: 'block'; readonly payload: Buffer; readonly nextAt: number }

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { messageOf } from '../lib/failure.ts'
 import { recordingFailure } from './recording-failure.ts'
 
-/** A segment by its name: runs and segments sort by it. */
+/** A segment as named by its file: names sort by run, then by segment. */
 export interface SegmentFile {
   readonly file: string
   readonly run: string
@@ -21,7 +21,7 @@ export function segmentFile(directory: string, run: string, number: number): str
   return join(directory, `${run}-${String(number).padStart(5, '0')}.rec`)
 }
 
-/** The segments of a directory, the oldest first; empty when there is no directory. */
+/** Oldest first; empty if there is no directory. */
 function listSegments(directory: string): readonly SegmentFile[] {
   return readNames(directory)
     .toSorted()
@@ -29,7 +29,7 @@ function listSegments(directory: string): readonly SegmentFile[] {
 }
 
 /**
- * The segments that a path means: itself, or all of a directory.
+ * A path is one segment, or a directory of segments.
  * @throws Failure RECORDING_MISSING, RECORDING_UNREADABLE
  */
 export function findSegments(path: string): readonly SegmentFile[] {
@@ -43,7 +43,7 @@ export function findSegments(path: string): readonly SegmentFile[] {
   })
 }
 
-/** Removes the oldest segments until those that are left, in bytes, are no more than this. */
+/** Removes the oldest segments until the rest take at most `bytesMax`. */
 export function pruneSegments(directory: string, bytesMax: number): readonly string[] {
   const segments = listSegments(directory).map(({ file }) => ({ file, bytes: bytesOf(file) }))
   let bytes = segments.reduce((sum, segment) => sum + segment.bytes, 0)

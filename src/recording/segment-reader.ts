@@ -14,22 +14,25 @@ import {
 } from './segment.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
-/** How a segment ends: in good order, cut off (the process was killed, or the file is shorter), or damaged. */
+/**
+ * A segment ends in good order, cut off (the process was killed, or the file is shorter), or
+ * damaged.
+ */
 export type SegmentEnding =
   | { readonly kind: 'ended'; readonly end: SegmentEnd }
   | { readonly kind: 'cut'; readonly atByte: number }
   | { readonly kind: 'damaged'; readonly failure: Failure }
 
-/** A segment that was opened: its beginning at once, its steps as they are asked for. */
+/** An opened segment: its beginning is read at once, its steps on demand. */
 export interface OpenedSegment {
   readonly head: SegmentHead
   /** The core before the first step, as text. */
   readonly image: string
-  /** Every step that is whole; when they are through, `ending` says why there are no more. */
+  /** Yields every complete step; the returned ending says why there are no more. */
   readonly steps: () => Generator<StepTexts, SegmentEnding>
 }
 
-/** @throws Failure RECORDING_… when not even the beginning is whole. */
+/** @throws Failure RECORDING_… if the beginning is incomplete. */
 export function openSegment(file: string): OpenedSegment {
   const bytes = load(file)
   const magic = bytes.subarray(0, SEGMENT_MAGIC.length)
@@ -53,10 +56,10 @@ function load(file: string): Buffer {
   }
 }
 
-type Unended = Exclude<SegmentEnding, { readonly kind: 'ended' }>
-type Lines = Generator<string, Unended>
+type BrokenEnding = Exclude<SegmentEnding, { readonly kind: 'ended' }>
+type Lines = Generator<string, BrokenEnding>
 
-/** A block holds whole lines, so what is cut off is cut between two of them. */
+/** A block holds whole lines, so a file is only ever cut off between two lines. */
 function* readLines(bytes: Buffer, file: string): Lines {
   let at = Math.min(SEGMENT_MAGIC.length, bytes.length)
   let content: Buffer = Buffer.alloc(0)

@@ -5,19 +5,19 @@ import { buildBlock, SEGMENT_MAGIC, toDictionary } from './block.ts'
 
 const compress = promisify(zstdCompress)
 
-/** Level 3 is the library's own choice: above it a tenth is won for twice the time. */
+/** Level 3 is zstd's default: higher levels save a tenth and take twice the time. */
 const LEVEL = { [constants.ZSTD_c_compressionLevel]: 3 }
 
 export interface SegmentWriterOptions {
   readonly file: string
-  /** Once, when the file cannot be written; nothing is written after that. */
+  /** Called once, when the file cannot be written; nothing is written after that. */
   readonly onError: (error: unknown) => void
 }
 
 /**
- * Writes one segment, compressed, off the thread that trades: what is handed over waits its turn in memory, and
- * `waitingCharacters` says how much that is. A block that was written survives the process, not a power cut: nobody
- * waits for the disk here.
+ * Writes one segment, compressed, off the thread that trades. Text waits in memory;
+ * `waitingCharacters` says how much. A written block survives the process but not a power cut:
+ * nothing here waits for the disk.
  */
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions
@@ -38,7 +38,7 @@ export class SegmentWriter {
     })
   }
 
-  /** Text that was handed over and is not written yet. */
+  /** Characters handed over and not written yet. */
   get waitingCharacters(): number {
     return this.#waitingCharacters
   }
@@ -47,7 +47,7 @@ export class SegmentWriter {
     return this.#writtenBytes
   }
 
-  /** One block of whole lines. */
+  /** Writes one block. The text must be whole lines. */
   write(text: string): void {
     this.#waitingCharacters += text.length
     this.#then(async () => {
@@ -72,7 +72,7 @@ export class SegmentWriter {
     this.#handle = undefined
   }
 
-  /** One after the other; after a failure none. */
+  /** Writes run one after the other; after a failure none runs. */
   #then(work: () => Promise<void>): void {
     this.#queue = this.#queue.then(async () => {
       if (this.#isBroken) return

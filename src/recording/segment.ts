@@ -1,19 +1,20 @@
 import { z } from 'zod'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
-/** What the lines of a segment mean; another number, another meaning. */
+/** Version of the meaning of a segment's lines. */
 export const FORMAT = 5
 
 /**
- * The first line of a segment. The second is the core as it was before the first step. Then a line a step: when
- * (Unix ms, our clock), the event, and each effect, between tabs; a step that broke the core has the reason behind
- * an exclamation mark in place of effects. The last line says why there is no more.
+ * The first line of a segment. The second line is the core as it was before the first step. Then
+ * comes one line for each step: when (Unix ms, our clock), the event, and each effect, separated by
+ * tabs. If a step broke the core, the reason after an exclamation mark replaces the effects. The
+ * last line says why there is no more.
  */
 export const segmentHeadSchema = z.object({
   format: z.number(),
-  /** Of the intentd that wrote it. */
+  /** Version of the intentd that wrote the segment. */
   version: z.string(),
-  /** Names the run: its first instant. */
+  /** The run's name, which is its first instant. */
   run: z.string(),
   /** Counts the segments of the run from 1. */
   number: z.int(),
@@ -21,9 +22,9 @@ export const segmentHeadSchema = z.object({
   stepsBefore: z.int(),
   /** Unix ms, our clock. */
   startedAt: z.number(),
-  /** The main file of its configuration, absolute; absent in those of before. */
+  /** Absolute path of the main configuration file; absent in older segments. */
   configFile: z.string().optional(),
-  /** `--set` and `--param` of the run, as they were given; absent in those of before. */
+  /** `--set` and `--param` of the run as typed; absent in older segments. */
   given: z
     .object({
       set: z.array(z.string()).readonly(),
@@ -37,8 +38,8 @@ export const segmentHeadSchema = z.object({
 export type SegmentHead = z.infer<typeof segmentHeadSchema>
 
 /**
- * `closed` the daemon ended · `rotated` the next segment goes on where this one ends · `lost` more came than could
- * be written: the next segment begins later.
+ * `closed`: the daemon ended. `rotated`: the next segment continues this one. `lost`: more came
+ * than could be written, and the next segment begins later.
  */
 export const segmentEndSchema = z.object({
   why: z.enum(['closed', 'rotated', 'lost']),
@@ -47,19 +48,19 @@ export const segmentEndSchema = z.object({
 
 export type SegmentEnd = z.infer<typeof segmentEndSchema>
 
-/** One step of the core, as texts: compared to the byte, and parsed only where somebody looks. */
+/** One step of the core as texts, which are compared byte by byte and parsed only on demand. */
 export interface StepTexts {
   /** Unix ms, our clock. */
   readonly at: number
   readonly event: string
   readonly effects: readonly string[]
-  /** Why the core broke on it, where it did. */
+  /** The reason, if the core broke on this step. */
   readonly thrown?: string
 }
 
 const END = 'end'
 
-/** JSON holds no tab and no line break of its own, so both can stand between texts. */
+/** JSON text contains no raw tab or line break, so both can separate texts. */
 export function writeStep({ at, event, effects, thrown }: StepTexts): string {
   const done = thrown === undefined ? effects : [`!${JSON.stringify(thrown)}`]
   return [String(at), event, ...done].join('\t')
@@ -69,7 +70,10 @@ export function writeEnd(end: SegmentEnd): string {
   return `${END}\t${JSON.stringify(end)}`
 }
 
-/** @throws SyntaxError or ZodError for a line that neither {@link writeStep} nor {@link writeEnd} has made. */
+/**
+ * @throws SyntaxError or ZodError for a line that neither {@link writeStep} nor {@link writeEnd}
+ * wrote.
+ */
 export function parseLine(line: string): StepTexts | SegmentEnd {
   const [first = '', second = '', ...rest] = line.split('\t')
   if (first === END) return segmentEndSchema.parse(parseBoundedJson(second))

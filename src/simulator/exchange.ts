@@ -36,9 +36,10 @@ import { Wallet } from './wallet/wallet.ts'
 import type { ServedExchange } from './wire/handle.ts'
 import type { ServedName, ServedRequestOf, ServedResponseOf } from './wire/served-rows.ts'
 
-/** The settings of the services beside futures; each service says what its own are. */
 export interface ServiceSettings {
-  /** The platform's own coin, in which fees can be paid and into which small balances are converted. */
+  /**
+   * The platform's own coin, in which fees can be paid and into which small balances are converted.
+   */
   readonly platformCoin?: PlatformCoin
   readonly spot?: Partial<Omit<SpotSettings, 'platformCoin'>>
   readonly margin?: Partial<MarginSettings>
@@ -52,21 +53,25 @@ export interface ExchangeOptions {
   /** Unix ms of the exchange's clock. */
   readonly startAt: number
   readonly settings?: ServiceSettings
-  /** Every account gets a past at the services beside futures, once something is displayed. Default false. */
+  /**
+   * Whether every account gets a past at the services besides futures, once prices are displayed.
+   * Default false.
+   */
   readonly demoPast?: boolean
-  /** Settings that count at the first start alone, by their names in the files. */
+  /** Settings that count only at the first start, by their names in the configuration. */
   readonly firstSettings?: FirstSettings
 }
 
 type FirstSettings = Readonly<Record<string, string>>
 
-/** Everything that an account owns and owes at the exchange. Amounts are exact decimals in strings. */
+/**
+ * Everything that an account owns and owes at the exchange. Amounts are exact decimals in strings.
+ */
 export type ExchangeStatement = ReturnType<Exchange['ledger']>
 
-/** The states of what is there beside futures, on one ledger. */
 type Services = ReturnType<typeof openServices>
 
-/** What answers each row of the tables: one that nothing answers does not compile. */
+/** A handler for each row of the tables; a row without one does not compile. */
 type Answers = {
   readonly [Name in ServedName]: (
     account: AccountRef,
@@ -74,15 +79,20 @@ type Answers = {
   ) => Reply<ServedResponseOf<Name>>
 }
 
-/** The whole exchange: the futures core and the services beside it, over one clock and one store. */
+/**
+ * The whole exchange: the futures core and the services besides it, with one clock and one store.
+ */
 export class Exchange implements ServedExchange {
   readonly core: ExchangeCore
   readonly services: Services
-  /** Settings that are others than at the first start, which still count: `name: kept, configured: not obeyed`. */
+  /**
+   * Settings that differ from those of the first start, which are kept: `name: kept, configured:
+   * not obeyed`.
+   */
   readonly settingsKept: readonly string[]
   readonly #answers: Answers
 
-  /** Opens the services, afresh or from the rows that the core's store holds for them. */
+  /** Opens the services, new or from the rows that the core's store holds. */
   constructor(options: ExchangeOptions) {
     const { core, startAt, firstSettings = {} } = options
     this.core = core
@@ -103,13 +113,13 @@ export class Exchange implements ServedExchange {
 
   /**
    * Plays the whole exchange up to `now`.
-   * @returns false after a tenth of a second of work with more to do: call again with the same `now`.
+   * @returns false after a tenth of a second with work left: call again with the same `now`.
    */
   advance(now: number): boolean {
     return this.core.advance(now)
   }
 
-  /** Answers any endpoint. @param account {@link NOBODY} where it is public. */
+  /** Answers any endpoint. @param account {@link NOBODY} for public ones. */
   answer<Name extends ServedName>(
     name: Name,
     account: AccountRef,
@@ -127,19 +137,19 @@ export class Exchange implements ServedExchange {
     return this.core.accounts().find(({ gateway }) => gateway?.key === apiKey)
   }
 
-  /** How others name the account in transfers, and where it may withdraw to: for its operator. */
+  /** For the operator: the account's names in transfers, and its withdrawal addresses. */
   contact(uid: string) {
     return { ...contactOf(uid), withdrawalAddresses: addressesOf(uid) }
   }
 
-  /** As of the latest moment that was played. @throws Failure SIMULATOR_UNKNOWN */
+  /** The statement at the last moment played. @throws Failure SIMULATOR_UNKNOWN */
   ledger(uid: string) {
     const { wallet, spot, margin, convert, copy, subaccounts } = this.services
     return {
       ...this.core.ledger(uid),
-      /** Spot and margin balances: a row a balance and coin. Futures are in `coins`. */
+      /** Spot and margin balances, a row for each balance and coin. Futures are in `coins`. */
       balances: wallet.statement(uid),
-      /** What each service has to show of the account. */
+      /** Each service's statement of the account. */
       services: {
         spot: spotLedger(spot, uid),
         margin: marginLedger(margin, uid),
@@ -150,7 +160,7 @@ export class Exchange implements ServedExchange {
     }
   }
 
-  /** What does not add up, over all accounts and balances, as sentences: always none. */
+  /** Sentences about sums over all accounts and balances that are not zero. It is always empty. */
   imbalances(): readonly string[] {
     const { wallet } = this.services
     const sums = [
@@ -171,7 +181,6 @@ export class Exchange implements ServedExchange {
   }
 }
 
-/** Every table with the state of its part. */
 function buildAnswers(
   futures: CoreState,
   { spot, margin, convert, copy, subaccounts }: Services,
@@ -190,14 +199,14 @@ function buildAnswers(
   }
 }
 
-/** What falls due at the services by the clock alone. */
+/** Plays what is due at the services by the clock alone. */
 function playServices(services: Services, now: number): void {
   if (services.opened.isPastDue) writePast(services)
   passTime(services.margin, now)
   playCopy(services.copy, now)
 }
 
-/** Where the pairs stand must be known first. */
+/** The past needs displayed prices. */
 function writePast(services: Services): void {
   const { ports, opened, spot } = services
   if (![...spot.pairs.keys()].some((symbol) => (ports.market(symbol)?.shown.at ?? 0) > 0)) return
@@ -212,7 +221,7 @@ function openServices(
 ) {
   const { rows, clock, matching, symbols } = state
   const before = rows.readOne(OPENED, OPENED.id()) ?? { startAt, isPastDue: demoPast }
-  // Of an account or an instrument that is new the first start is now.
+  // For a new account or instrument, the first start is now.
   const opened = { ...before, settings: { ...firstSettings, ...before.settings } }
   rows.put(OPENED, opened)
   const wallet = new Wallet(rows)
@@ -251,7 +260,7 @@ function openServices(
   }
 }
 
-/** The futures market of a symbol, to be followed by an account service. */
+/** The futures market of a symbol, for an account service that follows it. */
 function followedMarket(found: SymbolState | undefined): FollowedMarket | undefined {
   if (found === undefined) return undefined
   const { instrument, market: shown, followers } = found
@@ -264,14 +273,13 @@ function followedMarket(found: SymbolState | undefined): FollowedMarket | undefi
   }
 }
 
-/** The very first start. */
-interface Opened {
+interface FirstStart {
   /** Unix ms. */
   readonly startAt: number
-  /** The accounts are still to be given a past. */
+  /** Whether the accounts still need their past. */
   isPastDue: boolean
-  /** What counted then; a state of an earlier version does not say. */
+  /** Settings of the first start; missing in the state of an earlier version. */
   readonly settings?: FirstSettings
 }
 
-const OPENED = singleRow<Opened>('opened')
+const OPENED = singleRow<FirstStart>('opened')

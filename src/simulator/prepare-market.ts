@@ -7,39 +7,41 @@ import { countCutRows, RECORDED_LOTS_MAX } from './market/quote-grid.ts'
 import { RecordedMarket } from './market/recorded/recorded-market.ts'
 import { SeededMarket } from './market/seeded/seeded-market.ts'
 
-/** Where the prices come from. */
 export type MarketChoice =
-  | ({ readonly kind: 'seeded' } & MadeUpPrices)
+  | ({ readonly kind: 'seeded' } & SeededPriceSettings)
   | ({
       readonly kind: 'recorded'
-      /** Paths whose file name says the symbol, or `SYMBOL=path`. Other symbols have made-up prices. */
+      /**
+       * Paths whose file name states the symbol, or `SYMBOL=path`. Other symbols have seeded
+       * prices.
+       */
       readonly files: readonly string[]
-      /** Files of payments of funding, by symbol. */
+      /** Files of funding payments, by symbol. */
       readonly funding?: Readonly<Record<string, string>>
-      /** Starts again at the end instead of standing still. */
+      /** Whether the recording restarts at its end instead of stopping. */
       readonly repeat?: boolean
       /** How the points of candles are found. Default random. */
       readonly candlePath?: CandlePathKind
-    } & MadeUpPrices)
+    } & SeededPriceSettings)
   | {
-      /** The prices of another exchange, as it shows them now. */
+      /** Present prices of another exchange. */
       readonly kind: 'live'
       readonly source: LiveSource
     }
 
-/** How prices move that follow the seed. */
-interface MadeUpPrices {
-  /** Where instruments start, in quote coin, by symbol; elsewhere where their own row says. */
+/** Settings of seeded prices. */
+interface SeededPriceSettings {
+  /** Start prices by symbol, in quote coin; other instruments use that of their row. */
   readonly prices?: Readonly<Record<string, string>>
-  /** Standard deviation of a year of returns; 0.6 is 60 %. */
+  /** Yearly standard deviation of returns; 0.6 is 60 %. */
   readonly yearlyVolatility?: number
   /** Time between two moves, ms. Default 100. */
   readonly stepMs?: number
-  /** Market time over real time, of recordings too; 1 is real time, and the default. */
+  /** Market time relative to real time, also for recordings. Default 1: real time. */
   readonly speed?: number
 }
 
-/** A recording has rows with more than so many lots, which are played as so many. */
+/** Rows of a recording with more lots than the maximum, to which they were cut. */
 export interface CutVolumes {
   readonly file: string
   readonly symbol: string
@@ -50,13 +52,13 @@ export interface CutVolumes {
 export interface MarketFrame {
   readonly instruments: readonly Instrument[]
   readonly seed: number | string
-  /** Unix ms on the exchange's clock, of a market that is not restored. */
+  /** Unix ms on the exchange's clock, for a market that is not restored. */
   readonly startAt: number
   readonly onCut?: (cut: CutVolumes) => void
 }
 
 /**
- * Reads the recordings, so that opening the market, afresh or from its stored state, needs no waiting.
+ * Reads the recordings, so that opening the market, new or from its stored state, is synchronous.
  *
  * @throws Failure RECORDING_… for files that cannot be read
  */

@@ -22,46 +22,49 @@ import type { ServerEvent, WireCounters } from './wire/server-event.ts'
 import { startServer } from './wire/server.ts'
 import { defaultWireSettings, type WireSettings } from './wire/settings.ts'
 
-/** An account to open. Credentials that are left out are drawn from the operating system. */
+/** An account to open. Missing credentials are drawn from the operating system. */
 export type AccountRequest = Omit<
   AccountSetup,
   'key' | 'secret' | 'passphrase' | 'role' | 'gateway'
 > &
   Partial<Pick<AccountSetup, 'key' | 'secret' | 'passphrase' | 'role'>> & {
-    /** A client of the signed gateway; on the whitelist unless said otherwise. */
+    /** A client of the signed gateway; on the whitelist by default. */
     readonly gateway?: Partial<GatewayClient>
   }
 
 export interface SimulatorOptions {
   readonly market: MarketChoice
-  /** Same seed, same market, same faults. */
+  /** The same seed gives the same market and the same faults. */
   readonly seed: number | string
   readonly accounts: readonly AccountRequest[]
-  /** What it lists; every contract of the simulator when left out. */
+  /** Listed contracts; default: every contract of the simulator. */
   readonly instruments?: readonly Instrument[]
   /**
-   * A file in which orders, positions and balances survive a restart; without it each start is a fresh
-   * exchange. While nothing runs the market stands still.
+   * File that keeps orders, positions and balances over a restart; without it each start is a fresh
+   * exchange. While no simulator runs, the market stands still.
    */
   readonly storeFile?: string
-  /** The same in the hands of the caller, who closes it after the stop. */
+  /** Replaces `storeFile`; the caller closes it after the stop. */
   readonly store?: RowStore
-  /** The market stands still until `resume`. Default false. */
+  /** Whether the market is paused until `resume`. Default false. */
   readonly isPaused?: boolean
   readonly core?: Partial<CoreSettings>
-  /** The settings of the services beside futures. */
+  /** Settings of the services besides futures. */
   readonly services?: ServiceSettings
-  /** Every account gets a past at the services beside futures, at the first start. Default false. */
+  /**
+   * Whether every account gets a past at the services besides futures, at the first start. Default
+   * false.
+   */
   readonly demoPast?: boolean
   readonly wire?: Partial<WireSettings>
   readonly faults?: FaultSettings
-  /** Default 127.0.0.1: whoever reaches it may try keys. */
+  /** Default 127.0.0.1, because any caller that reaches it can try keys. */
   readonly host?: string
-  /** Default 0: any that is free. */
+  /** Default 0: any free port. */
   readonly port?: number
-  /** How often the market is played while nobody asks, ms. Default 50. */
+  /** Interval at which the market is played without requests, ms. Default 50. */
   readonly tickMs?: number
-  /** From a request carried out to its answer. Default none. */
+  /** Time from the execution of a request to its answer. Default none. */
   readonly answerLatency?: LatencySettings
   readonly clock?: Clock
   readonly timers?: Timers
@@ -69,39 +72,43 @@ export interface SimulatorOptions {
 }
 
 export interface RunningSimulator {
-  /** `http://127.0.0.1:40123`, without a slash at its end. */
+  /** `http://127.0.0.1:40123`, without a trailing slash. */
   readonly baseUrl: string
-  /** With their credentials: the only place where generated ones are shown. */
+  /** Accounts with their credentials: generated ones are shown only here. */
   readonly accounts: readonly AccountSetup[]
-  /** The whole: futures and every service beside it. */
+  /** Futures and every other service. */
   readonly exchange: Exchange
   /**
-   * Unix ms on the exchange's clock when the last recording ends, each pause and restart included so far;
-   * undefined when there is no end.
+   * Unix ms on the exchange's clock when the last recording ends, including pauses and restarts so
+   * far; undefined if there is no end.
    */
   readonly endsAt: number | undefined
-  /** Of recordings, by symbol: how far apart prices come, ms of the exchange's clock. */
+  /** Distance of recorded prices by symbol, ms of the exchange's clock. */
   readonly priceStepsMs: ReadonlyMap<string, number>
-  /** Beside recordings: the symbols without one, whose prices follow the seed. */
+  /** Symbols without a recording beside others with one; their prices follow the seed. */
   readonly madeUp: readonly string[]
   /** @throws Failure SIMULATOR_UNKNOWN */
   ledger(uid: string): ExchangeStatement
-  /** What the wire has done so far, and how often each fault happened. */
+  /** Counts of the wire, and how often each fault happened. */
   counters(): WireCounters & { readonly faults: ReturnType<FaultPlan['counts']> }
-  /** The market stands still; requests are still served. */
+  /** Pauses the market; requests are still served. */
   pause(): void
   resume(): void
-  /** Answers what is under way, closes every socket, and stores where the market stopped. Twice is once. */
+  /**
+   * Answers requests under way, closes every socket, and stores where the market stopped. A second
+   * call does nothing more.
+   */
   stop(): Promise<void>
 }
 
 const TICK_MS = 50
 
 /**
- * Starts the simulated exchange: market, core, wire and server. The daemon embeds exactly this, and talks
- * signed HTTP to it like to any other exchange.
+ * Starts the simulated exchange: market, core, wire and server. The daemon embeds exactly this, and
+ * sends it signed HTTP like any other exchange.
  *
- * @throws Failure SIMULATOR_LISTEN_FAILED, SIMULATOR_STORE_… , RECORDING_… for files that cannot be read, MARKET_OPTION_INVALID
+ * @throws Failure SIMULATOR_LISTEN_FAILED, SIMULATOR_STORE_… , RECORDING_… for files that cannot be
+ * read, MARKET_OPTION_INVALID
  * @throws RangeError for impossible fault settings
  */
 export async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {
@@ -130,7 +137,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
       settings: options.core ?? {},
       ...(store && { store }),
     })
-    // Whether it was stopped or killed: the market goes on from its last moment, as if no time had passed.
+    // After a stop or a kill the market continues from its last moment, as if no time had passed.
     if (core.now > 0) {
       core.pause(core.now)
       core.resume(startAt)
@@ -148,7 +155,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
   }
 }
 
-/** What a stored state keeps as it was; of the seed, the speed and the recordings others are refused. */
+/** Settings that a stored state keeps. Another seed, speed or recording is refused instead. */
 function firstSettingsOf({ accounts, market, services, demoPast = false }: SimulatorOptions) {
   const prices = market.kind === 'live' ? {} : (market.prices ?? {})
   const { opening = {}, platformOpening } = services?.spot ?? {}
@@ -172,7 +179,7 @@ function firstSettingsOf({ accounts, market, services, demoPast = false }: Simul
   return Object.fromEntries(named)
 }
 
-/** Without zeros that say nothing: 10000.00 is 10000. */
+/** Removes trailing zeros: 10000.00 is 10000. */
 function plain(amount: string): string {
   return decimal(amount).toFixed()
 }
@@ -237,7 +244,7 @@ async function serve(
   }
 }
 
-/** Key, secret and passphrase of nobody's choice are different at every start. */
+/** Key, secret and passphrase that are not given differ at every start. */
 function openAccount({ gateway, ...request }: AccountRequest): AccountSetup {
   return {
     role: 'ordinary',

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { systemTimers } from '../../src/lib/timers.ts'
 import { startSimulator } from '../../src/simulator/start-simulator.ts'
-import { type Counting } from '../../src/simulator/wire/checks/call-counter.ts'
+import { type CountingMethod } from '../../src/simulator/wire/checks/call-counter.ts'
 import { defaultRateLimitSettings } from '../../src/simulator/wire/checks/rate-limits.ts'
 import { CALLING } from './client-fixture.ts'
 
@@ -16,7 +16,7 @@ const FUTURES = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'U
 const WINDOWS = 3
 
 /** The simulator behind a socket, counting calls in one of the three ways, and a client with its limiter. */
-async function openExchange(counting: Counting) {
+async function openExchange(counting: CountingMethod) {
   const simulator = await startSimulator({
     market: { kind: 'seeded' },
     seed: 1,

@@ -1,16 +1,19 @@
-/** Which column of sizes counts in the base coin: only one of them agrees with the prices and the other ones. */
+/**
+ * Finds the column of sizes in the base coin: only one of them agrees with the prices and the other
+ * columns.
+ */
 import { Failure } from '../../lib/failure.ts'
 
 export interface Sizes {
-  /** The file calls it its volume or size. */
+  /** The column named volume or size. */
   readonly volume: Float64Array
-  /** The file says that it is in the quote coin. */
+  /** The column named as being in the quote coin. */
   readonly quote?: Float64Array | undefined
-  /** The file says that it is in a coin, without saying in which. */
+  /** A column in a coin that the file does not name. */
   readonly coin?: Float64Array | undefined
-  /** How many changes of the price there were. */
+  /** Number of price changes. */
   readonly ticks?: Float64Array | undefined
-  /** Gives the price of a row, in quote coin. */
+  /** Price of a row, in quote coin. */
   readonly price: (row: number) => number
 }
 
@@ -19,14 +22,14 @@ export interface BaseVolume {
   readonly from: 'volume' | 'quote' | 'coin'
 }
 
-/** The mean price of a candle is not exactly the middle of its range. */
+/** Tolerated because the mean price of a candle is not exactly the middle of its range. */
 const NEAR = 0.1
-/** Dollars in a contract that is margined in its coin. */
+/** Dollars in a contract margined in its coin. */
 const CONTRACT_DOLLARS = [1, 10, 100]
 
 /**
- * The volume in the quote coin is the base volume times the price. Where a size counts contracts or dollars, another
- * column may be the base volume; a file with one column of sizes is believed.
+ * The volume in the quote coin is the base volume times the price. If a size counts contracts or
+ * dollars, another column may be the base volume. A file with one column of sizes is trusted.
  *
  * @throws Failure IMPORT_VOLUME_UNCLEAR
  */
@@ -43,7 +46,8 @@ export function chooseBaseVolume(sizes: Sizes, where: string): BaseVolume {
   if (found === undefined || isNear(found, 1)) return { numbers: volume, from: 'volume' }
   if (coin !== undefined && isNear(ratio(coin, quote) ?? 0, 1))
     return { numbers: coin, from: 'coin' }
-  // The other way round: the volume counts dollars, or contracts of so many, and the other column coins.
+  // The reverse case: the volume counts dollars or contracts of so many dollars, the other column
+  // coins.
   const dollars = 1 / (ratio(quote, volume) ?? 0)
   if (CONTRACT_DOLLARS.some((size) => isNear(dollars, size)))
     return { numbers: quote, from: 'quote' }
@@ -55,7 +59,7 @@ export function chooseBaseVolume(sizes: Sizes, where: string): BaseVolume {
 
 const isNear = (number: number, target: number) => Math.abs(number / target - 1) <= NEAR
 
-/** @returns undefined where no row has both. */
+/** @returns undefined if no row has both. */
 function valueRatio(
   base: Float64Array,
   value: Float64Array,

@@ -1,4 +1,6 @@
-/** Funding payments of several files become one series: each payment once, in order of time. */
+/**
+ * Merges funding payments of several files into one series: each payment once, in order of time.
+ */
 import { Failure } from '../../lib/failure.ts'
 import { findGaps, type Gaps } from './gaps.ts'
 import {
@@ -10,11 +12,11 @@ import {
 } from './price-table.ts'
 
 const HOUR_MS = 3_600_000
-/** Exchanges write the time of a payment with the seconds that it took. */
+/** Exchanges stamp a payment up to some seconds late. */
 const LATE_MS_MAX = 60_000
-/** 0.3 % of every position at each payment, for as long as a file lasts, is a rate in percent. */
+/** A median of 0.3 % a payment over a whole file means that the rates are in percent. */
 const MEDIAN_RATE_MAX = 0.003
-/** No exchange takes a tenth of a position at once. */
+/** No exchange charges a tenth of a position at once. */
 const RATE_MAX = 0.1
 
 export interface CleanFunding {
@@ -24,21 +26,22 @@ export interface CleanFunding {
   readonly findings: Readonly<
     Record<'disorder' | 'duplicates' | 'conflicts' | 'otherPeriods', Finding>
   >
-  /** Where a payment is later than any usual one. */
+  /** Periods longer than any usual one. */
   readonly gaps: Gaps
 }
 
 interface Payment {
   readonly at: number
   readonly rate: number
-  /** How long a period is, as the row says it; NaN where it does not. */
+  /** Length of the period as stated by the row; NaN if it is not. */
   readonly periodMs: number
   readonly where: () => string
 }
 
 /**
- * @param tables Of kind funding, of one instrument.
- * @throws Failure IMPORT_FUNDING_TIME, IMPORT_FUNDING_PERCENT, IMPORT_FUNDING_RATE, IMPORT_FUNDING_PREDICTED
+ * @param tables Tables of kind funding, of one instrument.
+ * @throws Failure IMPORT_FUNDING_TIME, IMPORT_FUNDING_PERCENT, IMPORT_FUNDING_RATE,
+ * IMPORT_FUNDING_PREDICTED
  */
 export function cleanFunding(tables: readonly PriceTable[]): CleanFunding {
   const lists = tables.map(listPayments)
@@ -73,14 +76,14 @@ export function cleanFunding(tables: readonly PriceTable[]): CleanFunding {
   }
 }
 
-/** A row says the period that ended with it, or the one that follows. */
+/** A row states either the period that ends with it or the one that follows. */
 function isOtherPeriod(payment?: Payment, before?: Payment): boolean {
   if (!payment || !before) return false
   const said = [payment.periodMs, before.periodMs].filter((periodMs) => !Number.isNaN(periodMs))
   return said.length > 0 && !said.includes(payment.at - before.at)
 }
 
-/** Where one payment has two rates, at least one was predicted. */
+/** If one payment has two rates, at least one was predicted. */
 function assertPaid(payments: readonly Payment[]): void {
   const rates = new Map<number, number>()
   for (const { at, rate, where } of payments) {
@@ -139,7 +142,7 @@ function tooLarge({ rate, where }: Payment): Failure {
   })
 }
 
-/** Also for a file that says so itself. */
+/** Also used for a file whose columns say that its rates are predicted. */
 export function predicted(where: string, found: string): Failure {
   return new Failure({
     code: 'IMPORT_FUNDING_PREDICTED',
@@ -149,7 +152,10 @@ export function predicted(where: string, found: string): Failure {
   })
 }
 
-/** Periods change from eight hours to four and one: only what is longer than all usual ones is a gap. */
+/**
+ * Periods change from eight hours to four and one, so only a period longer than all usual ones is a
+ * gap.
+ */
 function longestPeriod(at: Float64Array): number {
   const counts = new Map<number, number>()
   for (let row = 1; row < at.length; row++) {

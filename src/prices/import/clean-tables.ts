@@ -1,6 +1,6 @@
 /**
- * Several files of one instrument become rows that can be played: in order of time, each time once, every row
- * possible. What is wrong is dropped or sorted, counted, and its first place named.
+ * Merges several files of one instrument into playable rows: in order of time, each time once,
+ * every row possible. Wrong rows are dropped or sorted and counted, and the first place is named.
  */
 import { Failure } from '../../lib/failure.ts'
 import { assertRowCount } from '../price-file.ts'
@@ -20,45 +20,51 @@ import {
 } from './price-table.ts'
 
 export interface Findings {
-  /** Rows before the row before them: sorted. */
+  /** Rows earlier than the row before: sorted. */
   readonly disorder: Finding
-  /** Candles of a time that there was already, quotes equal to the one before, trades of one id: the first is kept. */
+  /**
+   * Candles of a repeated time, quotes equal to the one before, trades of a repeated id: the first
+   * is kept.
+   */
   readonly duplicates: Finding
-  /** Those among them that differ from the one that is kept. */
+  /** Duplicates that differ from the kept row. */
   readonly conflicts: Finding
   /** A price that is zero or negative: dropped. */
   readonly zeroPrices: Finding
   /** A high below another price, a crossed quote, a size below zero: dropped. */
   readonly impossible: Finding
-  /** A time between two candles: dropped. */
+  /** A time off the interval's grid: dropped. */
   readonly offInterval: Finding
-  /** A price far from the one before: kept. `first` also says the price. */
+  /** A price far from the one before: kept. `first` also states the price. */
   readonly outliers: Finding
 }
 
 export interface CleanRows {
   readonly rows: CandleRows | QuoteRows
-  /** Of candles. */
+  /** Absent for quotes. */
   readonly intervalMs?: number
   readonly findings: Findings
   readonly gaps: Gaps
-  /** Columns that not all files have: left aside. */
+  /** Columns dropped because not all files have them. */
   readonly leftAside: readonly Field[]
-  /** Whether times of candles were those of their closes, and were made those of their opens. */
+  /**
+   * Whether times of candles were those of the close and have been converted to those of the open.
+   */
   readonly isByClose: boolean
-  /** A person should know this of how files were read. */
+  /** Notes for the operator on how files were read. */
   readonly remarks: readonly string[]
 }
 
 const PRICES: readonly Field[] = ['open', 'high', 'low', 'close', 'bid', 'ask', 'last', 'mark']
 const SIZES: readonly Field[] = ['volume', 'bidSize', 'askSize']
 
-type Columns = ReadonlyMap<Field, Float64Array>
+type TableColumns = ReadonlyMap<Field, Float64Array>
 
 /**
- * @param tables Of one kind, and one interval. @param intervalMs Of candles.
- * @throws Failure RECORDING_TOO_LARGE; RECORDING_INTERVAL_CHANGES; RECORDING_CANDLE_IMPOSSIBLE where many rows are;
- *   RECORDING_EMPTY when no row is left
+ * @param tables Tables of one kind and one interval. @param intervalMs Length of candles; undefined
+ * for quotes.
+ * @throws Failure RECORDING_TOO_LARGE; RECORDING_INTERVAL_CHANGES; RECORDING_CANDLE_IMPOSSIBLE if
+ * many rows are; RECORDING_EMPTY if no row is left
  */
 export function cleanTables(tables: readonly PriceTable[], intervalMs?: number): CleanRows {
   const opened = tables.map((table) => toOpenTimes(table, intervalMs))
@@ -128,9 +134,9 @@ export function cleanTables(tables: readonly PriceTable[], intervalMs?: number):
   }
 }
 
-/** The rows of that order, as quotes or as candles of that interval. */
+/** Rows in `order`, as quotes or as candles of the interval. */
 function pickRows(
-  columns: Columns,
+  columns: TableColumns,
   order: Uint32Array,
   intervalMs: number | undefined,
 ): CandleRows | QuoteRows {
@@ -145,7 +151,7 @@ function pickRows(
   )
 }
 
-/** Unix ms of the first row, or of the last where a file runs backwards. */
+/** Unix ms of the first row, or of the last if the file runs backwards. */
 function beginOf({ columns }: PriceTable): number {
   const at = columns.get('at') as Float64Array
   return Math.min(at[0] ?? Number.POSITIVE_INFINITY, at.at(-1) ?? Number.POSITIVE_INFINITY)
@@ -156,7 +162,7 @@ function disorderOf({ disorder, columns, whereOf }: PriceTable): Finding {
 }
 
 function joinColumns(tables: readonly PriceTable[]): {
-  columns: Columns
+  columns: TableColumns
   leftAside: readonly Field[]
 } {
   const rows = tables.reduce(
@@ -183,7 +189,7 @@ function joinColumns(tables: readonly PriceTable[]): {
   }
 }
 
-/** Where a row of the joined columns stands in its own file. */
+/** Translates a row of the joined columns to its place in its own file. */
 function whereIn(tables: readonly PriceTable[]): (row: number) => string {
   return (row) => {
     let rest = row
@@ -196,8 +202,8 @@ function whereIn(tables: readonly PriceTable[]): (row: number) => string {
   }
 }
 
-/** What no market shows, and what is no number. */
-function findImpossible(columns: Columns): (row: number) => boolean {
+/** Finds rows that no market can show, and values that are not finite. */
+function findImpossible(columns: TableColumns): (row: number) => boolean {
   const valueOf = (field: Field, row: number) => columns.get(field)?.[row] ?? 0
   const isBroken = (row: number) =>
     [...columns.values()].some((numbers) => !Number.isFinite(numbers[row])) ||
@@ -212,7 +218,7 @@ function findImpossible(columns: Columns): (row: number) => boolean {
   }
 }
 
-/** Stable: of equals the first stays the first. */
+/** Rows with equal times keep their order. */
 function sortStably(rows: Uint32Array, at: Float64Array): Uint32Array {
   const timeOf = (row: number) => at[row] as number
   const isOrdered = rows.every(
@@ -221,7 +227,7 @@ function sortStably(rows: Uint32Array, at: Float64Array): Uint32Array {
   return isOrdered ? rows : rows.sort((one, other) => timeOf(one) - timeOf(other) || one - other)
 }
 
-/** What the times of most candles are beside whole intervals; undefined where there is no such grid. */
+/** The most frequent offset of candles from whole intervals; undefined if there is no such grid. */
 function offsetOf(at: Float64Array, rows: Uint32Array, intervalMs?: number): number | undefined {
   if (intervalMs === undefined || intervalMs >= MONTH_MS_MIN) return undefined
   const counts = new Map<number, number>()
@@ -232,8 +238,8 @@ function offsetOf(at: Float64Array, rows: Uint32Array, intervalMs?: number): num
   return [...counts].toSorted(([, one], [, other]) => other - one)[0]?.[0]
 }
 
-/** Whether the row at a place of the sorted rows is one that was there already. */
-function findDoubles(columns: Columns, rows: Uint32Array): (place: number) => boolean {
+/** Whether a place of the sorted rows repeats the row before. */
+function findDoubles(columns: TableColumns, rows: Uint32Array): (place: number) => boolean {
   const at = columns.get('at') as Float64Array
   const isCandles = columns.has('open')
   return (place) => {
@@ -243,7 +249,7 @@ function findDoubles(columns: Columns, rows: Uint32Array): (place: number) => bo
   }
 }
 
-function isEqual(columns: Columns, row: number, other: number): boolean {
+function isEqual(columns: TableColumns, row: number, other: number): boolean {
   return [...columns.values()].every((numbers) => numbers[row] === numbers[other])
 }
 

@@ -1,13 +1,14 @@
-/** Which columns of a CSV are what, by its header, or by its first line where it has none. */
+/** Identifies the columns of a CSV by its header, or by its first line if there is none. */
 import { type Separator, separatorOf, splitCells } from '../csv-columns.ts'
 import { INSTRUMENT_COLUMNS, plainTitle } from '../instrument-name.ts'
 import type { Field } from '../recording.ts'
 
 export type ShapeKind = 'candles' | 'quotes' | 'trades' | 'funding'
 /**
- * These are read of a row: fields of prices; of a trade its price, size and id; the time of day beside a date, and the
- * time zone of both; the names of the instrument and of the exchange; sizes in other units, by which the one in the base coin is found; whether a
- * candle has ended; and the period of a payment of funding.
+ * Fields read from a row: fields of prices; price, size and id of a trade; the time of day beside a
+ * date, and the time zone of both; names of the instrument and the exchange; sizes in other units,
+ * used to find the one in the base coin; whether a candle has ended; and the period of a funding
+ * payment.
  */
 export type ShapeField =
   | Field
@@ -19,30 +20,32 @@ export interface CsvShape {
   readonly kind: ShapeKind
   readonly separator: Separator
   readonly hasHeader: boolean
-  /** A name for each column of the file: its field, or what nobody reads. */
+  /** A name for each column of the file: its field, or a name that is not read. */
   readonly columns: readonly string[]
   readonly fields: readonly ShapeField[]
-  /** The names of these columns in the file, where it has a header. */
+  /** Titles of these columns in the header. */
   readonly titles: ReadonlyMap<ShapeField, string>
-  /** Columns that mean the same as one of {@link fields}, by their name in {@link columns}. */
+  /** Columns that repeat one of {@link fields}, keyed by their name in {@link columns}. */
   readonly twins: ReadonlyMap<string, ShapeField>
-  /** Whether the header says that the times are those of the closes. */
+  /** Whether the header says that times are those of the close. */
   readonly isByClose: boolean
-  /** Whether a column says which side took, so that no sign has to. */
+  /** Whether a column states the taker's side, so that the sign of a size need not. */
   readonly hasSide: boolean
 }
 
-/** A header that lacks something. */
+/** A kind of file whose header lacks columns. */
 export interface ShapeGap {
   readonly kind: ShapeKind
   readonly missing: readonly string[]
 }
 
-/** When a rate was paid; a file may have the time of its row beside it. */
+/** Payment time of a rate; the file may have the time of its row too. */
 const PAYMENT_TIMES = ['fundingtime', 'fundingratetimestamp', 'calctime', 'settletime']
 const CLOSE_TIMES = ['closetime', 'timeclose', 'endtime', 'timeend']
 
-/** Names in headers, in small letters without spaces, underscores and brackets; the first that is there counts. */
+/**
+ * Header names in lower case without spaces, underscores and brackets; the first one found is used.
+ */
 const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   at: [
     'tsms',
@@ -123,7 +126,7 @@ const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   nextFunding: ['nextfundingtime', 'nextfundingratetimestamp', 'nextupdate'],
 }
 
-/** They say which side a trade was taken by. */
+/** Columns that state the taker's side. */
 const SIDES = [
   'side',
   'takerside',
@@ -142,7 +145,7 @@ const SIDES = [
   'makerside',
 ]
 
-/** All names of these mean the same; those of others are of one meaning more or less. */
+/** All names of these fields mean the same; names of other fields differ a little in meaning. */
 const PRICES_OF_ONE_MEANING: readonly ShapeField[] = ['open', 'high', 'low', 'close', 'price']
 const WITHOUT_TWINS: readonly ShapeField[] = [
   'instrument',
@@ -155,7 +158,7 @@ const WITHOUT_TWINS: readonly ShapeField[] = [
 
 const WITH_ZONE = /\d(?:Z| ?(?:UTC|GMT)?[+-]\d\d:?\d\d)$/
 
-/** `Volume BTC`, `Volume_(USDT)`: the coin in which the column counts. */
+/** The coin of a column of volumes: `Volume BTC`, `Volume_(USDT)`. */
 const VOLUME_IN_COIN = /^volume([a-z0-9]{2,10})$/
 
 interface KindFields {
@@ -186,7 +189,10 @@ const KINDS: readonly KindFields[] = [
 const PRICES: readonly ShapeField[] = ['open', 'close', 'bid', 'ask', 'price', 'last']
 const CANDLE_COLUMNS = ['at', 'open', 'high', 'low', 'close', 'volume'] as const
 
-/** @param nextLine The first row below a header. @returns what is missing where it is no known shape. */
+/**
+ * @param nextLine The first row below a header. @returns the missing columns if the shape is
+ * unknown.
+ */
 export function findShape(firstLine: string, nextLine = ''): CsvShape | ShapeGap {
   const separator = separatorOf(firstLine)
   const cells = splitCells(firstLine, separator)
@@ -204,7 +210,7 @@ function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]):
   const gaps: ShapeGap[] = []
   for (const { kind, required, optional } of KINDS) {
     const missing = required.filter((field) => !places.has(field))
-    // Prices beside rates are prices, of which something is missing.
+    // A file with prices beside rates is a file of prices that lacks something.
     if (kind === 'funding' && PRICES.some((field) => places.has(field))) continue
     if (missing.length > 0) {
       gaps.push({ kind, missing: missing.map((field) => describeMissing(field, places, titles)) })
@@ -240,7 +246,7 @@ function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]):
       hasSide: SIDES.some((name) => header.includes(name)),
     }
   }
-  // The kind of which most is there.
+  // The kind with the most columns present comes first.
   const here = ({ kind, missing }: ShapeGap) =>
     (KINDS.find((one) => one.kind === kind)?.required.length ?? 0) - missing.length
   return gaps.toSorted(
@@ -248,7 +254,7 @@ function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]):
   )[0] as ShapeGap
 }
 
-/** Whether a column means the same as the one of a field. */
+/** Whether a column repeats the column of a field. */
 function isTwin({
   field,
   place,
@@ -277,29 +283,29 @@ function findPlaces(
     if (name !== undefined) places.set(field, header.indexOf(name))
   }
   const local = header.indexOf('localtime')
-  // Where the rows do not say how far it is from UTC, it is nobody's time.
+  // A local time can be used only if the rows state its offset from UTC.
   if (!places.has('at') && WITH_ZONE.test(nextCells[local] ?? '')) places.set('at', local)
   placeVolumesInCoins(header, places)
-  // Yahoo's volume of a pair of coins is in the quote coin.
+  // Yahoo gives the volume of a crypto pair in the quote coin.
   if (header.includes('adjclose')) places.delete('volume')
-  // A day in one column and the time of day in another, as MetaTrader writes them.
+  // MetaTrader writes the date in one column and the time of day in another.
   const [day, clock] = [header.indexOf('date'), header.indexOf('time')]
   if (day >= 0 && clock >= 0 && /^\d\d?:\d\d/.test(nextCells[clock] ?? '')) {
     places.set('at', day)
     places.set('clock', clock)
   }
-  // A Unix time is the same in all zones, and a date may name its own.
+  // A Unix time does not depend on the zone, and a date may state its own.
   if (!isWallTime(nextCells[places.get('at') ?? -1] ?? '')) places.delete('zone')
   return places
 }
 
-/** Whether a time is a date that names no zone. */
+/** Whether a time is a date without a time zone. */
 function isWallTime(cell: string): boolean {
   if (/^\d+(\.\d+)?$/.test(cell)) return /^20\d\d(?:0[1-9]|1[0-2])\d\d(?:\d\d){0,3}$/.test(cell)
   return !WITH_ZONE.test(cell) && !/\d ?(?:UTC|GMT)$/.test(cell)
 }
 
-/** Which of two is in the base coin is found by their figures. */
+/** The figures decide later which of the two is in the base coin. */
 function placeVolumesInCoins(header: readonly string[], places: Map<ShapeField, number>): void {
   if (places.has('volume')) return
   const [first, second, ...others] = header.flatMap((name, place) =>
@@ -328,8 +334,9 @@ function describeMissing(
 }
 
 /**
- * Binance's dumps of spot have no header, nor have its old ones of futures: candles of twelve columns; trades and
- * aggregated trades that end in `true` or `false`, once or twice. Six and seven columns of numbers are candles.
+ * Binance's spot dumps and its old futures dumps have no header: candles of twelve columns; trades
+ * and aggregated trades that end in one or two of `true` or `false`. Six or seven columns of
+ * numbers are candles.
  */
 function shapeOfRow(cells: readonly string[]): Shape | ShapeGap {
   const flags = cells.filter((cell) => /^(true|false)$/i.test(cell)).length
@@ -359,7 +366,7 @@ function shapeOfRow(cells: readonly string[]): Shape | ShapeGap {
       }
     return { kind: 'trades', missing: ['a header'] }
   }
-  // MetaTrader 4: a day, a time of day, and a volume that counts changes of the price.
+  // MetaTrader 4 writes a date, a time of day, and a volume that counts price changes.
   if (/^\d\d?:\d\d/.test(cells[1] ?? ''))
     return {
       kind: 'candles',

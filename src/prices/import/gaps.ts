@@ -1,18 +1,18 @@
-/** Where rows of prices are missing, and how long candles are. */
+/** Finds gaps in rows of prices, and the length of candles. */
 
 export interface Gaps {
   readonly count: number
-  /** Candles that are not there; of quotes nobody knows. */
+  /** Number of missing candles; unknown for quotes. */
   readonly missing?: number
-  /** From the row before to the row after, ms; with the time of the row before, Unix ms. */
+  /** Longest time between two rows, ms, and the time of the row before it, Unix ms. */
   readonly longestMs: number
   readonly longestFrom?: number
 }
 
-/** Quotes that come more seldom than that have a gap. */
+/** Quotes further apart than this have a gap between them. */
 const QUOTES_APART_MS_MAX = 60_000
 
-/** @param at Unix ms, ascending. @param intervalMs Of candles; without it they are quotes. */
+/** @param at Unix ms, ascending. @param intervalMs Length of candles; undefined for quotes. */
 export function findGaps(at: Float64Array, intervalMs?: number): Gaps {
   let [count, missing, longestMs, longestFrom] = [0, 0, 0, 0]
   for (let row = 1; row < at.length; row++) {
@@ -33,12 +33,12 @@ export function findGaps(at: Float64Array, intervalMs?: number): Gaps {
   }
 }
 
-/** A step that fewer rows have is a row that stands astray. */
+/** A step that fewer rows have belongs to a misplaced row. */
 const SHARE_MIN = 0.01
 
 /**
- * How far apart candles stand, ms: the shortest step that is no exception, because of an instrument that is seldom
- * traded many candles are missing. @param at Unix ms, in any order. @returns undefined for a single time.
+ * Distance of candles, ms: the shortest step that is no exception, because instruments with few
+ * trades lack many candles. @param at Unix ms, in any order. @returns undefined for a single time.
  */
 export function findInterval(at: Float64Array): number | undefined {
   const isOrdered = at.every((time, row) => row === 0 || (at[row - 1] as number) <= time)

@@ -1,4 +1,4 @@
-/** Files of prices, whoever wrote them, become one price file for each instrument and interval. */
+/** Imports files of prices from any vendor into one price file for each instrument and interval. */
 import { Buffer } from 'node:buffer'
 import { findInterval } from './gaps.ts'
 import { basename, join } from 'node:path'
@@ -20,57 +20,56 @@ import { joinSeams } from './trade-candles.ts'
 import { nameInterval } from '../times.ts'
 import { isPricesName, isZip, type PackedFile, unpackZip } from './zip-entries.ts'
 
-/** Of one file, unpacked: a day of all trades of the busiest instrument. */
+/** Maximum of one unpacked file: a day of all trades of the busiest instrument fits. */
 const FILE_BYTES_MAX = 1024 * 1024 * 1024
 
 export interface ImportOptions {
   readonly files: readonly string[]
   readonly directory: string
-  /** All files have it; without it columns and the files' names say it. */
+  /** Symbol of all files; without it, columns and file names say it. */
   readonly symbol?: string
   readonly market?: NonNullable<Recording['market']>
-  /** The interval of candles, ms, where neither files nor their names say it. */
+  /** Interval of candles, ms, if neither files nor their names say it. */
   readonly intervalMs?: number
-  /** Nothing that is not as it should be is written. */
+  /** Whether nothing is written if anything had to be corrected. */
   readonly isStrict: boolean
-  /** A price file that is there already is written anew. */
+  /** Whether existing price files are replaced. */
   readonly isReplacing: boolean
-  /** Unix ms: no price is of a later day than tomorrow. */
+  /** Unix ms; prices later than tomorrow are refused. */
   readonly now: number
 }
 
-interface Written {
+interface WrittenFile {
   readonly file: string
   readonly bytes: number
   readonly sha256?: string
 }
 
-/** One price file. */
 export interface Imported extends CleanRows {
   readonly symbol: string
   /** `1m`, or `quotes`. */
   readonly name: string
   readonly sources: readonly string[]
   readonly trades: number
-  /** Undefined where it was refused. */
-  readonly written?: Written
+  /** Undefined if a strict import refused it. */
+  readonly written?: WrittenFile
 }
 
-/** One file of funding payments. */
 export interface ImportedFunding extends CleanFunding {
   readonly symbol: string
   readonly name: 'funding'
   readonly sources: readonly string[]
-  readonly written?: Written
+  readonly written?: WrittenFile
 }
 
 /**
- * Each instrument's files are read, cleaned and written before the next one's, so that memory holds one of them, where
- * the names of all files say whose they are. Therefore a strict import reads all files twice: before it writes anything
- * it must know what the times of all instruments mean.
- * @throws Failure IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER, IMPORT_EXCHANGES_DIFFER,
- *   IMPORT_INTERVAL_DIFFERS, IMPORT_STAMPS_DIFFER, IMPORT_EXISTS, IMPORT_UNWRITABLE, and those of reading:
- *   {@link readTables}, {@link cleanTables}, {@link cleanFunding}
+ * Files are read, cleaned and written instrument by instrument if all file names state it, so
+ * memory holds only one. A strict import therefore reads all files twice: before it writes, it must
+ * know what the times of all instruments mean.
+ * @throws Failure IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER,
+ * IMPORT_EXCHANGES_DIFFER, IMPORT_INTERVAL_DIFFERS, IMPORT_STAMPS_DIFFER, IMPORT_EXISTS,
+ * IMPORT_UNWRITABLE, and those of reading: {@link readTables}, {@link cleanTables}, {@link
+ * cleanFunding}
  */
 export async function* importPrices(
   options: ImportOptions,
@@ -85,7 +84,7 @@ export async function* importPrices(
 
 interface InstrumentTables {
   readonly symbol: string
-  /** By interval. */
+  /** Tables by interval, ms; undefined for quotes. */
   readonly groups: ReadonlyMap<number | undefined, readonly PriceTable[]>
   readonly funding: readonly PriceTable[]
 }
@@ -114,7 +113,6 @@ async function assertSameStamps(options: ImportOptions): Promise<void> {
   }
 }
 
-/** Cleans and writes tables of one instrument. */
 export function* writePrices(
   groups: ReadonlyMap<number | undefined, readonly PriceTable[]>,
   {
@@ -137,8 +135,9 @@ export function* writePrices(
 }
 
 /**
- * Beside candles stamped by their opens, those stamped by closes came a candle too late or too early.
- * @param stamps An instrument of each kind of times that there were.
+ * Beside candles stamped by their open, those stamped by their close would come a candle too late
+ * or too early.
+ * @param stamps One instrument for each kind of time seen so far.
  */
 function assertOneStamp(
   { symbol, isByClose }: Pick<Imported, 'symbol' | 'isByClose'>,
@@ -187,7 +186,7 @@ type WriteOptions = Pick<ImportOptions, 'directory' | 'market' | 'isReplacing'>
 function writePriceFile(
   { symbol, name, sources, rows, intervalMs }: Omit<Imported, 'written'>,
   options: WriteOptions,
-): Written {
+): WrittenFile {
   const { market } = options
   const file = placeOf([symbol, market, name], 'prices', options)
   const known = intervalMs === undefined ? {} : { intervalMs }
@@ -204,7 +203,7 @@ function placeOf(
   return join(directory, `${parts.filter((part) => part !== undefined).join('-')}.${extension}`)
 }
 
-/** Takes every file of a zip but those that explain it. */
+/** A zip's files are all read, except those that explain it. */
 async function loadTables(path: string, now: number): Promise<readonly NamedTable[]> {
   const packed = await readPrices(path)
   const limit = { path, bytesMax: FILE_BYTES_MAX }
@@ -250,7 +249,7 @@ function zipInZip(path: string, name: string): Failure {
   })
 }
 
-/** Files of one candle each say their interval together. */
+/** Files of one candle each show their interval only together. */
 function findCommonInterval(tables: readonly PriceTable[]): number | undefined {
   const candles = tables.filter(({ kind }) => kind === 'candles')
   const times = candles.flatMap(({ columns }) => [...(columns.get('at') as Float64Array)])
@@ -266,7 +265,10 @@ function intervalUnknown({ source }: PriceTable): Failure {
   })
 }
 
-/** Quotes together, and candles of one interval; a single candle has that of the others. */
+/**
+ * Groups quotes together, and candles by interval; a single candle takes the interval of the
+ * others.
+ */
 function groupByInterval(
   tables: readonly PriceTable[],
   given: number | undefined,

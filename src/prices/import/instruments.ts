@@ -1,4 +1,6 @@
-/** Which instrument the rows of a file are of: what columns and names say, as long as they do not contradict. */
+/**
+ * Determines the instrument of the rows of a file from columns and names, unless they contradict.
+ */
 import { basename } from 'node:path'
 import { Failure } from '../../lib/failure.ts'
 import {
@@ -10,25 +12,25 @@ import {
 import type { Recording } from '../recording.ts'
 import type { PriceTable } from './price-table.ts'
 
-/** A table with what the names of its file, and of the zip around it, say. */
+/** A table with what the names of its file and of the zip around it say. */
 export interface NamedTable extends PriceTable {
   readonly names: readonly InstrumentName[]
 }
 
-interface GivenInstrument {
+interface InstrumentOptions {
   readonly symbol?: string
   readonly market?: NonNullable<Recording['market']>
 }
 
 /**
- * The files of one instrument each, in the order in which they are listed. All at once where a name says none, because a
- * column may name any instrument.
+ * Groups files by instrument, in the order in which they are listed. If one name says none, all
+ * form one group, because a column may name any instrument.
  * @throws Failure IMPORT_SYMBOLS_DIFFER
  */
 export function groupFiles({
   files,
   symbol,
-}: { readonly files: readonly string[] } & GivenInstrument): readonly (readonly string[])[] {
+}: { readonly files: readonly string[] } & InstrumentOptions): readonly (readonly string[])[] {
   const symbolOf = (file: string) => readInstrumentName(basename(file)).symbol
   const found = [...new Set(files.flatMap((file) => symbolOf(file) ?? []))]
   if (symbol !== undefined && found.length > 1) throw symbolsDiffer(symbol, found)
@@ -39,7 +41,7 @@ export function groupFiles({
 /** @throws Failure IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER, IMPORT_EXCHANGES_DIFFER */
 export function groupByInstrument(
   tables: readonly NamedTable[],
-  given: GivenInstrument,
+  given: InstrumentOptions,
 ): ReadonlyMap<string, readonly NamedTable[]> {
   const named = tables.map((table) => ({ table, found: symbolIn(table, tables) }))
   const found = [...new Set(named.flatMap((one) => one.found ?? instrumentIn(one.table) ?? []))]
@@ -55,12 +57,14 @@ export function groupByInstrument(
   )
 }
 
-/** Puts together what names of its file and cells of its rows say. @returns undefined where none is certain. */
+/**
+ * Combines the names of the file and the cells of its rows. @returns undefined if none is certain.
+ */
 function symbolIn(table: NamedTable, all: readonly NamedTable[]): string | undefined {
   const { instrument, source, names } = table
   const inFile = [...new Set(names.flatMap(({ symbol }) => symbol ?? []))]
   const named = instrument === undefined ? undefined : readInstrumentName(instrument).symbol
-  // A price file says its symbol, which need not be one that a name could say.
+  // A price file states its symbol, which need not be one that a name can express.
   const certain = table.isPriceFile === true ? (named ?? instrument) : named
   const ofFile = all.filter((one) => one.source === source)
   const others = [...new Set(ofFile.flatMap((one) => instrumentIn(one) ?? []))]
@@ -73,7 +77,7 @@ function symbolIn(table: NamedTable, all: readonly NamedTable[]): string | undef
   return certain ?? inFile[0]
 }
 
-/** The instruments that a column of the table names, without kinds of market. */
+/** The instrument named by a column; undefined for cells that only name a kind of market. */
 function instrumentIn({ instrument, isPriceFile }: NamedTable): string | undefined {
   const isNone = instrument === undefined || (isPriceFile !== true && isOfNoInstrument(instrument))
   return isNone ? undefined : instrument
@@ -86,13 +90,14 @@ function agrees({ instrument, isPriceFile }: NamedTable, symbol: string): boolea
 }
 
 /**
- * A spot pair and a future of one name are two instruments. Vendors mark only the future, so a name without a mark is
- * another one than a name with it; except beside a price file, whose name has what `--market` said.
+ * A spot pair and a future of one name are two instruments. Vendors mark only the future, so marked
+ * and unmarked names are different instruments. A price file is an exception: its market came from
+ * `--market`.
  */
 function assertOneMarket(
   symbol: string,
   tables: readonly NamedTable[],
-  { market }: GivenInstrument,
+  { market }: InstrumentOptions,
 ): void {
   const marked = tables.map((table) => ({
     source: table.isPriceFile === true ? table.source : (table.instrument ?? table.source),

@@ -1,13 +1,13 @@
-/** Rows whose price is far from those around them: another unit, or a digit that was lost. */
+/** Finds rows whose price is far from its neighbours: another unit, or a lost digit. */
 import type { CandleRows, QuoteRows } from '../recording.ts'
 import { type Finding, findRows } from './price-table.ts'
 
-/** A price that is more than so many times the price before, or less than that part of it, is an outlier. */
+/** An outlier is more than so many times the price before, or less than that part of it. */
 const TIMES_MAX = 5
 
 /**
- * A row is compared with the last price that was none, the first one with the two after it. Where prices stay at a new
- * level, the first row of it is found, and no other.
+ * A row is compared with the last price that was no outlier, the first row with the two after it.
+ * If prices stay at a new level, only the first row of that level is found.
  */
 export function findOutliers(
   rows: Pick<CandleRows, 'kind' | 'open' | 'high' | 'low' | 'close'> | QuoteRows,
@@ -42,7 +42,7 @@ export function findOutliers(
   )
 }
 
-/** Where a row stands in prices that come from no line of a file: its time. */
+/** Names the place of a row that comes from no line of a file by its time. */
 export function timeIn({ at }: Pick<CandleRows | QuoteRows, 'at'>): (row: number) => string {
   return (row) => new Date(at[row] as number).toISOString()
 }

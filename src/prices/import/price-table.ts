@@ -1,24 +1,29 @@
-/** One instrument's rows of one file as they stand in it: not checked, not sorted. */
+/** One instrument's rows of one file as read: unchecked and unsorted. */
 import type { Field } from '../recording.ts'
 
-/** How many rows something is wrong with, and where the first of them stands: `BTCUSDT.csv:17`. */
+/** Number of wrong rows, and the place of the first: `BTCUSDT.csv:17`. */
 export interface Finding {
   readonly count: number
   readonly first?: string
 }
 
 export interface Trades {
-  /** Whole Unix ms, in any order; of equals the first in the file was first, the last in one that runs backwards. */
+  /**
+   * Whole Unix ms, in any order. Equal times are in order of the file; in one that runs backwards,
+   * in reverse order.
+   */
   readonly at: Float64Array
   readonly price: Float64Array
   readonly size: Float64Array
-  /** NaN where there is none. */
+  /** NaN for a trade without id. */
   readonly id?: Float64Array
 }
 
 interface TradesRead extends Readonly<Record<'zeroPrices' | 'impossible' | 'duplicates', Finding>> {
   readonly count: number
-  /** Those of the first and of the last minute, in order: another file may have the rest of these minutes. */
+  /**
+   * Trades of the first and last minute, in order: another file may hold the rest of these minutes.
+   */
   readonly edges: readonly TradesOfMinute[]
 }
 
@@ -32,31 +37,31 @@ export interface PriceTable {
   readonly kind: 'candles' | 'quotes' | 'funding'
   /** The file's name. */
   readonly source: string
-  /** The instrument and the exchange as columns of the file, or a price file's header, name them. */
+  /** Instrument and exchange as named by columns of the file, or by a price file's header. */
   readonly instrument?: string
   readonly exchange?: string
-  /** Whether it was made by an import before. */
+  /** Whether an earlier import wrote the file. */
   readonly isPriceFile?: boolean
-  /** Whole Unix ms in `at`; columns of one length. */
+  /** Whole Unix ms in `at`; all columns have the same length. */
   readonly columns: ReadonlyMap<Field, Float64Array>
-  /** Of candles, where the file says it: ms. */
+  /** Length of candles as stated by the file, ms. */
   readonly intervalMs?: number
-  /** Whether there was no header, so that the places alone say what the columns of candles are. */
+  /** Whether the meaning of candle columns follows from their position, for lack of a header. */
   readonly isByPlace?: boolean
-  /** Whether the header says that the times of candles are those of their closes. */
+  /** Whether the header says that times of candles are those of the close. */
   readonly isByClose?: boolean
-  /** Each row of funding payments says how long a period is, hours. */
+  /** Length of the period as stated by each row of funding payments, hours. */
   readonly periodHours?: Float64Array
-  /** What candles were made of. */
+  /** Trades from which the candles were built. */
   readonly trades?: TradesRead
-  /** Rows before the row before them, where they were sorted already. */
+  /** Rows earlier than the row before, if they are sorted already. */
   readonly disorder?: Finding
-  /** A person should know this of how the file was read. */
+  /** Notes for the operator on how the file was read. */
   readonly remarks?: readonly string[]
   readonly whereOf: (row: number) => string
 }
 
-/** So many rows that cannot be are rows whose columns stand in another order. */
+/** So many impossible rows mean that the columns are in another order. */
 const IMPOSSIBLE_SHARE_MAX = 1 / 3
 const IMPOSSIBLE_ROWS_MIN = 10
 
@@ -64,7 +69,7 @@ export function isTooMuchImpossible(count: number, rows: number): boolean {
   return count >= Math.max(IMPOSSIBLE_ROWS_MIN, rows * IMPOSSIBLE_SHARE_MAX)
 }
 
-/** The rows of which something is true. */
+/** Counts the rows that satisfy `isFound`. */
 export function findRows(
   rows: number,
   isFound: (row: number) => boolean,
@@ -80,14 +85,14 @@ export function findRows(
   return count === 0 ? { count } : { count, first: whereOf(first) }
 }
 
-/** The findings of several files; the first place is that of the first file that has one. */
+/** Adds findings of several files; `first` is from the first file that has one. */
 export function addFindings(findings: readonly Finding[]): Finding {
   const count = findings.reduce((sum, finding) => sum + finding.count, 0)
   const first = findings.find((finding) => finding.first !== undefined)?.first
   return { count, ...(first !== undefined && { first }) }
 }
 
-/** Rows whose time is before that of the row before. */
+/** Finds rows earlier than the row before. */
 export function findDisorder(at: Float64Array, whereOf: (row: number) => string): Finding {
   return findRows(
     at.length,
@@ -97,8 +102,8 @@ export function findDisorder(at: Float64Array, whereOf: (row: number) => string)
 }
 
 /**
- * Rows in the order in which they happened. Rows of one time keep the order of the file, and in a file that runs
- * backwards the order against it.
+ * Sorts rows by time. Rows of one time keep the order of the file, or its reverse if the file runs
+ * backwards.
  */
 export function sortByTime(rows: Uint32Array, at: Float64Array): Uint32Array {
   const timeOf = (row: number) => at[row] as number
@@ -114,7 +119,7 @@ export function sortByTime(rows: Uint32Array, at: Float64Array): Uint32Array {
     .sort((one, other) => timeOf(one) - timeOf(other) || (isBackwards ? other - one : one - other))
 }
 
-/** Some rows of columns, in their order. */
+/** Picks rows of all columns, in the given order. */
 export function pickRows<Name>(
   columns: ReadonlyMap<Name, Float64Array>,
   rows: Uint32Array,

@@ -1,4 +1,4 @@
-/** Rows of prices out of the contents of a file, whoever wrote it. */
+/** Reads rows of prices from the contents of a file of any vendor. */
 import { Buffer } from 'node:buffer'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { assertNoCommaInNumber, findBegin, readCsvColumns } from '../csv-columns.ts'
@@ -32,19 +32,21 @@ const SHAPES_HINT =
   'docs/data.md lists what is read; a CSV may have the header ts_ms,open,high,low,close,volume'
 const VOLUME_HINT =
   'orders are filled from a share of the volume, so none is assumed: export the file with its volume in the base coin, or add a column volume with what you assume'
-/** An index is a number in a column of numbers. */
+/** Names are stored as indexes, so that they fit a column of numbers. */
 const TEXT_FIELDS: readonly ShapeField[] = ['instrument', 'exchange', 'zone']
-/** So many digits a float holds. */
+/** A float holds every number of so many digits. */
 const ID_DIGITS = /^\d{1,15}$/
-/** Instruments of all exchanges together are some thousands. */
+/** All exchanges together have some thousands of instruments. */
 const TEXTS_MAX = 20_000
 
 /**
- * A table for each instrument that a column of the file names, in the order in which they appear; one where none does.
+ * One table for each instrument named by a column, in order of appearance; one table if there is no
+ * such column.
  *
- * @param now Unix ms. @throws Failure IMPORT_SHAPE_UNKNOWN, IMPORT_JSON_UNREADABLE, IMPORT_VOLUME_UNCLEAR,
- *   IMPORT_COLUMNS_DIFFER, IMPORT_ZONE_UNKNOWN, IMPORT_FUNDING_PREDICTED, RECORDING_EMPTY, RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, RECORDING_TIME_UNIT, and those of
- *   {@link parsePriceFile}
+ * @param now Unix ms. @throws Failure IMPORT_SHAPE_UNKNOWN, IMPORT_JSON_UNREADABLE,
+ * IMPORT_VOLUME_UNCLEAR, IMPORT_COLUMNS_DIFFER, IMPORT_ZONE_UNKNOWN, IMPORT_FUNDING_PREDICTED,
+ * RECORDING_EMPTY, RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, RECORDING_TIME_UNIT, and those of
+ * {@link parsePriceFile}
  */
 export function readTables({ name, bytes }: PackedFile, now: number): readonly PriceTable[] {
   if (isPriceFile(bytes)) return [readPriceFile({ name, bytes })]
@@ -54,7 +56,7 @@ export function readTables({ name, bytes }: PackedFile, now: number): readonly P
   return /^\s*[[{]/.test(text) ? readJson({ name, bytes }, now) : readCsv({ name, bytes }, now)
 }
 
-/** @throws Failure IMPORT_SHAPE_UNKNOWN for text that is not UTF-8 with ends of line. */
+/** @throws Failure IMPORT_SHAPE_UNKNOWN for text that is not UTF-8 with line ends. */
 function assertPlainText(bytes: Buffer, name: string): void {
   const begin = bytes.subarray(0, 4096)
   if (begin.includes(0))
@@ -69,7 +71,7 @@ function assertPlainText(bytes: Buffer, name: string): void {
     )
 }
 
-/** Enough to tell what it is. */
+/** 4096 bytes suffice to recognise the format. */
 function beginOf(bytes: Buffer, from: number): string {
   return bytes.toString('utf8', from, from + 4096).replace(/^\uFEFF/, '')
 }
@@ -126,7 +128,7 @@ function readCsv({ name, bytes }: PackedFile, now: number): readonly PriceTable[
   })
 }
 
-/** Which of two columns of one meaning is right nobody knows. */
+/** If two columns of one meaning differ, there is no way to tell which is right. */
 function assertSameTwins(
   { twins, titles }: CsvShape,
   columns: ReadonlyMap<string, Float64Array>,
@@ -161,7 +163,10 @@ function readText(text: string, field: ShapeField, texts: TextNumbers): number |
   return TEXT_FIELDS.includes(field) ? texts.numberOf(text) : undefined
 }
 
-/** An id of other characters, or of more digits than a float holds, becomes a hash below zero; none becomes NaN. */
+/**
+ * An id with other characters, or more digits than a float holds, becomes a negative hash; a
+ * missing one becomes NaN.
+ */
 function numberOfId(text: string): number {
   if (ID_DIGITS.test(text)) return Number(text)
   if (text === '') return Number.NaN
@@ -178,7 +183,7 @@ function numberOfId(text: string): number {
   return -((high & 0x1f_ffff) * 0x1_0000_0000 + (low >>> 0) + 1)
 }
 
-/** Numbers for texts, so that a column of names is one of numbers too. */
+/** Assigns numbers to texts, so that names fit a column of numbers. */
 class TextNumbers {
   readonly texts: string[] = []
   readonly #numbers = new Map<string, number>()
@@ -233,7 +238,10 @@ function toTables(
   })
 }
 
-/** Where no column says the side of a trade, its sign does: Bitfinex writes sells as negative amounts. */
+/**
+ * If no column states the side of a trade, its sign does: Bitfinex writes sells as negative
+ * amounts.
+ */
 function hasBothSigns(sizes: Float64Array | undefined): boolean {
   return sizes?.some((size) => size < 0) === true && sizes.some((size) => size > 0)
 }
@@ -248,7 +256,7 @@ function withoutSigns(columns: ShapeColumns): ShapeColumns {
   )
 }
 
-/** How far a row's clock is ahead of UTC, ms. @throws Failure IMPORT_ZONE_UNKNOWN */
+/** Offset of a row's clock from UTC, ms. @throws Failure IMPORT_ZONE_UNKNOWN */
 function zoneMsOf(
   zones: Float64Array,
   row: number,
@@ -265,7 +273,7 @@ function zoneMsOf(
   })
 }
 
-/** Rows by the instrument and the exchange that they name. */
+/** Splits rows by the instrument and the exchange that they name. */
 function splitRows(columns: ShapeColumns, { texts: { texts }, whereOf }: ReadFile) {
   const [instruments, exchanges] = [columns.get('instrument'), columns.get('exchange')]
   const length = columns.get('at')?.length ?? 0
@@ -324,7 +332,7 @@ function toTable(
   return { kind, isByClose, columns: own, remarks, ...file }
 }
 
-/** The last candle of a download may be one that had not ended: its prices are those of a part of it. */
+/** The last candle of a download may be unfinished: its prices cover only a part of it. */
 function withoutUnfinished(
   shape: Pick<CsvShape, 'isByClose' | 'titles'>,
   columns: ShapeColumns,
@@ -392,7 +400,7 @@ function withoutTexts(
   )
 }
 
-/** Quotes of one time follow each other as they did, also in a file that runs backwards. */
+/** Quotes of one time keep the order in which they happened, also in a file that runs backwards. */
 function inTimeOrder(table: PriceTable): PriceTable {
   const at = table.columns.get('at') as Float64Array
   const disorder = findDisorder(at, table.whereOf)
@@ -410,8 +418,9 @@ function inTimeOrder(table: PriceTable): PriceTable {
 }
 
 /**
- * Lists: freqtrade's candles, `[time, open, high, low, close, volume]` each, and its funding rates, which have the rate
- * in place of the open; and answers of exchanges about funding, an object a payment.
+ * Accepts lists: freqtrade's candles (`[time, open, high, low, close, volume]`), its funding rates
+ * (with the rate in place of the open), and funding answers of exchanges (one object for each
+ * payment).
  */
 function readJson({ name, bytes }: PackedFile, now: number): readonly PriceTable[] {
   const whereOf = (row: number) => `${name}, row ${row + 1}`
@@ -437,7 +446,7 @@ function readJson({ name, bytes }: PackedFile, now: number): readonly PriceTable
   return toTables({ kind: 'funding', ...common }, rates, file)
 }
 
-/** The list itself, or what an exchange puts around it. */
+/** Finds the list inside an exchange's wrapper. */
 function listIn(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value as readonly unknown[]
   if (typeof value !== 'object' || value === null) return undefined
@@ -448,7 +457,7 @@ function listIn(value: unknown): readonly unknown[] | undefined {
 const isFunding = (row: unknown): row is Readonly<Record<string, unknown>> =>
   typeof row === 'object' && row !== null && ('fundingRate' in row || 'realizedRate' in row)
 
-/** As a CSV of the same names. */
+/** Payments are read as a CSV with the same names. */
 function readFunding(
   list: readonly Readonly<Record<string, unknown>>[],
   { source, now, whereOf }: ReadFile,

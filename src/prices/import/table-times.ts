@@ -1,18 +1,23 @@
-/** Says what the times of a file's candles mean: their interval, and whether they are those of the opens or of the closes. */
+/**
+ * Determines the interval of a file's candles, and whether times are those of the open or of the
+ * close.
+ */
 import { Failure } from '../../lib/failure.ts'
 import { MONTH_MS_MIN, shortOfClose, STEPS_OF_OTHER } from '../candle-times.ts'
 import { findInterval } from './gaps.ts'
 import type { PriceTable } from './price-table.ts'
 import { intervalInName, nameInterval } from '../times.ts'
 
-/** A step that fewer have is a row that stands astray. */
+/** A step that fewer rows have belongs to a misplaced row. */
 const ASTRAY_SHARE_MAX = 0.1
 
 /**
- * The interval of a table's candles, ms: what the file says, then what the operator or its name says, because an
- * instrument that is seldom traded may not show it; else the shortest step that is no exception.
+ * The interval of a table's candles, ms. The file's statement comes first, then the operator's or
+ * the file name's, because an instrument with few trades may not show it; else the shortest step
+ * that is no exception.
  *
- * @returns undefined where nothing says it. @throws Failure IMPORT_INTERVAL_DIFFERS, IMPORT_INTERVAL_MONTHS
+ * @returns undefined if nothing states it. @throws Failure IMPORT_INTERVAL_DIFFERS,
+ * IMPORT_INTERVAL_MONTHS
  */
 export function intervalOf(
   { intervalMs, source, columns }: PriceTable,
@@ -57,7 +62,7 @@ function intervalGiven(file: string, given: number, stated: number): Failure {
 
 const MONTHS_IN_NAME = /[-_ ]\d{1,2}(?:M|mo|mon|months?)(?![A-Za-z0-9])/
 
-/** Months are of several lengths, and every candle is as long as the next. */
+/** Months differ in length, but all candles of a price file have the same. */
 function assertNoMonths(intervalMs: number, file: string): number {
   if (intervalMs < MONTH_MS_MIN) return intervalMs
   throw new Failure({
@@ -85,8 +90,9 @@ function commonDivisor(numbers: Float64Array): number {
 }
 
 /**
- * A table whose times are those of the opens. Candles at 12:00:59.999 are those from 12:00 to 12:01, stamped when they
- * were over: taken for an open, a price would be known a candle too late, and beside others too early.
+ * Converts times to those of the open. Candles at 12:00:59.999 cover 12:00 to 12:01 and are stamped
+ * at their end. Taken for an open, a price would be known a candle too late, and beside other files
+ * too early.
  */
 export function toOpenTimes(table: PriceTable, intervalMs: number | undefined): PriceTable {
   if (intervalMs === undefined || intervalMs >= MONTH_MS_MIN) return { ...table, isByClose: false }

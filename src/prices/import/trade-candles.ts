@@ -1,4 +1,4 @@
-/** Candles of a minute out of trades; a minute without trades has none. */
+/** Builds one-minute candles from trades; a minute without trades has none. */
 import { createGrid, floatOnGrid, nearestStep } from '../../lib/grid.ts'
 import { findUnit } from '../column-codec.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -17,8 +17,8 @@ import {
 const MINUTE_MS = 60_000
 
 /**
- * A trade at no price, of a size below zero, or that was there already is left aside.
- * @throws Failure IMPORT_TRADES_IMPOSSIBLE where too many sizes are below zero
+ * Trades without a price, with a negative size, or repeated are dropped.
+ * @throws Failure IMPORT_TRADES_IMPOSSIBLE if too many sizes are negative
  */
 export function toCandles(
   trades: Trades,
@@ -65,7 +65,7 @@ function sizesBelowZero({ count, first = '' }: Finding, trades: number): Failure
   })
 }
 
-/** A trade with the id, time, price and size of one before; an id alone may begin anew each day. */
+/** Marks trades that repeat id, time, price and size; ids alone may restart each day. */
 function markDoubles({ at, price, size, id }: Trades, order: Uint32Array): Uint8Array {
   const isDouble = new Uint8Array(at.length)
   if (id === undefined) return isDouble
@@ -99,8 +99,8 @@ function pickMinute(
 }
 
 /**
- * Where files are cut in the middle of a minute, or have the same trades, the minute is that of the trades of all of
- * them, each once. @param tables Of one instrument.
+ * If files overlap or are cut within a minute, the minute is built from the trades of all of them,
+ * each once. @param tables Tables of one instrument.
  */
 export function joinSeams(tables: readonly PriceTable[]): readonly PriceTable[] {
   const edges = tables.flatMap((table) => table.trades?.edges ?? [])
@@ -128,7 +128,7 @@ export function joinSeams(tables: readonly PriceTable[]): readonly PriceTable[] 
   return [...rest, ...seams.map((parts) => joinMinute(parts, source))]
 }
 
-/** The trades were counted, and what is wrong among them found, in their files. */
+/** Counts and findings are left to the files of these trades, which have them already. */
 function joinMinute(parts: readonly TradesOfMinute[], source: string): PriceTable {
   const ordered = parts.toSorted((one, other) => (one.at[0] as number) - (other.at[0] as number))
   const join = (pick: (part: TradesOfMinute) => Float64Array) =>
@@ -152,7 +152,9 @@ function joinMinute(parts: readonly TradesOfMinute[], source: string): PriceTabl
   }
 }
 
-/** Without ids the second of two equal trades of a file is the second one of another file too. */
+/**
+ * Without ids, the second of two equal trades in one file is matched with the second in another.
+ */
 function numberEquals({ at, price, size }: Trades): Float64Array {
   const counts = new Map<string, number>()
   return at.map((time, row) => {
@@ -163,7 +165,7 @@ function numberEquals({ at, price, size }: Trades): Float64Array {
   })
 }
 
-/** @param order Rows in order of time. @param begins The row of each candle's first trade. */
+/** @param order Rows by time. @param begins The row of each candle's first trade. */
 function foldTrades({ at, price, size }: Trades, order: Uint32Array, begins: Uint32Array) {
   const of = (column: Float64Array) => Float64Array.from(begins, (row) => column[row] as number)
   const [opens, open, high, low, close] = [of(at), of(price), of(price), of(price), of(price)]
@@ -185,7 +187,7 @@ function foldTrades({ at, price, size }: Trades, order: Uint32Array, begins: Uin
     ['high', high],
     ['low', low],
     ['close', close],
-    // Sums of floats are a little beside the sums.
+    // Sums of floats have rounding errors, which the grid removes.
     ['volume', grid ? volume.map((sum) => floatOnGrid(grid, nearestStep(grid, sum))) : volume],
   ] as const)
 }

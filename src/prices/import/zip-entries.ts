@@ -1,4 +1,4 @@
-/** Files in a zip, as the exchanges pack their dumps: stored or deflated, neither encrypted nor larger than 4 GB. */
+/** Reads zip files as exchanges pack their dumps: stored or deflated, not encrypted, below 4 GB. */
 import { crc32, inflateRawSync } from 'node:zlib'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { tooLarge } from '../unpack-gzip.ts'
@@ -12,21 +12,21 @@ const END_SIGNATURE = 0x06054b50
 const ENTRY_SIGNATURE = 0x02014b50
 const FILE_SIGNATURE = 0x04034b50
 const END_BYTES = 22
-/** Behind the end there is a comment of at most so many bytes. */
+/** The end record may be followed by a comment of at most so many bytes. */
 const COMMENT_BYTES_MAX = 0xffff
 const [STORED, DEFLATED] = [0, 8] as const
 
 export function isZip(bytes: Buffer): boolean {
-  // An empty zip is its end alone.
+  // An empty zip consists of its end record only.
   return (
     bytes.length >= END_BYTES && [FILE_SIGNATURE, END_SIGNATURE].includes(bytes.readUInt32LE(0))
   )
 }
 
 /**
- * The files of a zip, unpacked; folders and hidden files are left aside.
+ * Unpacks the files of a zip; folders and hidden files are skipped.
  *
- * @param path For failures. @param bytesMax Of all of them, unpacked.
+ * @param path For failures. @param bytesMax Maximum of all files together, unpacked.
  * @throws Failure RECORDING_ZIP_DAMAGED, RECORDING_ZIP_UNSUPPORTED, RECORDING_TOO_LARGE
  */
 export function unpackZip(
@@ -57,16 +57,16 @@ export function unpackZip(
   }
 }
 
-/** Vendors pack these beside prices: a text about them, or sums. */
+/** Vendors pack these beside prices: explanations and checksums. */
 const ASIDE =
   /(^|\/)(readme|licen[cs]e|copying|changelog|notice|checksums?|sha256sums?)[^/]*$|\.(md|pdf|html?|rtf|docx?|url|checksum|sha\d+|md5|asc|sig)$/i
 
-/** @param name Of an entry. @returns whether it may be one of prices. */
+/** Whether an entry of this name may contain prices. */
 export function isPricesName(name: string): boolean {
   return !ASIDE.test(name)
 }
 
-interface Entry {
+interface ZipEntry {
   readonly name: string
   readonly method: number
   readonly isEncrypted: boolean
@@ -76,8 +76,8 @@ interface Entry {
   readonly headerAt: number
 }
 
-/** What the directory at the end lists. @throws RangeError or Error where it is none. */
-function* listEntries(bytes: Buffer): Generator<Entry> {
+/** Lists the directory at the end of the zip. @throws RangeError or Error if there is none. */
+function* listEntries(bytes: Buffer): Generator<ZipEntry> {
   const endAt = findEnd(bytes)
   let at = bytes.readUInt32LE(endAt + 16)
   for (let left = bytes.readUInt16LE(endAt + 10); left > 0; left--) {
@@ -104,7 +104,7 @@ function findEnd(bytes: Buffer): number {
   throw new Error('no directory at the end')
 }
 
-function unpackEntry(bytes: Buffer, entry: Entry): Buffer {
+function unpackEntry(bytes: Buffer, entry: ZipEntry): Buffer {
   const { name, method, crc, headerAt, packedBytes, unpackedBytes } = entry
   if (bytes.readUInt32LE(headerAt) !== FILE_SIGNATURE)
     throw new Error(`${name}: no file at byte ${headerAt}`)

@@ -7,7 +7,7 @@ import { exchangeId, millisText, pageLimit } from '../values.ts'
 /** Document: "limit (optional, default 20, max 100)". */
 export const CONVERT_PAGE_MAX = 100
 
-/** Document: Convert record. Its time is `ts` in the table of fields and `ctime` in the sample. */
+/** Document: Convert record. Its time is `ts` in the table of fields, `ctime` in the sample. */
 const record = z
   .object({
     orderId: z.string().describe('Record ID'),

@@ -9,7 +9,10 @@ import {
   symbol,
 } from '../values.ts'
 
-/** Cancels every normal order of a product type, or of one symbol: the only way to cancel that there is. */
+/**
+ * Cancels every normal order of a product type, or of one symbol: the API has no other way to
+ * cancel.
+ */
 export const cancelAllOrders = defineEndpoint({
   name: 'cancelAllOrders',
   method: 'POST',

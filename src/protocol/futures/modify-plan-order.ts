@@ -13,9 +13,9 @@ import {
 
 const empty = z.literal('')
 const newTriggerType = z.union([triggerType, empty])
-/** Empty keeps, a price sets or adds, `0` removes. */
+/** Empty keeps the price, a price sets or adds it, `0` removes it. */
 const removable = z.union([decimalText, empty])
-/** Empty keeps, a value sets. */
+/** Empty keeps the value, another value sets it. */
 const settable = z.union([positiveDecimal, empty])
 
 /** Document: "must not be greater than 10". */
@@ -108,7 +108,7 @@ const request = z
 
 type WirePlanModification = z.input<typeof request>
 
-/** As we write it: the take-profit's trigger price has one name. */
+/** The clean request: the take-profit's trigger price has one name. */
 type PlanModification = Omit<WirePlanModification, 'newSurplusTriggerPrice'>
 
 /** Changes a pending trigger order: amount, prices, take-profit and stop-loss. */
@@ -127,8 +127,8 @@ export const modifyPlanOrder = defineEndpoint({
 })
 
 /**
- * Under both names: the table of the document has one, its sample and its other rules have the other, and an
- * exchange that reads only one of them would keep the old take-profit without a word.
+ * The price is sent under both names: the document's table has one, its sample and other rules the
+ * other. An exchange that reads only one of them would silently keep the old take-profit.
  */
 function toWire(modification: PlanModification): WirePlanModification {
   const { newStopSurplusTriggerPrice } = modification
@@ -145,8 +145,9 @@ const EMPTY_WHEN_TRAILING = [
 ] as const
 
 /**
- * What a modification must and must not say of a trailing order, a trigger order and a market order. Without
- * the pending order's type in the context nothing is found. Document: POST /api/v2/mix/order/modify-plan-order.
+ * Checks what a modification requires or forbids for trailing, trigger and market orders. Without
+ * the pending order's type in the context, no problem is reported. Document: POST
+ * /api/v2/mix/order/modify-plan-order.
  */
 function planOrderProblems(body: WirePlanModification, { planOrder }: RuleContext): string[] {
   if (planOrder === undefined) return []
@@ -176,7 +177,7 @@ function triggerProblems(body: WirePlanModification, type: 'limit' | 'market'): 
   return problems
 }
 
-/** Empty keeps and `0` removes: neither sets. */
+/** Empty keeps and `0` removes, so neither sets a price. */
 function isSet(price: string | undefined): boolean {
   return Number(price || '0') > 0
 }

@@ -3,7 +3,10 @@ import { knownTextOrNull, textOrNull } from '../answer-values.ts'
 import { defineEndpoint } from '../endpoint.ts'
 import { productType } from '../values.ts'
 
-/** Document: Futures ticker, and markPrice, which it does not list. Delivery fields are null for perpetual contracts. */
+/**
+ * Document: Futures ticker; markPrice is not listed there. Delivery fields are null for perpetual
+ * contracts.
+ */
 export const ticker = z.object({
   symbol: z.string().min(1).describe('Trading pair name'),
   lastPr: textOrNull.describe('Last price; empty before the first trade'),

@@ -5,7 +5,7 @@ import { defineEndpoint } from '../endpoint.ts'
 const QUERY_PARAMETERS = 2
 
 /**
- * The signed gateway's example path: shows that key, clock and signature are right. The document shows
+ * Calls the signed gateway's example path, to check key, clock and signature. The document shows
  * neither the parameters' names nor the payload nor the limit behind the gateway's 429.
  */
 export const gatewayTest = defineEndpoint({

@@ -29,7 +29,7 @@ const request = z.strictObject({
 type WireRequest = z.input<typeof request>
 type WireItem = NonNullable<WireRequest['orderIdList']>[number]
 
-/** As we write it: an order has a clientOid. */
+/** The clean request, in which an order has a clientOid. */
 export interface IsolatedBatchCancelRequest extends Omit<WireRequest, 'orderIdList'> {
   readonly orderIdList?: readonly Omit<WireItem, 'clientId'>[] | undefined
 }
@@ -65,8 +65,8 @@ export const isolatedBatchCancelOrders = defineEndpoint({
 })
 
 /**
- * Under both names: the table of the document says clientOid, its sample clientId, and an exchange that reads
- * only one of them would find an order without an id.
+ * The id is sent under both names: the document's table says clientOid, its sample clientId. An
+ * exchange that reads only one of them would find an order without an id.
  */
 function toWire({ orderIdList, ...rest }: IsolatedBatchCancelRequest): WireRequest {
   if (orderIdList === undefined) return rest

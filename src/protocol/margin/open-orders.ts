@@ -6,7 +6,7 @@ import { clientOid, exchangeId, millisText, pageLimit, symbol } from '../values.
 /** Document: "`systemRepay-selll` (spelled so)". */
 const MISSPELT_SIDE = 'systemRepay-selll'
 
-/** Sides that the system takes, and how we write them: with hyphens, and without the `l` that is one too many. */
+/** Normalises sides of system orders: hyphens, and no surplus `l`. */
 export function toCleanSide(side: string | undefined): string | undefined {
   if (side === MISSPELT_SIDE) return 'systemRepay-sell'
   return side?.replace('liquidation_', 'liquidation-')
@@ -45,7 +45,7 @@ function marginOrder(...sides: readonly string[]) {
 /** An order of isolated margin. Document: Margin order (isolated and cross current orders). */
 const isolatedOrder = marginOrder('sell', 'buy')
 
-/** An order of cross margin, whose side also says what the system did. */
+/** An order of cross margin; its side may also be an action of the system. */
 const crossedOrder = marginOrder(
   'sell',
   'buy',
@@ -55,7 +55,6 @@ const crossedOrder = marginOrder(
   MISSPELT_SIDE,
 )
 
-/** A page of current orders. */
 function openOrdersPage<Order extends z.ZodType>(order: Order) {
   return z.object({
     orderList: listOf(order).describe('Current orders'),

@@ -6,17 +6,19 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
  * Document: feeDetail structure.
  */
 export interface SpotFees {
-  /** `newFees` where the order has it; else the fields of a key named after a coin (earlier data). */
+  /** `newFees` if the order has it, else the fields under a coin's name (earlier data). */
   readonly source: 'newFees' | 'coin'
   /** Total fee payable, in the coin obtained from the trade (`t`, or `totalFee`). */
   readonly total: string | undefined
-  /** Deducted by coupons, in the obtained coin (`c`). */
+  /** Deducted by coupons, in the coin obtained from the trade (`c`). */
   readonly byCoupons: string | undefined
   /** Deducted in the platform's own coin (`d`, or `totalDeductionFee`). */
   readonly byPlatformCoin: string | undefined
-  /** Deducted from the obtained coin, the platform coin's balance being insufficient (`r`). */
+  /**
+   * Deducted from the obtained coin, if the balance of the platform coin was insufficient (`r`).
+   */
   readonly fromObtainedCoin: string | undefined
-  /** Of the key named after a coin, which may stand beside `newFees`. */
+  /** Fees under a coin's name, which may be present beside `newFees`. */
   readonly coin: CoinFees | undefined
 }
 
@@ -45,7 +47,10 @@ const coinFees = z.object({
 })
 const document = z.looseObject({ newFees: newFees.nullish() })
 
-/** Fees by the text of `feeDetail`; undefined for an empty text, a sentence for one that cannot be read. */
+/**
+ * Parses the text of `feeDetail`. @returns undefined for an empty text, a sentence if it cannot be
+ * read.
+ */
 export function parseFeeDetail(text: string): SpotFees | undefined | string {
   if (text === '') return undefined
   let json: unknown
@@ -89,7 +94,10 @@ function readCoin([key, value]: [string, unknown]): CoinFees | string {
   }
 }
 
-/** Keeps a number's digits where the runtime hands them over: a float would lose some of long amounts. */
+/**
+ * Keeps a number's digits if the runtime provides them, because a float would lose some of long
+ * amounts.
+ */
 function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source
   return typeof value === 'number' && source !== undefined && PLAIN.test(source) ? source : value

@@ -3,8 +3,9 @@ import { knownText, textIfAny } from '../answer-values.ts'
 import { parseFeeDetail } from './fee-detail.ts'
 
 /**
- * Fields of a spot order that both endpoints answer. The document has tpslType and triggerPrice for the
- * history only; real answers to both carry them. Document: Spot order (history-orders and orderInfo).
+ * Fields of a spot order in both endpoints' answers. The document has tpslType and triggerPrice
+ * only in the history, real answers have them in both. Document: Spot order (history-orders and
+ * orderInfo).
  */
 const shared = {
   userId: textIfAny.describe('Account ID'),

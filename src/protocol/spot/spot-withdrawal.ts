@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { defineEndpoint } from '../endpoint.ts'
 import { clientOid, coin, orderReference, positiveDecimal } from '../values.ts'
 
-/** Longer than any address; an invoice of the Lightning Network has over a thousand characters. */
+/** Longer than any address: a Lightning Network invoice has over a thousand characters. */
 const ADDRESS_CHARS_MAX = 4096
 
-/** What an internal transfer's address must look like. */
 const INTERNAL_ADDRESS = {
   uid: { form: /^\d{1,32}$/, message: 'address must be a UID of digits when innerToType is uid' },
   email: {
@@ -19,8 +18,8 @@ const INTERNAL_ADDRESS = {
 } as const
 
 /**
- * Withdraws coins, on chain or to another account. Never sent again by itself: a second withdrawal is a
- * second payment. The address must be in the address book.
+ * Withdraws coins, on chain or to another account. It is never repeated automatically, because a
+ * second withdrawal is a second payment. The address must be in the address book.
  */
 export const spotWithdrawal = defineEndpoint({
   name: 'spotWithdrawal',

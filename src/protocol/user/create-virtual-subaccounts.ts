@@ -5,7 +5,7 @@ import { defineEndpoint } from '../endpoint.ts'
 /** Document: "each an alias of 8 English letters, globally unique". */
 const alias = z.string().regex(/^[A-Za-z]{8}$/, 'an alias is 8 English letters')
 
-/** Document: Virtual sub-account. `suba…` is how the wire spells it. */
+/** Document: Virtual sub-account. The wire spells it `suba…`. */
 const subAccount = z
   .object({
     subaAccountUid: z.string().describe('Sub-account UID (spelled so)'),
@@ -33,8 +33,8 @@ const request = z.strictObject({
 })
 
 /**
- * Creates virtual sub-accounts. The API key must be bound to an IP address. Asked twice, it creates none
- * twice: the second answer has the alias in its failureList.
+ * Creates virtual sub-accounts. The API key must be bound to an IP address. Repeating it creates
+ * nothing twice: the second answer has the alias in its failureList.
  */
 export const createVirtualSubaccounts = defineEndpoint({
   name: 'createVirtualSubaccounts',
@@ -52,7 +52,10 @@ export const createVirtualSubaccounts = defineEndpoint({
   rules,
 })
 
-/** For the client alone: the exchange answers the second of two in failureList, which a typing error deserves not. */
+/**
+ * Checked by the client only: the exchange would report the second one in failureList, too late for
+ * a typing error.
+ */
 function rules({ subAccountList }: z.output<typeof request>): string[] {
   const isTwice = new Set(subAccountList).size < subAccountList.length
   return isTwice ? ['an alias is unique: one stands here twice'] : []

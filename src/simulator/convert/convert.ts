@@ -14,18 +14,17 @@ import { defaultPlatformCoin, platformCoinPrice } from '../wallet/platform-coin.
 import { wholeFee } from '../wallet/fees.ts'
 import { negated, roundDown } from '../wallet/rounding.ts'
 
-/** The settings of the conversion service. */
 export type ConvertSettings = Readonly<typeof defaultConvertSettings>
 
 export const defaultConvertSettings = {
   platformCoin: defaultPlatformCoin,
-  /** A share of what is received: 0.02 is 2 %, as in the vendor's sample. */
+  /** A share of the amount received: 0.02 is 2 %, as in the vendor's sample. */
   feeRate: '0.02',
-  /** Records kept an account; the oldest go first. */
+  /** Records kept for each account; the oldest are dropped. */
   recordsMax: 10_000,
 }
 
-/** A conversion as it is kept; amounts and prices are decimals in strings, prices in USDT. */
+/** A stored conversion; amounts and prices are decimals in strings, prices in USDT. */
 export interface ConvertRecord {
   readonly orderId: string
   readonly uid: string
@@ -41,7 +40,10 @@ export interface ConvertRecord {
   readonly createdAt: number
 }
 
-/** As the wire writes it: the field table's `ts` is `ctime` in the sample. Document: Convert record. */
+/**
+ * The record on the wire: the field table's `ts` is `ctime` in the sample. Document: Convert
+ * record.
+ */
 function toWireRecord({ uid: _uid, fee, createdAt, ...record }: ConvertRecord) {
   return {
     ...record,
@@ -60,11 +62,11 @@ const SPAN_DAYS_MAX = 90
 const DECIMALS = 8
 export const CONVERTED_COINS = ['BTC', 'ETH', 'USDT'] as const
 
-/** Conversions of small spot balances into the platform's own coin. */
+/** State of the conversion of small spot balances into the platform's own coin. */
 export interface ConvertState {
   readonly ports: ServicePorts
   readonly settings: ConvertSettings
-  /** Of each account at most `recordsMax`. */
+  /** At most `recordsMax` for each account. */
   readonly records: Histories<ConvertRecord>
 }
 
@@ -104,7 +106,7 @@ function convertRecords(
     limitMax: CONVERT_PAGE_MAX,
     refusesDisorder: true,
     span: lastNinetyDays,
-    // Without an end an early start is cut.
+    // Without `endTime`, a start that is too early is moved instead of refused.
     ...(endTime && { daysMax: SPAN_DAYS_MAX }),
     now,
     idOf: ({ orderId }) => orderId,
@@ -114,11 +116,14 @@ function convertRecords(
   return page.ok ? accept(page.data.map(toWireRecord)) : page
 }
 
-/** Makes a conversion of what is there, which the document only lists; the fee is paid out of what was received. */
+/**
+ * Converts an available amount. The document only lists conversions. The fee is paid from the
+ * amount received.
+ */
 export function bookConversion(
   { ports, settings, records }: ConvertState,
   uid: string,
-  { fromCoin, from, price, at }: Conversion,
+  { fromCoin, from, price, at }: ConversionTerms,
 ): void {
   const { platformCoin, feeRate } = settings
   const toPrice = decimal(platformCoinPrice(platformCoin, ports.seed, at))
@@ -142,10 +147,10 @@ export function bookConversion(
   })
 }
 
-interface Conversion {
+interface ConversionTerms {
   readonly fromCoin: string
   readonly from: Decimal
-  /** Of the source coin, in USDT. */
+  /** Price of the source coin, in USDT. */
   readonly price: Decimal
   /** Unix ms. */
   readonly at: number

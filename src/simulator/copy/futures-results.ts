@@ -2,12 +2,14 @@ import { sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { accountOf, coinOf, symbolOf, type CoreState } from '../futures/core-state.ts'
 import { unrealised } from '../futures/positions/position.ts'
 
-/** The coin that the copy service counts in. */
+/** Margin coin in which the copy service counts. */
 const COIN = 'USDT'
 
 export type FuturesResults = Readonly<ReturnType<typeof futuresResults>>
 
-/** What the copy service must know of a trader's futures account. Other margin coins than USDT are left out. */
+/**
+ * The copy service's view of a trader's futures account. Margin coins other than USDT are left out.
+ */
 export function futuresResults(state: CoreState, uid: string, afterTrade: number) {
   const account = accountOf(state, uid)
   const { balance, realisedProfit, fees, funding, insurance } = coinOf(account, COIN)

@@ -7,20 +7,20 @@ import type { SymbolSetting } from './trader.ts'
 
 type SettingChange = WireRequestOf<'copyConfigSettingSymbols'>['settingList'][number]
 
-type Settings = ReadonlyMap<string, SymbolSetting>
+type SymbolSettings = ReadonlyMap<string, SymbolSetting>
 
 /**
- * Applies the changes in their order, all of them or none.
+ * Applies the changes in order, all or none.
  *
- * - ADD opens a symbol, or sets both ratios of an open one anew: the same list sent twice does no harm.
- * - UPDATE wants an open symbol. Empty keeps a ratio, `0` removes it, anything else sets it.
- * - DELETE closes a symbol; one that is closed already stays so. Its ratios are ignored.
+ * - ADD opens a symbol, or replaces both ratios of an open one, so a repeated list does no harm.
+ * - UPDATE requires an open symbol. Empty keeps a ratio, `0` removes it, another value sets it.
+ * - DELETE closes a symbol; a closed one stays closed. Its ratios are ignored.
  */
 export function changeSettings(
-  settings: Settings,
+  settings: SymbolSettings,
   changes: readonly SettingChange[],
   futures: Pick<CoreState, 'symbols' | 'clock'>,
-): Reply<Settings> {
+): Reply<SymbolSettings> {
   const changed = new Map(settings)
   for (const change of changes) {
     const refusal = refusalOf(change, changed, futures)
@@ -28,12 +28,12 @@ export function changeSettings(
     if (change.settingType === 'DELETE') changed.delete(change.symbol)
     else changed.set(change.symbol, toSetting(change, changed.get(change.symbol)))
   }
-  return accept<Settings>(changed)
+  return accept<SymbolSettings>(changed)
 }
 
 function refusalOf(
   change: SettingChange,
-  changed: Settings,
+  changed: SymbolSettings,
   { symbols, clock }: Pick<CoreState, 'symbols' | 'clock'>,
 ): Refusal | undefined {
   const symbol = symbols.get(change.symbol)

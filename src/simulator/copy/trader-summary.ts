@@ -9,10 +9,10 @@ const RATE_DECIMALS = 6
 const PERCENT_DECIMALS = 2
 
 /**
- * Document: Copy trader summary. The futures account adds its present to the trader's past. The numbers agree with one another: the ratios of gains and
- * losses are of all orders, ROI is the total profit over the capital, and each day's rate is its profit over what
- * the account had when the day began. Rates are in percent, as in the document's sample, and the total profit
- * has a dollar sign there.
+ * Adds the futures account's present results to the trader's past. Document: Copy trader summary.
+ * The figures are consistent: ratios of gains and losses count all orders, ROI is the total profit
+ * over the capital, and each day's rate is its profit over the equity at its beginning. Rates are
+ * in percent and the total profit has a dollar sign, as in the document's sample.
  */
 export function toSummary(
   trader: Trader,
@@ -58,7 +58,7 @@ function percent(part: Decimal, whole: Decimal, decimals: number): string {
   return part.times(decimal('100')).div(whole).round(decimals).toString()
 }
 
-/** `$46.95`, as in the document's sample; a loss has its sign before it. */
+/** `$46.95`, as in the document's sample; a loss has its sign before the dollar. */
 function dollars(amount: Decimal): string {
   const rounded = amount.round(PERCENT_DECIMALS)
   return rounded.lt(ZERO) ? `-$${negated(rounded).toString()}` : `$${rounded.toString()}`

@@ -3,7 +3,7 @@ import type { Random } from '../../lib/random.ts'
 import type { ProductType } from '../../protocol/values.ts'
 import type { PlacedCodec } from '../store/stored-rows.ts'
 
-/** What a trader's followers take over of a symbol. Ratios in percent, 1 to 400, or none set. */
+/** Settings that followers copy for a symbol. Ratios are in percent, 1 to 400, or undefined. */
 export interface SymbolSetting {
   readonly symbol: string
   readonly productType: ProductType
@@ -11,33 +11,36 @@ export interface SymbolSetting {
   readonly stopLossRatio: string | undefined
 }
 
-/** A day that is over. Amounts are USDT, exact. */
+/** A day that has ended. Amounts are exact USDT. */
 export interface TraderDay {
-  /** Unix ms: midnight where the platform's day begins. */
+  /** Midnight at which the platform's day begins, Unix ms. */
   readonly startAt: number
-  /** What the account had when the day began. */
+  /** Equity at the beginning of the day. */
   readonly equity: Decimal
   readonly profit: Decimal
 }
 
-/** What the service keeps of a trader. Bounded: the last {@link DAYS_KEPT} days, one setting a listed symbol. */
+/**
+ * The service's record of a trader. Bounded: the last {@link DAYS_KEPT} days, one setting for each
+ * listed symbol.
+ */
 export interface Trader {
   readonly uid: string
-  /** Where the day that is not over began, Unix ms. */
+  /** Start of the current day, Unix ms. */
   today: number
   readonly days: TraderDay[]
-  /** Profit before today since the trader began, and what it began with: USDT. */
+  /** Total profit before today, and the initial capital, USDT. */
   totalProfit: Decimal
   capital: Decimal
   gains: number
   losses: number
   followersEver: number
   followersNow: number
-  /** How much of the futures account's own profit is in the days already: USDT. */
+  /** Part of the futures account's own profit that is already in the days, USDT. */
   profitTaken: Decimal
-  /** The last trade whose result is counted already. */
+  /** The last trade whose result is counted. */
   tradeTaken: number
-  /** By symbol. */
+  /** Keyed by symbol. */
   settings: ReadonlyMap<string, SymbolSetting>
 }
 
@@ -46,14 +49,14 @@ export const DAY_MS = 86_400_000
 const DAY_OFFSET_MS = 8 * 3_600_000
 /** Document: lists of the last week and the last month. */
 export const DAYS_KEPT = 30
-/** Followers that may come, and go, in a day. */
+/** Maximum followers that join, or leave, in a day. */
 const FOLLOWERS_A_DAY_MAX = 3
 
 export function dayStart(at: number): number {
   return Math.floor((at + DAY_OFFSET_MS) / DAY_MS) * DAY_MS - DAY_OFFSET_MS
 }
 
-/** A trader with nothing behind it. @param opening USDT. */
+/** Creates a trader without a past. @param opening USDT. */
 export function createTrader(uid: string, startAt: number, opening: Decimal): Trader {
   return {
     uid,
@@ -71,7 +74,7 @@ export function createTrader(uid: string, startAt: number, opening: Decimal): Tr
   }
 }
 
-/** Days are closed one by one up to `now`; what the account earned since the last is the first one's. */
+/** Closes days one by one up to `now`. Profit since the last close belongs to the first of them. */
 export function closeDays(
   trader: Trader,
   {
@@ -108,7 +111,7 @@ export const TRADERS: PlacedCodec<Map<string, Trader>, Trader, TraderRow> = {
   id: ({ uid }) => uid,
   decimals: ['totalProfit', 'capital', 'profitTaken', 'equity', 'profit'],
   write: (trader) => ({ ...trader, settings: [...trader.settings.values()] }),
-  // An account may have ceased to be a trader.
+  // A stored trader may no longer have the role.
   place(traders, row) {
     if (!traders.has(row.uid)) return
     const settings = new Map(row.settings.map((setting) => [setting.symbol, setting]))

@@ -5,11 +5,11 @@ import { createGrid, formatOnGrid } from '../../lib/grid.ts'
 import type { ServicePorts } from '../services/service-ports.ts'
 import { pastMoments } from './past-moments.ts'
 
-/** More than a page of the history has by default. */
+/** More than the default page of the history. */
 const CONVERSIONS = 30
 const DECIMALS = 8
 
-/** Leftovers worth a few USDT, converted now and then. */
+/** Writes conversions of leftovers worth a few USDT. */
 export function writeConversions(state: ConvertState, uid: string): void {
   const { ports } = state
   const moments = pastMoments(ports, `convert/${uid}`, CONVERSIONS)
@@ -23,7 +23,7 @@ export function writeConversions(state: ConvertState, uid: string): void {
   }
 }
 
-/** What a coin costs while nothing is displayed: where the seeded market starts. */
+/** Prices before anything is displayed: the start of the seeded market. */
 const START_PRICES: Readonly<Record<string, string>> = { BTCUSDT: '65000', ETHUSDT: '2600' }
 
 /** The last price of a pair, in USDT. */

@@ -17,11 +17,14 @@ import { pairOf } from '../services/pair-order.ts'
 import { decimalOfFloat, negated } from '../wallet/rounding.ts'
 
 /*
- * What margin accounts have behind them when the exchange opens. It is not written down but lived through, at made-up
- * prices and through the functions that serve the accounts later, so that everything follows from bookings.
+ * Past of margin accounts at the exchange's opening. It is played at invented prices through the
+ * functions that serve the accounts later, so that everything follows from bookings.
  */
 
-/** Turns the clock back, lives what was before, and displays nothing made up any more. Nobody owes anything yet. */
+/**
+ * Turns the clock back, plays the past and removes the invented prices again. It requires that
+ * there are no debts yet.
+ */
 export function writeMarginPast(state: MarginState): void {
   const prices = new Map<string, number>()
   for (const [symbol, pair] of state.pairs) {
@@ -36,15 +39,19 @@ export function writeMarginPast(state: MarginState): void {
   state.clock.now = startAt
 }
 
-/** Somebody's balance, and the pair that is traded on it. */
-interface Owner {
+/** A balance with its pair. */
+interface BalanceOwner {
   readonly uid: string
   readonly mode: MarginMode
   readonly symbol: string
 }
 
-/** Brings collateral, which is booked as an opening. */
-function deposit(state: MarginState, { uid, mode, symbol }: Owner, collateral: Decimal): void {
+/** Deposits collateral, booked as an opening. */
+function deposit(
+  state: MarginState,
+  { uid, mode, symbol }: BalanceOwner,
+  collateral: Decimal,
+): void {
   const { quoteCoin } = pairOf(state, symbol).rules
   state.ports.wallet.book(
     { uid, balance: balanceOf(mode, symbol), coin: quoteCoin },
@@ -53,15 +60,18 @@ function deposit(state: MarginState, { uid, mode, symbol }: Owner, collateral: D
   )
 }
 
-/** More than a page of the records has by default, and some of it out of a query's 90 days. */
+/** More than the default page of records, and some of it older than the 90 days of a query. */
 const LIQUIDATIONS = 130
 const PAST_MS = 100 * 86_400_000
-/** Of every so many of them the accounts after the first have one. */
+/** Once in so many rounds, all accounts have a liquidation instead of only the first. */
 const SHARED_EVERY = 26
-/** The last one is that long over when the exchange opens. */
+/** The last liquidation is this long before the exchange opens. */
 const QUIET_MS = 86_400_000
 
-/** Each account borrows, trades and is liquidated; what is left of its collateral goes. @param prices By symbol. */
+/**
+ * In each round an account borrows, trades and is liquidated; the rest of its collateral is
+ * removed. @param prices By symbol.
+ */
 function liveLiquidations(
   state: MarginState,
   prices: ReadonlyMap<string, number>,
@@ -91,23 +101,23 @@ function liveLiquidations(
   }
 }
 
-interface Episode extends Owner {
+interface Episode extends BalanceOwner {
   readonly isLong: boolean
   /** Unix ms. */
   readonly at: number
-  /** Where the position is opened. */
+  /** Price at which the position opens. */
   readonly price: number
-  /** The collateral, in hundredths of the quote coin. */
+  /** Collateral, in hundredths of the quote coin. */
   readonly cents: number
 }
 
-/** Debts in a hundredth of the collateral: nine tenths of what the leverage allows. */
+/** Debt in percent of the collateral: nine tenths of what the leverage allows. */
 const BORROWED_PERCENT = { isolated: 810, crossed: 180 } as const
-/** How far a price moves at once against a position: not quite to its liquidation. */
+/** First move of the price against a position, not quite to its liquidation. */
 const FIRST_MOVE = { isolated: 0.07, crossed: 0.28 } as const
 const LOOKS_MAX = 40
 
-/** Opens a position with a loan, and moves the price until it is taken over. */
+/** Opens a position with a loan, and moves the price until it is liquidated. */
 function liveLiquidation(state: MarginState, episode: Episode): void {
   const { uid, mode, symbol, isLong, at, price, cents } = episode
   const pair = pairOf(state, symbol)
@@ -142,7 +152,7 @@ function liveLiquidation(state: MarginState, episode: Episode): void {
 
 const PLENTY_LOTS = 1e12
 
-/** Displays a price of the past: as deep as anybody wants. */
+/** Displays a past price with ample depth. */
 function showPrice({ clock }: MarginState, pair: MarginPair, price: number): void {
   const bidTicks = pair.ticks(decimalOfFloat(price, 2))
   const plenty = { bidLots: PLENTY_LOTS, askLots: PLENTY_LOTS, candleLots: PLENTY_LOTS }
@@ -156,7 +166,7 @@ function toQuote(cents: number): Decimal {
   return decimalOfFloat(cents / 100, 2)
 }
 
-/** Collateral in quote coin, and what a market order buys with it and a loan: quote coin too. */
+/** Collateral, and the amount bought with it and a loan by a market order, both in quote coin. */
 const BALANCES = [
   { mode: 'isolated', symbol: 'BTCUSDT', collateral: '4000', bought: '6000' },
   { mode: 'isolated', symbol: 'ETHUSDT', collateral: '2500', bought: '4000' },
@@ -165,13 +175,13 @@ const BALANCES = [
 ] as const
 
 interface OrderRow {
-  /** Of the price. */
+  /** Percent of the market price. */
   readonly percent: number
   readonly side: 'buy' | 'sell'
   readonly force: 'gtc' | 'post_only'
   readonly loanType: LoanType
   readonly source: OrderSource
-  /** What became of it; its clientOid says so. Left out, it is one more that rests. */
+  /** Its final state, which its clientOid names. Without it the order just rests. */
   readonly status?: 'live' | 'partial_fill' | 'cancelled' | 'reject'
 }
 
@@ -198,7 +208,7 @@ const ORDERS: readonly OrderRow[] = [
     source: 'WEB',
     status: 'cancelled',
   },
-  // Would take, and only may rest.
+  // A post-only order that would take is rejected.
   {
     percent: 102,
     side: 'buy',
@@ -208,13 +218,14 @@ const ORDERS: readonly OrderRow[] = [
     status: 'reject',
   },
 ]
-/** Of each, in quote coin. */
+/** Value of each order, in quote coin. */
 const VALUE = 150
 const HOUR_MS = 3_600_000
 
 /**
- * What an account has when the exchange opens: in each balance collateral, a running loan, and orders well away from
- * the price. There is one in every state of the document, under a clientOid such as `isolated-BTCUSDT-filled`.
+ * Gives an account its state at the opening: in each balance collateral, a running loan, and orders
+ * far from the price. There is one in every state of the document, under a clientOid such as
+ * `isolated-BTCUSDT-filled`.
  */
 function placeMarginOrders(
   state: MarginState,
@@ -241,7 +252,7 @@ function placeMarginOrders(
 
 function placeRow(
   state: MarginState,
-  { uid, mode, symbol, price }: Owner & { readonly price: number },
+  { uid, mode, symbol, price }: BalanceOwner & { readonly price: number },
   { percent, source, status, ...terms }: OrderRow,
 ): void {
   state.clock.now += 1000

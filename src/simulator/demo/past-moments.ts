@@ -5,17 +5,19 @@ const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 /** Standard deviation of a day's return: 2.5 %. */
 const DAILY_VOLATILITY = 0.025
-/** A little less than the histories reach, so that the whole past is still to be read for two days. */
+/**
+ * A little less than the depth of the histories, so that the whole past can be read for two days.
+ */
 const DAYS = 88
 
 export interface PastMoment {
-  /** Unix ms; an hour before the exchange's first start, or more. */
+  /** Unix ms; at least an hour before the exchange's first start. */
   readonly at: number
-  /** What a coin cost then, as a share of what it costs now. */
+  /** Past price as a share of the present one. */
   readonly priceRatio: number
 }
 
-/** So many moments spread over the past, oldest first. @param name Other moments under each. */
+/** Spreads `count` moments over the past, oldest first. @param name Names the random sequence. */
 export function pastMoments(
   { seed, startAt }: ServicePorts,
   name: string,

@@ -14,23 +14,25 @@ import { COINS } from '../spot/coins.ts'
 import { withdraw } from '../spot/withdrawals.ts'
 import { pastMoments } from './past-moments.ts'
 
-/** More than a page of the history has by default. */
+/** More than the default page of the history. */
 const ORDERS = 130
-/** Orders before this carry their fees under a coin's name. */
+/** Orders older than this have their fees under a coin's name. */
 const OLD_FEES_MS = 45 * 86_400_000
 
-interface Kind {
+interface SpotOrderKind {
   readonly orderType: 'limit' | 'market'
-  /** How much of it is filled: a share of its size. */
+  /** Filled share of its size. */
   readonly filled: '0' | '0.4' | '1'
-  /** How it ends if it is not filled; left out, it is still open. */
+  /** How it ends if it is not filled; without it, it is still open. */
   readonly cancelled?: 'user' | 'self_trade'
   readonly hasTrigger?: boolean
   readonly isFollowing?: boolean
 }
 
-/** They come in turn, as buys and as sells of every pair: every outcome of the document. */
-const KINDS: readonly Kind[] = [
+/**
+ * Kinds taken in turn, as buys and sells of every pair. They cover every outcome of the document.
+ */
+const KINDS: readonly SpotOrderKind[] = [
   { orderType: 'limit', filled: '1' },
   { orderType: 'market', filled: '1' },
   { orderType: 'limit', filled: '0', cancelled: 'user' },
@@ -40,8 +42,8 @@ const KINDS: readonly Kind[] = [
   { orderType: 'limit', filled: '0', cancelled: 'self_trade' },
 ]
 
-/** The last ones are open when the exchange opens. */
-const OPEN_KINDS: readonly Kind[] = [
+/** Kinds of the last orders, which are still open when the exchange opens. */
+const OPEN_KINDS: readonly SpotOrderKind[] = [
   { orderType: 'limit', filled: '0' },
   { orderType: 'limit', filled: '0', hasTrigger: true },
   { orderType: 'limit', filled: '0.4' },
@@ -51,7 +53,10 @@ const OPEN_KINDS: readonly Kind[] = [
 
 const ENTRIES = ['API', 'WEB', 'ANDROID', 'IOS', 'SYS'] as const
 
-/** Orders of every kind and outcome. Each coin is booked as if it happened: balances, fees and histories agree. */
+/**
+ * Writes orders of every kind and outcome. All coins are booked as if they had happened, so
+ * balances, fees and histories agree.
+ */
 export function writeSpotOrders(state: SpotState, uid: string): void {
   const pairs = [...state.pairs.values()].filter(({ market }) => market.at > 0)
   for (const [index, { at, priceRatio }] of pastMoments(
@@ -72,14 +77,14 @@ export function writeSpotOrders(state: SpotState, uid: string): void {
 interface PastOrder {
   readonly uid: string
   readonly pair: SpotPair
-  readonly kind: Kind
+  readonly kind: SpotOrderKind
   readonly index: number
   /** Unix ms. */
   readonly at: number
   readonly reference: Decimal
 }
 
-function isStanding({ filled, cancelled }: Kind): boolean {
+function isStanding({ filled, cancelled }: SpotOrderKind): boolean {
   return filled !== '1' && cancelled === undefined
 }
 
@@ -118,7 +123,7 @@ function fillShare(
   })
 }
 
-/** A limit order stands a little, one that is still open far, on the side of the market that waits. */
+/** A limit order rests slightly away from the market, one that is still open far away. */
 function termsOf(state: SpotState, { uid, pair, kind, index, reference }: PastOrder): SpotTerms {
   const { orderType, isFollowing, hasTrigger } = kind
   const { priceDecimals, sizeDecimals, symbol } = pair.rules
@@ -156,7 +161,7 @@ function termsOf(state: SpotState, { uid, pair, kind, index, reference }: PastOr
   }
 }
 
-/** An account that was opened with little has less of a past. */
+/** Orders that the account cannot pay are left out, so an account with small balances has fewer. */
 function isPaid({ ports }: SpotState, pair: SpotPair, terms: SpotTerms): boolean {
   const { available } = ports.wallet.coin(spotBalance(terms.uid, paidCoin(pair.rules, terms)))
   return available.gte(costOf(terms))
@@ -164,7 +169,10 @@ function isPaid({ ports }: SpotState, pair: SpotPair, terms: SpotTerms): boolean
 
 const WITHDRAWALS = 8
 
-/** Withdrawals of every coin on each of its chains, and transfers to another account where there is one. */
+/**
+ * Writes withdrawals of every coin on each of its chains, and transfers to another account if there
+ * is one.
+ */
 export function writeWithdrawals(state: SpotState, uid: string): void {
   const routes = COINS.flatMap(({ coin, chains }) => chains.map((row) => ({ coin, ...row })))
   const other = state.ports.accounts.find((account) => account.uid !== uid)

@@ -2,7 +2,7 @@ import { decimalOfInteger, sumDecimals, type Decimal } from '../../lib/decimal.t
 import { clamp, type Random } from '../../lib/random.ts'
 import { DAY_MS, DAYS_KEPT, type SymbolSetting, type Trader } from '../copy/trader.ts'
 
-/** A few orders a day, and days that seldom move the account by more than a few percent. */
+/** A few orders a day, and days that rarely move the account by more than a few percent. */
 const ORDERS_A_DAY_MAX = 8
 const DAY_SPREAD = 0.02
 const DAY_SPREAD_MAX = 0.05
@@ -10,8 +10,8 @@ const FOLLOWERS_MAX = 300
 const MONEY_DECIMALS = 2
 
 /**
- * Gives a trader that has just been opened a month that ends in its balance: the days' profits are shares of it, and
- * what is left is the capital that it began with. @param copied A symbol that it opens for copying.
+ * Gives a new trader a month that ends in its balance: the days' profits are shares of it, and the
+ * rest is the initial capital. @param copied A symbol that it opens for copying.
  */
 export function writeTraderPast(
   trader: Trader,
@@ -37,7 +37,8 @@ export function writeTraderPast(
 
 function drawProfit(random: Random, opening: Decimal): Decimal {
   const share = clamp(random.normal() * DAY_SPREAD, DAY_SPREAD_MAX)
-  // A month of the worst days would cost more than there is: the share is of the opening balance, and small.
+  // The share of the opening balance is small, because a month of the worst days must not cost more
+  // than the balance.
   const perMille = decimalOfInteger(Math.round((share * 1000) / 2))
   return opening.times(perMille).div('1000').round(MONEY_DECIMALS)
 }

@@ -10,7 +10,6 @@ import { writeMarginPast } from './margin-past.ts'
 import { writeSpotOrders, writeWithdrawals } from './spot-past.ts'
 import { writeTraderPast } from './trader-past.ts'
 
-/** The services that have a past to show. */
 export interface DemoServices {
   readonly spot: SpotState
   readonly margin: MarginState
@@ -19,10 +18,10 @@ export interface DemoServices {
 }
 
 /**
- * Gives every account a past at the services beside futures, up to the exchange's first start: orders of every
- * outcome, withdrawals, liquidations, conversions, and a trader's month. It goes through the services' own
- * functions, so that all books add up. The prices end where the market stands, so something must be displayed.
- * The same seed and the same prices write the same past.
+ * Gives every account a past at the services besides futures, up to the exchange's first start:
+ * orders of every outcome, withdrawals, liquidations, conversions, and a trader's month. It uses
+ * the services' own functions, so all books balance. The prices end at the present market, so one
+ * must be displayed. The same seed and prices give the same past.
  */
 export function writeDemoPast(
   ports: ServicePorts,

@@ -13,19 +13,18 @@ import type { CoreState } from './core-state.ts'
 import type { Instrument } from './instruments/instruments.ts'
 
 /*
- * The market and its statistics at one moment. Too large to be stored with every operation: they are stored now and
- * then, of the statistics what has changed since, and what lies between that and the last operation is played again
- * without the orders.
+ * Stores the market and its statistics at one moment. They are too large to store with every
+ * operation, so they are stored at intervals, of the statistics only the changes. The time between
+ * that and the last operation is replayed without orders.
  */
 
-/** As it is read back. */
 export interface Checkpoint {
   readonly market: MarketState
   readonly grids: Grids
   readonly symbols: ReadonlyMap<string, SymbolCheckpoint>
 }
 
-/** Tick size and lot size, by symbol: what is stored are whole ticks and lots. */
+/** Tick size and lot size by symbol, because the store holds whole ticks and lots. */
 type Grids = Readonly<Record<string, readonly [tickSize: string, lotSize: string]>>
 
 interface SymbolCheckpoint {
@@ -35,22 +34,28 @@ interface SymbolCheckpoint {
 
 interface MarketRow {
   readonly market: MarketState
-  /** Those that were listed: rows of others are of an earlier listing. */
+  /** The symbols listed at that time; rows of other symbols belong to an earlier listing. */
   readonly symbols: readonly string[]
-  /** Of the same symbols; a state of an earlier version does not say. */
+  /** Grids of the same symbols; missing in the state of an earlier version. */
   readonly grids?: Grids
 }
 
 const MARKET = singleRow<MarketRow>('market')
 
-interface SymbolRow extends Omit<SymbolCheckpoint, 'statistics'> {
+interface SymbolMarketRow extends Omit<SymbolCheckpoint, 'statistics'> {
   readonly symbol: string
   readonly statistics: Omit<DayStatisticsState, 'buckets'>
 }
 
-const SYMBOL_MARKETS: Codec<SymbolRow> = { table: 'symbol_markets', id: ({ symbol }) => symbol }
+const SYMBOL_MARKETS: Codec<SymbolMarketRow> = {
+  table: 'symbol_markets',
+  id: ({ symbol }) => symbol,
+}
 
-/** A row a place in the ring of the day. Those of one minute stand together: few pages change at once. */
+/**
+ * One row for each minute of the day's ring. Rows of one minute are adjacent, so few pages change
+ * at once.
+ */
 const MINUTES: Codec<Bucket & { readonly symbol: string }> = {
   table: 'minutes',
   id: ({ minute, symbol }) => `${String(minute % BUCKETS).padStart(4, '0')}/${symbol}`,
@@ -66,7 +71,10 @@ export function putCheckpoint({ rows, symbols }: CoreState, market: Market): voi
   }
 }
 
-/** Undefined when nothing was ever stored. @throws Failure SIMULATOR_STORE_DAMAGED, SIMULATOR_STORE_VERSION */
+/**
+ * Undefined if nothing was ever stored. @throws Failure SIMULATOR_STORE_DAMAGED,
+ * SIMULATOR_STORE_VERSION
+ */
 export function readCheckpoint(rows: StoredRows): Checkpoint | undefined {
   if (rows.isFresh) return undefined
   const stored = rows.readOne(MARKET, MARKET.id())
@@ -93,7 +101,7 @@ export function applyCheckpoint(state: CoreState, checkpoint: Checkpoint): void 
   }
 }
 
-/** @throws Failure SIMULATOR_MARKET_CHANGED when the stored accounts lived in another market. */
+/** @throws Failure SIMULATOR_MARKET_CHANGED if the stored accounts belong to another market. */
 export function assertSameMarket(market: Market, checkpoint: Checkpoint): void {
   if (market.identity === checkpoint.market.identity) return
   throw new Failure({
@@ -111,7 +119,9 @@ function gridsOf(instruments: readonly Instrument[]): Grids {
   return Object.fromEntries(grids)
 }
 
-/** @throws Failure SIMULATOR_GRIDS_CHANGED when stored ticks and lots would be other prices and sizes. */
+/**
+ * @throws Failure SIMULATOR_GRIDS_CHANGED if stored ticks and lots would be other prices and sizes.
+ */
 export function assertSameGrids(instruments: readonly Instrument[], { grids }: Checkpoint): void {
   for (const [symbol, [tickSize, lotSize]] of Object.entries(gridsOf(instruments))) {
     const [storedTick, storedLot] = grids[symbol] ?? [tickSize, lotSize]

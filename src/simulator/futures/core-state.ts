@@ -25,67 +25,79 @@ import type { PlanOrder } from './plans/plan-order.ts'
 import { positionKey, type Position } from './positions/position.ts'
 import type { CoreSettings } from './settings.ts'
 
-/** Everything the core knows. One writer, no I/O: each function of this module takes it as its first argument. */
+/**
+ * The core's whole state. It has one writer and no I/O: each function of this module takes it as
+ * its first argument.
+ */
 export interface CoreState {
   readonly settings: CoreSettings
-  /** A speed above 1 is a demonstration, which pays no funding. */
+  /** A speed above 1 is a demonstration, without funding. */
   readonly matching: MatchingRules
-  /** Of what is drawn beside the market. */
+  /** Seed for values drawn besides the market. */
   readonly seed: string | number
   readonly rates: FeeRates & { readonly takerFloat: number }
-  /** Bounded by the setup. */
+  /** Keyed by uid; bounded by the setup. */
   readonly accounts: ReadonlyMap<string, Account>
-  /** By symbol; bounded by the list of instruments. */
+  /** Keyed by symbol; bounded by the list of instruments. */
   readonly symbols: ReadonlyMap<string, SymbolState>
-  /** By margin coin, and for the coin of fees. */
+  /** Keyed by margin coin, and by the coin of fees. */
   readonly counterparties: ReadonlyMap<string, Counterparties>
-  /** Accepted orders on their way to matching, soonest first. Bounded by the open orders of all accounts. */
+  /**
+   * Accepted orders before their matching, soonest first. Bounded by the open orders of all
+   * accounts.
+   */
   readonly arrivals: Order[]
   readonly clock: CoreClock
   /** Unix ms of the next delivery or delisting; derived, see timeline.ts. */
   readonly nextSettlement: { at: number }
   readonly rows: StoredRows
-  /** By product type the tickers that were answered last, and the moves of its market until then. */
+  /** The tickers last answered, by product type, and the count of market moves at that time. */
   readonly tickerBoards: Map<string, { readonly moves: number; readonly rows: WireTicker[] }>
 }
 
-/** Times are Unix ms of the exchange's clock; 0 is "never yet". */
+/** Unix ms of the exchange's clock; 0 is "never yet". */
 export interface CoreClock {
   now: number
   nextFundingAt: number
   orderSequence: number
   tradeSequence: number
-  /** When the market was paused, 0 while it runs. */
+  /** Start of the pause; 0 while the market runs. */
   pausedAt: number
-  /** How long it was paused before that, in all: the market's clock is that much behind. */
+  /** Total of earlier pauses: the market's clock is behind by this much. */
   pausedMs: number
 }
 
 export interface IdempotencyEntry {
   readonly clientOid: string
   readonly orderSequence: number
-  /** Unix ms; the window counts from here. */
+  /** Unix ms; start of the idempotency window. */
   readonly at: number
-  /** The first answer had no orderId (reduce-only in excess): a replay has none either. */
+  /** The first answer had no orderId (excess reduce-only), so a repetition has none either. */
   readonly isWithoutId: boolean
 }
 
 export interface Account {
-  /** As its operator opened it, with what its owner chose since; see account-choices.ts. */
+  /** The operator's setup together with the owner's later choices; see account-choices.ts. */
   setup: AccountSetup
   choices: AccountChoices
   readonly coins: Map<string, CoinBalance>
-  /** Pending and resting orders by sequence, oldest first. At most `productOrdersMax` a product type. */
+  /**
+   * Pending and resting orders by sequence, oldest first. At most `productOrdersMax` for each
+   * product type.
+   */
   readonly openOrders: Map<number, Order>
   /** Filled and cancelled orders within the idempotency window, oldest first. */
   readonly closedOrders: Map<number, Order>
-  /** By symbol and slot. At most two a symbol. */
+  /** Keyed by symbol and slot. At most two for each symbol. */
   readonly positions: Map<string, Position>
-  /** Pending and, within the idempotency window, done. At most `planOrdersMax` pending ones. */
+  /**
+   * Pending ones, and completed ones within the idempotency window. At most `planOrdersMax` are
+   * pending.
+   */
   readonly planOrders: Map<number, PlanOrder>
-  /** By clientOid, oldest first. At most `idempotencyEntriesMax`. */
+  /** Keyed by clientOid, oldest first. At most `idempotencyEntriesMax`. */
   readonly idempotency: Map<string, IdempotencyEntry>
-  /** Oldest first. At most `fillsMax`, a tenth more for a moment. */
+  /** Oldest first. At most `fillsMax`, briefly a tenth more. */
   fills: Fill[]
   readonly counts: AccountCounts
 }
@@ -101,33 +113,36 @@ export const NO_COUNTS = {
 
 export type AccountCounts = Record<keyof typeof NO_COUNTS, number>
 
-/** One instrument's market and what of the accounts hangs on it. */
+/** An instrument's market, with the accounts' orders and positions in it. */
 export interface SymbolState extends OrderBook<Order> {
   readonly instrument: Instrument
-  /** Quotes taken in since the start; only grows. */
+  /** Number of quotes since the start; it only grows. */
   quoteCount: number
   markTicks: number
-  /** Mark prices at which no position of it needs to be looked at; see liquidation.ts. */
+  /** Mark prices at which no position of the symbol needs a check; see liquidation.ts. */
   readonly safe: { fromTicks: number; toTicks: number }
   readonly statistics: DayStatistics
-  /** A contract after its delivery or delisting: nothing of it is traded, and no funding paid. */
+  /** Whether the contract was delivered or delisted: it is no longer traded and pays no funding. */
   isSettled: boolean
-  /** Unix ms from which a delivery contract is known at all, and from which it is traded; 0 of other instruments. */
+  /**
+   * Unix ms at which a delivery contract is listed and at which trading opens; 0 for other
+   * instruments.
+   */
   readonly listedAt: number
   readonly opensAt: number
-  /** When its prices end, on the market's clock; infinite where they do not end before the market. */
+  /** End of its prices on the market's clock; infinite if the market ends first. */
   readonly endsAt: number
-  /** On the market's clock, where it was recorded what was paid. */
+  /** Recorded funding payments, on the market's clock. */
   readonly funding: FundingPayments | undefined
-  /** The same of mark prices and rates that are known from row to row. */
+  /** Recorded mark prices and rates, known from row to row. */
   readonly references: RecordedReferences | undefined
-  /** Open positions of all accounts, in the order they were opened. */
+  /** Open positions of all accounts, in the order of their opening. */
   readonly positions: Position[]
   /** Pending trigger orders of all accounts. */
   readonly planOrders: PlanOrder[]
-  /** What the matching engine needs of its orders; see futures-venue.ts. */
+  /** The matching engine's view of the symbol; see futures-venue.ts. */
   venue: Venue<Order> | undefined
-  /** Account services that trade at its quotes: called after each. Bounded by the services. */
+  /** Callbacks of account services, called after each quote. Bounded by the services. */
   readonly followers: (() => void)[]
 }
 
@@ -146,7 +161,7 @@ function createAccount(setup: AccountSetup): Account {
   }
 }
 
-/** @param market Says when prices of the instrument end, and what was recorded of it. */
+/** @param market States when the instrument's prices end, and its recorded values. */
 export function createSymbolState(
   instrument: Instrument,
   {
@@ -179,7 +194,10 @@ export function createSymbolState(
 
 type MarketFacts = Pick<Market, 'endings' | 'funding' | 'priceStepsMs' | 'references'>
 
-/** A contract of the calendar follows the one before it. Recorded prices say themselves since when it is traded. */
+/**
+ * A contract of the calendar follows the one before it. With recorded prices, the recording states
+ * when trading begins.
+ */
 function listingOf(
   { symbol, delivery }: Instrument,
   { priceStepsMs }: MarketFacts,
@@ -191,7 +209,7 @@ function listingOf(
   return { listedAt, opensAt: listedAt + deliveryConfigMs }
 }
 
-/** Adds to what was chosen before. Whether it may be changed now is the caller's to check. */
+/** Adds to earlier choices. The caller checks whether they may be changed now. */
 export function applyChoices(account: Account, choices: AccountChoices): void {
   account.choices = { ...account.choices, ...choices }
   const { positionMode, leverageBySymbol } = account.choices
@@ -254,7 +272,7 @@ export function accountOf(state: CoreState, uid: string): Account {
   return known(state.accounts, uid, 'an account')
 }
 
-/** @throws Failure SIMULATOR_UNKNOWN: only for symbols that were checked before. */
+/** @throws Failure SIMULATOR_UNKNOWN: only for checked symbols. */
 export function symbolOf(state: CoreState, symbol: string): SymbolState {
   return known(state.symbols, symbol, 'an instrument')
 }
@@ -270,19 +288,22 @@ export function counterpartiesOf(state: CoreState, coin: string): Counterparties
   })
 }
 
-/** The account's money in a coin; a coin never touched is a row of zeros. */
+/** The account's money in a coin; a coin without bookings gives a row of zeros. */
 export function coinOf(account: Account, coin: string): CoinBalance {
   const balance = account.coins.get(coin) ?? { ...NO_MONEY, balanceFloat: 0 }
   account.coins.set(coin, balance)
   return balance
 }
 
-/** Something changed of a position of it: the next mark price is looked at, whatever it is. */
+/** A position of the symbol has changed, so the next mark price is checked whatever it is. */
 export function forgetBand({ safe }: SymbolState): void {
   safe.fromTicks = Number.POSITIVE_INFINITY
 }
 
-/** The newest recorded mark price (in ticks) or rate at an instant of the exchange's clock; undefined where there is none. */
+/**
+ * The newest recorded mark price (in ticks) or rate at an instant of the exchange's clock;
+ * undefined if there is none.
+ */
 export function recordedAt(
   { clock }: Pick<CoreState, 'clock'>,
   { references }: SymbolState,
@@ -294,7 +315,7 @@ export function recordedAt(
   return values[indexFrom(references.at, marketAt + 1) - 1]
 }
 
-/** The same, of every position of an account. */
+/** Forgets the bands of all symbols in which the account has a position. */
 export function forgetBands(state: CoreState, account: Account): void {
   for (const { symbol } of account.positions.values()) forgetBand(symbolOf(state, symbol))
 }

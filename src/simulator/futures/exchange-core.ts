@@ -1,7 +1,12 @@
 import { DayStatistics } from '../market/day-statistics.ts'
 import type { Market, MarketState } from '../market/market.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
-import { bindHandlers, type Bound, type ReplyOf, type RequestTo } from '../shared/handlers.ts'
+import {
+  bindHandlers,
+  type BoundHandlers,
+  type ReplyOf,
+  type RequestTo,
+} from '../shared/handlers.ts'
 import type { RowStore } from '../store/row-store.ts'
 import { StoredRows } from '../store/stored-rows.ts'
 import { assertAccounts, type AccountRef, type AccountSetup } from '../shared/account.ts'
@@ -36,19 +41,20 @@ type FuturesHandlers = typeof futuresHandlers
 type FuturesName = keyof FuturesHandlers
 
 /**
- * The futures side of the simulated exchange: synchronous, deterministic, without I/O, clock or randomness.
+ * The futures side of the simulated exchange: synchronous, deterministic, without I/O, clock or
+ * randomness.
  *
- * `now` is Unix ms of the exchange's clock and never goes back: an earlier one counts as the latest seen. Orders
- * trade against the displayed market only: accounts never trade with one another.
+ * `now` is Unix ms of the exchange's clock and never goes back: an earlier one counts as the latest
+ * seen. Orders trade against the displayed market only: accounts never trade with one another.
  */
 export class ExchangeCore {
   readonly #state: CoreState
   readonly #market: Market
-  readonly #answers: Bound<FuturesHandlers>
+  readonly #answers: BoundHandlers<FuturesHandlers>
   readonly #byKey: ReadonlyMap<string, Account>
-  /** What else is played up to the moment of a request, after the market. */
+  /** Functions played up to the moment of a request, after the market. */
   readonly #played: ((now: number) => void)[] = []
-  /** When the market was last stored, on the exchange's clock. */
+  /** Time of the last stored market, on the exchange's clock. */
   #checkpointAt: number
 
   constructor(state: CoreState, market: Market) {
@@ -68,12 +74,12 @@ export class ExchangeCore {
     return this.#state.clock.now
   }
 
-  /** Of recordings, by symbol: how far apart prices come, ms of the exchange's clock. */
+  /** Distance of recorded prices by symbol, ms of the exchange's clock. */
   get priceStepsMs(): ReadonlyMap<string, number> {
     return this.#market.priceStepsMs ?? new Map()
   }
 
-  /** When the last recording has ended; a pause moves it. Undefined when there is no end. */
+  /** End of the last recording, moved by pauses; undefined if there is none. */
   get endsAt(): number | undefined {
     const { now, pausedAt, pausedMs } = this.#state.clock
     const { endsAt } = this.#market
@@ -86,22 +92,25 @@ export class ExchangeCore {
 
   /**
    * Plays the market up to `now`: matching, triggers, funding, liquidation, delivery.
-   * @returns false after a tenth of a second of work with more to do: call again with the same `now`.
+   * @returns false after a tenth of a second with work left: call again with the same `now`.
    */
   advance(now: number): boolean {
-    // A stretch that is not over is not stored: after a kill it is played again, whole.
+    // An unfinished stretch is not stored: after a kill the whole stretch is played again.
     if (!playUntil(this.#state, this.#market, now)) return false
     for (const play of this.#played) play(this.now)
     this.#save()
     return true
   }
 
-  /** Has more played in each step, after the market: what falls due by the clock at a service. */
+  /**
+   * Adds a function that is played after the market in each step, for what is due at a service by
+   * the clock.
+   */
   playAlso(play: (now: number) => void): void {
     this.#played.push(play)
   }
 
-  /** Answers one of the document's futures endpoints, which are all that there is without the services. */
+  /** Answers one of the document's futures endpoints; the services answer the others. */
   answer<Name extends FuturesName>(
     name: Name,
     account: AccountRef,
@@ -112,8 +121,8 @@ export class ExchangeCore {
   }
 
   /**
-   * The one way in: plays all up to `now`, does something, forgets what the window of the account that asked for it has
-   * left behind, and stores what changed as one operation.
+   * The single entry: plays everything up to `now`, calls `handle`, prunes the idempotency window
+   * of the requesting account, and stores the changes as one operation.
    */
   carryOut<Result>(now: number, handle: (state: CoreState) => Result, asking?: AccountRef): Result {
     this.#playAll(now)
@@ -149,12 +158,12 @@ export class ExchangeCore {
     )
   }
 
-  /** As of the latest `now`. @throws Failure SIMULATOR_UNKNOWN */
+  /** The statement at the latest `now`. @throws Failure SIMULATOR_UNKNOWN */
   ledger(uid: string): LedgerStatement {
     return ledgerStatement(this.#state, accountOf(this.#state, uid))
   }
 
-  /** The books of the whole exchange by margin coin: `sum` is always zero. */
+  /** Books of the whole exchange by margin coin: `sum` is always zero. */
   books(): readonly BookSum[] {
     const { counterparties, accounts } = this.#state
     return [...counterparties].map(([coin, others]) => {
@@ -171,7 +180,7 @@ export class ExchangeCore {
     return sums
   }
 
-  /** Stops the market: quotes stay as they are, requests are still served, funding by the clock goes on. */
+  /** Pauses the market: quotes stay, requests are still served, funding by the clock continues. */
   pause(now: number): void {
     this.#playAll(now)
     const { clock } = this.#state
@@ -216,21 +225,22 @@ export interface ExchangeCoreOptions {
   readonly instruments: readonly Instrument[]
   readonly accounts: readonly AccountSetup[]
   /**
-   * Opens the market of these instruments: afresh, or from the stored state that the core hands over. A
-   * market whose identity is not the stored one is refused.
+   * Opens the market of these instruments, new or from the stored state. A market with another
+   * identity than the stored one is refused.
    */
   readonly market: (stored: MarketState | undefined) => Market
   readonly settings?: Partial<CoreSettings>
-  /** Without one the core lives in memory alone and costs nothing for it. */
+  /** Without a store the core lives only in memory. */
   readonly store?: RowStore
-  /** For the statistics that the market has none of: premium, open interest, long/short ratio. */
+  /** Seed of statistics that the market lacks: premium, open interest, long/short ratio. */
   readonly seed: string | number
 }
 
 /**
- * Starts the exchange, afresh or from its store.
- * @throws Failure SIMULATOR_ACCOUNT_INVALID, SIMULATOR_GRIDS_CHANGED, SIMULATOR_MARKET_CHANGED, SIMULATOR_ACCOUNT_MISSING,
- *   SIMULATOR_SYMBOL_MISSING, SIMULATOR_POSITION_MODE_CHANGED, SIMULATOR_STORE_DAMAGED, SIMULATOR_STORE_VERSION, SIMULATOR_COIN_UNKNOWN
+ * Starts the exchange, new or from its store.
+ * @throws Failure SIMULATOR_ACCOUNT_INVALID, SIMULATOR_GRIDS_CHANGED, SIMULATOR_MARKET_CHANGED,
+ * SIMULATOR_ACCOUNT_MISSING, SIMULATOR_SYMBOL_MISSING, SIMULATOR_POSITION_MODE_CHANGED,
+ * SIMULATOR_STORE_DAMAGED, SIMULATOR_STORE_VERSION, SIMULATOR_COIN_UNKNOWN
  */
 export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
   assertAccounts(options.accounts)

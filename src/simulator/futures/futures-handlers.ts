@@ -8,7 +8,6 @@ import { placeBatch } from './orders/place-orders.ts'
 import { singlePosition } from './positions/position-view.ts'
 import { tickers } from './instruments/ticker-view.ts'
 
-/** What answers the document's futures endpoints. */
 export const futuresHandlers = {
   batchPlaceOrder: placeBatch,
   cancelAllOrders: cancelAll,

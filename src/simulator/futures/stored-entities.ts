@@ -1,5 +1,5 @@
 import { Failure } from '../../lib/failure.ts'
-import type { Taken } from '../matching/displayed-market.ts'
+import type { TakenLots } from '../matching/displayed-market.ts'
 import { insertOrder, sideOf } from '../matching/order-book.ts'
 import { singleRow, type Codec, type PlacedCodec, type StoredRows } from '../store/stored-rows.ts'
 import {
@@ -24,12 +24,12 @@ import { isPending, type PlanOrder } from './plans/plan-order.ts'
 import { positionKey, type Position } from './positions/position.ts'
 
 /*
- * How each entity of futures is stored, and where it belongs when it comes back. Whoever changes one says so:
- * `state.rows.put(ORDERS, order)`. The market is in checkpoint.ts. Of instruments that left the list, fills and orders
- * that have ended are forgotten; their money is in the ledger.
+ * How each futures entity is stored and restored. Code that changes an entity must call
+ * `state.rows.put(ORDERS, order)` or the like. The market is in checkpoint.ts. Fills and ended
+ * orders of instruments that left the list are dropped; their money is in the ledger.
  */
 
-/** Clock, sequences and the next funding: part of every operation that changed anything. */
+/** Clock, sequences and the next funding, stored with every operation that changed something. */
 export const CLOCK = singleRow<CoreClock>('clock')
 
 interface CoinCounterparties {
@@ -68,11 +68,11 @@ export const ACCOUNTS: PlacedCodec<CoreState, Account, AccountRow> = {
   },
 }
 
-/** What orders had taken of a market at one of its quotes; the quote itself comes back from the market. */
+/** Size taken by orders at a quote; the quote itself comes from the market. */
 export interface SymbolRow {
   readonly symbol: string
   readonly isSettled: boolean
-  readonly taken: Taken
+  readonly taken: TakenLots
 }
 
 export const SYMBOLS: Codec<SymbolState, SymbolRow> = {
@@ -88,7 +88,7 @@ export const SYMBOLS: Codec<SymbolState, SymbolRow> = {
 export const ORDERS: PlacedCodec<CoreState, Order> = {
   table: 'orders',
   id: ({ sequence }) => String(sequence),
-  // Open orders stand in the order they came, done ones in the order they ended.
+  // Open orders are in order of arrival, closed ones in order of their end.
   order: (order) => (isOpen(order) ? order.sequence : order.updatedAt),
   place(state, order) {
     const account = namedAccount(state, order.uid)
@@ -145,8 +145,9 @@ export const IDEMPOTENCY: PlacedCodec<CoreState, IdempotencyEntry & { readonly u
 }
 
 /**
- * Puts the stored rows into a fresh state, all but the market; see replayQuotes.
- * @throws Failure SIMULATOR_ACCOUNT_MISSING, SIMULATOR_SYMBOL_MISSING, SIMULATOR_POSITION_MODE_CHANGED
+ * Restores a fresh state from the stored rows, except the market; see replayQuotes.
+ * @throws Failure SIMULATOR_ACCOUNT_MISSING, SIMULATOR_SYMBOL_MISSING,
+ * SIMULATOR_POSITION_MODE_CHANGED
  */
 export function restoreState(state: CoreState, rows: StoredRows): void {
   Object.assign(state.clock, rows.readOne(CLOCK, CLOCK.id()))
@@ -171,7 +172,7 @@ function namedAccount(state: CoreState, uid: string): Account {
   })
 }
 
-/** The symbol of an open order or a position: without it they could neither be priced nor closed. */
+/** The symbol of an open order or position, which could not be priced or closed without it. */
 function listed(
   state: CoreState,
   entity: { readonly symbol: string; readonly uid: string },

@@ -11,10 +11,10 @@ import { fireExits } from './positions/position-exits.ts'
 import type { SymbolRow } from './stored-entities.ts'
 
 /**
- * Plays everything that is due up to `now`, in time order: arrivals, funding and settlements first, then
- * the quotes of that instant. How the time is cut into calls changes nothing.
+ * Plays everything due up to `now` in time order: arrivals, funding and settlements first, then the
+ * quotes of that instant. The result does not depend on how the time is divided into calls.
  *
- * @returns false when the market stopped at its limit for one call: call again with the same `now`.
+ * @returns false if the market stopped at its limit for one call: call again with the same `now`.
  */
 export function playUntil(state: CoreState, market: Market, now: number): boolean {
   const { clock } = state
@@ -30,8 +30,8 @@ export function playUntil(state: CoreState, market: Market, now: number): boolea
 }
 
 /**
- * Takes in the quotes of a stretch that was played before: after a start from a stored state.
- * @param stored By symbol: put back at the quote at which it was stored.
+ * Replays the quotes of a stretch that was played before, after a start from a stored state.
+ * @param stored By symbol: restored at the quote at which it was stored.
  */
 export function replayQuotes(
   state: CoreState,
@@ -89,7 +89,7 @@ function applyQuote(
   symbol.statistics.apply(shownAt, quote, reference)
 }
 
-/** What is due by the exchange's clock alone, up to and including `until`. */
+/** Plays what is due by the exchange's clock alone, up to and including `until`. */
 function playTimers(state: CoreState, until: number): void {
   const { clock, arrivals } = state
   for (;;) {
@@ -118,15 +118,18 @@ function settleDue(state: CoreState, dueAt: number): void {
   findNextSettlement(state)
 }
 
-/** Schedules what is due next by the clock, where the market was opened, paused or resumed: its own times have moved. */
+/**
+ * Schedules the next due times after the market was opened, paused or resumed, because its own
+ * times have moved.
+ */
 export function findDueTimes(state: CoreState): void {
   const { clock } = state
-  // A state in which nothing pays funding holds null, since JSON knows no infinity.
+  // Without any funding the stored state holds null, since JSON has no infinity.
   if (clock.nextFundingAt !== 0) clock.nextFundingAt = nextFundingAfter(state, clock.now)
   findNextSettlement(state)
 }
 
-/** Looks up the next settlement; the hot path compares with it. */
+/** Keeps the time of the next settlement, so that the hot path only compares with it. */
 function findNextSettlement(state: CoreState): void {
   let next = Number.POSITIVE_INFINITY
   for (const symbol of state.symbols.values()) next = Math.min(next, settlementAt(state, symbol))
@@ -137,7 +140,10 @@ function refreshMarks(state: CoreState): void {
   for (const symbol of state.symbols.values()) refreshMark(state, symbol, state.clock.now)
 }
 
-/** The mark price moves as recorded, or else with the quotes and, through the premium, once a minute. */
+/**
+ * The mark price is the recorded one. Without a record it moves with the quotes and, through the
+ * premium, once a minute.
+ */
 function refreshMark(state: CoreState, symbol: SymbolState, at: number): void {
   if (symbol.market.at === 0) return
   const recorded = recordedAt(state, symbol, { column: 'markTicks', at })

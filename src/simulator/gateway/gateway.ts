@@ -2,9 +2,10 @@ import { accept } from '../shared/reply.ts'
 import type { Handlers } from '../shared/handlers.ts'
 
 /**
- * The signed gateway: whoever gets an answer has key, clock and signature right. The document does not show what its
- * example path answers; this is the simulator's own: the UID of the client that signed, query and body as they arrived
- * under the signature, and the exchange's clock in Unix ms, for a client that wants to know how far its own stands off.
+ * The signed gateway: an answer proves that key, clock and signature are right. The document does
+ * not show the example path's answer, so this one is the simulator's own: UID of the signing
+ * client, query and body as they arrived under the signature, and the exchange's clock in Unix ms,
+ * to compare with the client's.
  */
 export const gatewayHandlers = {
   gatewayTest: ({ now }, { uid }, { query, body }) =>

@@ -9,28 +9,31 @@ import type { LiquidationRecord, MarginOrder, ModeOwner } from './orders/margin-
 import type { MarginSettings } from './margin-settings.ts'
 import { MARGIN_SYMBOLS, type MarginSymbol } from './margin-symbols.ts'
 
-/** Everything the margin service knows beside the wallet. Each function of this module takes it as its first argument. */
+/**
+ * The margin service's whole state besides the wallet. Each function of this module takes it as its
+ * first argument.
+ */
 export interface MarginState extends PairTrading<MarginOrder, MarginSymbol> {
   readonly settings: MarginSettings
   readonly clock: MarginClock
-  /** By {@link recordsKey}; at most `recordsMax` each. */
+  /** Records by {@link recordsKey}; at most `recordsMax` each. */
   readonly records: Histories<LiquidationRecord>
-  /** Balances that owe something, by {@link balanceKey}. Bounded by accounts x balances. */
+  /** Balances with debts, by {@link balanceKey}. Bounded by accounts x balances. */
   readonly debtors: Map<string, Debtor>
 }
 
-/** Unix ms of the exchange's clock; 0 is never yet. */
+/** Unix ms of the exchange's clock; 0 is "never yet". */
 export interface MarginClock {
   now: number
   /** The full hour up to which interest has accrued. */
   accruedAt: number
 }
 
-/** With the orders of both modes. */
+/** A pair with the orders of both modes. */
 export type MarginPair = PairMarket<MarginOrder, MarginSymbol>
 
 export interface Debtor extends BalanceRef {
-  /** By coin, when the balance last began to owe it: Unix ms. */
+  /** Time at which the current debt began, by coin, Unix ms. */
   readonly since: Map<string, number>
 }
 
@@ -45,7 +48,7 @@ export const DEBTORS: PlacedCodec<MarginState, Debtor, DebtorRow> = {
   isGone: ({ since }) => since.size === 0,
   write: (debtor) => ({ ...debtor, since: Object.fromEntries(debtor.since) }),
   place(state, row) {
-    // Of an account that is gone nothing is owed here.
+    // Debts of a removed account are dropped.
     if (!state.ports.accounts.some(({ uid }) => uid === row.uid)) return
     state.debtors.set(balanceKey(row), { ...row, since: new Map(Object.entries(row.since)) })
   },
@@ -53,7 +56,7 @@ export const DEBTORS: PlacedCodec<MarginState, Debtor, DebtorRow> = {
 
 export const HOUR_MS = 3_600_000
 
-/** The state as it was stored; empty at the very first start. */
+/** The stored state; empty at the first start. */
 export function openMarginState(ports: ServicePorts, settings: MarginSettings): MarginState {
   const { rows, startAt } = ports
   const { ordersMax, recordsMax } = settings
@@ -84,7 +87,7 @@ export function openMarginState(ports: ServicePorts, settings: MarginSettings): 
   return state
 }
 
-/** What a balance trades: its own pair, or all of them. */
+/** Pairs that a balance can trade: its own pair, or all of them. */
 export function pairsOf(state: MarginState, { balance }: BalanceRef): MarginPair[] {
   return [...state.pairs.values()].filter(
     ({ rules }) => balance === 'crossed' || balance === `isolated:${rules.symbol}`,
@@ -107,12 +110,12 @@ export function moneyOf(state: MarginState, ref: BalanceRef, coin: string): Coin
   return state.ports.wallet.coin(coinIn(ref, coin))
 }
 
-/** What is owed of a coin: principal and interest. */
+/** Debt of a coin: principal and interest. */
 export function debtOf({ borrowed, interest }: CoinMoney): Decimal {
   return borrowed.plus(interest)
 }
 
-/** Takes in what is displayed now: a quote that concerned nobody was not looked at. */
+/** Takes in the displayed quotes, because quotes without orders or debts are skipped. */
 export function refreshBooks({ pairs }: MarginState): void {
   for (const pair of pairs.values()) pair.refresh()
 }

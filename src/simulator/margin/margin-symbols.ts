@@ -3,10 +3,10 @@ import type { Pair } from '../services/pair-market.ts'
 
 /** A pair that can be traded on margin, isolated and crossed, with both coins borrowable. */
 export interface MarginSymbol extends Pair {
-  /** The smallest order: base coin, and its value in quote coin. */
+  /** Minimum size of an order in base coin, and minimum value in quote coin. */
   readonly baseMin: Decimal
   readonly notionalMin: Decimal
-  /** Of the coin that is received, for maker and taker alike. */
+  /** Share of the received coin, for maker and taker alike. */
   readonly feeRate: Decimal
   readonly isolatedLeverageMax: Decimal
   readonly crossedLeverageMax: Decimal
@@ -14,13 +14,13 @@ export interface MarginSymbol extends Pair {
 
 export interface BorrowableCoin {
   readonly coin: string
-  /** Most that one balance may owe. */
+  /** Maximum debt of one balance. */
   readonly borrowMax: Decimal
-  /** Of the principal, every full hour. */
+  /** Share of the principal, every full hour. */
   readonly hourlyInterestRate: Decimal
 }
 
-/** The first row is the vendor's listing of the pair; the second its documentation sample. */
+/** The first row is the vendor's listing of the pair, the second its documentation sample. */
 export const MARGIN_SYMBOLS: readonly MarginSymbol[] = [
   buildSymbol({
     symbol: 'BTCUSDT',
@@ -38,7 +38,7 @@ export const MARGIN_SYMBOLS: readonly MarginSymbol[] = [
   }),
 ]
 
-/** The document gives neither rates nor caps: these are the simulator's own, a year of 4 % to 9 %. */
+/** The document gives neither rates nor caps. These are the simulator's own, 4 % to 9 % a year. */
 export const BORROWABLE_COINS: ReadonlyMap<string, BorrowableCoin> = new Map(
   [
     { coin: 'USDT', borrowMax: '2000000', hourlyInterestRate: '0.00001' },

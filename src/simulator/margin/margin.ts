@@ -22,8 +22,8 @@ import { createVenue } from './orders/margin-venue.ts'
 import { openOrdersPage, toWireOrder } from './orders/open-orders-page.ts'
 
 /**
- * Opens the exchange's margin trading, isolated and crossed. It hears every quote: orders are matched, and balances
- * liquidated, at each. Amounts are exact; all money is in the wallet.
+ * Opens margin trading, isolated and crossed. Orders are matched and balances liquidated at every
+ * quote. Amounts are exact; all money is in the wallet.
  */
 export function openMargin(
   ports: ServicePorts,
@@ -34,7 +34,7 @@ export function openMargin(
   return state
 }
 
-/** What answers the document's margin endpoints: the isolated and the crossed one of a kind are one function. */
+/** Handlers of the document's margin endpoints: isolated and crossed ones share a function. */
 export const marginHandlers = {
   isolatedOpenOrders: (state, { uid }, query) =>
     openOrdersPage(state, { uid, mode: 'isolated' }, query),
@@ -47,7 +47,7 @@ export const marginHandlers = {
   isolatedBatchCancelOrders: cancelBatch,
 } satisfies Handlers<MarginState>
 
-/** Without orders and debts nobody is concerned: a quote is looked at when somebody asks. */
+/** Without orders and debts a quote has no effect, so it is read only on request. */
 function followPair(state: MarginState, pair: MarginPair): void {
   const venue = createVenue(state, pair)
   pair.follow((at) => {
@@ -59,7 +59,7 @@ function followPair(state: MarginState, pair: MarginPair): void {
   })
 }
 
-/** What an account has on margin. Amounts are exact decimals in strings. */
+/** The margin part of an account's statement. Amounts are exact decimals in strings. */
 export function marginLedger(state: MarginState, uid: string) {
   refreshBooks(state)
   const orders = state.orders.of(uid)
@@ -71,7 +71,7 @@ export function marginLedger(state: MarginState, uid: string) {
   return {
     balances: balances.map((balance) => toBalance(state, { uid, balance }, coins)),
     openOrders: orders.filter(isOpen).map(toWireOrder),
-    /** Filled, cancelled and rejected ones that are remembered, oldest first. */
+    /** Kept orders that were filled, cancelled or rejected, oldest first. */
     endedOrders: orders.filter((order) => !isOpen(order)).map(toWireOrder),
     liquidations: { isolated: count('isolated'), crossed: count('crossed') },
   }
@@ -82,10 +82,13 @@ function toBalance(state: MarginState, { uid, balance }: BalanceRef, coins: read
   return {
     balance,
     coins: coins.filter((coin) => coin.balance === balance),
-    /** Quote coin, at the displayed price; undefined without one. */
+    /** Quote coin at the displayed price; undefined without one. */
     equity: risk?.equity.toString(),
     debts: risk?.debts.toString(),
-    /** Maintenance over equity: the balance is taken over at 1. Undefined without a price, or when the equity is gone. */
+    /**
+     * Maintenance over equity: the balance is liquidated at 1. Undefined without a price, or
+     * without equity.
+     */
     riskRatio: risk && riskRatio(risk)?.toString(),
   }
 }

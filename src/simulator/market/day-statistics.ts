@@ -1,24 +1,26 @@
 /**
- * One instrument's ticker figures of the last 24 hours, in minute buckets: the current minute and the 1439
- * before it. A new minute is opened whenever one is due, with or without a trade, so that the figures depend
- * on the steps and the minutes passed, and on nothing else.
+ * One instrument's ticker figures of the last 24 hours, in minute buckets: the current minute and
+ * the 1439 before it. Every minute gets its bucket, with or without a trade, so the figures depend
+ * only on the steps and the elapsed minutes.
  */
 import { FairPrice, type FairPriceFigures, type FairPriceState } from './fair-price.ts'
 import type { MarketInstrument, MarketReference, MinuteBar, Quote } from './market.ts'
 
-/** The document's Futures ticker, in numbers. Prices in ticks, sizes in lots, changes as shares of 1. */
+/**
+ * The document's Futures ticker in numbers. Prices in ticks, sizes in lots, changes as shares of 1.
+ */
 export interface TickerFigures extends FairPriceFigures {
   readonly high24hTicks: number
   readonly low24hTicks: number
-  /** The first price of the oldest bucket: 24 hours ago, or when the instrument began. */
+  /** First price of the oldest bucket: 24 hours ago, or at the instrument's start. */
   readonly open24hTicks: number
-  /** The first price of the UTC day, or when the instrument began. */
+  /** First price of the UTC day, or at the instrument's start. */
   readonly openUtcTicks: number
   /** (last - open24h) / open24h. */
   readonly change24h: number
   readonly changeUtc24h: number
   readonly baseLots: number
-  /** In quote coin; a float: it is displayed, never owed. */
+  /** Quote coin, as a float because it is only displayed. */
   readonly quoteVolume: number
 }
 
@@ -29,11 +31,11 @@ export interface Bucket {
   readonly figures: readonly number[]
 }
 
-/** What an instrument's statistics leave behind: 100 kB when they know a whole day, of which a minute changes little. */
+/** Stored statistics of an instrument: 100 kB for a whole day, of which a minute changes little. */
 export interface DayStatisticsState {
   /** The current bucket; -1 before the first step. */
   readonly minute: number
-  /** Every minute up to the current one, in any order. */
+  /** All minutes up to the current one, in any order. */
   readonly buckets: readonly Bucket[]
   readonly lastTicks: number
   readonly fair: FairPriceState
@@ -42,11 +44,11 @@ export interface DayStatisticsState {
 export interface DayStatisticsOptions {
   readonly instrument: MarketInstrument
   readonly seed: number | string
-  /** The market's: what smooths over seconds of market time smooths over as many of them. */
+  /** The market's speed: smoothing over seconds is over seconds of market time. */
   readonly speed: number
-  /** The market's `pastDay`. Undefined of real prices: nothing is made up that could be earned. */
+  /** The market's `pastDay`. It is undefined for real prices, which get no invented past. */
   readonly past: readonly MinuteBar[] | undefined
-  /** What `state()` and `takeChanged()` gave; the past is left aside then. */
+  /** Result of `state()` and `takeChanged()`; the past is ignored then. */
   readonly state?: DayStatisticsState | undefined
 }
 
@@ -62,7 +64,7 @@ interface HourSums extends DaySums {
 }
 
 const MINUTE_MS = 60_000
-/** Minutes kept of each instrument, and stored under their place among them. */
+/** Minutes kept for each instrument; each is stored under its place in the ring. */
 export const BUCKETS = 1440
 const HOUR = 60
 const FIELDS = 5
@@ -72,17 +74,23 @@ export class DayStatistics {
   readonly #tick: number
   readonly #lot: number
   readonly #fair: FairPrice
-  /** A ring: minute m lies in slot m % 1440. */
+  /** A ring: minute m is in slot m % 1440. */
   readonly #ring = new Float64Array(BUCKETS * FIELDS)
-  /** Minutes since 1970 of the current bucket, and of the oldest; -1 before the first step. */
+  /** Minutes since 1970 of the current bucket and of the oldest; -1 before the first step. */
   #minute = -1
   #oldest = -1
   #lastTicks = 0
-  /** The current bucket when {@link takeChanged} was called last: earlier ones have not changed since. */
+  /**
+   * The current bucket at the last call of {@link takeChanged}; earlier ones have not changed
+   * since.
+   */
   #takenMinute = -1
-  /** Over the complete buckets; undefined until somebody asks. The current one is added when read. */
+  /**
+   * Sums of the complete buckets; undefined until the first read. The current bucket is added when
+   * read.
+   */
   #closed: DaySums | undefined
-  /** Of the last whole hours, each under its hour of the day. */
+  /** Sums of the last whole hours, indexed by hour of the day. */
   readonly #hours: HourSums[] = []
 
   constructor({ instrument, seed, speed, past, state }: DayStatisticsOptions) {
@@ -99,7 +107,7 @@ export class DayStatistics {
     else this.#addPast(past ?? [])
   }
 
-  /** Takes in one step of the instrument. @param at Unix ms, not before the step before. */
+  /** Adds one step of the instrument. @param at Unix ms, ascending. */
   apply(at: number, quote: Quote, reference?: MarketReference): void {
     if (this.#lastTicks === 0) this.#lastTicks = quote.lastTicks
     this.#roll(Math.floor(at / MINUTE_MS))
@@ -116,12 +124,12 @@ export class DayStatistics {
     }
     if (quote.tradedLots === 0) return
     ring[base + LOTS] = (ring[base + LOTS] as number) + quote.tradedLots
-    // What was traded at an unseen price is valued at the last that was seen.
+    // Volume at an unseen price is valued at the last seen one.
     const traded = this.#lastTicks * this.#tick * quote.tradedLots * this.#lot
     ring[base + QUOTE_VOLUME] = (ring[base + QUOTE_VOLUME] as number) + traded
   }
 
-  /** The figures at `now` (Unix ms); undefined before the first step when there is no past. */
+  /** Figures at `now` (Unix ms); undefined before the first step without a past. */
   read(now: number): TickerFigures | undefined {
     if (this.#lastTicks === 0) return undefined
     this.#roll(Math.floor(now / MINUTE_MS))
@@ -144,26 +152,27 @@ export class DayStatistics {
     }
   }
 
-  /** The mark price at `now` (Unix ms), in ticks; undefined before the first step when there is no past. */
+  /** Mark price at `now` (Unix ms), in ticks; undefined before the first step without a past. */
   markTicks(now: number): number | undefined {
     if (this.#lastTicks === 0) return undefined
     this.#roll(Math.floor(now / MINUTE_MS))
     return this.#fair.markTicks()
   }
 
-  /** All but the buckets. */
   state(): Omit<DayStatisticsState, 'buckets'> {
     return { minute: this.#minute, lastTicks: this.#lastTicks, fair: this.#fair.state() }
   }
 
-  /** The buckets that were opened or changed since the call before; at first all of them. */
+  /** Buckets opened or changed since the last call; at first all. */
   takeChanged(): Bucket[] {
     const changed = this.buckets(this.#takenMinute)
     this.#takenMinute = this.#minute
     return changed
   }
 
-  /** Oldest first, up to the current one. @param from Minutes since 1970; left out, all that are kept. */
+  /**
+   * Oldest first, up to the current one. @param from Minutes since 1970; default: all kept ones.
+   */
   buckets(from = 0): Bucket[] {
     if (this.#minute < 0) return []
     const first = Math.max(this.#oldest, from)
@@ -177,7 +186,7 @@ export class DayStatistics {
     this.#lastTicks = lastTicks
     this.#minute = minute
     this.#takenMinute = minute
-    // Nothing was shown of a contract that is listed later.
+    // A contract listed later has no buckets.
     this.#oldest = buckets.length === 0 ? -1 : minute - buckets.length + 1
     for (const bucket of buckets) this.#ring.set(bucket.figures, this.#slot(bucket.minute))
   }
@@ -198,7 +207,7 @@ export class DayStatistics {
     this.#lastTicks = bar.closeTicks
   }
 
-  /** Opens every minute up to this one, at the last price; beyond a day only the last 1440 of them. */
+  /** Opens every minute up to this one at the last price, at most the last 1440. */
   #roll(minute: number): void {
     if (minute <= this.#minute) return
     const first = Math.max(this.#minute < 0 ? minute : this.#minute + 1, minute - BUCKETS + 1)
@@ -213,8 +222,8 @@ export class DayStatistics {
   }
 
   /**
-   * From the buckets, at most once a minute: a running sum of floats would drift over months. Those of a whole hour
-   * are summed once.
+   * Sums the buckets at most once a minute, because a running sum of floats would drift over
+   * months. Whole hours are summed only once.
    */
   #sumClosed(): DaySums {
     const sums = { high: 0, low: Number.POSITIVE_INFINITY, lots: 0, quoteVolume: 0 }

@@ -2,18 +2,18 @@
  * Index price, mark price, funding rate and open interest of one instrument.
  *
  *   index    the middle of bid and ask, smoothed over 15 s and divided by 1 + premium: the coin elsewhere
- *   premium  how much dearer the contract is than the coin: a slow walk around 0, some hours and 4 bp wide
+ *   premium  how far the contract is above the coin: a slow walk around 0, some hours and 4 bp wide
  *   mark     index * (1 + basis): the basis is the middle's distance from the index, smoothed over 2.5 min
- *            and held within 0.3 %, so that one wild print moves no mark price
+ *            and held within 0.3 %, so that a single extreme trade moves no mark price
  *   funding  per 8 hours: mean premium P since the last settlement, towards interest of 1 bp by at most
- *            5 bp: P + clamp(1 bp - P, -5 bp, 5 bp), held within 0.3 %. Settled at 0, 8 and 16 h UTC, or at the
- *            times of the instrument: each then is the part of these 8 hours that lies between two of them
+ *            5 bp: P + clamp(1 bp - P, -5 bp, 5 bp), held within 0.3 %. Settled at 0, 8 and 16 h UTC, or at
+ *            the times of the instrument, each with its part of these 8 hours
  *   open     interest: a slow walk around a third of a day's turnover
  *
- * The smoothing follows the steps, the walks move once a minute of the exchange's clock.
+ * The smoothing follows the steps; the walks move once a minute of the exchange's clock.
  *
- * Of real prices the premium is none, so that the funding is the interest, 1 bp per 8 hours: an assumption. Where
- * the recording says the mark price or the funding rate, it is what the recording says.
+ * Real prices have no premium, so their funding is the interest, 1 bp per 8 hours: an assumption. A
+ * recorded mark price or funding rate is used instead.
  */
 import {
   clamp,
@@ -29,7 +29,7 @@ export interface FairPriceFigures {
   /** Rounded to the nearest tick. */
   readonly indexTicks: number
   readonly markTicks: number
-  /** The rate that would be settled now, as a share of the notional, six decimals: 0.0001 is 1 bp. */
+  /** The rate if it were settled now, as a share of the notional, six decimals: 0.0001 is 1 bp. */
   readonly fundingRate: number
   /** The rate of the latest settlement; undefined before the first. */
   readonly settledFundingRate: number | undefined
@@ -49,11 +49,11 @@ export const USUAL_FUNDING_MINUTES: readonly number[] = [0, 480, 960]
 const DAY_MINUTES = 1440
 const HOLDING_DAYS = 0.33
 const HOLDING_DEVIATION = 0.12
-/** What is left of the premium and the open interest after a minute: memories of 6 hours and 3 days. */
+/** Remaining share of premium and open interest after a minute: memories of 6 hours and 3 days. */
 const PREMIUM_KEEP = exponential(-1 / 360)
 const HOLDING_KEEP = exponential(-1 / 4320)
 
-interface Moving {
+interface FairPriceLevels {
   at: number
   smoothTicks: number
   basis: number
@@ -63,12 +63,12 @@ interface Moving {
   minute: number
   holdingLevel: number
   settledFundingRate?: number
-  /** What the recording says: see {@link MarketReference}. */
+  /** Recorded values: see {@link MarketReference}. */
   markTicks?: number | undefined
   fundingRate?: number | undefined
 }
 
-export interface FairPriceState extends Readonly<Moving> {
+export interface FairPriceState extends Readonly<FairPriceLevels> {
   readonly random: RandomState
 }
 
@@ -79,13 +79,13 @@ export class FairPrice {
   readonly #turnover: number
   readonly #premiumDeviation: number
   readonly #fundingMinutes: readonly number[]
-  readonly #now: Moving
+  readonly #now: FairPriceLevels
 
   constructor(options: {
     readonly instrument: MarketInstrument
     readonly seed: number | string
     readonly speed: number
-    /** Of real prices nothing is drawn that could be earned. */
+    /** With real prices nothing is invented that a strategy could earn from. */
     readonly isReal: boolean
     readonly state?: FairPriceState | undefined
   }) {
@@ -115,7 +115,7 @@ export class FairPrice {
     }
   }
 
-  /** @param middle Of bid and ask, in ticks. */
+  /** @param middle Middle of bid and ask, in ticks. */
   apply(at: number, middle: number): void {
     const now = this.#now
     const elapsedMs = Math.max(0, at - now.at) * this.#speed
@@ -127,7 +127,7 @@ export class FairPrice {
     now.basis += ((basis - now.basis) * elapsedMs) / (BASIS_SMOOTHING_MS + elapsedMs)
   }
 
-  /** What the recording says from here on. */
+  /** Sets the recorded values valid from here. */
   refer({ markTicks, fundingRate }: MarketReference): void {
     this.#now.markTicks = markTicks
     this.#now.fundingRate = fundingRate
@@ -149,7 +149,6 @@ export class FairPrice {
     now.premiumCount++
   }
 
-  /** Rounded to the nearest tick. */
   markTicks(): number {
     return this.#now.markTicks ?? Math.round(this.#index() * (1 + this.#now.basis))
   }
@@ -192,7 +191,7 @@ export class FairPrice {
     const mean = premiumCount === 0 ? premium : premiumSum / premiumCount
     const rate = clamp(mean + clamp(INTEREST - mean, INTEREST_REACH), FUNDING_MAX)
     const ofEightHours = USUAL_FUNDING_MINUTES.length / Math.max(1, this.#fundingMinutes.length)
-    // A rate of eight hours has six digits; a part of it keeps what the division leaves.
+    // A rate of eight hours has six digits; a part of it has more after the division.
     return Math.round((Math.round(rate * 1e6) / 1e6) * ofEightHours * 1e10) / 1e10
   }
 }

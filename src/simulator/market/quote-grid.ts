@@ -1,4 +1,4 @@
-/** Quotes from elsewhere, recorded or live, laid on an instrument's grid, with what is assumed of their trades. */
+/** Puts recorded or live quotes onto an instrument's grid, with assumptions on their trades. */
 import { createGrid, nearestStep, stepAbove, stepBelow, type Grid } from '../../lib/grid.ts'
 import type { Recording } from '../../prices/recording.ts'
 import { EMPTY_QUOTE, levelTicksFor, type MarketInstrument, type Quote } from './market.ts'
@@ -7,21 +7,21 @@ const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
 /**
- * Where nobody says what was traded, a changed last price is taken for a trade of this share of what was displayed
- * at its side before: an assumption.
+ * Without a volume, a changed last price counts as a trade of this share of the size displayed on
+ * its side before: an assumption.
  */
 const QUOTE_TRADE_SHARE = 0.1
 
-/** How many candles are remembered, each a little less than the one after it. */
+/** Candles remembered, each weighted a little less than the one after it. */
 const CANDLES_REMEMBERED = 20
 
 /**
- * A recording that says more of one candle or quote is not believed. So much every 100 ms is still a day's volume
- * that can be counted: whole lots below 2^53.
+ * Maximum lots of a recorded candle or quote. Even once every 100 ms, it gives a day's volume that
+ * can be counted: whole lots below 2^53.
  */
 export const RECORDED_LOTS_MAX = 1e10
 
-/** How many rows of a recording have more than is believed: a volume or a size, which is cut to the maximum. */
+/** Number of rows with a volume or size above the maximum, to which it is cut. */
 export function countCutRows({ rows }: Pick<Recording, 'rows'>, lotSize: string): number {
   const sizes = rows.kind === 'candles' ? [rows.volume] : [rows.volume, rows.bidSize, rows.askSize]
   const isAbove = (size: number | undefined) => (size ?? 0) > RECORDED_LOTS_MAX * Number(lotSize)
@@ -31,9 +31,9 @@ export function countCutRows({ rows }: Pick<Recording, 'rows'>, lotSize: string)
   )
 }
 
-/** What the candles before have shown; all zero before the first. */
+/** Memory of earlier candles; all zero before the first. */
 export interface CandleMemory {
-  /** How many there were, up to {@link CANDLES_REMEMBERED}. */
+  /** Their number, up to {@link CANDLES_REMEMBERED}. */
   readonly candles: number
   /** Their mean volume and range. */
   readonly lots: number
@@ -42,7 +42,7 @@ export interface CandleMemory {
 
 export const NO_MEMORY: CandleMemory = { candles: 0, lots: 0, rangeTicks: 0 }
 
-/** Takes a candle that is over into what is known. */
+/** Adds an ended candle to the memory. */
 export function rememberCandle(
   memory: CandleMemory,
   { high, low, lots }: { readonly high: number; readonly low: number; readonly lots: number },
@@ -55,12 +55,12 @@ export function rememberCandle(
   }
 }
 
-/** The latest quote, and what is known of the market's size, to go on later. */
+/** The latest quote and the memory of the market's size, for a restart. */
 export interface QuoteGridState {
   /** {@link EMPTY_QUOTE} before the first. */
   readonly quote: Quote
   readonly memory: CandleMemory
-  /** The minute that the latest quote is in. */
+  /** The minute of the latest quote. */
   readonly minute: {
     readonly candle: number
     readonly lots: number
@@ -75,7 +75,7 @@ const NOTHING_SEEN: QuoteGridState = {
   minute: { candle: 0, lots: 0, high: 0, low: 0 },
 }
 
-/** A quote as somebody else shows it: prices in quote coin, sizes in base coin. */
+/** A quote from elsewhere: prices in quote coin, sizes in base coin. */
 export interface ForeignQuote {
   /** Unix ms. */
   readonly at: number
@@ -84,11 +84,11 @@ export interface ForeignQuote {
   readonly bidSize: number
   readonly askSize: number
   readonly last: number
-  /** Traded since the quote before; undefined where nobody says. */
+  /** Volume since the previous quote; undefined if unknown. */
   readonly volume: number | undefined
 }
 
-/** Lays one instrument's quotes on its grid, one after the other. */
+/** Puts one instrument's quotes onto its grid, one after the other. */
 export class QuoteGrid {
   readonly #grid: Grid
   readonly #lotGrid: Grid
@@ -135,12 +135,12 @@ export class QuoteGrid {
     return quote
   }
 
-  /** Whole lots, rounded down: what is not a lot was not traded, and is not shared out. */
+  /** Whole lots, rounded down. */
   lots(size: number): number {
     return Math.min(RECORDED_LOTS_MAX, stepBelow(this.#lotGrid, size))
   }
 
-  /** Traded in so long, where nothing was seen yet: an instrument as large as its row in the list says. */
+  /** Lots in this time before anything was seen, from the turnover in the instrument's row. */
   usualLots(price: number, durationMs: number): number {
     const { dailyTurnover, lotSize } = this.#instrument
     return (dailyTurnover * durationMs) / DAY_MS / (price * Number(lotSize))

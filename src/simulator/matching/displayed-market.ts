@@ -4,44 +4,44 @@ import type { Direction } from './book-order.ts'
 import type { FillModel, MatchingRules } from './fill-model.ts'
 
 /**
- * What is displayed of a market, and what orders have taken of it. Nothing else of it reacts to them: accounts never
- * meet each other. All zero before the first quote.
+ * The displayed market, and the size that orders have taken from it. Nothing else reacts to orders:
+ * accounts never trade with each other. All zero before the first quote.
  */
 export interface DisplayedMarket extends MutableQuote {
-  /** When this quote and the one before it came, Unix ms; 0 before the first. */
+  /** Times of this quote and the previous one, Unix ms; 0 before the first. */
   at: number
   previousAt: number
-  /** On the way here from the quote before: `lastTicks`, where nobody knows more. */
+  /** Lowest and highest price since the previous quote; `lastTicks` if unknown. */
   lowTicks: number
   highTicks: number
-  readonly taken: Taken
+  readonly taken: TakenLots
 }
 
-/** What orders have taken of a market as of one of its quotes. */
-export interface Taken {
-  /** Of the quote, Unix ms, and its candle. */
+/** Size that orders have taken from a market at one of its quotes. */
+export interface TakenLots {
+  /** Time of the quote, Unix ms, and its candle. */
   at: number
   candle: number
-  /** Of the asks and of the bids, walked levels included; it comes back with time. */
+  /** Taken from the asks and the bids, including deeper levels; it recovers with time. */
   askLots: number
   bidLots: number
-  /** Of the trades at `lastTicks`, of this quote alone. */
+  /** Taken from the trades at `lastTicks`, of this quote only. */
   tradedLots: number
-  /** In all ways: in this candle, and at this quote. */
+  /** Taken altogether in this candle, and at this quote. */
   candleLots: number
   quoteLots: number
 }
 
-export function createTaken(): Taken {
+export function createTaken(): TakenLots {
   return { at: 0, candle: 0, askLots: 0, bidLots: 0, tradedLots: 0, candleLots: 0, quoteLots: 0 }
 }
 
-/** @param taken Of a market that is displayed more than once: the same of all. */
+/** @param taken Shared by all displays of the same market. */
 export function createDisplayedMarket(taken = createTaken()): DisplayedMarket {
   return { ...EMPTY_QUOTE, lowTicks: 0, highTicks: 0, at: 0, previousAt: 0, taken }
 }
 
-/** Takes in the next quote. @param at Unix ms of the exchange's clock. */
+/** Shows the next quote. @param at Unix ms of the exchange's clock. */
 export function showQuote(
   market: DisplayedMarket,
   quote: Quote,
@@ -74,14 +74,14 @@ export function showQuote(
 
 const LN2 = 0.6931471805599453
 
-function recover(taken: Taken, { recoveryMs }: FillModel, elapsedMs: number): void {
+function recover(taken: TakenLots, { recoveryMs }: FillModel, elapsedMs: number): void {
   const keep = recoveryMs === 0 ? 0 : exponential((-LN2 * elapsedMs) / recoveryMs)
   const left = (lots: number): number => (lots * keep < 1 ? 0 : lots * keep)
   taken.askLots = left(taken.askLots)
   taken.bidLots = left(taken.bidLots)
 }
 
-/** What all orders together may still have of this candle, at this quote. */
+/** Lots that all orders together may still take of this candle at this quote. */
 export function allowedLots(market: DisplayedMarket, model: FillModel): number {
   const ofCandle = market.candleLots * model.participation
   const left = Math.min(
@@ -91,39 +91,41 @@ export function allowedLots(market: DisplayedMarket, model: FillModel): number {
   return Math.max(0, Math.floor(left))
 }
 
-/** The price of a level of the other side, 0 the best: each is `levelTicks` worse than the one before. */
+/**
+ * Price of a level of the other side, 0 the best: each is `levelTicks` worse than the one before.
+ */
 export function levelTicksAt(market: DisplayedMarket, direction: Direction, level: number): number {
   const away = level * market.levelTicks
   return direction === 'buy' ? market.askTicks + away : Math.max(1, market.bidTicks - away)
 }
 
-/** What is left of the levels up to this one; each is as deep as the best one. */
+/** Remaining lots of the levels up to this one; each is as deep as the best one. */
 export function depthUpTo(market: DisplayedMarket, direction: Direction, level: number): number {
   const displayed = direction === 'buy' ? market.askLots : market.bidLots
   const taken = direction === 'buy' ? market.taken.askLots : market.taken.bidLots
   return Math.max(0, Math.floor(displayed * (level + 1) - taken))
 }
 
-/** The first level that is not taken whole. */
+/** The first level that is not completely taken. */
 export function firstLevel(market: DisplayedMarket, direction: Direction): number {
   const displayed = direction === 'buy' ? market.askLots : market.bidLots
   const taken = direction === 'buy' ? market.taken.askLots : market.taken.bidLots
   return Math.floor(taken / displayed)
 }
 
-/** Of the levels of the other side. */
+/** Takes lots from the levels of the other side. */
 export function takeDepth(market: DisplayedMarket, direction: Direction, lots: number): void {
   if (direction === 'buy') market.taken.askLots += lots
   else market.taken.bidLots += lots
 }
 
-/** Whatever an order got, in whichever way. */
+/** Counts lots that an order got in any way. */
 export function countTaken(market: DisplayedMarket, lots: number): void {
   market.taken.candleLots += lots
   market.taken.quoteLots += lots
 }
 
-/** Whether a limit price takes from what is displayed. */
+/** Whether a limit price takes from the displayed market. */
 export function reachesMarket(
   market: Pick<DisplayedMarket, 'at' | 'askTicks' | 'bidTicks'>,
   { direction, priceTicks }: { readonly direction: Direction; readonly priceTicks: number },

@@ -1,33 +1,37 @@
 /**
- * What is assumed of fills. Nobody knows what a market would have done with an order that was not there; these are
- * three answers, from careful to generous. A result that holds under one of them alone is no result.
+ * Assumptions on fills. It is unknown how a market would have treated an order that was not there.
+ * These are three answers, from careful to generous; a result that holds under only one of them is
+ * no result.
  */
 export const FILL_MODELS = ['pessimistic', 'default', 'optimistic'] as const
 export type FillModelName = (typeof FILL_MODELS)[number]
 
 export interface FillModel {
   readonly name: FillModelName
-  /** Of what is traded in a candle (a minute, where there are none), all orders together may have this share. */
+  /** Share of a candle's volume (a minute's, without candles) that all orders together may have. */
   readonly participation: number
-  /** And of that, this share at one quote. */
+  /** Share of that at one quote. */
   readonly participationAtOnce: number
   /**
-   * A trade at the price of a resting order, and not through it: `never` fills it; `queue`: once what was displayed
-   * there before it has traded; `front`: at once.
+   * Effect of a trade at, not through, the price of a resting order. `never`: no fill. `queue`: a
+   * fill once the size displayed before it has traded. `front`: an immediate fill.
    */
   readonly touch: 'never' | 'queue' | 'front'
-  /** What of such trades, behind the queue, its orders get. */
+  /** Share of such trades, behind the queue, that orders get. */
   readonly touchShare: number
-  /** What orders took is displayed again by half after so long, ms of the market's time; 0: at the next quote. */
+  /**
+   * Time in which half of the taken size is displayed again, ms of the market's time; 0: at the
+   * next quote.
+   */
   readonly recoveryMs: number
 }
 
-/** How the orders of futures, spot and margin are matched. */
+/** Matching rules of futures, spot and margin. */
 export interface MatchingRules {
   readonly model: FillModel
-  /** Levels of a quote that an order finds. */
+  /** Levels of a quote available to an order. */
   readonly levelsMax: number
-  /** Ms of the market's time in one of the exchange's clock. */
+  /** Market time for each millisecond of the exchange's clock, ms. */
   readonly speed: number
 }
 

@@ -14,27 +14,28 @@ import { meetOwnOrders, ownOrdersMet, preventSelfTrade } from './self-trade.ts'
 import type { Venue } from './venue.ts'
 
 /*
- * How orders meet the market: of futures, spot and margin, and nowhere else. Accounts never meet each other, and the
- * orders of one account only where the venue has it so (self-trade.ts).
+ * Matches orders of futures, spot and margin with the market. Accounts never trade with each other,
+ * and orders of one account only if the venue allows it (self-trade.ts).
  *
- * An order that reaches the other side walks its levels: each is as deep as the displayed one and `levelTicks`
- * worse, so the price grows with the size. A limit order stops at its price, a market order at the last level;
- * what is left of a gtc goes on taking at each following quote while it still reaches it, and from the first that
- * it does not reach it rests as a maker.
+ * An order that reaches the other side walks its levels: each is as deep as the displayed one and
+ * `levelTicks` worse, so the price grows with the size. A limit order stops at its price, a market
+ * order at the last level. The rest of a gtc order continues to take at each following quote while
+ * it reaches it. From the first quote that it does not reach, it rests as a maker.
  *
- * A resting order is filled at its own price: when the market goes through it, on the way from quote to quote too, and
- * when it only touches it by what the fill model says (fill-model.ts). All orders together never have more of a candle than the model's share, so
- * that nobody buys what nobody has sold. The system's own orders have no such limit and walk on; what they take counts,
- * so that others get less of that candle, or nothing.
+ * A resting order is filled at its own price: if the market goes through it, also between two
+ * quotes, and if the market only touches it, according to the fill model (fill-model.ts). All
+ * orders together never get more of a candle than the model's share, so that they do not buy more
+ * than was sold. The system's own orders have no such limit and walk on; what they take counts, so
+ * that other orders get less of that candle, or nothing.
  *
- * An order that a last price lets in gets no better price than that, as a resting one gets its own: a path moves in
- * jumps, and who is let in at the end of one would earn what lies between.
+ * An order triggered by a last price gets no better price than that, as a resting one gets its own.
+ * A path moves in jumps, and an order that entered at the end of one would profit from the gap.
  */
 
-/** The system's order finds so many levels; what is then left is filled at the last one. */
+/** Levels available to an order of the system; the rest is filled at the last one. */
 const FORCED_LEVELS_MAX = 10_000
 
-/** Lets an accepted order into the market. */
+/** Enters an accepted order into the market. */
 export function enterMarket<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
   const { book } = venue
   const { market } = book
@@ -45,7 +46,8 @@ export function enterMarket<Order extends BookOrder>(venue: Venue<Order>, order:
   if (!isOpen(order)) return
   if (order.force === 'post_only' && ownOrdersMet(venue, order).length > 0)
     return cancelOrder(venue, order, 'post_only')
-  // What must be filled whole is filled by the market, which says beforehand how much it has.
+  // An order that must be filled completely trades only with the market, whose size is known in
+  // advance.
   if (order.force !== 'fok') meetOwnOrders(venue, order)
   if (!isOpen(order)) return
   if (order.orderType === 'market') {
@@ -67,21 +69,24 @@ export function enterMarket<Order extends BookOrder>(venue: Venue<Order>, order:
   venue.putOrder(order)
 }
 
-/** Whether a new quote may concern resting orders. This comparison of the best prices is all that most quotes cost. */
+/**
+ * Whether a new quote may affect resting orders. Most quotes cost only this comparison of the best
+ * prices.
+ */
 function reachesBook({ market, buys, sells }: OrderBook<BookOrder>): boolean {
   const { bidTicks, askTicks, lowTicks, highTicks } = market
   if (buys.bestTicks >= Math.min(bidTicks, lowTicks)) return true
   return sells.bestTicks > 0 && sells.bestTicks <= Math.max(askTicks, highTicks)
 }
 
-/** Matches the resting orders against a new quote. */
+/** Matches resting orders against a new quote. */
 export function matchResting<Order extends BookOrder>(venue: Venue<Order>): void {
   if (!reachesBook(venue.book)) return
   const { market, buys, sells } = venue.book
   const hasTraded = market.tradedLots > 0
   const lowest = hasTraded ? Math.min(market.lowTicks, market.askTicks) : market.askTicks
   const highest = hasTraded ? Math.max(market.highTicks, market.bidTicks) : market.bidTicks
-  // Where there are queues, an order looks at the one before it when its price becomes the best one.
+  // With queues, an order's queue is determined when its price becomes the best one.
   const hasQueues = venue.model.touch === 'queue'
   const buysFrom = hasQueues ? Math.min(lowest, market.bidTicks) : lowest
   const sellsFrom = hasQueues ? Math.max(highest, market.askTicks) : highest
@@ -89,7 +94,9 @@ export function matchResting<Order extends BookOrder>(venue: Venue<Order>): void
   for (const order of reached(sells.orders, sellsFrom)) meetQuote(venue, order)
 }
 
-/** The orders at this price and better ones: a copy, since orders leave the book when they are filled. */
+/**
+ * Orders at this price and better ones: a copy, since orders leave the book when they are filled.
+ */
 function reached<Order extends BookOrder>(
   orders: readonly Order[],
   ticks: number,
@@ -100,7 +107,10 @@ function reached<Order extends BookOrder>(
   return orders.slice(0, end < 0 ? orders.length : end)
 }
 
-/** Takes from the other side, level by level. @param cutTicks No level at or beyond this price; see self-trade.ts. */
+/**
+ * Takes from the other side level by level. @param cutTicks Takes no level at or beyond this price;
+ * see self-trade.ts.
+ */
 function takeLevels<Order extends BookOrder>(
   venue: Venue<Order>,
   order: Order,
@@ -138,7 +148,7 @@ function isBeyond(
   return orderType === 'limit' && (isBuy ? ticks > priceTicks : ticks < priceTicks)
 }
 
-/** Than the price that let it in, or its own where that is better still. */
+/** Limits a fill to the price that triggered the order, or to its own price if that is better. */
 function noBetter({ direction, priceTicks, triggerTicks }: BookOrder, ticks: number): number {
   if (triggerTicks === 0) return ticks
   if (direction === 'sell') return Math.min(ticks, Math.max(triggerTicks, priceTicks))
@@ -179,14 +189,16 @@ function meetQuote<Order extends BookOrder>(venue: Venue<Order>, order: Order): 
   venue.putMarket()
 }
 
-interface Met {
-  /** What of the market it was: went through it, or touched it with what is displayed, or with a trade. */
+interface QuoteMatch {
+  /**
+   * How the market met the order: it went through its price, or reached it with a quote or a trade.
+   */
   readonly by: 'through' | 'quote' | 'trade'
   readonly lots: number
 }
 
-/** How much a resting order gets of a quote, at its own price. */
-function lotsMet<Order extends BookOrder>(venue: Venue<Order>, order: Order): Met {
+/** Lots of a quote that a resting order gets, at its own price. */
+function lotsMet<Order extends BookOrder>(venue: Venue<Order>, order: Order): QuoteMatch {
   const { market } = venue.book
   const { model } = venue
   const { direction, priceTicks } = order
@@ -198,14 +210,14 @@ function lotsMet<Order extends BookOrder>(venue: Venue<Order>, order: Order): Me
     hasTraded && (isBuy ? market.lowTicks < priceTicks : market.highTicks > priceTicks)
   if (isCrossed || isTradedThrough) return { by: 'through', lots: allowed }
   if (model.touch === 'never') return { by: 'trade', lots: 0 }
-  // Somebody offers at its price: whoever stood before it there has been taken.
+  // The other side is displayed at its price, so all orders before it there are filled.
   if (reachesMarket(market, order)) {
     return { by: 'quote', lots: Math.min(allowed, depthUpTo(market, direction, 0)) }
   }
   return { by: 'trade', lots: Math.min(allowed, lotsTradedAt(venue, order)) }
 }
 
-/** What it gets of trades at its price, once the queue before it has traded. */
+/** Lots it gets of trades at its price, after the queue before it has traded. */
 function lotsTradedAt<Order extends BookOrder>(venue: Venue<Order>, order: Order): number {
   const { market } = venue.book
   const { touch, touchShare } = venue.model
@@ -224,7 +236,7 @@ function lotsTradedAt<Order extends BookOrder>(venue: Venue<Order>, order: Order
   return Math.floor((left - before) * touchShare) - market.taken.tradedLots
 }
 
-/** What is displayed at its price before it comes there: nothing where its price is better than the best one. */
+/** Lots displayed at its price before it: none if its price is better than the best one. */
 function queueBefore<Order extends BookOrder>(
   { market }: OrderBook<Order>,
   order: BookOrder,

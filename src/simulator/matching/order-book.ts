@@ -1,15 +1,17 @@
 import type { BookOrder } from './book-order.ts'
 import type { DisplayedMarket } from './displayed-market.ts'
 
-/** The resting orders of one market on one side, best price first and oldest first at one price, over all accounts. */
+/**
+ * Resting orders of one market on one side and of all accounts, best price first and oldest first
+ * at one price.
+ */
 export interface BookSide<Order extends BookOrder> {
   readonly isBuy: boolean
   readonly orders: Order[]
-  /** Of the first of them, beside them: most quotes need nothing else. 0 when there is none. */
+  /** Price of the first order, kept because most quotes need only this; 0 if there is none. */
   bestTicks: number
 }
 
-/** One market: what is displayed, and the orders that rest in it. */
 export interface OrderBook<Order extends BookOrder> {
   readonly market: DisplayedMarket
   readonly buys: BookSide<Order>
@@ -27,7 +29,7 @@ export function sideOf<Order extends BookOrder>(
   return direction === 'buy' ? buys : sells
 }
 
-/** Puts an order behind those of the same or a better price that came before it. */
+/** Inserts an order behind earlier ones of the same or a better price. */
 export function insertOrder<Order extends BookOrder>(side: BookSide<Order>, order: Order): void {
   side.orders.splice(placeOf(side, order), 0, order)
   noteBest(side)
@@ -43,7 +45,7 @@ function noteBest(side: BookSide<BookOrder>): void {
   side.bestTicks = side.orders[0]?.priceTicks ?? 0
 }
 
-/** Where the order stands, or would. */
+/** Index of the order, or the index for inserting it. */
 function placeOf<Order extends BookOrder>(
   { orders, isBuy }: BookSide<Order>,
   order: Order,

@@ -3,11 +3,11 @@ import { removeOrder, sideOf } from './order-book.ts'
 import type { Venue } from './venue.ts'
 
 /*
- * From acceptance to the end: the one way in which orders of futures, spot and margin change their status. How they
- * meet the market is in match-orders.ts.
+ * Changes the status of orders of futures, spot and margin from acceptance to the end. Nothing else
+ * does. Matching is in match-orders.ts.
  */
 
-/** What every order begins with. @param at Unix ms. */
+/** Initial fields of every order. @param at Unix ms. */
 export function pendingSince(at: number) {
   return {
     status: 'pending',
@@ -23,7 +23,7 @@ export function isOpen({ status }: Pick<BookOrder, 'status'>): boolean {
   return status !== 'filled' && status !== 'cancelled'
 }
 
-/** Books a trade of an order, which ends when nothing remains. @returns the lots that were traded */
+/** Books a trade of an order, which ends if nothing remains. @returns the lots that were traded */
 export function fillOrder<Order extends BookOrder>(
   venue: Venue<Order>,
   order: Order,
@@ -40,18 +40,18 @@ export function fillOrder<Order extends BookOrder>(
   return lots
 }
 
-/** Nothing more is there for a market order. */
+/** Ends a market order for which nothing more is available. */
 export function endMarketOrder<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
   if (venue.isSpent(order)) finishOrder(venue, order)
   else cancelOrder(venue, order, 'no_liquidity')
 }
 
-/** It is done, whatever is left of it. */
+/** Ends an order as filled, whatever remains of it. */
 export function finishOrder<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
   endOrder(venue, order, 'filled')
 }
 
-/** Cancels what is left of an order; nothing, when it has ended before. */
+/** Cancels the rest of an order; does nothing if it has ended. */
 export function cancelOrder<Order extends BookOrder>(
   venue: Venue<Order>,
   order: Order,

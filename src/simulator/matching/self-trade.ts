@@ -3,15 +3,16 @@ import { cancelOrder, fillOrder, isOpen } from './order-lifecycle.ts'
 import type { Venue } from './venue.ts'
 
 /**
- * Self-trade prevention: what happens when an incoming order would meet a resting order of its own account.
- * The incoming order's mode decides. With `none` both trade with the market alone, or with each other where the venue
- * has it so ({@link meetOwnOrders}).
+ * Self-trade prevention: applies when an incoming order would trade with a resting order of its own
+ * account. The incoming order's mode decides. With `none` both trade only with the market, or with
+ * each other if the venue allows it ({@link meetOwnOrders}).
  *
  *   cancel_maker  the resting orders that it would meet are cancelled
  *   cancel_taker  it takes what the market has at better prices than its own resting order; the rest is cancelled
  *   cancel_both   the resting orders are cancelled, and it ends as with cancel_taker
  *
- * @returns the price, in ticks, from which on the order must not trade nor rest; undefined without one
+ * @returns the price, in ticks, from which on the order must not trade nor rest; undefined without
+ * one
  */
 export function preventSelfTrade<Order extends BookOrder>(
   venue: Venue<Order>,
@@ -36,8 +37,8 @@ export function preventSelfTrade<Order extends BookOrder>(
 }
 
 /**
- * An order that nothing keeps from it trades with resting orders of its own account that are as good as the best price
- * of the market, or better: at their price, before it takes from the market. What stands deeper is not looked at.
+ * Without self-trade prevention, an order first trades with resting orders of its own account that
+ * are at least as good as the market's best price, at their price. Deeper ones are ignored.
  */
 export function meetOwnOrders<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
   for (const own of ownOrdersMet(venue, order)) {
@@ -50,7 +51,7 @@ export function meetOwnOrders<Order extends BookOrder>(venue: Venue<Order>, orde
   }
 }
 
-/** The resting orders of its own account that an order would trade with, the best first. */
+/** Resting orders of its own account with which an order would trade, best first. */
 export function ownOrdersMet<Order extends BookOrder>(
   venue: Venue<Order>,
   order: Order,

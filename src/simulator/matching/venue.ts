@@ -3,34 +3,45 @@ import type { FillModel } from './fill-model.ts'
 import type { OrderBook } from './order-book.ts'
 
 /**
- * What futures, spot and margin give the matching engine and the lifecycle of one market's orders: how they are paid,
- * listed and stored.
+ * The part of futures, spot and margin that the matching engine and the order lifecycle need of one
+ * market: paying, listing and storing its orders.
  */
 export interface Venue<Order extends BookOrder> {
   readonly model: FillModel
-  /** Levels of a quote that an account's order finds, the best one included. */
+  /** Levels of a quote available to an account's order, including the best one. */
   readonly levelsMax: number
   readonly book: OrderBook<Order>
-  /** Whether orders of one account trade with each other where their `stpMode` lets them; else with the market alone. */
+  /**
+   * Whether orders of one account trade with each other if their `stpMode` allows it; else they
+   * trade only with the market.
+   */
   readonly meetsOwn?: boolean
   /** Unix ms. */
   readonly now: number
   /** Whole lots that it still wants at a price. */
   wantedLots(order: Order, ticks: number): number
-  /** The system's own: it must be filled, whatever is there. */
+  /** Whether it is an order of the system, which must be filled. */
   isForced(order: Order): boolean
-  /** Books a trade: money, positions, and what of the order is filled. @returns the lots that were traded */
+  /**
+   * Books a trade: money, positions, and the order's filled size. @returns the lots that were
+   * traded
+   */
   settle(order: Order, trade: Trade): number
   isFilled(order: Order): boolean
-  /** A market order that finds nothing more is done all the same: what is left of it buys no lot. */
+  /**
+   * Whether a market order without further liquidity counts as filled, because its rest buys no
+   * lot.
+   */
   isSpent(order: Order): boolean
-  /** It may only close, and there is nothing to close. */
+  /** Whether it may only close, and there is nothing to close. */
   isPointless(order: Order): boolean
-  /** Takes a pending order off what waits for the market. */
+  /** Removes a pending order from those that wait for the market. */
   stopWaiting(order: Order): void
-  /** It has ended: what it had set aside is free again, and it leaves the list of open orders. */
+  /**
+   * Called at its end: its reserved money becomes available, and it leaves the list of open orders.
+   */
   close(order: Order): void
-  /** Something of the order, or of what was taken of the market, has changed and is to be stored. */
+  /** Stores a change of the order, or of the size taken from the market. */
   putOrder(order: Order): void
   putMarket(): void
 }

@@ -15,19 +15,20 @@ import {
 import { createBookSide, type OrderBook } from '../matching/order-book.ts'
 import { roundDown } from '../wallet/rounding.ts'
 
-/** Two coins that are traded for each other. */
+/** Two coins that trade for each other. */
 export interface Pair {
   readonly symbol: string
   readonly baseCoin: string
   readonly quoteCoin: string
-  /** Decimals of a price and of a size: one unit of the last one is the tick, and the lot. */
+  /** Decimals of price and size: one unit of the last decimal is the tick, or the lot. */
   readonly priceDecimals: number
   readonly sizeDecimals: number
 }
 
 /**
- * The market of a pair: the quotes of the futures of the same name, put on the pair's own grids, and the orders of all
- * accounts. What orders take of it is the pair's own (see pairs-taken.ts), and nothing of it is missing at the futures.
+ * The market of a pair: quotes of the futures contract with the same name, on the pair's own grids,
+ * and the orders of all accounts. The size taken by orders belongs to the pair (see
+ * pairs-taken.ts), and is not missing at the futures.
  */
 export class PairMarket<
   Order extends BookOrder,
@@ -37,7 +38,7 @@ export class PairMarket<
   readonly market: DisplayedMarket
   readonly buys = createBookSide<Order>(true)
   readonly sells = createBookSide<Order>(false)
-  /** Orders that are not in the market yet, oldest first. */
+  /** Orders before their entry into the market, oldest first. */
   readonly waiting = new Set<Order>()
   readonly #ports: ServicePorts
   readonly #taken: PairTaken
@@ -45,10 +46,10 @@ export class PairMarket<
   readonly #scales: PairScales
   readonly #tick: Decimal
   readonly #lot: Decimal
-  /** There may be a quote that was not looked at. */
+  /** Whether there may be a quote that was not taken in. */
   #isBehind = true
 
-  /** Opens it with what the store knows that orders took. */
+  /** Opens the market with the stored size taken by orders. */
   constructor(ports: ServicePorts, rules: Rules) {
     const tick = createGrid(unitText(rules.priceDecimals))
     const lot = createGrid(unitText(rules.sizeDecimals))
@@ -70,7 +71,7 @@ export class PairMarket<
     return this.buys.orders.length > 0 || this.sells.orders.length > 0 || this.waiting.size > 0
   }
 
-  /** Calls at every quote; who needs it takes it in with {@link refresh}. */
+  /** Calls `hear` at every quote, which {@link refresh} takes in if needed. */
   follow(hear: (at: number) => void): void {
     const { shown } = this.#source ?? {}
     this.#source?.follow(() => {
@@ -79,7 +80,7 @@ export class PairMarket<
     })
   }
 
-  /** Takes in what is displayed now. */
+  /** Takes in the displayed quote. */
   refresh(): void {
     const { shown } = this.#source ?? {}
     if (!this.#isBehind || shown === undefined || shown.at === 0) return
@@ -87,12 +88,12 @@ export class PairMarket<
     this.#isBehind = false
   }
 
-  /** Takes in a quote on the pair's grids. @param at Unix ms of the exchange's clock. */
+  /** Shows a quote on the pair's grids. @param at Unix ms of the exchange's clock. */
   show(quote: Quote, at: number): void {
     showQuote(this.market, quote, at, this.#ports.matching)
   }
 
-  /** Forgets what was displayed and taken before now. */
+  /** Clears the display and the taken size. */
   clear(): void {
     Object.assign(this.market.taken, createTaken())
     this.put()
@@ -101,7 +102,6 @@ export class PairMarket<
     this.refresh()
   }
 
-  /** Stores what orders took. */
   put(): void {
     this.#ports.taken.put(this.#taken)
   }
@@ -110,7 +110,7 @@ export class PairMarket<
     return decimalOfInteger(ticks).times(this.#tick)
   }
 
-  /** @param price On the grid. */
+  /** @param price A price on the grid. */
   ticks(price: Decimal): number {
     return Number(price.div(this.#tick).toString())
   }
@@ -124,7 +124,7 @@ export class PairMarket<
     return Number(roundDown(size.div(this.#lot), 0).toString())
   }
 
-  /** In quote coin; undefined while nothing is displayed. */
+  /** Prices in quote coin; undefined while nothing is displayed. */
   shownPrices(): { readonly bid: Decimal; readonly ask: Decimal } | undefined {
     const { at, bidTicks, askTicks } = this.market
     return at === 0 ? undefined : { bid: this.price(bidTicks), ask: this.price(askTicks) }
@@ -134,29 +134,32 @@ export class PairMarket<
     return this.price(this.market.lastTicks)
   }
 
-  /** Where the next lot is bought: the first level that orders have not taken whole. */
+  /** Price of the next lot: the first level that orders have not completely taken. */
   nextAsk(): number {
     return levelTicksAt(this.market, 'buy', firstLevel(this.market, 'buy'))
   }
 }
 
-/** So many of the pair's steps is one of the contract's: `times / by`, both whole. */
-interface Scale {
+/** Number of the pair's steps in one of the contract's: `times / by`, both whole. */
+interface StepRatio {
   readonly times: number
   readonly by: number
 }
 
 interface PairScales {
-  readonly price: Scale
-  readonly size: Scale
+  readonly price: StepRatio
+  readonly size: StepRatio
 }
 
-function scaleTo(grid: Grid, step: string): Scale {
+function scaleTo(grid: Grid, step: string): StepRatio {
   const source = createGrid(step)
   return { times: source.units * grid.scale, by: source.scale * grid.units }
 }
 
-/** On the pair's grids: the bid rounded down and the ask up, so that nobody trades at a better price than is there. */
+/**
+ * Converts to the pair's grids: the bid is rounded down and the ask up, so that no order trades at
+ * a better price than displayed.
+ */
 function toPairQuote(quote: DisplayedMarket, { price, size }: PairScales): Quote {
   const priceOf = (ticks: number): number => (ticks * price.times) / price.by
   const sizeOf = (lots: number): number => (lots * size.times) / size.by

@@ -8,7 +8,7 @@ import { serviceIdText } from '../shared/order-sequence.ts'
 import { PairMarket, type Pair } from './pair-market.ts'
 import type { ServicePorts } from './service-ports.ts'
 
-/** An order of spot or margin: it pays one coin of a pair with the other. */
+/** An order of spot or margin, which pays one coin of a pair with the other. */
 export interface PairOrder extends BookOrder {
   /** 18 digits; later ids are larger. */
   readonly id: string
@@ -18,27 +18,29 @@ export interface PairOrder extends BookOrder {
   readonly price: Decimal
   /** Base coin, or quote coin. */
   readonly size: Decimal
-  /** An account's market buy: so much is spent. */
+  /** Whether the size is the amount to spend, as in an account's market buy. */
   readonly isQuoteSized: boolean
   filledBase: Decimal
   filledQuote: Decimal
-  /** Still set aside: quote coin of a buy, base coin of a sell. Nothing of the system's own. */
+  /**
+   * Amount still reserved: quote coin of a buy, base coin of a sell. Zero for the system's orders.
+   */
   frozen: Decimal
 }
 
-/** What may name an order. */
+/** Names by which an order is found. */
 export interface OrderNames {
   readonly symbol: string
   readonly orderId?: string | undefined
   readonly clientOid?: string | undefined
 }
 
-/** Unfilled, in the coin of its size. */
+/** Unfilled size, in the coin of the order's size. */
 export function remainingOf(order: PairOrder): Decimal {
   return order.size.minus(order.isQuoteSized ? order.filledQuote : order.filledBase)
 }
 
-/** What an order of a pair begins with: pending, and of nothing filled. @param at Unix ms. */
+/** Initial fields of a pair's order: pending and unfilled. @param at Unix ms. */
 export function beginOrder<Order extends PairOrder>(
   { sequence: ids }: ServicePorts,
   pair: Pick<PairMarket<Order>, 'ticks'>,
@@ -56,28 +58,30 @@ export function beginOrder<Order extends PairOrder>(
   }
 }
 
-interface OrdersOptions {
+interface PairOrdersOptions {
   readonly table: string
-  /** Fields that are decimals beside those of every order. */
+  /** Fields that are decimals, besides those of every order. */
   readonly decimals: readonly string[]
-  /** Orders kept an account: the oldest that are done go first. */
+  /** Orders kept for each account: the oldest ended ones are dropped. */
   readonly ordersMax: number
 }
 
-/** What spot and margin trade: their pairs, each with its market, and the orders of all accounts. */
+/**
+ * The trading of spot or margin: its pairs, each with its market, and the orders of all accounts.
+ */
 export interface PairTrading<Order extends PairOrder, Rules extends Pair> {
   readonly ports: ServicePorts
-  /** By symbol, in the order of the list, which bounds them. */
+  /** Keyed by symbol, in the order of the list, which bounds them. */
   readonly pairs: ReadonlyMap<string, PairMarket<Order, Rules>>
-  /** Of each account, open ones among them. */
+  /** Orders of each account, including open ones. */
   readonly orders: Histories<Order>
 }
 
-/** As they were stored; without orders at the very first start. */
+/** Opens pairs from the store; at the first start there are no orders. */
 export function openPairs<Order extends PairOrder, Rules extends Pair>(
   ports: ServicePorts,
   list: readonly Rules[],
-  { table, decimals, ordersMax }: OrdersOptions,
+  { table, decimals, ordersMax }: PairOrdersOptions,
 ): PairTrading<Order, Rules> {
   const pairs = new Map(
     list.map((rules) => [rules.symbol, new PairMarket<Order, Rules>(ports, rules)]),
@@ -101,7 +105,7 @@ export function openPairs<Order extends PairOrder, Rules extends Pair>(
   return { ports, pairs, orders }
 }
 
-/** @throws Failure SIMULATOR_UNKNOWN: only for symbols that were checked before. */
+/** @throws Failure SIMULATOR_UNKNOWN: only for checked symbols. */
 export function pairOf<Order extends PairOrder, Rules extends Pair>(
   { pairs }: PairTrading<Order, Rules>,
   symbol: string,
@@ -109,7 +113,7 @@ export function pairOf<Order extends PairOrder, Rules extends Pair>(
   return known(pairs, symbol, 'a pair')
 }
 
-/** Those of an account in the markets, and those that wait for them, oldest first. */
+/** Orders of an account in the markets or waiting for them, oldest first. */
 export function openOrdersOf<Order extends PairOrder>(
   { pairs }: Pick<PairTrading<Order, Pair>, 'pairs'>,
   uid: string,

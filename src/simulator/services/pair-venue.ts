@@ -6,7 +6,7 @@ import { negated, smaller } from '../wallet/rounding.ts'
 import type { Pair, PairMarket } from './pair-market.ts'
 import { remainingOf, type PairOrder, type PairTrading } from './pair-order.ts'
 
-/** What an order obtained of a trade. */
+/** The amount received by an order in a trade. */
 export interface Receipt {
   readonly trade: Trade
   readonly balance: CoinRef
@@ -15,21 +15,21 @@ export interface Receipt {
   readonly amount: Decimal
 }
 
-/** What spot and margin do each in their own way. */
+/** Rules that differ between spot and margin. */
 export interface PairRules<Order extends PairOrder> {
   readonly trading: Pick<PairTrading<Order, Pair>, 'ports' | 'orders'>
   readonly clock: { readonly now: number }
   readonly pair: PairMarket<Order>
   balanceOf(order: Order): BalanceName
-  /** The system's own: nothing is set aside for it, and it stops where the money ends. */
+  /** True for orders of the system: they reserve nothing, and stop when the money ends. */
   readonly isForced: (order: Order) => boolean
-  /** Charges the fee of what was obtained, and does what follows. */
+  /** Charges the fee on the received amount, with its consequences. */
   receive(order: Order, receipt: Receipt): void
-  /** @param unused What it had set aside: it is free again. */
+  /** @param unused The released rest of its reserve. */
   close(order: Order, unused: Decimal): void
 }
 
-/** How the orders of a pair are paid: of spot and margin alike. */
+/** Pays the orders of a pair, for spot and margin alike. */
 export function createPairVenue<Order extends PairOrder>(rules: PairRules<Order>): Venue<Order> {
   const { pair, isForced } = rules
   const { ports, orders } = rules.trading
@@ -68,7 +68,7 @@ export function createPairVenue<Order extends PairOrder>(rules: PairRules<Order>
     order.filledQuote = order.filledQuote.plus(quote)
     rules.receive(order, { trade, balance, price, amount })
     const isRest = order.orderType === 'limit' && remainingOf(order).gt(ZERO)
-    // Filled below its own price, it needs less than it set aside.
+    // A fill below the order's own price releases the difference.
     if (isRest) release(order, order.frozen.minus(costOf({ ...order, size: remainingOf(order) })))
     return trade.lots
   }
@@ -98,7 +98,7 @@ export function createPairVenue<Order extends PairOrder>(rules: PairRules<Order>
   }
 }
 
-/** The coin that an order pays with. */
+/** Coin that an order pays with. */
 export function paidCoin(
   { baseCoin, quoteCoin }: Pair,
   { direction }: Pick<PairOrder, 'direction'>,
@@ -106,7 +106,7 @@ export function paidCoin(
   return direction === 'buy' ? quoteCoin : baseCoin
 }
 
-/** The coin obtained from the trade: fees are in it. */
+/** Coin that an order receives; fees are charged in it. */
 export function obtainedCoin(
   { baseCoin, quoteCoin }: Pair,
   { direction }: Pick<PairOrder, 'direction'>,
@@ -114,7 +114,7 @@ export function obtainedCoin(
   return direction === 'buy' ? baseCoin : quoteCoin
 }
 
-/** What an order sets aside of the coin that it pays with. */
+/** Amount that an order reserves of the coin it pays with. */
 export function costOf(
   order: Pick<PairOrder, 'direction' | 'isQuoteSized' | 'price' | 'size'>,
 ): Decimal {

@@ -1,10 +1,9 @@
-import { createTaken, type Taken } from '../matching/displayed-market.ts'
+import { createTaken, type TakenLots } from '../matching/displayed-market.ts'
 import type { Codec, StoredRows } from '../store/stored-rows.ts'
 
-/** What orders took of a pair. */
 export interface PairTaken {
   readonly id: string
-  readonly taken: Taken
+  readonly taken: TakenLots
 }
 
 const PAIRS_TAKEN: Codec<PairTaken> = {
@@ -14,8 +13,9 @@ const PAIRS_TAKEN: Codec<PairTaken> = {
 }
 
 /**
- * What orders took of each pair. Spot and margin of a pair share one order book: what one has taken is not there for the
- * other, and both together have one share of a candle. Bounded by the listed pairs.
+ * Size that orders have taken from each pair. Spot and margin of a pair share one order book: what
+ * one takes is missing for the other, and both share one part of a candle. Bounded by the listed
+ * pairs.
  */
 export class PairsTaken {
   readonly #rows: StoredRows
@@ -25,7 +25,7 @@ export class PairsTaken {
     this.#rows = rows
   }
 
-  /** Of the pairs with such lots, so that the counts are of one unit. */
+  /** Keyed also by the lot size, so that all counts have the same unit. */
   of({
     symbol,
     sizeDecimals,

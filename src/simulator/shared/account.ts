@@ -4,11 +4,11 @@ import type { PositionMode } from '../../protocol/endpoint.ts'
 
 /** An account of the simulated exchange, as its operator opens it. */
 export interface AccountSetup {
-  /** Digits, unique. */
+  /** Digits; unique. */
   readonly uid: string
-  /** What people call it, for logs and statements. */
+  /** Name for logs and statements. */
   readonly label: string
-  /** Its one API key, unique among the accounts. */
+  /** Its only API key; unique among the accounts. */
   readonly key: string
   readonly secret: string
   readonly passphrase: string
@@ -16,25 +16,27 @@ export interface AccountSetup {
   /** Copy traders have a lower rate limit on batch-place (document: Limits). */
   readonly role: 'ordinary' | 'copyTrader'
   /**
-   * The addresses that the API key is bound to: it is refused from any other, and some endpoints want a key
-   * that is bound. Left out, the key is bound to none.
+   * Addresses to which the API key is bound: from others it is refused, and some endpoints require
+   * a bound key. Default: not bound.
    */
   readonly boundToIps?: readonly string[]
   /**
-   * Unix ms, of a managed sub-account: when it was bound to its manager. Its fills and spot orders of before are not
-   * shown. Document: order fill details, spot historical orders.
+   * For a managed sub-account: when it was bound to its manager, Unix ms. Earlier fills and spot
+   * orders are not shown. Document: order fill details, spot historical orders.
    */
   readonly boundAt?: number
-  /** Its client of the signed gateway, where it has one. */
+  /** Its client of the signed gateway, if it has one. */
   readonly gateway?: GatewayClient
   /** Opening deposit by margin coin, in decimals: `{ USDT: '10000' }`. */
   readonly balances: Readonly<Record<string, string>>
-  /** Leverage of every instrument without a row of its own; capped by the instrument. Default 20. */
+  /** Leverage of instruments without their own row, capped by the instrument. Default 20. */
   readonly leverage?: number
   readonly leverageBySymbol?: Readonly<Record<string, number>>
 }
 
-/** A client of the signed gateway, with a key and a secret of its own. Document: Authentication, Scheme B. */
+/**
+ * A client of the signed gateway, with its own key and secret. Document: Authentication, Scheme B.
+ */
 export interface GatewayClient {
   readonly key: string
   readonly secret: string
@@ -42,18 +44,20 @@ export interface GatewayClient {
   readonly isWhitelisted: boolean
 }
 
-/** What the owner of an account has changed of its setup, over the wire; it survives a restart. */
+/** Changes of the setup by the account's owner over the wire; they survive a restart. */
 export interface AccountChoices {
   readonly positionMode?: PositionMode
   readonly leverageBySymbol?: Readonly<Record<string, number>>
-  /** For the account's own answers: each order names its margin mode itself. */
+  /** Only for the account's own answers: each order states its margin mode. */
   readonly marginModeBySymbol?: Readonly<Record<string, 'isolated' | 'crossed'>>
 }
 
-/** What a caller needs to name an account. */
 export type AccountRef = Pick<AccountSetup, 'uid'>
 
-/** @throws Failure SIMULATOR_ACCOUNT_INVALID when two accounts share a uid or key, or a number is none. */
+/**
+ * @throws Failure SIMULATOR_ACCOUNT_INVALID if two accounts share a uid or key, or a value is not a
+ * number.
+ */
 export function assertAccounts(accounts: readonly AccountSetup[]): void {
   const taken = new Set<string>()
   for (const account of accounts) {

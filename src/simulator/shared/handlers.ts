@@ -6,8 +6,9 @@ import type { Reply } from './reply.ts'
 export const NOBODY: AccountRef = { uid: '' }
 
 /**
- * What answers an endpoint: the state of its part of the exchange, who asks ({@link NOBODY} where it is public), what
- * is asked. All has been played up to the moment of the request before, and what changes is stored after it.
+ * Answers an endpoint. It gets the state of its part of the exchange, the caller ({@link NOBODY}
+ * for public ones) and the request. Everything was played up to the request, and changes are stored
+ * afterwards.
  */
 type Handler<State, Request, Data> = (
   state: State,
@@ -15,7 +16,6 @@ type Handler<State, Request, Data> = (
   request: Request,
 ) => Reply<Data>
 
-/** The handlers of one part of the exchange, by the names of their rows in the document's table. */
 export type Handlers<State> = {
   readonly [Name in EndpointName]?: Handler<State, WireRequestOf<Name>, WireResponseOf<Name>>
 }
@@ -30,8 +30,7 @@ export type RequestTo<Handle> = Handle extends (
   : never
 export type ReplyOf<Handle> = Handle extends (...parameters: never) => infer Answer ? Answer : never
 
-/** The handlers of a table with their state at hand. */
-export type Bound<Table> = {
+export type BoundHandlers<Table> = {
   readonly [Name in keyof Table]: (
     account: AccountRef,
     request: RequestTo<Table[Name]>,
@@ -41,10 +40,10 @@ export type Bound<Table> = {
 export function bindHandlers<State, Table extends HandlerTable<State>>(
   state: State,
   table: Table,
-): Bound<Table> {
+): BoundHandlers<Table> {
   const bound = Object.entries(table).map(([name, handle]) => [
     name,
     (account: AccountRef, request: never) => handle(state, account, request),
   ])
-  return Object.fromEntries(bound) as Bound<Table>
+  return Object.fromEntries(bound) as BoundHandlers<Table>
 }

@@ -4,20 +4,20 @@ import { isIdBefore } from './order-sequence.ts'
 
 interface HistoryOptions<Row> {
   readonly codec: Codec<Row>
-  /** Of one owner: beyond it the oldest that may go is forgotten. */
+  /** Maximum rows for each owner; beyond it the oldest that may go is dropped. */
   readonly max: number
   readonly ownerOf: (row: Row) => string
-  /** Default: any may go. */
+  /** Default: every row may go. */
   readonly mayGo?: (row: Row) => boolean
 }
 
-/** Records of a service by their owners, oldest first, which is by their ids: stored, and so many at most. */
+/** Stored records of a service by owner, oldest first in order of their ids, with a maximum. */
 export class Histories<Row> {
   readonly #rows: StoredRows
   readonly #options: HistoryOptions<Row>
   readonly #byOwner = new Map<string, Row[]>()
 
-  /** Opens them with what the store knows. */
+  /** Opens them from the store. */
   constructor(rows: StoredRows, options: HistoryOptions<Row>) {
     this.#rows = rows
     this.#options = options
@@ -47,7 +47,6 @@ export class Histories<Row> {
     for (const gone of oldest < 0 ? [] : list.splice(oldest, 1)) this.#rows.drop(codec, gone)
   }
 
-  /** It has changed. */
   put(row: Row): void {
     this.#rows.put(this.#options.codec, row)
   }

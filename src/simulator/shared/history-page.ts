@@ -4,7 +4,7 @@ import { accept, type Refusal, type Reply } from './reply.ts'
 
 const DAY_MS = 86_400_000
 
-/** What is asked of a history. Times are Unix ms in strings. */
+/** A query of a history. Times are Unix ms in strings. */
 export interface HistoryQuery {
   readonly startTime?: string | undefined
   readonly endTime?: string | undefined
@@ -12,23 +12,23 @@ export interface HistoryQuery {
   readonly limit?: string | undefined
 }
 
-/** What histories differ in: how each reads limit and times. */
+/** Differences between histories: how each reads limit and times. */
 export interface HistoryRules {
-  /** Rows of a page at most, and where no limit is asked for, if that is fewer. A larger limit is cut. */
+  /** Maximum rows of a page, and the default if it is smaller. A larger limit is cut. */
   readonly limitMax: number
   readonly limitUsual?: number
-  /** Limits that are refused instead. */
+  /** Limits that are refused instead of cut. */
   readonly refusedLimits?: 'belowOne' | 'outOfRange'
-  /** Where the asked times begin and end, Unix ms; left out, what is missing is no bound. */
+  /** Resolves the requested times to Unix ms. Default: a missing time is no bound. */
   readonly span?: (
     query: HistoryQuery,
     now: number,
   ) => { readonly startAt: number; readonly endAt: number }
-  /** Times in the wrong order are refused, or find nothing. */
+  /** Whether times in the wrong order are refused; else nothing is found. */
   readonly refusesDisorder?: boolean
-  /** Unix ms: nothing of before is shown, and an earlier start is refused. */
+  /** Unix ms: earlier rows are hidden, and an earlier start is refused. */
   readonly boundAt?: number | undefined
-  /** So many days at once; a longer span is refused. */
+  /** Maximum days of one query; a longer span is refused. */
   readonly daysMax?: number
 }
 
@@ -38,26 +38,29 @@ export function ninetyDays({ startTime, endTime }: HistoryQuery, now: number) {
   return { startAt: Number(startTime || endAt - 90 * DAY_MS), endAt }
 }
 
-/** The same, and nothing that is older. Document: histories of spot orders and conversions reach back 90 days. */
+/**
+ * As {@link ninetyDays}, limited to the last 90 days. Document: histories of spot orders and
+ * conversions reach back 90 days.
+ */
 export function lastNinetyDays(query: HistoryQuery, now: number) {
   const { startAt, endAt } = ninetyDays(query, now)
   return { startAt: Math.max(startAt, now - 90 * DAY_MS), endAt }
 }
 
-type HistoryOptions<Row> = HistoryRules &
+type PageRequest<Row> = HistoryRules &
   Pick<PageOptions<Row>, 'idOf' | 'timeOf' | 'accepts'> & { readonly now: number }
 
-/** The page that is asked for, newest first, or why it is refused: of every history. @param rows Oldest first. */
+/** The requested page of any history, newest first, or its refusal. @param rows Oldest first. */
 export function readHistory<Row>(
   rows: readonly Row[],
   query: HistoryQuery,
-  options: HistoryOptions<Row>,
+  options: PageRequest<Row>,
 ): Reply<Row[]> {
   const { limitMax, limitUsual = limitMax, now, timeOf, span = asAsked, boundAt = 0 } = options
   const limit = Number(query.limit ?? limitUsual)
   const refusal = limitRefusal(limit, options) ?? spanRefusal(query, options)
   if (refusal !== undefined) return refusal
-  // Asked again and again by who waits for the next row.
+  // Fast path for clients that poll for the next row.
   const newest = rows.at(-1)
   if (newest !== undefined && timeOf && Number(query.startTime) > timeOf(newest)) return accept([])
   const { idLessThan } = query
@@ -103,23 +106,22 @@ function spanRefusal(
 }
 
 interface PageOptions<Row> {
-  /** Digits; they ascend with the rows. */
+  /** Digits, ascending with the rows. */
   readonly idOf: (row: Row) => string
-  /** Unix ms; they ascend with the rows too. Left out where no times are asked for. */
+  /** Unix ms, ascending with the rows. Absent if times do not filter. */
   readonly timeOf?: (row: Row) => number
-  /** Unix ms, both of them included. */
+  /** Unix ms, inclusive. */
   readonly startAt?: number
   readonly endAt?: number
-  /** The cursor: only rows with smaller ids. */
+  /** Cursor: only rows with smaller ids. */
   readonly idLessThan?: string | undefined
-  /** Rows of a page at most. */
+  /** Maximum rows of a page. */
   readonly limit: number
   readonly accepts?: (row: Row) => boolean
 }
 
 /**
- * One page of a history, newest first. What cursor and times leave out is not looked at: where they begin and end is
- * found by halves.
+ * One page of a history, newest first. The bounds of cursor and times are found by binary search.
  *
  * @param rows Oldest first.
  */
@@ -140,7 +142,7 @@ export function historyPage<Row>(rows: readonly Row[], options: PageOptions<Row>
   return page
 }
 
-/** How many rows from the first on are so, where those that are stand before those that are not. */
+/** Number of first rows that satisfy `isSo`; they must come before all others. */
 export function countFirst<Row>(rows: readonly Row[], isSo: (row: Row) => boolean): number {
   let [least, most] = [0, rows.length]
   while (least < most) {

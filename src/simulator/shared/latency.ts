@@ -1,15 +1,18 @@
 import { exponential, type Random } from '../../lib/random.ts'
 
-/** How long something is on its way: lognormal. Half take longer than the median; with 0.5 one in a hundred 3.2 times as long. */
+/**
+ * A lognormal latency: half are longer than the median; with deviation 0.5 one in a hundred is 3.2
+ * times as long.
+ */
 export interface LatencySettings {
   readonly medianMs: number
-  /** Standard deviation of the logarithm; 0 is always the median. */
+  /** Standard deviation of the logarithm; 0 always gives the median. */
   readonly deviation: number
 }
 
 export const NO_LATENCY: LatencySettings = { medianMs: 0, deviation: 0 }
 
-/** Beyond so many deviations nothing is drawn: with 0.5 between a quarter and four times the median. */
+/** Draws are cut at so many deviations: with 0.5 between a quarter and four times the median. */
 const DEVIATIONS_MAX = 2.8
 
 /** @returns whole ms. */

@@ -1,4 +1,4 @@
-/** A setting that may have any of these values, and has the first by default. */
+/** A setting with several allowed values; the first is the default. */
 export function oneOf<Value extends string | number>(
   byDefault: Value,
   ..._others: readonly Value[]

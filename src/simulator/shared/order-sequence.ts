@@ -1,8 +1,8 @@
 import { singleRow, type StoredRows } from '../store/stored-rows.ts'
 
-/** One counter of ids for all services, so that no two records of them share an id. */
+/** One counter of ids for all services, so that no two records share an id. */
 export interface OrderSequence {
-  /** The next number, from 1 on; a restart goes on where it stopped. */
+  /** The next number, from 1 on, continued after a restart. */
   next(): number
 }
 
@@ -19,7 +19,7 @@ export function createOrderSequence(rows: StoredRows): OrderSequence {
   }
 }
 
-/** What an id is of, by how it begins. */
+/** First digits of an id, by its kind. */
 const ID_PREFIXES = {
   order: '11',
   trade: '12',
@@ -28,17 +28,20 @@ const ID_PREFIXES = {
   stopLoss: '15',
 } as const
 
-/** 18 digits: longer than a float holds exactly, so that a client which parses ids as numbers is found out. */
+/**
+ * 18 digits: more than a float holds exactly, so that clients which parse ids as numbers fail
+ * visibly.
+ */
 export function idText(of: keyof typeof ID_PREFIXES, sequence: number): string {
   return ID_PREFIXES[of] + String(sequence).padStart(16, '0')
 }
 
-/** Of a record of any service beside futures. */
+/** Id of a record of any service besides futures. */
 export function serviceIdText(sequence: number): string {
   return idText('service', sequence)
 }
 
-/** Ids of one length compare as texts; an id that is none of ours compares as the number it is. */
+/** Ids of one length compare as texts; a foreign id compares as a number. */
 export function isIdBefore(id: string, other: string): boolean {
   return id.length === other.length ? id < other : BigInt(id) < BigInt(other)
 }

@@ -1,14 +1,15 @@
 import type { Refusal } from './reply.ts'
 
 /**
- * Why requests and orders of futures, spot, margin and the other services are refused, with code and message as the
- * real exchange's error table has them. Where the table knows several codes for one fact, the one seen in answers of the
- * endpoints is taken; where markets have codes of their own for it, each stands under its market.
+ * Refusals of requests and orders of futures, spot, margin and the other services, with codes and
+ * messages of the real exchange's error table. If the table has several codes for one fact, the one
+ * seen in answers of the endpoints is used. If markets have their own codes for it, each is under
+ * its market.
  */
 export const refusals = {
   parameter: (name: string) => refusal('40020', `Parameter ${name} error`),
   parameterEmpty: (name: string) => refusal('40019', `Parameter ${name} cannot be empty`),
-  /** Given where it must not be, or against a rule. */
+  /** A parameter that is forbidden here, or violates a rule. */
   parameterPresent: (name: string) => refusal('40017', `Parameter verification failed ${name}`),
   parameterIllegal: (name: string) => refusal('400172', `Parameter verification failed ${name}`),
   outOfRange: (name: string, range: string) =>
@@ -87,7 +88,7 @@ export const refusals = {
     margin: refusal('50060', 'Duplicated clientOid'),
   },
   ordersFull: {
-    /** Of a symbol, of a product type, and of trigger orders. */
+    /** Limits of a symbol, of a product type, and of trigger orders. */
     symbol: (count: number) =>
       refusal(
         '45118',
@@ -103,7 +104,7 @@ export const refusals = {
     margin: refusal('50048', 'The maximum number of orders is exceeded'),
   },
 
-  /** Nothing there, all tied up, and less than the order needs. */
+  /** Nothing available, everything reserved, and less than the order needs. */
   balanceEmpty: refusal('43012', 'Insufficient balance'),
   balanceTiedUp: refusal('40754', 'balance not enough'),
   balanceExceeded: refusal('40762', 'The order amount exceeds the balance'),

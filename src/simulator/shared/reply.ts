@@ -1,16 +1,14 @@
 import type { ResponseOf } from '../../protocol/endpoints.ts'
 
-/** Why one order, or a whole request, is refused: a code of the exchange's table and its message. */
+/** The refusal of an order or a whole request: a code of the exchange's table and its message. */
 export interface Refusal {
   readonly ok: false
   readonly code: string
   readonly message: string
 }
 
-/** What a check or a whole request comes to. */
 export type Reply<Data> = { readonly ok: true; readonly data: Data } | Refusal
 
-/** What an order that was taken is known by. */
 export interface OrderReference {
   readonly orderId: string
   readonly clientOid: string
@@ -20,7 +18,7 @@ export function accept<Data>(data: Data): { readonly ok: true; readonly data: Da
   return { ok: true, data }
 }
 
-/** All of them together, or the first refusal. */
+/** All data together, or the first refusal. */
 export function acceptAll<Fields>(replies: {
   readonly [Name in keyof Fields]: Reply<Fields[Name]>
 }): Reply<Fields> {
@@ -33,14 +31,14 @@ export function acceptAll<Fields>(replies: {
   return accept(fields as Fields)
 }
 
-/** The data, unless there is something to refuse. */
+/** The data, unless there is a refusal. */
 export function acceptUnless<Data>(refused: Refusal | undefined, data: Data): Reply<Data> {
   return refused ?? accept(data)
 }
 
 type BatchResult = ResponseOf<'batchPlaceOrder'>
 
-/** Document: Batch result item. Does something for each item; what is wrong with one of them leaves the others alone. */
+/** Document: Batch result item. Handles each item; an error of one does not affect the others. */
 export function eachOf<
   Item extends { readonly orderId?: string | undefined; readonly clientOid?: string | undefined },
 >(

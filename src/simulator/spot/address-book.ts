@@ -2,18 +2,19 @@ import { isDeepStrictEqual } from 'node:util'
 import { createRandom, type Random } from '../../lib/random.ts'
 import { COINS } from './coins.ts'
 
-/** Where an account may withdraw to on chain. */
+/** A chain address to which an account may withdraw. */
 export interface BookAddress {
   readonly coin: string
   readonly chain: string
   readonly address: string
-  /** Of coins that need one; empty otherwise. */
+  /** Tag for coins that need one; else empty. */
   readonly tag: string
 }
 
 /**
- * The account's address book, which is set up on the web client: here one address a coin and chain, which follows from
- * the account's UID. The same under every seed, so that a help text can name one.
+ * The account's address book, which the real exchange sets up on its web client. Here it has one
+ * address for each coin and chain, derived from the account's UID and independent of the seed, so
+ * that a help text can name one.
  */
 export function addressesOf(uid: string): readonly BookAddress[] {
   return COINS.flatMap(({ coin, chains }) =>
@@ -24,17 +25,17 @@ export function addressesOf(uid: string): readonly BookAddress[] {
   )
 }
 
-/** @param sought With coin and chain spelled as they are listed. */
+/** @param sought With coin and chain spelled as listed. */
 export function hasAddress(uid: string, sought: BookAddress): boolean {
   return addressesOf(uid).some((entry) => isDeepStrictEqual(entry, sought))
 }
 
-/** How other accounts name an account in internal transfers: derived from its UID, the same at every start. */
+/** Names of an account in internal transfers, derived from its UID and the same at every start. */
 export function contactOf(uid: string) {
   return {
     uid,
     email: `${uid}@mail.example`,
-    /** Without the area code. */
+    /** Number without the area code. */
     mobile: uid.padStart(11, '0').slice(-11),
     areaCode: '1',
   }
@@ -43,7 +44,7 @@ export function contactOf(uid: string) {
 const HEX = '0123456789abcdef'
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** Looks like an address of its chain, and is none that anybody holds a key of. */
+/** Draws text in the form of an address of its chain, without a known key. */
 function drawAddress(random: Random, chain: string): string {
   if (chain === 'ERC20') return `0x${drawText(random, HEX, 40)}`
   return (chain === 'TRC20' ? 'T' : '1') + drawText(random, BASE58, 33)

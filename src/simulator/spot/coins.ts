@@ -1,7 +1,9 @@
-/** A chain on which a coin can be withdrawn. Facts of the real list of coins, but for what is said below. */
+/**
+ * A chain on which a coin can be withdrawn. Facts of the real list of coins, except as noted below.
+ */
 export interface CoinChain {
   readonly chain: string
-  /** In the coin; taken out of the amount withdrawn. */
+  /** Fee in the coin, deducted from the amount withdrawn. */
   readonly withdrawFee: string
   readonly minWithdrawAmount: string
   /** Decimals of a withdrawal's amount. */
@@ -10,14 +12,14 @@ export interface CoinChain {
 
 export interface Coin {
   readonly coin: string
-  /** Empty: it can only be sent to other accounts. */
+  /** Empty if the coin can only be sent to other accounts. */
   readonly chains: readonly CoinChain[]
 }
 
-/** Decimals of an internal transfer: that of every chain below. */
+/** Decimals of an internal transfer, the same as on every chain below. */
 export const TRANSFER_SCALE = 8
 
-/** ETH's row is the simulator's own, in the manner of the others. */
+/** ETH's row is the simulator's own, modelled on the others. */
 export const COINS: readonly Coin[] = [
   {
     coin: 'USDT',
@@ -40,7 +42,7 @@ export const COINS: readonly Coin[] = [
   },
 ]
 
-/** Names are compared without regard to capitals: samples write `erc20`, lists `ERC20`. */
+/** Names are compared case-insensitively: samples write `erc20`, lists `ERC20`. */
 export function isSameName(one: string, other: string): boolean {
   return one.toUpperCase() === other.toUpperCase()
 }

@@ -22,7 +22,7 @@ import { refusals } from '../shared/refusals.ts'
 import { createVenue, isTriggered } from './spot-venue.ts'
 import type { SpotPair, SpotState } from './spot-state.ts'
 
-/** The document has no such endpoint. */
+/** The document has no endpoint for placing. */
 export const placeRequest = z.looseObject({
   symbol: symbolText,
   side: sideText,
@@ -33,7 +33,7 @@ export const placeRequest = z.looseObject({
   clientOid: clientOidText.optional(),
 })
 
-/** What it takes besides. */
+/** Additional fields that are accepted. */
 const fullRequest = placeRequest.extend({
   /** Default `normal`. A tpsl order waits for its triggerPrice. */
   tpslType: z.enum(['normal', 'tpsl']).optional(),
@@ -73,7 +73,9 @@ interface OpeningFacts {
   readonly reference: Decimal
 }
 
-/** Makes an order of accepted terms and sets its money aside. It waits until it enters the market. */
+/**
+ * Creates an order from accepted terms and reserves its money. It waits until it enters the market.
+ */
 export function openOrder(
   state: SpotState,
   terms: SpotTerms,
@@ -168,7 +170,7 @@ function sizeRefusal(pair: SpotPair, terms: SpotTerms): Refusal | undefined {
   return base.gt(maxTradeAmount) ? refusals.sizeAboveMaximum : undefined
 }
 
-/** A buy may stand only so far above the last price (or its trigger), a sell only so far below. */
+/** A buy may only be so far above the last price (or its trigger), a sell only so far below. */
 function priceRefusal(pair: SpotPair, terms: SpotTerms): Refusal | undefined {
   const { direction, price, trigger } = terms
   const { buyPriceRatioMax, sellPriceRatioMin } = pair.rules

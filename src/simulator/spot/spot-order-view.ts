@@ -6,7 +6,10 @@ import type { SpotOrder } from './spot-order.ts'
 import { negated } from '../wallet/rounding.ts'
 import type { SpotState } from './spot-state.ts'
 
-/** As the history writes it: statuses in its own words, the size of every market order in quote coin. */
+/**
+ * The order in the history: with the history's status names, and every market order's size in quote
+ * coin.
+ */
 export function toHistoryOrder(state: SpotState, order: SpotOrder) {
   const isMarketSell = order.orderType === 'market' && !order.isQuoteSized
   const sold = order.filledQuote.gt(ZERO) ? order.filledQuote : order.quoteSize
@@ -19,7 +22,10 @@ export function toHistoryOrder(state: SpotState, order: SpotOrder) {
   }
 }
 
-/** As the detail endpoint writes it: a market sell's size in base coin, both kinds of fees of recent orders. */
+/**
+ * The order in the detail endpoint: a market sell's size in base coin, and both kinds of fees of
+ * recent orders.
+ */
 export function toOrderDetail(state: SpotState, order: SpotOrder) {
   return {
     ...shared(order),
@@ -29,7 +35,10 @@ export function toOrderDetail(state: SpotState, order: SpotOrder) {
   }
 }
 
-/** As the undocumented unfilled-orders writes it: there `priceAvg` is the order's price, and `basePrice` what was paid so far. */
+/**
+ * The order in the undocumented unfilled-orders: `priceAvg` is the order's price there, and
+ * `basePrice` the price paid so far.
+ */
 export function toUnfilledOrder(order: SpotOrder) {
   const { price, priceAvg, cancelReason: _none, ...rest } = shared(order)
   return {
@@ -42,7 +51,7 @@ export function toUnfilledOrder(order: SpotOrder) {
   }
 }
 
-/** `init` waits for its trigger. */
+/** The history's status names; `init` waits for its trigger. */
 const HISTORY_STATUS = {
   pending: 'init',
   live: 'new',
@@ -67,7 +76,7 @@ function triggerFields({ trigger }: SpotOrder) {
   }
 }
 
-/** What every endpoint writes of an order. Document: Spot order. */
+/** Fields of an order in every endpoint. Document: Spot order. */
 function shared(order: SpotOrder) {
   const { filledBase, filledQuote } = order
   return {
@@ -89,15 +98,16 @@ function shared(order: SpotOrder) {
   }
 }
 
-/** Samples write amounts with sixteen decimals, zeros included; ours have no more than that. */
+/** Samples have amounts with sixteen decimals including zeros; ours never need more. */
 function amountText(amount: Decimal): string {
   return amount.toFixed(16)
 }
 
 /**
- * Document: feeDetail, "a JSON document serialized into a string". Amounts are JSON numbers, negative when
- * the account pays, in all their digits. Recent orders have the key `newFees`; earlier ones a key named
- * after the fee-deduction coin; the detail endpoint writes both, in the alphabet's order.
+ * Document: feeDetail, "a JSON document serialized into a string". Amounts are JSON numbers with
+ * all their digits, negative when the account pays. Recent orders have the key `newFees`, earlier
+ * ones a key named after the fee-deduction coin; the detail endpoint has both, in alphabetical
+ * order.
  */
 function feeText(
   state: SpotState,

@@ -4,7 +4,7 @@ import type { PairOrder } from '../services/pair-order.ts'
 export type SpotEntry = 'WEB' | 'API' | 'SYS' | 'ANDROID' | 'IOS'
 export type SpotOrderSource = 'normal' | 'market' | 'spot_follower_buy' | 'spot_follower_sell'
 
-/** What is asked for, after validation. */
+/** The validated terms of an order. */
 export interface SpotTerms extends Pick<
   PairOrder,
   | 'uid'
@@ -17,9 +17,9 @@ export interface SpotTerms extends Pick<
   | 'size'
   | 'isQuoteSized'
 > {
-  /** Undefined: the exchange makes one. */
+  /** Undefined: the exchange creates one. */
   readonly clientOid: string | undefined
-  /** Where it has one, the order is pending until the last price reaches it. */
+  /** If present, the order is pending until the last price reaches it. */
   readonly trigger: SpotTrigger | undefined
   readonly entry: SpotEntry
   readonly source: SpotOrderSource
@@ -28,25 +28,25 @@ export interface SpotTerms extends Pick<
 
 export interface SpotTrigger {
   readonly price: Decimal
-  /** Waits for a last price at or above it, else at or below. */
+  /** Whether it waits for a last price at or above it; else at or below. */
   readonly isAbove: boolean
 }
 
-/** What was charged so far, positive. Units: the coin obtained from the trade, but for `deducted`. */
+/** Fees charged so far, positive. Units: the coin obtained from the trade, except `deducted`. */
 export interface SpotFeeSums {
   readonly total: Decimal
-  /** Platform coin. */
+  /** In the platform coin. */
   readonly deducted: Decimal
-  /** What the platform coin did not cover. */
+  /** Part that the platform coin did not cover. */
   readonly remainder: Decimal
 }
 
 export interface SpotOrder extends Omit<SpotTerms, 'clientOid'>, PairOrder {
   readonly isClientOidOwn: boolean
   fees: SpotFeeSums
-  /** Of earlier data: its fees stand under a coin's name only. */
+  /** Whether it belongs to earlier data, whose fees are only under a coin's name. */
   readonly hasOldFees: boolean
-  /** Quote coin: what the history gives as the size of a market order. */
+  /** Size of a market order in the history, in quote coin. */
   readonly quoteSize: Decimal
 }
 

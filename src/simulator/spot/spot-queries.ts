@@ -17,7 +17,7 @@ import { refusals } from '../shared/refusals.ts'
 import type { SpotSymbolRow } from './spot-symbol.ts'
 import type { SpotState } from './spot-state.ts'
 
-/** Document: GET /api/v2/spot/trade/history-orders. Open orders stand in it too. */
+/** Includes open orders. Document: GET /api/v2/spot/trade/history-orders. */
 export function spotHistory(
   state: SpotState,
   { uid }: AccountRef,
@@ -29,8 +29,9 @@ export function spotHistory(
 }
 
 /**
- * Document: GET /api/v2/spot/trade/orderInfo. By clientOid "only when that ID was set by the client (not
- * system generated) and the order is completely unfilled". The orderId prevails where both are given.
+ * Document: GET /api/v2/spot/trade/orderInfo. By clientOid "only when that ID was set by the client
+ * (not system generated) and the order is completely unfilled". If both are given, the orderId
+ * prevails.
  */
 export function spotOrderInfo(
   state: SpotState,
@@ -83,7 +84,7 @@ function orderPage(
   })
 }
 
-/** The undocumented assets: what the spot balance holds; every coin that it ever held with `all`. */
+/** The undocumented assets: coins held in the spot balance; with `all`, every coin ever held. */
 export function spotAssetRows(
   state: SpotState,
   { uid }: AccountRef,

@@ -6,25 +6,27 @@ import type { SpotOrder } from './spot-order.ts'
 import type { SpotSettings } from './spot-settings.ts'
 import { readSpotSymbol, type SpotSymbol } from './spot-symbol.ts'
 
-/** Everything the spot service knows. One writer; each function of this module takes it first. */
+/**
+ * The spot service's whole state. It has one writer; each function of this module takes it first.
+ */
 export interface SpotState extends PairTrading<SpotOrder, SpotSymbol> {
   readonly settings: SpotSettings
-  /** Of each account at most `withdrawalsMax`. */
+  /** At most `withdrawalsMax` for each account. */
   readonly withdrawals: Histories<WithdrawalRecord>
 }
 
-/** A withdrawal that was made; nothing of it is pending. */
+/** A completed withdrawal; none is ever pending. */
 export interface WithdrawalRecord {
   readonly orderId: string
   readonly uid: string
-  /** Empty where the client sent none. */
+  /** Empty if the client sent none. */
   readonly clientOid: string
   readonly coin: string
   readonly transferType: 'on_chain' | 'internal_transfer'
-  /** The chain address, or the UID of the receiving account. */
+  /** Chain address, or UID of the receiving account. */
   readonly to: string
   readonly chain: string
-  /** What left the account, the fee included. */
+  /** Amount that left the account, including the fee. */
   readonly size: string
   readonly fee: string
   readonly remark: string
@@ -33,7 +35,7 @@ export interface WithdrawalRecord {
 
 export type SpotPair = PairMarket<SpotOrder, SpotSymbol>
 
-/** The state as it was stored; empty at the very first start. */
+/** The stored state; empty at the first start. */
 export function openSpotState(ports: ServicePorts, settings: SpotSettings): SpotState {
   const { symbols, ordersMax, withdrawalsMax } = settings
   return {

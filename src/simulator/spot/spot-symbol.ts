@@ -3,7 +3,7 @@ import type { ResponseOf } from '../../protocol/endpoints.ts'
 import type { Pair } from '../services/pair-market.ts'
 import type { FeeRates } from '../wallet/fees.ts'
 
-/** A trading pair as the wire writes it, with a text in every field. Document: Spot symbol. */
+/** A trading pair on the wire, with text in every field. Document: Spot symbol. */
 export interface SpotSymbolRow extends Readonly<
   Record<keyof ResponseOf<'spotSymbols'>[number], string>
 > {
@@ -11,7 +11,7 @@ export interface SpotSymbolRow extends Readonly<
   readonly areaSymbol: 'yes' | 'no'
 }
 
-/** The same in numbers: exact where money is computed. */
+/** A trading pair in numbers, exact where money is computed. */
 export interface SpotSymbol extends Pair {
   readonly row: SpotSymbolRow
   readonly feeRates: FeeRates
@@ -21,7 +21,7 @@ export interface SpotSymbol extends Pair {
   readonly openOrdersMax: number
 }
 
-/** Facts of the real list of pairs, but for the coins' names. */
+/** Facts of the real list of pairs, except the coins' names. */
 const COMMON = {
   quoteCoin: 'USDT',
   minTradeAmount: '0',
@@ -41,7 +41,7 @@ const COMMON = {
 export const SPOT_SYMBOLS: readonly SpotSymbolRow[] = [
   { symbol: 'BTCUSDT', baseCoin: 'BTC', ...COMMON, quantityPrecision: '6' },
   { symbol: 'ETHUSDT', baseCoin: 'ETH', ...COMMON, quantityPrecision: '4' },
-  // One of every other status. Nothing of them is quoted: they are listed, and take no order.
+  // One pair in each other status. They have no quotes: they are listed, and take no order.
   { symbol: 'SOLUSDT', baseCoin: 'SOL', ...COMMON, quantityPrecision: '4', status: 'gray' },
   { symbol: 'LTCUSDT', baseCoin: 'LTC', ...COMMON, quantityPrecision: '4', status: 'halt' },
   { symbol: 'ADAUSDT', baseCoin: 'ADA', ...COMMON, quantityPrecision: '2', status: 'offline' },

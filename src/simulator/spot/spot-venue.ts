@@ -10,7 +10,10 @@ import type { SpotOrder } from './spot-order.ts'
 import { negated } from '../wallet/rounding.ts'
 import type { SpotPair, SpotState } from './spot-state.ts'
 
-/** The orders of one pair, for the matching engine. @param clock The exchange's; another for a past. */
+/**
+ * The orders of one pair, for the matching engine. @param clock The exchange's; another one to
+ * write a past.
+ */
 export function createVenue(
   state: SpotState,
   pair: SpotPair,
@@ -27,14 +30,14 @@ export function createVenue(
   })
 }
 
-/** Whether it may enter the market: at once, or when its trigger was reached. */
+/** Whether it may enter the market: at once, or after its trigger was reached. */
 export function isTriggered({ trigger, triggerTicks }: SpotOrder, { market }: SpotPair): boolean {
   if (trigger === undefined) return true
   const { lastTicks } = market
   return trigger.isAbove ? triggerTicks <= lastTicks : triggerTicks >= lastTicks
 }
 
-/** Matches the pair's orders at every quote to come, then those whose trigger it reaches. */
+/** Matches the pair's orders at every later quote, then those whose trigger it reaches. */
 export function followPair(state: SpotState, pair: SpotPair): void {
   const venue = createVenue(state, pair)
   pair.follow(() => {
@@ -45,7 +48,7 @@ export function followPair(state: SpotState, pair: SpotPair): void {
   })
 }
 
-/** Charges the fee of a trade: a share of what was obtained. @param now Unix ms. */
+/** Charges the fee of a trade as a share of the received amount. @param now Unix ms. */
 function chargeFee(
   state: SpotState,
   order: SpotOrder,

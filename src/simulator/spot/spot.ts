@@ -15,8 +15,8 @@ import { createVenue, followPair } from './spot-venue.ts'
 import { withdraw } from './withdrawals.ts'
 
 /**
- * Opens the spot side of the exchange: pairs, orders and their history, and withdrawals. It books each account's
- * opening, so it is opened before others that spend from the spot balance.
+ * Opens the spot side of the exchange: pairs, orders and their history, and withdrawals. It books
+ * each account's opening, so it must be opened before services that spend from the spot balance.
  */
 export function openSpot(ports: ServicePorts, settings: Partial<SpotSettings> = {}): SpotState {
   const complete = { ...defaultSpotSettings, ...settings }
@@ -32,7 +32,6 @@ export function openSpot(ports: ServicePorts, settings: Partial<SpotSettings> = 
   return state
 }
 
-/** What answers the document's spot endpoints. */
 export const spotHandlers = {
   spotHistoryOrders: spotHistory,
   spotOrderInfo,
@@ -40,7 +39,9 @@ export const spotHandlers = {
   spotWithdrawal: withdraw,
 } satisfies Handlers<SpotState>
 
-/** What an account has at the spot service: coins of the spot balance as exact decimals in strings. */
+/**
+ * The spot part of an account's statement: coins of the spot balance as exact decimals in strings.
+ */
 export function spotLedger(state: SpotState, uid: string) {
   const { ports, orders, withdrawals } = state
   return {
@@ -55,7 +56,7 @@ export function spotLedger(state: SpotState, uid: string) {
   }
 }
 
-/** The undocumented cancel-order; a clientOid names what the client or the exchange set. */
+/** The undocumented cancel-order; a clientOid may be the client's or the exchange's. */
 export function cancelSpotOrder(
   state: SpotState,
   { uid }: AccountRef,

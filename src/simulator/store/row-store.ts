@@ -1,19 +1,24 @@
-/** One row as it is now, or its end. */
 export interface StoredRow {
-  /** The kind of row: a word of small letters and underscores. */
+  /** Kind of row: a word of lower-case letters and underscores. */
   readonly table: string
   /** Unique in its table. */
   readonly id: string
-  /** JSON, of the moment when it is read: at once. Undefined when the row is gone. */
+  /**
+   * JSON of the moment at which it is read, so it must be read at once. Undefined if the row was
+   * removed.
+   */
   readonly json: string | undefined
-  /** What the JSON is of, where it is at hand: to be looked at at once, and never changed. */
+  /** The object behind the JSON, if available; it must be read at once, and never changed. */
   readonly entity?: unknown
 }
 
-/** Where the exchange's state survives its process. Synchronous: what `save` was given is there after a restart. */
+/**
+ * Storage of the exchange's state beyond its process. It is synchronous: what `save` was given
+ * survives a restart.
+ */
 export interface RowStore {
-  /** Every row that is there, or undefined when nothing was ever saved. */
+  /** All rows, or undefined if nothing was ever saved. */
   load(): readonly StoredRow[] | undefined
-  /** All rows or none: the changes of one operation. */
+  /** Saves the changes of one operation: all rows or none. */
   save(changes: readonly StoredRow[]): void
 }

@@ -6,10 +6,10 @@ import { rollBack } from '../../lib/roll-back.ts'
 import type { RowStore, StoredRow } from './row-store.ts'
 
 /**
- * Keeps the simulator's state in one SQLite file: a table a kind of row, one transaction a save. The
- * journal is written ahead and not synchronised: a killed process loses nothing, a power cut may lose the
- * last moments, which play money can bear. The file is locked while it is open: two simulators that share
- * one would overwrite each other's orders.
+ * Keeps the simulator's state in one SQLite file, with a table for each kind of row and one
+ * transaction for each save. The journal is written ahead and not synchronised: a killed process
+ * loses nothing, a power cut may lose the last moments, which is acceptable for play money. The
+ * file is locked while it is open, because two simulators would overwrite each other's orders.
  */
 export class SqliteStore implements RowStore {
   readonly #path: string
@@ -34,7 +34,7 @@ export class SqliteStore implements RowStore {
     }
   }
 
-  /** @throws Failure SIMULATOR_STORE_UNWRITABLE: nothing of the changes is stored */
+  /** Stores nothing if it throws. @throws Failure SIMULATOR_STORE_UNWRITABLE */
   save(changes: readonly StoredRow[]): void {
     try {
       this.#database.exec('BEGIN IMMEDIATE')
@@ -54,7 +54,7 @@ export class SqliteStore implements RowStore {
     this.#database.close()
   }
 
-  /** A table is made when its first row comes. Without row ids, rows whose ids are alike stand together. */
+  /** A table is created with its first row. Without row ids, rows with similar ids are adjacent. */
   #openTable(table: string) {
     this.#database.exec(
       `CREATE TABLE IF NOT EXISTS ${table} (id TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT, WITHOUT ROWID`,
@@ -73,7 +73,7 @@ function openDatabase(path: string): DatabaseSync {
   try {
     assertPlace(path)
     database = new DatabaseSync(path)
-    // Before anything of it is changed.
+    // This check must come before any change of the file.
     assertOwn(database, path)
     database.exec(
       'PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF',
@@ -89,7 +89,7 @@ function openDatabase(path: string): DatabaseSync {
   }
 }
 
-/** What SQLite would call unable to open, whatever the reason: these stay so at every start. */
+/** SQLite would only report that it cannot open the file; these causes are permanent. */
 function assertPlace(path: string): void {
   const folder = dirname(path)
   const place = statSync(folder, { throwIfNoEntry: false })
@@ -112,7 +112,6 @@ function assertPlace(path: string): void {
     )
 }
 
-/** For what SQLite did not write. */
 function unwritable(path: string, cause: unknown): Failure {
   return new Failure({
     code: 'SIMULATOR_STORE_UNWRITABLE',
@@ -123,7 +122,6 @@ function unwritable(path: string, cause: unknown): Failure {
   })
 }
 
-/** For what SQLite did not open or read. */
 function unusable(path: string, cause: unknown): Failure {
   if (resultOf(cause) === CORRUPT)
     return new Failure({
@@ -162,7 +160,7 @@ function readRows(database: DatabaseSync): readonly StoredRow[] | undefined {
 /** Result codes of SQLite: https://sqlite.org/rescode.html */
 const [BUSY, CORRUPT, FULL, NOT_A_DATABASE] = [5, 11, 13, 26]
 
-/** The primary one; undefined for another error. */
+/** The primary result code; undefined for other errors. */
 function resultOf(cause: unknown): number | undefined {
   const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : undefined
   return typeof code === 'number' ? code & 0xff : undefined
@@ -170,7 +168,9 @@ function resultOf(cause: unknown): number | undefined {
 
 const FOREIGN_HINT = 'name another file: one that is not there is made; this one is left as it is'
 
-/** Each table is one of {@link SqliteStore}: what else has tables belongs to another program. */
+/**
+ * Every table must have the form of {@link SqliteStore}; else the file belongs to another program.
+ */
 function assertOwn(database: DatabaseSync, path: string): void {
   const tables = database
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")

@@ -2,45 +2,45 @@ import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import type { RowStore, StoredRow } from './row-store.ts'
 
-/** Rows are written in this form. */
+/** Version of the rows' form. */
 const STORE_VERSION = 6
-/** Of 0.1.0: as now, but for the state of markets that are not seeded. */
+/** Version of 0.1.0: the same, except for the state of markets that are not seeded. */
 const VERSION_BEFORE = 5
 
-/** How one kind of entity is stored, and read back. Decimals write themselves as strings. */
+/** How one kind of entity is stored and read. Decimals are written as strings. */
 export interface Codec<Entity, Row = Entity> {
   readonly table: string
   /** Unique in the table. */
   readonly id: (entity: Entity) => string
-  /** What is written, where that is not the entity as it stands. */
+  /** Converts the entity to its row, if they differ. */
   readonly write?: (entity: Entity) => Row
-  /** The entity is no more: its row goes, instead of being written. */
+  /** Whether the entity has ended, so that its row is removed. */
   readonly isGone?: (entity: Entity) => boolean
-  /** Fields that are decimals, at any depth of the row. */
+  /** Names of decimal fields, at any depth of the row. */
   readonly decimals?: readonly string[]
 }
 
-/** A codec that knows where the entity stands in the state. */
+/** A codec that also places the entity in the state. */
 export interface PlacedCodec<State, Entity, Row = Entity> extends Codec<Entity, Row> {
-  /** Rows are placed in ascending order of this; left out, of their ids. */
+  /** Rows are placed in ascending order of this; default: of their ids. */
   readonly order?: (row: Row) => number
-  /** Puts a row that was read back into a fresh state. */
+  /** Puts a row into a fresh state. */
   readonly place: (state: State, row: Row) => void
 }
 
 /**
- * The rows of one exchange, of every part of it: what was stored when it started, to be read back once, and what the
- * operation under way has changed, which is stored as a whole by {@link save}. Without a store nothing is kept and
- * nothing written out. Bounded by what one operation can touch.
+ * The rows of the whole exchange: those loaded at the start, to be read once, and the changes of
+ * the operation under way, which {@link save} stores together. Without a store nothing is kept or
+ * written. Bounded by what one operation can touch.
  */
 export class StoredRows {
   readonly #store: RowStore | undefined
   readonly isFresh: boolean
   /** Whether an earlier version wrote them. */
   readonly isOfBefore: boolean
-  /** By table and id: what nobody has read back yet. */
+  /** Rows not yet read, by table and id. */
   readonly #loaded = new Map<string, Map<string, string>>()
-  /** By table and id. A row writes itself when its `json` is read. */
+  /** Changed rows by table and id. A row is written when its `json` is read. */
   readonly #changed = new Map<string, StoredRow>()
 
   /** @throws Failure SIMULATOR_STORE_VERSION, SIMULATOR_STORE_DAMAGED */
@@ -62,15 +62,15 @@ export class StoredRows {
     return this.#store !== undefined
   }
 
-  /** Reads the rows of a table back, each into its place. @throws Failure SIMULATOR_STORE_DAMAGED */
+  /** Reads the rows of a table and places each. @throws Failure SIMULATOR_STORE_DAMAGED */
   restore<State, Row>(codec: PlacedCodec<State, never, Row>, state: State): void {
     for (const row of this.read(codec)) codec.place(state, row)
   }
 
-  /** Reads the rows of a table back: once. @throws Failure SIMULATOR_STORE_DAMAGED */
+  /** Reads the rows of a table, which can be done once. @throws Failure SIMULATOR_STORE_DAMAGED */
   read<Row>(codec: Codec<never, Row> & { readonly order?: (row: Row) => number }): Row[] {
     const { table, order } = codec
-    // Shorter ids first: numbers stand in their order.
+    // Shorter ids come first, so that numbers are in order.
     const ids = [...(this.#loaded.get(table)?.keys() ?? [])].sort(
       (a, b) => a.length - b.length || (a < b ? -1 : 1),
     )
@@ -78,7 +78,7 @@ export class StoredRows {
     return order === undefined ? rows : rows.sort((a, b) => order(a) - order(b))
   }
 
-  /** Reads one row back: once. @throws Failure SIMULATOR_STORE_DAMAGED */
+  /** Reads one row, which can be done once. @throws Failure SIMULATOR_STORE_DAMAGED */
   readOne<Row>({ table, decimals }: Codec<never, Row>, id: string): Row | undefined {
     const json = this.#loaded.get(table)?.get(id)
     if (json === undefined) return undefined
@@ -90,7 +90,7 @@ export class StoredRows {
     }
   }
 
-  /** The row is written as it is when the operation is over. */
+  /** Marks a row as changed; its content at the end of the operation is written. */
   put<Entity>(codec: Codec<Entity, unknown>, entity: Entity): void {
     if (this.#store === undefined) return
     if (codec.isGone?.(entity)) return this.drop(codec, entity)
@@ -111,7 +111,7 @@ export class StoredRows {
     this.#changed.set(`${table} ${id(entity)}`, { table, id: id(entity), json: undefined })
   }
 
-  /** Stores what has changed, all of it or nothing. */
+  /** Stores all changes or none. */
   save(): void {
     if (this.#changed.size === 0) return
     this.#store?.save([...this.#changed.values()])
@@ -123,7 +123,6 @@ export class StoredRows {
   }
 }
 
-/** For what stands in a table that no part of the exchange can read. */
 export function damagedRow({
   table,
   id,
@@ -142,14 +141,13 @@ export function damagedRow({
   })
 }
 
-/** A row of its own: there is one of its kind. @param id Unique among such rows. */
+/** A codec for a single row. @param id Unique among such rows. */
 export function singleRow<Entity>(id: string): Codec<Entity> & { readonly id: () => string } {
   return { table: 'meta', id: () => id }
 }
 
 const VERSION = singleRow<number>('version')
 
-/** For what is stored in a form that is read no more. */
 export function otherVersion(stored: number | undefined = VERSION_BEFORE): Failure {
   return new Failure({
     code: 'SIMULATOR_STORE_VERSION',

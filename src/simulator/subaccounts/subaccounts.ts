@@ -8,25 +8,24 @@ import type { PlacedCodec } from '../store/stored-rows.ts'
 
 export type SubaccountSettings = Readonly<typeof defaultSubaccountSettings>
 
-/** Sub-accounts that one account may have. The document names a limit and not its size. */
+/** Maximum sub-accounts of an account. The document mentions a limit without its size. */
 export const defaultSubaccountSettings = { subaccountsMax: 20 }
 
-/** A virtual sub-account, as the service keeps it. */
 export interface Subaccount {
   /** Digits, unique over all accounts. */
   readonly uid: string
-  /** Whose it is. */
+  /** UID of the account that owns it. */
   readonly parentUid: string
   readonly alias: string
   /** Unix ms. */
   readonly createdAt: number
 }
 
-/** Virtual sub-accounts. They can be created, and that is all that the document lets one do with them. */
+/** Virtual sub-accounts. The document only allows to create them. */
 export interface SubaccountState {
   readonly ports: ServicePorts
   readonly settings: SubaccountSettings
-  /** By alias in lower case, over all accounts. Bounded by `subaccountsMax` an account. */
+  /** Keyed by alias in lower case, over all accounts. At most `subaccountsMax` for each account. */
   readonly byAlias: Map<string, Subaccount>
 }
 
@@ -39,7 +38,7 @@ export function openSubaccounts(
   return { ports, settings: { ...defaultSubaccountSettings, ...settings }, byAlias }
 }
 
-/** The account's sub-accounts, oldest first. */
+/** Oldest first. */
 export function subaccountsOf({ byAlias }: SubaccountState, uid: string): readonly Subaccount[] {
   return [...byAlias.values()]
     .filter(({ parentUid }) => parentUid === uid)
@@ -49,8 +48,8 @@ export function subaccountsOf({ byAlias }: SubaccountState, uid: string): readon
 export const subaccountHandlers = { createVirtualSubaccounts } satisfies Handlers<SubaccountState>
 
 /**
- * Document: POST /api/v2/user/create-virtual-subaccount. An alias that exists (in whatever letters), or that
- * is beyond the limit, is put in the failure list, and the others are created.
+ * Document: POST /api/v2/user/create-virtual-subaccount. An alias that exists (case-insensitively)
+ * or exceeds the limit is put in the failure list, and the others are created.
  */
 function createVirtualSubaccounts(
   state: SubaccountState,
@@ -90,12 +89,12 @@ const SUBACCOUNTS: PlacedCodec<Map<string, Subaccount>, Subaccount> = {
   place: (byAlias, row) => byAlias.set(row.alias.toLowerCase(), row),
 }
 
-/** Ten digits, as the real exchange's are; accounts of the simulator have fewer. */
+/** Ten digits, as at the real exchange; accounts of the simulator have fewer. */
 function subaccountUid(sequence: number): string {
   return `7${String(sequence).padStart(9, '0')}`
 }
 
-/** Document: Virtual sub-account. `suba…` is how it is spelled there; a new one is `normal`. */
+/** Document: Virtual sub-account. It is spelled `suba…` there; a new one is `normal`. */
 function toWireSubaccount({ uid, alias, createdAt }: Subaccount) {
   return {
     subaAccountUid: uid,

@@ -29,9 +29,9 @@ import type { AccountChoices, AccountRef } from '../shared/account.ts'
 import { accept } from '../shared/reply.ts'
 import { larger } from '../wallet/rounding.ts'
 import { exitFields } from './position-exits.ts'
-import { change, read, textRow, type Asked } from './undocumented-row.ts'
+import { change, read, textRow, type RowRequest } from './undocumented-row.ts'
 
-/** Samples of these endpoints also write it in lower case. */
+/** Samples of these endpoints also have it in lower case. */
 const anyMarginCoin = z.string().regex(/^[A-Za-z0-9]{2,20}$/, 'a margin coin such as USDT')
 const named = { symbol, productType, marginCoin: anyMarginCoin }
 const leverageText = z.string().optional()
@@ -59,7 +59,7 @@ export const futuresAccountRows = {
     shows: textRow('marginCoin'),
     answer: showAccount,
   }),
-  /** Every margin coin of a product type, as far as the account has touched it. */
+  /** All margin coins of a product type that the account has used. */
   accounts: read('/mix/account/accounts', {
     asks: { productType },
     shows: z.array(
@@ -67,7 +67,7 @@ export const futuresAccountRows = {
     ),
     answer: showAccounts,
   }),
-  /** With their exits. Document: Futures position, as in single-position. */
+  /** Positions with their exits. Document: Futures position, as in single-position. */
   allPositions: read('/mix/position/all-position', {
     calls: 5,
     asks: positionsOfProduct,
@@ -94,7 +94,7 @@ export const futuresAccountRows = {
   }),
 }
 
-function showAccount(state: CoreState, { uid }: AccountRef, request: Asked<typeof named>) {
+function showAccount(state: CoreState, { uid }: AccountRef, request: RowRequest<typeof named>) {
   const symbolNamed = namedSymbol(state, request)
   if (!symbolNamed.ok) return symbolNamed
   const { instrument } = symbolNamed.data
@@ -139,7 +139,7 @@ function showAccounts(state: CoreState, { uid }: AccountRef, request: { productT
 function showPositions(
   state: CoreState,
   { uid }: AccountRef,
-  request: Asked<typeof positionsOfProduct>,
+  request: RowRequest<typeof positionsOfProduct>,
 ) {
   const account = accountOf(state, uid)
   const asked = { productType: request.productType, marginCoin: request.marginCoin }
@@ -191,8 +191,8 @@ function plain(amount: Decimal): string {
   return amount.round(MONEY_DECIMALS).toString()
 }
 
-/** Sets the leverage of a symbol; only while nothing of it is held or open. */
-function setLeverage(state: CoreState, { uid }: AccountRef, request: Asked<typeof leverages>) {
+/** Sets the leverage of a symbol, which must have no position or open order. */
+function setLeverage(state: CoreState, { uid }: AccountRef, request: RowRequest<typeof leverages>) {
   const account = accountOf(state, uid)
   const symbolNamed = namedSymbol(state, request)
   if (!symbolNamed.ok) return symbolNamed
@@ -209,8 +209,8 @@ function setLeverage(state: CoreState, { uid }: AccountRef, request: Asked<typeo
   return accept(toSymbolAnswer(account, instrument))
 }
 
-/** Sets the margin mode that the account's answers show for a symbol; each order names its own. */
-function setMarginMode(state: CoreState, { uid }: AccountRef, request: Asked<typeof modes>) {
+/** Sets the margin mode shown in the account's answers for a symbol; each order states its own. */
+function setMarginMode(state: CoreState, { uid }: AccountRef, request: RowRequest<typeof modes>) {
   const account = accountOf(state, uid)
   const symbolNamed = namedSymbol(state, request)
   if (!symbolNamed.ok) return symbolNamed
@@ -223,11 +223,11 @@ function setMarginMode(state: CoreState, { uid }: AccountRef, request: Asked<typ
   return accept(toSymbolAnswer(account, instrument))
 }
 
-/** Sets the position mode of the whole account; only while it is flat and has no orders. */
+/** Sets the position mode of the whole account, which must have no positions or orders. */
 export function setPositionMode(
   state: CoreState,
   { uid }: AccountRef,
-  { posMode }: Pick<Asked<typeof positionModes>, 'posMode'>,
+  { posMode }: Pick<RowRequest<typeof positionModes>, 'posMode'>,
 ) {
   const account = accountOf(state, uid)
   const { positions, openOrders, planOrders } = account
@@ -252,7 +252,7 @@ function isOrdered({ openOrders, planOrders }: Account, instrument: Instrument):
   )
 }
 
-/** The leverage of each direction is the same here: the account has one a symbol. */
+/** Leverage is the same in both directions, because the account has one for each symbol. */
 function toSymbolAnswer(account: Account, instrument: Instrument) {
   const leverage = String(leverageOf(account, instrument))
   return {

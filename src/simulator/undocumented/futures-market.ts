@@ -10,7 +10,7 @@ import { refusals } from '../shared/refusals.ts'
 import { MARGIN_SYMBOLS, type MarginSymbol } from '../margin/margin-symbols.ts'
 import type { DayStatistics } from '../market/day-statistics.ts'
 import { accept } from '../shared/reply.ts'
-import { ofProduct, readPublic, span, textRow, type Asked } from './undocumented-row.ts'
+import { ofProduct, readPublic, span, textRow, type RowRequest } from './undocumented-row.ts'
 
 const named = { symbol, productType }
 const candlesOf = {
@@ -28,13 +28,13 @@ export const futuresMarketRows = {
     shows: z.object({ serverTime: text.describe('Unix ms') }),
     answer: ({ clock }: CoreState) => accept({ serverTime: String(clock.now) }),
   }),
-  /** What may be traded, and by which rules: the tick is priceEndStep × 10^-pricePlace. */
+  /** Tradable contracts and their rules: the tick is priceEndStep × 10^-pricePlace. */
   contracts: readPublic('/mix/market/contracts', {
     asks: ofProduct,
     shows: z.array(z.looseObject({ symbol: text, supportMarginCoins: z.array(text).nullish() })),
     answer: futuresContracts,
   }),
-  /** Of the last 24 hours, oldest first. */
+  /** Candles of the last 24 hours, oldest first. */
   candles: readPublic('/mix/market/candles', candles),
   historyCandles: readPublic('/mix/market/history-candles', candles),
   /** The symbol's row of the tickers, alone in a list. */
@@ -64,7 +64,7 @@ export const futuresMarketRows = {
   }),
 }
 
-function futuresContracts(state: CoreState, _: unknown, asked: Asked<typeof ofProduct>) {
+function futuresContracts(state: CoreState, _: unknown, asked: RowRequest<typeof ofProduct>) {
   const listed = [...state.symbols.values()].filter(
     ({ instrument, isSettled, listedAt }) =>
       instrument.productType === asked.productType &&
@@ -90,7 +90,6 @@ function toContract({ settings, clock }: CoreState, entry: SymbolState) {
     openCostUpRatio: '0.01',
     supportMarginCoins: [instrument.marginCoin],
     minTradeNum: sizeText(instrument, instrument.lotsMin),
-    // The tick is priceEndStep x 10^-pricePlace.
     priceEndStep: String(priceGrid.units),
     volumePlace: String(sizeGrid.decimals),
     pricePlace: String(priceGrid.decimals),
@@ -125,7 +124,7 @@ const SYMBOL_STATUS = {
   delivery_period: 'maintain',
 } as const
 
-/** Facts of the real listing; `maxTradeAmount` 0 is no maximum there. */
+/** Facts of the real listing; `maxTradeAmount` 0 means no maximum there. */
 function toCurrency(row: MarginSymbol) {
   const { symbol: pair, baseCoin, quoteCoin } = row
   const feeRate = row.feeRate.toString()
@@ -174,10 +173,10 @@ const CANDLES_MAX = 1000
 const VOLUME_DECIMALS = 4
 
 /**
- * Candles of the last 24 hours, oldest first, from the minutes that the tickers' statistics keep. There are no
- * older ones: a candle of a day is the part of it that is kept.
+ * Candles of the last 24 hours, oldest first, from the minutes of the ticker statistics. Older ones
+ * are not kept, so a day's candle is only the kept part.
  */
-function futuresCandles(state: CoreState, _: unknown, query: Asked<typeof candlesOf>) {
+function futuresCandles(state: CoreState, _: unknown, query: RowRequest<typeof candlesOf>) {
   const listed = listedSymbol(state, query)
   if (!listed.ok) return listed
   const minutes = MINUTES[query.granularity]
@@ -208,7 +207,7 @@ interface Bar {
   quoteVolume: number
 }
 
-/** By where they begin. A minute closes where the next one opens. */
+/** Groups minutes by the start of their candle. A minute closes at the open of the next one. */
 function barsOf(statistics: DayStatistics, spanMs: number): Map<number, Bar> {
   const bars = new Map<number, Bar>()
   const buckets = statistics.buckets()

@@ -45,7 +45,7 @@ import {
   read,
   showPage,
   textRow,
-  type Asked,
+  type RowRequest,
 } from './undocumented-row.ts'
 
 const { orderList, ...instrumentOfBatch } = batchPlaceOrder.request.shape
@@ -75,13 +75,13 @@ export const futuresOrderRows = {
     shows: orderReference,
     answer: cancelNamed,
   }),
-  /** Of a list; all of a product type, or of one symbol of it, when there is none. */
+  /** Cancels a list; without it all orders of a product type, or of one of its symbols. */
   batchCancelOrders: change('/mix/order/batch-cancel-orders', {
     asks: list,
     shows: batchResult,
     answer: cancelListed,
   }),
-  /** One order, open or done within the idempotency window. */
+  /** One order, open or ended within the idempotency window. */
   orderDetail: read('/mix/order/detail', {
     asks: named,
     shows: textRow('orderId', 'symbol'),
@@ -93,7 +93,7 @@ export const futuresOrderRows = {
         : accept(toOrderRow(state, account, order))
     },
   }),
-  /** Newest first, whenever they were placed. */
+  /** Newest first; the requested times do not filter. */
   ordersPending: read('/mix/order/orders-pending', {
     asks: orderPage,
     shows: pageOfOrders,
@@ -102,13 +102,15 @@ export const futuresOrderRows = {
       return showOrders(state, account, query, [...account.openOrders.values()])
     },
   }),
-  /** Filled and cancelled orders, newest first: those of the idempotency window, no older ones are kept. */
+  /**
+   * Filled and cancelled orders of the idempotency window, newest first; older ones are not kept.
+   */
   ordersHistory: read('/mix/order/orders-history', {
     asks: orderPage,
     shows: pageOfOrders,
     answer: (state: CoreState, { uid }, query) => {
       const account = accountOf(state, uid)
-      // They are kept in the order in which they ended.
+      // The state keeps them in order of their end.
       const orders = [...account.closedOrders.values()].sort((a, b) => a.sequence - b.sequence)
       return showOrders(state, account, query, orders)
     },
@@ -124,7 +126,7 @@ export const futuresOrderRows = {
 function cancelNamed(
   state: CoreState,
   { uid }: AccountRef,
-  request: AskedOrder,
+  request: OrderLookup,
 ): Reply<OrderReference> {
   const order = findOrder(state, accountOf(state, uid), request)
   if (order === undefined) return refusals.orderUnknown
@@ -134,7 +136,7 @@ function cancelNamed(
 function cancelListed(
   state: CoreState,
   account: AccountRef,
-  { orderIdList: names, ...request }: Asked<typeof list>,
+  { orderIdList: names, ...request }: RowRequest<typeof list>,
 ) {
   if (names === undefined) return cancelAll(state, account, request)
   return eachOf(names, ({ orderId, clientOid }) =>
@@ -146,7 +148,7 @@ function cancelListed(
 function showOrders(
   state: CoreState,
   account: Account,
-  query: Asked<typeof orderPage>,
+  query: RowRequest<typeof orderPage>,
   orders: readonly Order[],
 ) {
   const asked = { productType: query.productType, symbol: query.symbol }
@@ -160,9 +162,9 @@ function showOrders(
   })
 }
 
-type AskedOrder = Asked<typeof ofProduct & typeof byEitherId>
+type OrderLookup = RowRequest<typeof ofProduct & typeof byEitherId>
 
-function findOrder(state: CoreState, account: Account, request: AskedOrder): Order | undefined {
+function findOrder(state: CoreState, account: Account, request: OrderLookup): Order | undefined {
   const order = orderNamed(account, request)
   const isAsked = isOfAsked(state, { productType: request.productType, symbol: request.symbol })
   return order !== undefined && isAsked(order) ? order : undefined
@@ -171,7 +173,7 @@ function findOrder(state: CoreState, account: Account, request: AskedOrder): Ord
 /** A clientOid names the newest order that carried it. */
 function orderNamed(
   { openOrders, closedOrders }: Account,
-  { orderId, clientOid }: AskedOrder,
+  { orderId, clientOid }: OrderLookup,
 ): Order | undefined {
   if (orderId !== undefined) {
     const sequence = sequenceOfId(orderId) ?? 0
@@ -184,10 +186,14 @@ function orderNamed(
 }
 
 /**
- * Closes positions by a market order each, under the rules of any order that closes: what resting orders of a
- * hedge position hold stays with them. In one-way mode the direction is not asked about.
+ * Closes each position by a market order under the usual rules for closing: the part of a hedge
+ * position held by resting orders remains. In one-way mode `holdSide` is ignored.
  */
-function closePositions(state: CoreState, account: AccountRef, request: Asked<typeof positions>) {
+function closePositions(
+  state: CoreState,
+  account: AccountRef,
+  request: RowRequest<typeof positions>,
+) {
   const { symbol: name, productType: product, holdSide } = request
   const listed =
     name === undefined ? undefined : listedSymbol(state, { symbol: name, productType: product })
@@ -218,7 +224,10 @@ function closePositions(state: CoreState, account: AccountRef, request: Asked<ty
 
 const PRICE_DECIMALS = 10
 
-/** The real exchange spells `canceled` with one l here, and `cancelled` in the document's spot orders. */
+/**
+ * The real exchange spells `canceled` with one l here, and `cancelled` in the document's spot
+ * orders.
+ */
 const WIRE_STATUS = {
   pending: 'live',
   live: 'live',
@@ -228,8 +237,8 @@ const WIRE_STATUS = {
 } as const
 
 /**
- * A futures order as the detail and the pending list of the real exchange show it. The document knows neither.
- * `state` is the detail's name of the status and `status` the list's: both are there.
+ * A futures order as in the detail and the pending list of the real exchange, which the document
+ * lacks. The status is `state` in the detail and `status` in the list; both are given.
  */
 function toOrderRow(state: CoreState, account: Account, order: Order) {
   const { instrument } = symbolOf(state, order.symbol)
@@ -244,7 +253,7 @@ function toOrderRow(state: CoreState, account: Account, order: Order) {
     orderId: orderIdText(order.sequence),
     clientOid: order.clientOid,
     baseVolume: sizeText(instrument, order.filledLots),
-    // Empty while nothing is filled.
+    // Empty without fills.
     priceAvg: quoteVolume.eq(ZERO)
       ? ''
       : quoteVolume.div(baseFilled).round(PRICE_DECIMALS).toString(),

@@ -5,7 +5,10 @@ import { placeMarginFields, placeNow } from '../margin/orders/place-order.ts'
 import type { MarginState } from '../margin/margin-state.ts'
 import { byEitherId, change, place } from './undocumented-row.ts'
 
-/** Margin orders one at a time: outside the document, which reads, cancels in batch and liquidates them. */
+/**
+ * Places and cancels single margin orders, which the document cannot: it reads, cancels in batch
+ * and liquidates them.
+ */
 export const marginRows = {
   isolatedPlaceOrder: placeRow('isolated'),
   crossedPlaceOrder: placeRow('crossed'),

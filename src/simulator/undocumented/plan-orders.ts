@@ -20,7 +20,7 @@ import {
   place,
   read,
   showPage,
-  type Asked,
+  type RowRequest,
 } from './undocumented-row.ts'
 
 const planPage = {
@@ -37,7 +37,7 @@ const list = {
   orderIdList,
 }
 
-/** Trigger orders outside the document, which can only change one that is there. */
+/** Trigger orders outside the document, which can only modify an existing one. */
 export const planOrderRows = {
   placePlanOrder: place('/mix/order/place-plan-order', {
     asks: placePlanRequest.shape,
@@ -56,14 +56,14 @@ export const planOrderRows = {
   }),
 }
 
-/** Trigger orders that have not triggered, newest first; or the exits of positions. */
-function showPending(state: CoreState, { uid }: AccountRef, query: Asked<typeof planPage>) {
+/** Pending trigger orders, newest first; or the exits of positions. */
+function showPending(state: CoreState, { uid }: AccountRef, query: RowRequest<typeof planPage>) {
   const account = accountOf(state, uid)
   const { now } = state.clock
   const toRow = (plan: ListedPlan) => toPlanRow(state, account, plan)
   if (query.planType === 'profit_loss') {
     const exits = pendingExits(state, account, query).map(toPlan)
-    // By id, which is not by age: stop-losses have the higher ones.
+    // Sorted by id, not by age: stop-losses have the higher ids.
     exits.sort((one, other) => (one.orderId < other.orderId ? -1 : 1))
     return showPage(exits, query, { now, toRow })
   }
@@ -75,10 +75,11 @@ function showPending(state: CoreState, { uid }: AccountRef, query: Asked<typeof 
 }
 
 /**
- * Cancels the trigger orders and exits of a list; without one all trigger orders of a product type, or of one
- * symbol of it. Exits go by their ids alone: who cancels all orders does not mean to lose the stop-losses.
+ * Cancels the trigger orders and exits of a list; without it all trigger orders of a product type,
+ * or of one of its symbols. Exits are cancelled only by id, so that cancelling all orders does not
+ * remove stop-losses.
  */
-function cancelListed(state: CoreState, { uid }: AccountRef, request: Asked<typeof list>) {
+function cancelListed(state: CoreState, { uid }: AccountRef, request: RowRequest<typeof list>) {
   const account = accountOf(state, uid)
   const pending = pendingPlans(state, account, request)
   const { orderIdList: names, planType } = request
@@ -102,23 +103,23 @@ function cancelListed(state: CoreState, { uid }: AccountRef, request: Asked<type
   })
 }
 
-type AskedPlans = Asked<typeof ofProduct>
-type AskedIds = Pick<Asked<typeof orderPage>, 'orderId' | 'clientOid'>
+type PlanFilter = RowRequest<typeof ofProduct>
+type PlanNames = Pick<RowRequest<typeof orderPage>, 'orderId' | 'clientOid'>
 
 /** Oldest first. */
-function pendingPlans(state: CoreState, { planOrders }: Account, asked: AskedPlans): PlanOrder[] {
+function pendingPlans(state: CoreState, { planOrders }: Account, asked: PlanFilter): PlanOrder[] {
   const isAsked = isOfAsked(state, { productType: asked.productType, symbol: asked.symbol })
   return [...planOrders.values()].filter(isPending).filter(isAsked)
 }
 
-/** In the order the positions were opened. */
-function pendingExits(state: CoreState, { positions }: Account, asked: AskedPlans) {
+/** In order of the positions' opening. */
+function pendingExits(state: CoreState, { positions }: Account, asked: PlanFilter) {
   const isAsked = isOfAsked(state, { productType: asked.productType, symbol: asked.symbol })
   return [...positions.values()].filter(isAsked).flatMap(exitsOf)
 }
 
-/** When both ids are given, orderId prevails. */
-function isNamed(plan: PlanOrder, { orderId, clientOid }: AskedIds): boolean {
+/** If both ids are given, orderId prevails. */
+function isNamed(plan: PlanOrder, { orderId, clientOid }: PlanNames): boolean {
   return orderId === undefined
     ? clientOid === plan.clientOid
     : sequenceOfId(orderId) === plan.sequence

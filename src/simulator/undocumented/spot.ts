@@ -14,12 +14,12 @@ import {
   readPublic,
   span,
   textRow,
-  type Asked,
+  type RowRequest,
 } from './undocumented-row.ts'
 
 const tickersOf = { symbol: symbol.optional() }
 
-/** Spot prices, balances and orders outside the document, which can only read what was ordered. */
+/** Spot prices, balances and orders outside the document, which can only read orders. */
 export const spotRows = {
   spotPlaceOrder: place('/spot/trade/place-order', {
     asks: placeRequest.shape,
@@ -36,7 +36,9 @@ export const spotRows = {
     shows: z.array(textRow('symbol')),
     answer: spotTickers,
   }),
-  /** The coin information that the document's withdrawal refers to: of every coin, or the one that is asked for. */
+  /**
+   * Coin information mentioned by the document's withdrawal: of every coin, or the requested one.
+   */
   spotCoins: readPublic('/spot/public/coins', {
     calls: 3,
     asks: { coin: z.string().optional() },
@@ -70,8 +72,10 @@ export const spotRows = {
   }),
 }
 
-/** Spot pairs show the prices of the contract of the same name, as the spot service trades at them. */
-function spotTickers(state: SpotState, account: unknown, request: Asked<typeof tickersOf>) {
+/**
+ * Spot pairs show the prices of the contract with the same name, at which the spot service trades.
+ */
+function spotTickers(state: SpotState, account: unknown, request: RowRequest<typeof tickersOf>) {
   const pairs = spotSymbolRows(state, account, request)
   if (!pairs.ok) return pairs
   return accept(
@@ -110,7 +114,7 @@ function spotTickers(state: SpotState, account: unknown, request: Asked<typeof t
 
 const COIN_IDS: Readonly<Record<string, string>> = { BTC: '1', USDT: '2', ETH: '3' }
 
-/** What of a chain the spot service has no use for. Facts of the real list of coins. */
+/** Facts of a chain that the spot service does not use, from the real list of coins. */
 const ETHEREUM = {
   depositConfirm: '12',
   withdrawConfirm: '64',
@@ -119,7 +123,7 @@ const ETHEREUM = {
   contractAddress: null,
 }
 
-/** By coin and chain; a pair that is not here is one of Ethereum's. */
+/** Facts by coin and chain; other chains are Ethereum's. */
 const CHAIN_FACTS: Readonly<Record<string, object>> = {
   'USDT TRC20': {
     depositConfirm: '1',

@@ -7,8 +7,8 @@ import { readHistory, type HistoryQuery } from '../shared/history-page.ts'
 import { accept, type OrderReference, type Reply } from '../shared/reply.ts'
 
 /**
- * A row of an endpoint outside the document, which public clients call before anything else, with what answers it. The
- * request lets unknown parameters through. The daemon never depends on it.
+ * A row of an endpoint outside the document, which public clients call at their start, with its
+ * handler. Unknown parameters of the request pass. The daemon never depends on it.
  */
 export interface UndocumentedRow<
   State,
@@ -22,29 +22,29 @@ export interface UndocumentedRow<
   ) => Reply<z.input<Response>>
 }
 
-/** What is asked under such names, as its handler sees it. */
-export type Asked<Shape extends z.ZodRawShape> = z.input<z.ZodObject<Shape>>
+/** A request as its handler gets it. */
+export type RowRequest<Shape extends z.ZodRawShape> = z.input<z.ZodObject<Shape>>
 
-/** In which columns the rows of one kind differ. */
-interface Columns<State, Shape extends z.ZodRawShape, Response extends z.ZodType> {
+/** Columns in which the rows of one kind differ. */
+interface RowColumns<State, Shape extends z.ZodRawShape, Response extends z.ZodType> {
   readonly asks?: Shape
   readonly shows: Response
   readonly answer: (
     state: State,
     account: AccountRef,
-    request: Asked<Shape>,
+    request: RowRequest<Shape>,
   ) => Reply<z.input<Response>>
   /** Calls a second. */
   readonly calls?: number
 }
 
-type Kind = Pick<Endpoint, 'method' | 'retry'> & Partial<Pick<Endpoint, 'auth'> & RateLimit>
+type RowKind = Pick<Endpoint, 'method' | 'retry'> & Partial<Pick<Endpoint, 'auth'> & RateLimit>
 
-/** Makes the rows of a kind. @returns Takes the path behind `/api/v2`. */
-function kindOf({ method, retry, auth = 'schemeA', scope = 'uid', calls: usual = 10 }: Kind) {
+/** Builds the rows of a kind. @returns a function that takes the path after `/api/v2`. */
+function kindOf({ method, retry, auth = 'schemeA', scope = 'uid', calls: usual = 10 }: RowKind) {
   return <State, Shape extends z.ZodRawShape, Response extends z.ZodType>(
     path: string,
-    { asks, shows, answer, calls = usual }: Columns<State, Shape, Response>,
+    { asks, shows, answer, calls = usual }: RowColumns<State, Shape, Response>,
   ): UndocumentedRow<State, z.ZodObject<Shape, z.core.$loose>, Response> => ({
     method,
     path: `/api/v2${path}`,
@@ -75,10 +75,10 @@ export const place = kindOf({ method: 'POST', retry: 'protocol' })
 /** A cancel or a setting. */
 export const change = kindOf({ method: 'POST', retry: 'repeatable' })
 
-/** How an order is named in a request: when both ids are given, orderId prevails. */
+/** Ids of an order in a request: if both are given, orderId prevails. */
 export const byEitherId = { orderId: exchangeId.optional(), clientOid: foreignClientOid.optional() }
 
-/** Of a list: between which times (Unix ms), and how many. */
+/** Times (Unix ms) and limit of a list. */
 export const span = {
   startTime: z.string().optional(),
   endTime: z.string().optional(),
@@ -88,13 +88,13 @@ export const span = {
 /** All futures of a product type, or those of one symbol. */
 export const ofProduct = { productType, symbol: symbol.optional() }
 
-/** A page of futures orders; a list of trigger orders does not look at the times. */
+/** A page of futures orders; lists of trigger orders ignore the times. */
 export const orderPage = { ...ofProduct, idLessThan: exchangeId.optional(), ...span, ...byEitherId }
 
-/** The orders that are to be cancelled, each by either id. */
+/** Orders to cancel, each by either id. */
 export const orderIdList = z.array(z.looseObject(byEitherId)).optional()
 
-/** A row of an answer: these of its fields are there, and all others are texts, or null where there is nothing. */
+/** A row of an answer: the named fields are required, and all others are texts or null. */
 export function textRow<const Names extends readonly string[]>(...names: Names) {
   const shape = Object.fromEntries(names.map((name) => [name, z.string()]))
   return z.object(shape as Record<Names[number], z.ZodString>).catchall(textOrNull)
@@ -105,24 +105,24 @@ export const pageOfOrders = z.object({
   endId: textOrNull,
 })
 
-interface PageOptions<Order, Row> {
+interface RowPageOptions<Order, Row> {
   /** Unix ms of the exchange's clock. */
   readonly now: number
-  /** Unix ms; left out where the times that are asked for do not count. */
+  /** Unix ms; absent if times do not filter. */
   readonly timeOf?: (order: Order) => number
   readonly toRow: (order: Order) => Row
 }
 
 /**
- * The page that is asked for, newest first, of the orders that have the ids it names. A limit above 100 is silently cut.
- * `endId` is the page's last: the next page's idLessThan.
+ * The requested page, newest first, of the orders with the given ids. A limit above 100 is silently
+ * cut. `endId` is the page's last id, the next page's idLessThan.
  *
  * @param orders By id, lowest first.
  */
 export function showPage<Order extends OrderReference, Row>(
   orders: readonly Order[],
-  query: HistoryQuery & Asked<typeof byEitherId>,
-  { toRow, ...options }: PageOptions<Order, Row>,
+  query: HistoryQuery & RowRequest<typeof byEitherId>,
+  { toRow, ...options }: RowPageOptions<Order, Row>,
 ) {
   const found = readHistory(orders, query, {
     ...options,

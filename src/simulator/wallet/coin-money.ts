@@ -1,7 +1,7 @@
 import { sumDecimals, ZERO, type Decimal } from '../../lib/decimal.ts'
 import type { PlacedCodec } from '../store/stored-rows.ts'
 
-/** Where an account keeps its coins: `isolated:BTCUSDT` is the isolated margin account of that symbol. */
+/** A balance of coins: `isolated:BTCUSDT` is the isolated margin account of that symbol. */
 export type BalanceName = 'spot' | 'crossed' | `isolated:${string}`
 
 export interface BalanceRef {
@@ -9,26 +9,26 @@ export interface BalanceRef {
   readonly balance: BalanceName
 }
 
-/** An account's money in one coin of one balance. */
 export interface CoinRef extends BalanceRef {
-  /** Capitals, as in `USDT`. */
+  /** Upper case, as in `USDT`. */
   readonly coin: string
 }
 
-/** No column is ever below zero. Equity = available + frozen - borrowed - interest. */
+/** No column is ever negative. Equity = available + frozen - borrowed - interest. */
 export interface CoinMoney {
   readonly available: Decimal
-  /** Tied up in open orders. */
+  /** Reserved by open orders. */
   readonly frozen: Decimal
   /** Principal owed to the platform. */
   readonly borrowed: Decimal
-  /** Interest that has accrued and is not paid. */
+  /** Accrued interest that is not paid. */
   readonly interest: Decimal
 }
 
 /**
- * What changes an account's equity in a coin, and who stands on the other side: a counterparty, which may go below zero
- * without a limit. A `transfer` is between balances. Each is summed up a balance and coin, and explains the equity.
+ * Bookings that change an account's equity in a coin, each with its counterparty, which may be
+ * negative without a limit. A `transfer` is between balances. Sums by balance and coin explain the
+ * equity.
  */
 export const COUNTERPARTY_OF = {
   opening: 'outside',
@@ -57,7 +57,6 @@ export const NO_COUNTERPARTIES = {
 
 export type Counterparties = Record<keyof typeof NO_COUNTERPARTIES, Decimal>
 
-/** What the wallet keeps of a coin in a balance. */
 export interface CoinAccount {
   readonly ref: CoinRef
   money: CoinMoney

@@ -2,50 +2,51 @@ import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { roundUp, smaller } from './rounding.ts'
 
 /*
- * What trades and conversions cost: a rate of the value in margin coin, or of what was obtained. Futures and spot keep
- * all digits, margin balances and conversions are charged in whole units of the coin's last digit, rounded up.
+ * Fees of trades and conversions: a rate of the value in margin coin, or of the received amount.
+ * Futures and spot keep all digits; margin balances and conversions are charged in whole units of
+ * the coin's last digit, rounded up.
  */
 
-/** Shares of what is charged. */
+/** Fees as shares of the charged amount. */
 export interface FeeRates {
   readonly maker: Decimal
   readonly taker: Decimal
 }
 
-/** Exact. */
+/** The exact fee. */
 export function tradeFee(charged: Decimal, rates: FeeRates, scope: 'maker' | 'taker'): Decimal {
   return charged.times(scope === 'maker' ? rates.maker : rates.taker)
 }
 
-/** In whole units of the coin's last digit. */
+/** The fee in whole units of the coin's last digit. */
 export function wholeFee(charged: Decimal, rate: Decimal): Decimal {
   return roundUp(charged.times(rate))
 }
 
-/** The fund's share of what a liquidation has traded: no more than there is. */
+/** The insurance fund's share of a liquidation's trades, limited to the available money. */
 export function liquidationFee(traded: Decimal, rate: Decimal, available: Decimal): Decimal {
   return smaller(wholeFee(traded, rate), available)
 }
 
-/** What of an obtained amount is left after its fee. */
+/** Remaining share of a received amount after its fee. */
 export function shareAfterFee(rate: Decimal): Decimal {
   return ONE.minus(rate)
 }
 
 export interface Deduction {
-  /** The fee in the obtained coin, and its worth in quote coin. */
+  /** The fee in the obtained coin, and its value in quote coin. */
   readonly total: Decimal
   readonly worth: Decimal
-  /** How much of the worth is charged. */
+  /** Share of the value that is charged. */
   readonly ratio: string
-  /** Of the platform's own coin, and what the account has of it. */
+  /** Price of the platform's own coin, and the account's available amount. */
   readonly price: string
   readonly available: Decimal
 }
 
 /**
- * A fee that is paid in the platform's own coin, cheaper; what that coin's balance does not cover is paid out of the
- * obtained coin.
+ * A discounted fee in the platform's own coin; the part that its balance does not cover is paid
+ * from the obtained coin.
  */
 export function deductFee({ total, worth, ratio, price, available }: Deduction): {
   readonly deducted: Decimal

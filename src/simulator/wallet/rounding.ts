@@ -1,6 +1,9 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
 
-/** Coins are kept to eight decimals. Error table, 50063: "Token precision must less than or equal to eight". */
+/**
+ * Coins have eight decimals. Error table, 50063: "Token precision must less than or equal to
+ * eight".
+ */
 const COIN_PLACES = 8
 
 /** big.js's modes: 0 toward zero, 1 half up, 3 away from zero. */
@@ -8,17 +11,17 @@ const DOWN = 0
 const HALF_UP = 1
 const UP = 3
 
-/** What the platform gives or counts for an account: never more than there is. */
+/** For amounts that an account gets: never more than there is. */
 export function roundDown(value: Decimal, decimals = COIN_PLACES): Decimal {
   return value.round(decimals, DOWN)
 }
 
-/** What the platform takes: fees, interest, the size of a loan that must be enough. */
+/** For amounts that the platform takes: fees, interest, the size of a loan that must suffice. */
 export function roundUp(value: Decimal, decimals = COIN_PLACES): Decimal {
   return value.round(decimals, UP)
 }
 
-/** For averages, which nobody is paid by. */
+/** For averages, with which nothing is paid. */
 export function roundNearest(value: Decimal, decimals = COIN_PLACES): Decimal {
   return value.round(decimals, HALF_UP)
 }
@@ -35,22 +38,22 @@ export function negated(value: Decimal): Decimal {
   return value.times('-1')
 }
 
-/** True when the decimal has no more decimals than that. */
+/** Whether the value has at most so many decimals. */
 export function hasPlaces(value: Decimal, places: number): boolean {
   return value.round(places, DOWN).eq(value)
 }
 
-/** Decimals written in a plain decimal text: 2 for `0.10`. */
+/** Number of decimals in a plain decimal text: 2 for `0.10`. */
 export function decimalsOf(text: string): number {
   return text.split('.')[1]?.length ?? 0
 }
 
-/** A float that stands for a value of so many decimals, exactly as it prints. */
+/** A decimal with so many decimals, exactly as the float prints. */
 export function decimalOfFloat(value: number, decimals: number): Decimal {
   return decimal(value.toFixed(decimals))
 }
 
-/** Amounts under their names, each exactly. */
+/** Exact texts of amounts by name. */
 export function textsOf<Amounts extends Readonly<Partial<Record<string, Decimal>>>>(
   amounts: Amounts,
 ) {

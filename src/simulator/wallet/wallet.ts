@@ -21,15 +21,16 @@ import {
 } from './coin-money.ts'
 
 /**
- * The coin ledger of every service but futures. Each method is one transfer booked on both sides, so that the
- * equities of all accounts and the counterparties of a coin always add up to zero. Amounts are exact; a booking that
- * would take a column below zero throws, so a service looks at `coin` and refuses first.
+ * The coin ledger of every service except futures. Each method books one transfer on both sides, so
+ * that the equities of all accounts and the counterparties of a coin always add up to zero. Amounts
+ * are exact. A booking that would make a column negative throws, so services check `coin` and
+ * refuse first.
  *
- * Bounded by accounts x balances x coins: who names them checks them.
+ * Bounded by accounts x balances x coins, whose names the callers check.
  */
 export class Wallet {
   readonly #rows: StoredRows
-  /** By uid, balance and coin. */
+  /** Keyed by uid, balance and coin. */
   readonly #accounts = new Map<string, CoinAccount>()
   readonly #counterparties = new Map<string, Counterparties>()
 
@@ -39,17 +40,19 @@ export class Wallet {
     rows.restore(COIN_COUNTERPARTIES, this.#counterparties)
   }
 
-  /** What is there now; a coin never touched is a row of zeros. Later bookings do not change the answer. */
+  /**
+   * Present money; a coin without bookings gives zeros. Later bookings do not change the result.
+   */
   coin(ref: CoinRef): CoinMoney {
     return this.#accounts.get(coinKey(ref))?.money ?? NO_MONEY
   }
 
-  /** Whether the coin was ever touched. */
+  /** Whether the coin was ever booked. */
   has(ref: CoinRef): boolean {
     return this.#accounts.has(coinKey(ref))
   }
 
-  /** Every coin of the balance that was ever touched, by its name, in the alphabet's order. */
+  /** All coins ever booked in the balance, in alphabetical order. */
   coins(uid: string, balance: BalanceName): ReadonlyMap<string, CoinMoney> {
     const found = new Map<string, CoinMoney>()
     for (const { ref, money } of this.#of(uid)) {
@@ -59,9 +62,9 @@ export class Wallet {
   }
 
   /**
-   * Books between a balance and the counterparty that belongs to the booking.
-   * @param amount As the account sees it: positive is received, a paid fee is negative.
-   * @param column Where it comes from or goes to: `frozen` for what an open order has set aside.
+   * Books between a balance and the booking's counterparty.
+   * @param amount From the account's view: positive is received, a paid fee is negative.
+   * @param column Source or target column: `frozen` for the reserve of an open order.
    */
   book(
     ref: CoinRef,
@@ -74,17 +77,17 @@ export class Wallet {
     this.#charge(ref.coin, COUNTERPARTY_OF[booking], amount)
   }
 
-  /** Sets aside for an open order. @param amount Not negative. */
+  /** Reserves money for an open order. @param amount Not negative. */
   freeze(ref: CoinRef, amount: Decimal): void {
     this.#move(ref, { available: negated(amount), frozen: amount })
   }
 
-  /** Gives back what was set aside. @param amount Not negative. */
+  /** Releases reserved money. @param amount Not negative. */
   unfreeze(ref: CoinRef, amount: Decimal): void {
     this.#move(ref, { available: amount, frozen: negated(amount) })
   }
 
-  /** From one balance's available to another's, of the same account or another. @param amount Not negative. */
+  /** Moves available money to another balance of any account. @param amount Not negative. */
   transfer(from: CoinRef, to: BalanceRef, amount: Decimal): void {
     const target = { ...to, coin: from.coin }
     this.#move(from, { available: negated(amount) })
@@ -93,19 +96,25 @@ export class Wallet {
     this.#flow(target, 'transfer', amount)
   }
 
-  /** The platform lends: more available, more borrowed, the same equity. @param amount Not negative. */
+  /**
+   * Lends from the platform: more available, more borrowed, the same equity. @param amount Not
+   * negative.
+   */
   borrow(ref: CoinRef, amount: Decimal): void {
     this.#move(ref, { available: amount, borrowed: amount })
   }
 
-  /** Interest falls due; it is owed until it is repaid. @param amount Not negative. */
+  /** Adds interest, which is owed until it is repaid. @param amount Not negative. */
   accrueInterest(ref: CoinRef, amount: Decimal): void {
     this.#move(ref, { interest: amount })
     this.#flow(ref, 'interest', negated(amount))
     this.#charge(ref.coin, 'interest', negated(amount))
   }
 
-  /** Pays debts out of available; what the insurance fund pays is booked as `insurance` first. */
+  /**
+   * Repays debts from the available money; a payment of the insurance fund is booked as `insurance`
+   * before.
+   */
   repay(
     ref: CoinRef,
     { principal, interest }: { readonly principal: Decimal; readonly interest: Decimal },
@@ -131,19 +140,19 @@ export class Wallet {
     })
   }
 
-  /** Every balance of the account, with the bookings that explain it. */
+  /** Every balance of the account, with its bookings. */
   statement(uid: string): readonly WalletCoin[] {
     return this.#of(uid).map(toCoin)
   }
 
-  /** Every row whose bookings do not explain its equity: always none. */
+  /** Rows whose bookings do not explain their equity. It is always empty. */
   unexplained(): readonly CoinRef[] {
     return [...this.#accounts.values()]
       .filter((account) => !isExplained(account))
       .map(({ ref }) => ref)
   }
 
-  /** In the same order however often it was restarted. */
+  /** Sorted, so that the order does not change with a restart. */
   #of(uid: string): CoinAccount[] {
     return [...this.#accounts]
       .filter(([, { ref }]) => ref.uid === uid)
@@ -211,8 +220,9 @@ function shortage(
 export type WalletCoin = Readonly<ReturnType<typeof toCoin>>
 
 /**
- * What an account holds of a coin in a balance (`spot`, `crossed` or `isolated:BTCUSDT`), and how it came to it. Amounts
- * are exact decimals in strings; equity = available + frozen - borrowed - interest = the sum of `bookings`, exactly.
+ * The statement of a coin in a balance (`spot`, `crossed` or `isolated:BTCUSDT`), with its
+ * bookings. Amounts are exact decimals in strings; equity = available + frozen - borrowed -
+ * interest = the sum of `bookings`, exactly.
  */
 function toCoin({ ref: { balance, coin }, money, flows }: CoinAccount) {
   const { available, frozen, borrowed, interest } = money
@@ -220,7 +230,7 @@ function toCoin({ ref: { balance, coin }, money, flows }: CoinAccount) {
     balance,
     coin,
     ...textsOf({ available, frozen, borrowed, interest, equity: equityOf(money) }),
-    /** Received is positive, paid is negative. Bookings that never happened are left out. */
+    /** Received is positive, paid is negative. Kinds without bookings are left out. */
     bookings: textsOf(flows),
   }
 }

@@ -11,15 +11,17 @@ export interface AnswererOptions {
   readonly faults: FaultPlan
   readonly clock: Clock
   readonly timers: Timers
-  /** From a request carried out to its answer, ms: asked for each. */
+  /** Draws the time from the execution of a request to its answer, ms. */
   readonly answerDelay: () => number
   readonly onEvent: (event: ServerEvent) => void
 }
 
-/** Carries requests out and sends the answers, on time, late, broken or never, as the faults have it. */
+/**
+ * Executes requests and sends the answers: on time, late, broken or never, as the faults demand.
+ */
 export class Answerer {
   readonly #options: AnswererOptions
-  /** What ends each answer that is still waited for. */
+  /** Functions that end the wait of each pending answer. */
   readonly #waiting = new Set<() => void>()
   #stopped = false
 
@@ -27,7 +29,7 @@ export class Answerer {
     this.#options = options
   }
 
-  /** Settles when the answer has been handed to the socket, or the socket has gone. */
+  /** Settles when the answer has been handed to the socket, or the socket is gone. */
   async answer(request: WireRequest, outgoing: ServerResponse): Promise<void> {
     const { faults, wire, clock, answerDelay, onEvent } = this.#options
     const endpoint = wire.endpointOf(request)
@@ -36,7 +38,7 @@ export class Answerer {
       const response = wire.handle(request)
       const delayMs = answerDelay()
       if (delayMs > 0) await this.#wait(delayMs)
-      // The last answer of a stopping server says so, and its socket closes by itself.
+      // The last answer of a stopping server announces it, and its socket closes by itself.
       if (this.#stopped) outgoing.shouldKeepAlive = false
       return send(outgoing, response)
     }
@@ -47,7 +49,7 @@ export class Answerer {
     if (!this.#stopped) answer?.(outgoing, response, clock.now())
   }
 
-  /** Nothing is answered late any more. */
+  /** Ends all waiting, so that no answer comes late any more. */
   stop(): void {
     this.#stopped = true
     for (const end of this.#waiting) end()
@@ -67,16 +69,20 @@ export class Answerer {
   }
 }
 
-type Answer = (outgoing: ServerResponse, response: WireResponse | undefined, now: number) => void
+type FaultAnswer = (
+  outgoing: ServerResponse,
+  response: WireResponse | undefined,
+  now: number,
+) => void
 
-/** What is sent instead of its answer, where a request is not carried out, and where it is. */
-const BEFORE: Partial<Record<FaultKind, Answer>> = {
+/** Replacements for the answer of a request that is not executed, and of one that is. */
+const BEFORE: Partial<Record<FaultKind, FaultAnswer>> = {
   requestDropped: () => {},
   gatewayErrorBefore: (outgoing) => send(outgoing, gatewayPage(502, 'Bad Gateway')),
   tooManyRequests: (outgoing, _, now) => send(outgoing, tooManyRequests(now)),
 }
 
-const AFTER: Partial<Record<FaultKind, Answer>> = {
+const AFTER: Partial<Record<FaultKind, FaultAnswer>> = {
   answerLost: (outgoing) => outgoing.socket?.resetAndDestroy(),
   gatewayErrorAfter: (outgoing) => send(outgoing, gatewayPage(500, 'Internal Server Error')),
   truncatedBody: sendHalf,
@@ -92,7 +98,7 @@ function tooManyRequests(requestTime: number): WireResponse {
   }
 }
 
-/** Looks like an answer from afar: the right status and type, and no JSON. */
+/** Valid status and type with a body that is not JSON. */
 const GARBAGE: WireResponse = {
   status: 200,
   headers: { 'content-type': 'application/json;charset=UTF-8' },

@@ -2,42 +2,42 @@ import { createRandom, type Random } from '../../lib/random.ts'
 import type { ServedName } from './served-rows.ts'
 
 /**
- * What can go wrong between the exchange and its client. The order is that in which they are drawn: at
- * most one happens to a request.
+ * Faults between the exchange and its client, in the order in which they are drawn: a request has
+ * at most one.
  */
 export const faultKinds = [
-  /** The request never reaches the exchange, and nothing is ever answered. */
+  /** The request never reaches the exchange, and is never answered. */
   'requestDropped',
   /** A gateway's HTML page with status 502; the request never reached the exchange. */
   'gatewayErrorBefore',
-  /** HTTP 429 although no limit was met; the request was not carried out. */
+  /** HTTP 429 although no limit was reached; the request was not executed. */
   'tooManyRequests',
-  /** The request is carried out, then the connection is reset before the first byte of the answer. */
+  /** The request is executed, then the connection is reset before the first byte of the answer. */
   'answerLost',
-  /** The request is carried out, then a gateway's HTML page with status 500 is answered. */
+  /** The request is executed, then a gateway's HTML page with status 500 is answered. */
   'gatewayErrorAfter',
-  /** The request is carried out; half of the answer comes, then the connection ends. */
+  /** The request is executed; half of the answer comes, then the connection ends. */
   'truncatedBody',
-  /** The request is carried out; the answer is HTTP 200 with a body that is no JSON. */
+  /** The request is executed; the answer is HTTP 200 with a body that is not JSON. */
   'garbageBody',
-  /** The request is carried out at once; the answer comes later than the usual delay. */
+  /** The request is executed at once; the answer comes later than usual. */
   'delayedAnswer',
 ] as const
 
 export type FaultKind = (typeof faultKinds)[number]
 
 export interface FaultSettings {
-  /** Probability of each kind a request, 0 to 1. A kind that is left out never happens. */
+  /** Probability of each kind for each request, 0 to 1. A missing kind never happens. */
   readonly probability: Readonly<Partial<Record<FaultKind, number>>>
   /** Bounds of `delayedAnswer`, ms. Default 1000 to 5000. */
   readonly delayMs?: { readonly min: number; readonly max: number }
-  /** Where they happen; everywhere when left out. */
+  /** Affected endpoints; default: all. */
   readonly endpoints?: readonly ServedName[]
 }
 
 export interface Fault {
   readonly kind: FaultKind
-  /** Of `delayedAnswer`; 0 for the others. */
+  /** Delay of `delayedAnswer`; 0 for the others. */
   readonly delayMs: number
 }
 
@@ -46,8 +46,8 @@ export const noFaults: FaultSettings = { probability: {} }
 const DEFAULT_DELAY_MS = { min: 1000, max: 5000 }
 
 /**
- * Draws faults from a seed. Each kind draws from a stream of its own, once a request, so that switching one
- * kind off leaves the others where they were.
+ * Draws faults from a seed. Each kind has its own stream and draws once for each request, so that
+ * removing one kind does not change the others.
  */
 export class FaultPlan {
   readonly #endpoints: readonly ServedName[] | undefined
@@ -60,7 +60,7 @@ export class FaultPlan {
   readonly #delays: Random
   readonly #injected = new Map<FaultKind, number>()
 
-  /** @throws RangeError when a probability is outside 0 to 1, or the delays are not in order. */
+  /** @throws RangeError if a probability is outside 0 to 1, or the delays are not in order. */
   constructor(settings: FaultSettings, seed: string | number) {
     const random = createRandom(seed).fork('faults')
     const { endpoints, delayMs = DEFAULT_DELAY_MS } = settings
@@ -78,7 +78,7 @@ export class FaultPlan {
     })
   }
 
-  /** What befalls the next request, of an endpoint or of an unknown path. */
+  /** The fault of the next request; `endpoint` is undefined for an unknown path. */
   draw(endpoint: ServedName | undefined): Fault | undefined {
     const isMeant = this.#endpoints?.some((name) => name === endpoint) ?? true
     if (!isMeant) return undefined

@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../protocol/endpoint.ts'
 
 /**
- * What a browser is shown at `/`: what this is, and which endpoints it serves. Plain HTML, no script. The cells are
- * words of our own tables, which hold no markup.
+ * The page at `/` for browsers: a description and the list of endpoints. Plain HTML without script.
+ * The cells come from our own tables, which contain no markup.
  */
 export function renderFrontPage(endpoints: readonly Endpoint[]): string {
   const rows = endpoints.map(renderRow).join('\n')

@@ -18,12 +18,11 @@ import { defaultWireSettings, REQUEST_TIME_TEXTS, type WireSettings } from './se
 import type { WireCounters, WireEvent } from './server-event.ts'
 import type { WireRequest, WireResponse } from './wire-request.ts'
 
-/** What the wire asks of the exchange behind it. */
 export interface ServedExchange {
-  /** @param request What the row's schema has passed. @param now Unix ms of the exchange's clock. */
+  /** @param request Checked by the row's schema. @param now Unix ms of the exchange's clock. */
   answer(name: ServedName, account: AccountRef, request: never, now: number): Reply<unknown>
   accountByKey(apiKey: string): AccountSetup | undefined
-  /** By the key of the signed gateway. */
+  /** Finds the account by a key of the signed gateway. */
   accountByGatewayKey(apiKey: string): AccountSetup | undefined
 }
 
@@ -35,19 +34,19 @@ export interface WireOptions {
   readonly onEvent?: (event: WireEvent) => void
 }
 
-/** A request on its way through the checks, and what was found out about it. */
+/** A request during its checks, with their results. */
 interface TakenRequest {
   readonly request: WireRequest
-  /** Undefined when the exchange has no such address. */
+  /** Undefined if the exchange has no such path. */
   readonly endpoint: NamedEndpoint | undefined
-  /** Unix ms of the exchange's clock when it was taken. */
+  /** When it was received, Unix ms of the exchange's clock. */
   readonly now: number
   account: AccountSetup | undefined
-  /** Calls of its endpoint left to its caller. */
+  /** Remaining calls of its endpoint for its caller. */
   remaining: number | undefined
 }
 
-/** The document sets no maximum: this bounds what is read of a request. */
+/** The document sets no maximum; this one bounds the work for a request. */
 const HEADERS_MAX = 64
 
 /** The exchange as its clients see it: requests in, responses out, no sockets. */
@@ -57,7 +56,10 @@ export class Wire {
   readonly #limits: RateLimits
   readonly #requests: Record<ServedName, number>
   readonly #refusals = new Map<string, number>()
-  /** The JSON of ticker answers by the core's own array, which it keeps while the market stands still. */
+  /**
+   * JSON of ticker answers, keyed by the core's array, which stays the same while the market stands
+   * still.
+   */
   readonly #tickersJson = new WeakMap<object, Buffer>()
   #latestAt = 0
 
@@ -96,7 +98,7 @@ export class Wire {
     }
   }
 
-  /** A defect of the exchange is the exchange's: its client sees an answer that settles nothing. */
+  /** A defect of the exchange is answered like one: the outcome stays unknown to the client. */
   #answerSafely(taken: TakenRequest): Reply<unknown> {
     try {
       return this.#answer(taken)
@@ -107,7 +109,7 @@ export class Wire {
     }
   }
 
-  /** Every check in the order of the real exchange, then the handler. */
+  /** Applies every check in the order of the real exchange, then the handler. */
   #answer(taken: TakenRequest): Reply<unknown> {
     const { request, endpoint, now } = taken
     const { exchange, settings } = this.#options
@@ -144,7 +146,6 @@ export class Wire {
     return authenticate(request, { accountByKey, toleranceMs: settings.timestampToleranceMs, now })
   }
 
-  /** Counts the call against its endpoint's limit. */
   #take({ name, auth, limit }: NamedEndpoint, taken: TakenRequest): boolean {
     const { account, request, now } = taken
     const { granted, remaining } = this.#limits.take(
@@ -184,7 +185,10 @@ export class Wire {
     return { status: 200, headers, body: `${head}${JSON.stringify(outcome.data ?? null)}}` }
   }
 
-  /** Hundreds of rows, asked for many times a second: written once for each array that the core answers. */
+  /**
+   * The answer has hundreds of rows and is requested many times a second, so its JSON is written
+   * once for each array of the core.
+   */
   #tickersBody(head: string, data: unknown): Buffer {
     if (typeof data !== 'object' || data === null)
       return Buffer.from(`${head}${JSON.stringify(data)}}`)

@@ -5,29 +5,29 @@ import { endpoints } from '../../protocol/endpoints.ts'
 import { undocumentedRows } from '../undocumented/undocumented.ts'
 import type { WireRequest } from './wire-request.ts'
 
-/** Every address of the exchange: the document's table, then what lies outside it. */
+/** Every endpoint of the exchange: the document's table and those outside it. */
 export const servedRows = { ...endpoints, ...undocumentedRows }
 
 export type ServedName = keyof typeof servedRows
 export type ServedRequestOf<Name extends ServedName> = z.input<(typeof servedRows)[Name]['request']>
-/** What a server answers in the envelope's `data`. */
+/** The envelope's `data`, as a server writes it. */
 export type ServedResponseOf<Name extends ServedName> = z.input<
   (typeof servedRows)[Name]['response']
 >
 
 export const servedNames = Object.keys(servedRows) as readonly ServedName[]
 
-/** The row with its columns but without its exact schemas. */
+/** A row without its exact schemas. */
 export function servedRow(name: ServedName): NamedEndpoint {
   return { ...servedRows[name], name }
 }
 
-/** A row under its name, which is what its handler is found by. */
+/** A row with its name, which also finds its handler. */
 export type NamedEndpoint = Endpoint & { readonly name: ServedName }
 
 /**
- * @param platformCoin The platform's own coin, which stands in a path in small letters.
- * @returns finds the row that a request is for; undefined when the exchange has no such address.
+ * @param platformCoin The platform's own coin, which is part of a path in lower case.
+ * @returns finds the row of a request; undefined if the exchange has no such path.
  */
 export function createEndpointFinder(platformCoin: string) {
   const byAddress = new Map<string, NamedEndpoint>()

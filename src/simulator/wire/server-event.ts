@@ -1,18 +1,18 @@
 import type { FaultKind } from './faults.ts'
 import type { ServedName } from './served-rows.ts'
 
-/** What the wire has to say of itself, for a log. Never a secret, never a signature. */
+/** Log events of the wire. They never contain a secret or a signature. */
 export type WireEvent =
   | {
       readonly kind: 'requestRefused'
-      /** Undefined when the path is none of the table's. */
+      /** Undefined if the path is in no row. */
       readonly endpoint: ServedName | undefined
-      /** Undefined while nobody is authenticated. */
+      /** Undefined before authentication. */
       readonly uid: string | undefined
       readonly code: string
       readonly message: string
     }
-  /** The exchange itself broke: a defect to be reported. */
+  /** A defect of the exchange, to be reported. */
   | {
       readonly kind: 'handlerFailed'
       readonly endpoint: ServedName | undefined
@@ -20,15 +20,13 @@ export type WireEvent =
     }
 
 export interface WireCounters {
-  /** Requests by endpoint, refused ones too. */
+  /** Requests by endpoint, including refused ones. */
   readonly requests: Readonly<Record<ServedName, number>>
-  /** Refused requests by code. */
   readonly refusals: Readonly<Record<string, number>>
-  /** Those of them that met a rate limit. */
+  /** Refused requests that exceeded a rate limit. */
   readonly tooManyRequests: number
 }
 
-/** What the simulator has to say of itself, for a log. */
 export type ServerEvent =
   | WireEvent
   | {
@@ -38,7 +36,7 @@ export type ServerEvent =
     }
   /** The market could not be played; quotes stand still until it can. */
   | { readonly kind: 'marketFailed'; readonly reason: string }
-  /** A recording has rows with more than so many lots, which are played as so many. */
+  /** Rows of a recording have more lots than the maximum, to which they were cut. */
   | {
       readonly kind: 'volumesCut'
       readonly file: string
@@ -46,6 +44,9 @@ export type ServerEvent =
       readonly rows: number
       readonly lotsMax: number
     }
-  /** The state keeps settings of its first start; each as `name: what is kept, configured: what is not obeyed`. */
+  /**
+   * The state keeps settings of its first start; each reads `name: what is kept, configured: what
+   * is not obeyed`.
+   */
   | { readonly kind: 'settingsKept'; readonly settings: readonly string[] }
   | { readonly kind: 'serverFailed'; readonly reason: string }

@@ -7,42 +7,51 @@ import { readRequest } from './checks/read-request.ts'
 import { servedNames, servedRow } from './served-rows.ts'
 import { startTicking } from './ticking.ts'
 
-/** Not imported: an import would load Node's own HTTP client too, for 35 ms of CPU at each start. */
+/**
+ * Loaded without an import, which would also load Node's HTTP client and cost 35 ms of CPU at each
+ * start.
+ */
 const { createServer } = process.getBuiltinModule('node:http')
 
 export interface ServerOptions extends AnswererOptions {
-  /** A loopback address unless the operator wants others in. */
+  /** A loopback address, unless the operator allows others. */
   readonly host: string
-  /** 0 takes any that is free. */
+  /** 0 takes any free port. */
   readonly port: number
-  /** How often the market is played when nobody asks, ms. */
+  /** Interval at which the market is played without requests, ms. */
   readonly stepMs: number
   /** Plays the market; `now` is Unix ms of the exchange's clock. */
   readonly advance: (now: number) => unknown
   readonly bodyBytesMax: number
-  /** From the connection's first byte to the last of the headers, ms. Default {@link HEADERS_MS_MAX}. */
+  /**
+   * Maximum time from the connection's first byte to the last of the headers, ms. Default {@link
+   * HEADERS_MS_MAX}.
+   */
   readonly headersMsMax?: number
-  /** And to the last byte of the body, ms; no shorter. Default {@link REQUEST_MS_MAX}. */
+  /** Maximum time to the last byte of the body, ms; not shorter. Default {@link REQUEST_MS_MAX}. */
   readonly requestMsMax?: number
 }
 
 export interface RunningServer {
-  /** `http://127.0.0.1:8700`, without a slash at its end. */
+  /** `http://127.0.0.1:8700`, without a trailing slash. */
   readonly baseUrl: string
-  /** Answers what it can within {@link STOP_GRACE_MS}, then closes every socket. Twice is once. */
+  /**
+   * Answers what it can within {@link STOP_GRACE_MS}, then closes every socket. A second call does
+   * nothing more.
+   */
   stop(): Promise<void>
 }
 
 /**
- * Longer than any client keeps an idle socket by itself (undici: 4 s), and announced in the Keep-Alive header,
- * so that it is always the client who closes and no request meets a socket that is just being closed.
+ * Longer than any client keeps an idle socket by itself (undici: 4 s), and announced in the
+ * Keep-Alive header. So the client closes first, and no request meets a closing socket.
  */
 const KEEP_ALIVE_MS = 75_000
 const HEADERS_MS_MAX = 10_000
 const REQUEST_MS_MAX = 30_000
 /**
- * Node looks for connections that have been slow for too long only so often, every 30 s if nobody says: a limit of
- * 10 s would be one of 40. A tenth of the shorter limit is late enough not to cost anything.
+ * Node checks for slow connections only at intervals, by default 30 s, which would turn a limit of
+ * 10 s into 40. A tenth of the shorter limit is rare enough to cost nothing.
  */
 const CHECKS_A_LIMIT = 10
 const HEADER_BYTES_MAX = 16_384
@@ -50,7 +59,10 @@ const HEADER_BYTES_MAX = 16_384
 const CONNECTIONS_MAX = 1024
 const STOP_GRACE_MS = 250
 
-/** Serves the wire over HTTP and plays the market on a grid of `stepMs`. @throws Failure SIMULATOR_LISTEN_FAILED */
+/**
+ * Serves the wire over HTTP and plays the market on a grid of `stepMs`. @throws Failure
+ * SIMULATOR_LISTEN_FAILED
+ */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { clock, timers, host, port, stepMs, onEvent } = options
   const { headersMsMax = HEADERS_MS_MAX, requestMsMax = REQUEST_MS_MAX } = options
@@ -85,7 +97,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return { baseUrl: `http://${urlHost(address)}:${address.port}`, stop: () => (stopped ??= stop()) }
 }
 
-/** What never fails: a defect is reported and answered, and the next request is served. */
+/** The listener never fails: a defect is reported and answered, and the next request is served. */
 function createListener(
   { bodyBytesMax, onEvent }: ServerOptions,
   answerer: Answerer,
@@ -97,7 +109,7 @@ function createListener(
       return
     }
     const request = await readRequest(incoming, bodyBytesMax)
-    // A client that left before its request was whole gets nothing carried out.
+    // A request that is incomplete because its client left is not executed.
     if (request !== undefined) await answerer.answer(request, outgoing)
   }
   return (incoming, outgoing) => {
@@ -116,7 +128,7 @@ function isFrontPage({ method, url = '' }: IncomingMessage): boolean {
   return (method === 'GET' || method === 'HEAD') && (url === '/' || url.startsWith('/?'))
 }
 
-/** A market that breaks is reported once, and must not take the daemon around it down. */
+/** A failing market is reported once, and must not stop the daemon around it. */
 function createTick({ advance, onEvent }: ServerOptions): (now: number) => void {
   let isBroken = false
   return (now) => {

@@ -4,8 +4,8 @@ import { defaultRateLimitSettings } from './checks/rate-limits.ts'
 import type { ServedName } from './served-rows.ts'
 
 /**
- * Endpoints whose envelope has `requestTime` as a string: answers that public clients have recorded, of cancelling and
- * of the list of coins.
+ * Endpoints whose envelope has `requestTime` as a string, according to recordings of public
+ * clients: cancels and the list of coins.
  */
 export const REQUEST_TIME_TEXTS: readonly ServedName[] = [
   'cancelOrder',
@@ -14,30 +14,33 @@ export const REQUEST_TIME_TEXTS: readonly ServedName[] = [
   'spotCoins',
 ]
 
-/** The settings of the wire: what the document leaves open, or where its readers disagree. */
+/** Settings of the wire where the document is silent or its readers disagree. */
 export type WireSettings = Readonly<typeof defaultWireSettings>
 
 export const defaultWireSettings = {
   rateLimits: defaultRateLimitSettings,
   /**
-   * HTTP status of an answer whose code is not `00000`; authentication failures are 400 either way. Sources disagree;
-   * the tests of a public client, recorded from the real exchange, say 400.
+   * HTTP status of an answer whose code is not `00000`; authentication failures are always 400.
+   * Sources disagree; the tests of a public client, recorded from the real exchange, say 400.
    */
   businessErrorStatus: oneOf<200 | 400>(400),
-  /** How far ACCESS-TIMESTAMP may stand from the exchange's clock, either way, ms: the vendor's signature page. */
+  /**
+   * Maximum distance of ACCESS-TIMESTAMP from the exchange's clock, either way, ms: the vendor's
+   * signature page.
+   */
   timestampToleranceMs: 30_000,
   /**
-   * Calls of the signed gateway that a client has before HTTP 429. The document names the answer and no
-   * number: this is the simulator's own.
+   * Calls of a signed gateway's client before HTTP 429. The document mentions the answer without a
+   * number, so this is the simulator's own.
    */
   gatewayLimit: { calls: 10, perMs: 1000 },
-  /** The ticker of the platform's own coin: it stands in the path of the conversion history. */
+  /** Ticker of the platform's own coin, which is part of the path of the conversion history. */
   platformCoin: defaultPlatformCoin.name,
-  /** What happens to parameters that no row lists: the document's own samples carry some. */
+  /** Treatment of parameters that no row lists; the document's own samples contain some. */
   unknownParameters: oneOf('ignore', 'refuse'),
   /**
-   * A `limit` beyond the document's maximum of a page: refused with 40053, or silently cut to the maximum. A client that
-   * asks for more counts on more than it would get: cut in silence, its pages would look like the last one.
+   * A `limit` above the document's maximum: refused with 40053, or silently cut. A client that
+   * requests more expects more, and would take a silently cut page for the last one.
    */
   limitAboveMaximum: oneOf('refuse', 'cut'),
   /** A longer request body is refused. A full batch of 50 orders is about 15,000. */

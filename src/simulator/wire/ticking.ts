@@ -10,10 +10,10 @@ export interface TickingOptions {
 }
 
 /**
- * Calls `tick` on an absolute grid: at each whole multiple of `stepMs` of the clock, so that a late wake-up
- * does not push the later ones back. Multiples that were slept through are left out, not made up for.
+ * Calls `tick` on an absolute grid: at each whole multiple of `stepMs` of the clock, so that a late
+ * wake-up does not delay later ones. Missed multiples are skipped.
  *
- * @returns what stops it.
+ * @returns a function that stops it.
  */
 export function startTicking({ clock, timers, stepMs, tick }: TickingOptions): () => void {
   let cancel = () => {}

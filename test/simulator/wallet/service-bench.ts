@@ -3,7 +3,7 @@ import { PairsTaken } from '../../../src/simulator/services/pairs-taken.ts'
 import { type ServicePorts } from '../../../src/simulator/services/service-ports.ts'
 import {
   bindHandlers,
-  type Bound,
+  type BoundHandlers,
   type HandlerTable,
   type ReplyOf,
   type RequestTo,
@@ -68,7 +68,7 @@ export function createServiceBench(model: FillModelName = 'optimistic'): Service
 export class Part<State, Handlers extends HandlerTable<State>> {
   readonly state: State
   readonly #clock: { now: number }
-  readonly #answers: Bound<Handlers>
+  readonly #answers: BoundHandlers<Handlers>
   readonly #play: (state: State, now: number) => void
 
   /** @param play What falls due by the clock. */

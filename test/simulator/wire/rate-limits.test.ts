@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { callCounters, type Counting } from '../../../src/simulator/wire/checks/call-counter.ts'
+import {
+  callCounters,
+  type CountingMethod,
+} from '../../../src/simulator/wire/checks/call-counter.ts'
 import {
   defaultRateLimitSettings,
   RateLimits,
@@ -19,11 +22,11 @@ import { WireBench } from './wire-bench.ts'
 
 /** Half a second into a second of the clock. */
 const NOW = 1_700_000_000_500
-const COUNTINGS: readonly Counting[] = ['sliding', 'fixed', 'bucket']
+const COUNTINGS: readonly CountingMethod[] = ['sliding', 'fixed', 'bucket']
 
 /** How many of the calls at these times are granted. */
 function countGranted(
-  counting: Counting,
+  counting: CountingMethod,
   times: readonly number[],
   refusedCallsCount = true,
   calls = 5,

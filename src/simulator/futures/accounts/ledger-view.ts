@@ -6,7 +6,10 @@ import { averageEntry, unrealised, type Position } from '../positions/position.t
 import { textsOf } from '../../wallet/rounding.ts'
 import type { CoinBalance } from './ledger.ts'
 
-/** What an account owns and how it came to it. Every amount is an exact decimal in a string. */
+/**
+ * An account's statement: what it owns, and the bookings behind it. Amounts are exact decimals in
+ * strings.
+ */
 export type LedgerStatement = Readonly<ReturnType<typeof ledgerStatement>>
 
 export function ledgerStatement(state: CoreState, account: Account) {
@@ -40,7 +43,7 @@ function toPosition(state: CoreState, position: Position) {
     symbol: position.symbol,
     holdSide: position.holdSide,
     marginMode: position.marginMode,
-    /** Base coin. */
+    /** Size in the base coin. */
     size: sizeText(instrument, position.lots),
     openPriceAvg: averageEntry(instrument, position).toString(),
     /** At the mark price, in the margin coin. */

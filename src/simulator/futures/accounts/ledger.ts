@@ -1,7 +1,9 @@
 import { sumDecimals, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import { textsOf } from '../../wallet/rounding.ts'
 
-/** The other sides of every booking. They may go below zero: each is a counterparty without a limit. */
+/**
+ * The other sides of every booking. They may be negative: each is a counterparty without a limit.
+ */
 export const NO_COUNTERPARTIES = {
   outside: ZERO,
   market: ZERO,
@@ -12,7 +14,7 @@ export const NO_COUNTERPARTIES = {
 
 export type Counterparties = Record<keyof typeof NO_COUNTERPARTIES, Decimal>
 
-/** What explains a balance. Fees are positive when paid, funding is negative when paid. */
+/** Columns that add up to a balance. Fees are positive when paid, funding is negative when paid. */
 export const NO_MONEY = {
   opening: ZERO,
   deposits: ZERO,
@@ -28,11 +30,11 @@ export const NO_MONEY = {
  * balance = opening + deposits + realisedProfit - fees + funding + insurance, to the last digit.
  */
 export interface CoinBalance extends Record<keyof typeof NO_MONEY, Decimal> {
-  /** For prechecks only. */
+  /** Used for prechecks only. */
   balanceFloat: number
 }
 
-/** What moves money, from which counterparty, and into which column of the account. */
+/** Kinds of bookings, each with its counterparty and its column of the account. */
 const BOOKINGS = {
   opening: ['outside', 'opening'],
   deposit: ['outside', 'deposits'],
@@ -46,7 +48,7 @@ export type Booking = keyof typeof BOOKINGS
 
 /**
  * Books one transfer on both sides.
- * @param amount Margin coin, as the account sees it: positive is received, a paid fee is negative.
+ * @param amount Margin coin, from the account's view: positive is received, a paid fee is negative.
  */
 export function book(
   booking: Booking,
@@ -72,10 +74,10 @@ export function bookSum(
   const accounts = sumDecimals(balances)
   return {
     marginCoin,
-    /** Negative: what was paid in from outside, and what the insurance fund paid. */
+    /** Negative: deposits from outside, and payments of the insurance fund. */
     ...textsOf(counterparties),
     accounts: accounts.toString(),
-    /** Zero, always: no money was made or lost. */
+    /** Always zero, because money is neither made nor lost. */
     sum: sumDecimals(Object.values(counterparties)).plus(accounts).toString(),
   }
 }

@@ -2,19 +2,19 @@ import { accept, type Reply } from '../../shared/reply.ts'
 import { symbolOf, type CoreState, type SymbolState } from '../core-state.ts'
 import { refusals } from '../../shared/refusals.ts'
 
-interface Asked {
+interface InstrumentFilter {
   readonly productType: string
   readonly symbol?: string | undefined
   readonly marginCoin?: string | undefined
 }
 
-interface AskedSymbol extends Asked {
+interface SymbolRequest extends InstrumentFilter {
   readonly symbol: string
 }
 
 export function listedSymbol(
   state: CoreState,
-  { symbol, productType }: AskedSymbol,
+  { symbol, productType }: SymbolRequest,
 ): Reply<SymbolState> {
   const found = state.symbols.get(symbol)
   if (found !== undefined && state.clock.now < found.listedAt) return refusals.symbolUnknown(symbol)
@@ -23,10 +23,13 @@ export function listedSymbol(
     : refusals.symbolUnknown(symbol)
 }
 
-/** Of a request that names its margin coin too; samples outside the document also write that in lower case. */
+/**
+ * The symbol of a request that also names its margin coin; samples outside the document write that
+ * in lower case too.
+ */
 export function namedSymbol(
   state: CoreState,
-  request: AskedSymbol & { readonly marginCoin: string },
+  request: SymbolRequest & { readonly marginCoin: string },
 ): Reply<SymbolState> {
   const listed = listedSymbol(state, request)
   if (!listed.ok || request.marginCoin.toUpperCase() === listed.data.instrument.marginCoin)
@@ -34,18 +37,18 @@ export function namedSymbol(
   return refusals.parameter('marginCoin')
 }
 
-/** One that is traded and has a price. */
-export function quotedSymbol(state: CoreState, request: AskedSymbol): Reply<SymbolState> {
+/** A symbol that is traded and has a price. */
+export function quotedSymbol(state: CoreState, request: SymbolRequest): Reply<SymbolState> {
   const listed = listedSymbol(state, request)
   if (!listed.ok) return listed
   if (listed.data.isSettled) return refusals.delisted
   return listed.data.market.at === 0 ? refusals.suspended : listed
 }
 
-/** Whether something of an instrument is asked for: by product type, and by symbol and coin where they are named. */
+/** Builds a filter: the product type must match, and symbol and coin if the request names them. */
 export function isOfAsked(
   state: CoreState,
-  asked: Asked,
+  asked: InstrumentFilter,
 ): (one: { readonly symbol: string }) => boolean {
   return ({ symbol }) => {
     const { productType, marginCoin } = symbolOf(state, symbol).instrument

@@ -4,8 +4,9 @@ import type { SymbolState } from '../core-state.ts'
 const BEFORE_DELIVERY_MS = 10 * 60_000
 
 /**
- * not listed -> delivery_config_period (listed, not open: `deliveryConfigMs`) -> delivery_normal -> delivery_before
- * (10 minutes) -> delivery_period (`deliverySettlementMs`) -> settled: positions closed, the contract removed.
+ * not listed -> delivery_config_period (listed, not open: `deliveryConfigMs`) -> delivery_normal ->
+ * delivery_before (10 minutes) -> delivery_period (`deliverySettlementMs`) -> settled: positions
+ * closed, the contract removed.
  */
 export const DELIVERY_STAGES = [
   'delivery_config_period',

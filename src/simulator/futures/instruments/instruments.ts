@@ -17,9 +17,12 @@ export interface Instrument {
   readonly productType: ProductType
   readonly baseCoin: string
   readonly quoteCoin: string
-  /** The one coin that margin, profit and fees are in: the quote coin, or the base coin when inverse. */
+  /** The one coin of margin, profit and fees: the quote coin, or the base coin if inverse. */
   readonly marginCoin: string
-  /** Profit and fees are computed in the quote coin and turned into the margin coin at the fill price. */
+  /**
+   * Whether profit and fees, computed in the quote coin, are converted to the margin coin at the
+   * fill price.
+   */
   readonly isInverse: boolean
   readonly priceGrid: Grid
   readonly sizeGrid: Grid
@@ -28,27 +31,27 @@ export interface Instrument {
   readonly marketLotsMax: number
   /** Quote coin. */
   readonly notionalMin: string
-  /** How far a buy may stand above, a sell below the mark price: 0.01 is 1 %. */
+  /** Maximum distance of a buy above, or a sell below, the mark price: 0.01 is 1 %. */
   readonly priceLimitRatio: number
   readonly symbolOrdersMax: number
   readonly productOrdersMax: number
   readonly leverageMax: number
   readonly maintenanceTiers: readonly MaintenanceTier[]
-  /** Unix ms; perpetual contracts have none. */
+  /** Unix ms; undefined for perpetual contracts. */
   readonly delivery: { readonly listedAt: number; readonly deliveryAt: number } | undefined
-  /** When funding of a perpetual contract is paid, in minutes after midnight UTC, rising. */
+  /** Funding times of a perpetual contract, in minutes after midnight UTC, ascending. */
   readonly fundingMinutes: readonly number[]
-  /** Where a seeded market starts, and how much it trades in a day: quote coin. */
+  /** Start price of a seeded market, and its turnover in a day in quote coin. */
   readonly startPrice: string
   readonly dailyTurnover: number
-  /** Quote coin of one tick of price on one lot: exact. */
+  /** Exact value of one tick on one lot, in quote coin. */
   readonly tickLotValue: Decimal
-  /** The same as floats, for prechecks only. */
+  /** Tick and lot as floats, for prechecks only. */
   readonly tickFloat: number
   readonly lotFloat: number
 }
 
-/** The columns in which contracts differ; the others are the same for all. */
+/** The columns in which contracts differ. */
 interface InstrumentRow
   extends
     Pick<Instrument, 'symbol' | 'productType' | 'baseCoin' | 'quoteCoin'>,
@@ -56,7 +59,7 @@ interface InstrumentRow
   readonly delivery?: Instrument['delivery']
 }
 
-/** A position of more than the last tier's value needs that tier's rate. */
+/** A position above the last tier's value needs that tier's rate. */
 function maintenanceTiers(
   rows: readonly (readonly [notionalMax: number, rate: string])[],
 ): MaintenanceTier[] {
@@ -72,7 +75,7 @@ const BTC = {
   marketLotsMax: 220_000,
   startPrice: '65000',
   dailyTurnover: 2e9,
-  // The first tier's rate is the one real answers show; the steps above it are the simulator's own.
+  // The first tier's rate is the one in real answers; the tiers above it are the simulator's own.
   maintenanceTiers: maintenanceTiers([
     [1_000_000, '0.004'],
     [5_000_000, '0.005'],
@@ -119,11 +122,11 @@ const PERPETUALS: readonly InstrumentRow[] = [
 ]
 
 /**
- * Every contract of the simulated exchange: the perpetuals, and those that are delivered, each of which is listed when
- * the one before it has been settled. Rows are facts of the real contract lists; the inverse ones take the base coin as
- * their only margin coin.
+ * Every contract of the simulated exchange: the perpetuals, and the delivery contracts, each listed
+ * when the one before it is settled. Rows are facts of the real contract lists; the inverse ones
+ * take the base coin as their only margin coin.
  *
- * @param deliveries Unix ms, rising: for example {@link quarterlyDeliveries}.
+ * @param deliveries Unix ms, ascending: for example {@link quarterlyDeliveries}.
  */
 export function buildInstruments(...deliveries: readonly number[]): readonly Instrument[] {
   const rows = deliveries.map((deliveryAt, index) => deliveryRow(deliveryAt, deliveries[index - 1]))
@@ -131,8 +134,8 @@ export function buildInstruments(...deliveries: readonly number[]): readonly Ins
 }
 
 /**
- * The deliveries of a simulator that starts now: the last one, in case that it was stopped before the settlement, and
- * those of a year, for as long as it may run without another start.
+ * Deliveries of a simulator that starts now: the last one, in case it was stopped before the
+ * settlement, and those of a year, as long as it may run without a restart.
  */
 export function quarterlyDeliveries(now: number): readonly number[] {
   const first = nextQuarterlyDelivery(now - QUARTER_MS)
@@ -142,7 +145,7 @@ export function quarterlyDeliveries(now: number): readonly number[] {
   return deliveries
 }
 
-/** The next last Friday of March, June, September or December, 08:00 UTC, that is after `now`. */
+/** The first last Friday of March, June, September or December, 08:00 UTC, after `now`. */
 export function nextQuarterlyDelivery(now: number): number {
   const start = new Date(now)
   const firstQuarter = Math.floor(start.getUTCMonth() / 3)
@@ -175,7 +178,7 @@ export function toMarketInstrument(instrument: Instrument): MarketInstrument {
 }
 
 const DAY_MS = 86_400_000
-/** The first contract of the calendar has been listed for long. */
+/** The first contract of the calendar was listed this long before. */
 const LISTED_BEFORE_MS = 182 * DAY_MS
 /** No two quarterly deliveries are further apart. */
 const QUARTER_MS = 98 * DAY_MS

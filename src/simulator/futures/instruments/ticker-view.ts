@@ -19,7 +19,7 @@ interface Notation<Value, Nothing> {
 
 const TEXTS: Notation<string, null> = {
   steps: formatOnGrid,
-  // Without trailing zeros or an exponent.
+  // Rounds without trailing zeros or an exponent.
   round(value, decimals) {
     const text = value.toFixed(decimals).replace(/\.?0+$/, '')
     return text === '-0' ? '0' : text
@@ -28,7 +28,7 @@ const TEXTS: Notation<string, null> = {
   nothing: null,
 }
 
-/** Each value is what a client makes of the text, which knows no -0. */
+/** Each value is what a client parses from the text, which has no -0. */
 const NUMBERS: Notation<number, number> = {
   steps: floatOnGrid,
   round: rounded,
@@ -39,7 +39,7 @@ const NUMBERS: Notation<number, number> = {
 export function rounded(value: number, decimals: number): number {
   const scaled = value * 10 ** decimals
   const whole = Math.round(scaled)
-  // Where the product itself may have been rounded over a half, the text decides.
+  // If the product itself may have been rounded over a half, the text decides.
   const isClear =
     Math.abs(scaled) < CLEAR_MAX && Math.abs(Math.abs(scaled - whole) - 0.5) > HALF_MARGIN
   return (isClear ? whole / 10 ** decimals : Number(value.toFixed(decimals))) + 0
@@ -49,20 +49,29 @@ export function rounded(value: number, decimals: number): number {
 const CLEAR_MAX = 2 ** 40
 const HALF_MARGIN = 0.01
 
-/** A ticker as numbers, under the names of the wire; NaN for what a contract without delivery has not. */
+/**
+ * A ticker as numbers, under the names of the wire; NaN for the delivery fields of perpetual
+ * contracts.
+ */
 export type TickerNumbers = ReturnType<typeof writeTicker<number, number>>
 
-/** Document: Futures ticker. Delivery fields are null for a perpetual contract, deliveryStatus is not. */
+/**
+ * Document: Futures ticker. Delivery fields are null for a perpetual contract, deliveryStatus is
+ * not.
+ */
 export function toTicker(state: CoreState, symbol: SymbolState): WireTicker {
   return writeTicker(state, symbol, TEXTS)
 }
 
-/** What a backtest reads again and again, without the texts of the wire. */
+/** Tickers without the texts of the wire, for a backtest that reads them often. */
 export function toTickerNumbers(state: CoreState, symbol: SymbolState): TickerNumbers {
   return writeTicker(state, symbol, NUMBERS)
 }
 
-/** The tickers of a product type: instruments without a first quote (also before their listing), and settled ones, are left out. */
+/**
+ * Tickers of a product type. Instruments without a first quote (also before their listing) and
+ * settled ones are left out.
+ */
 export function listTickers<Row>(
   state: CoreState,
   productType: string,
@@ -116,12 +125,12 @@ function writeTicker<Value, Nothing>(
   }
 }
 
-/** Statistics are kept in minute buckets: between two of them only a quote changes a ticker. */
+/** Statistics are kept by minute: within one, only a quote changes a ticker. */
 const MINUTE_MS = 60_000
 
 /**
- * The tickers of a product type, made once for each moment that they differ in. While nothing of it moves the same
- * array is returned, so that the wire writes it as JSON once, however often it is asked.
+ * Tickers of a product type, built only when they change. Until then the same array is returned, so
+ * that the wire writes its JSON only once.
  */
 export function tickers(
   state: CoreState,
@@ -136,7 +145,10 @@ export function tickers(
   return accept(rows)
 }
 
-/** A sum of what only grows (quotes, minutes, the stages of a delivery): it stays while each of them does. */
+/**
+ * A sum of values that only grow (quotes, minutes, delivery stages): it is constant while each of
+ * them is.
+ */
 function movesOf(state: CoreState, productType: string): number {
   const { now } = state.clock
   let moves = Math.floor(now / MINUTE_MS)

@@ -10,8 +10,8 @@ import { cancelOrder } from './order-lifecycle.ts'
 import { referenceOf, type Order } from './order.ts'
 
 /**
- * Cancels every normal order of a product type, or of one symbol of it; trigger orders and position exits
- * stay. Document: POST /api/v2/mix/order/cancel-all-orders. Orders still on their way to matching go too.
+ * Cancels every normal order of a product type, or of one of its symbols, also before its matching.
+ * Trigger orders and position exits stay. Document: POST /api/v2/mix/order/cancel-all-orders.
  */
 export function cancelAll(
   state: CoreState,

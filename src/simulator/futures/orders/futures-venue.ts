@@ -5,7 +5,6 @@ import { closableLots, fillableLots, settleTrade } from '../positions/settle-tra
 import { ACCOUNTS, ORDERS, SYMBOLS } from '../stored-entities.ts'
 import { mayOpen, type Order } from './order.ts'
 
-/** The orders of one futures instrument, for the matching engine. */
 export function createFuturesVenue(state: CoreState, symbol: SymbolState): Venue<Order> {
   const { clock, rows, matching, arrivals, settings } = state
   return {

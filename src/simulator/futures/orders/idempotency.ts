@@ -5,11 +5,12 @@ import { orderIdText } from './order.ts'
 import { IDEMPOTENCY, ORDERS, PLAN_ORDERS } from '../stored-entities.ts'
 
 /**
- * What an earlier order with the same clientOid makes of a new one: undefined when there is none.
+ * The answer to a new order whose clientOid was used before; undefined if it was not.
  *
- * Document: "clientOid: Unique; idempotency window 20 minutes". Nobody has proved what a duplicate gets, so
- * there are three readings; see CoreSettings.idempotency. A refused order leaves no entry. After the window
- * the clientOid is forgotten, even when its order is still open: a late retry makes a second order.
+ * Document: "clientOid: Unique; idempotency window 20 minutes". It is not proved what a duplicate
+ * gets, so there are three settings; see CoreSettings.idempotency. A refused order leaves no entry.
+ * After the window the clientOid is forgotten, even if its order is still open: a late retry makes
+ * a second order.
  */
 export function findEarlierOrder(
   { settings, clock }: CoreState,
@@ -38,7 +39,7 @@ export function rememberOrder(state: CoreState, account: Account, entry: Idempot
   }
 }
 
-/** Forgets entries and done orders that the window has left behind. Entries stand oldest first. */
+/** Forgets entries and closed orders older than the window. Entries are in order, oldest first. */
 export function pruneWindow(state: CoreState, account: Account): void {
   const endedAt = state.clock.now - state.settings.idempotencyWindowMs
   for (const entry of account.idempotency.values()) {

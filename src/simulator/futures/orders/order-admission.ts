@@ -16,14 +16,13 @@ import { refusals } from '../../shared/refusals.ts'
 import { cancelOrder, closingOrders } from './order-lifecycle.ts'
 import { reduces, remainingLots, remainingLotsOf, type OrderTerms } from './order.ts'
 
-/** The terms as they are admitted: a close may have been cut to what can be closed. */
-export interface Admission {
+/** The admitted terms: a close may have been reduced to the closable size. */
+export interface OrderAdmission {
   readonly terms: OrderTerms
-  /** A reduce-only order in excess of its position: the answer carries no orderId. */
+  /** Whether a reduce-only order exceeded its position, so that the answer has no orderId. */
   readonly isWithoutId: boolean
 }
 
-/** An order that is to be placed. */
 interface Placement {
   readonly state: CoreState
   readonly account: Account
@@ -33,7 +32,10 @@ interface Placement {
   readonly opening: number
 }
 
-/** What every order must pass, cheapest first: contract state, price and size, the number of open orders, margin. */
+/**
+ * Rules for every order, cheapest first: contract state, price and size, the number of open orders,
+ * margin.
+ */
 const RULES: readonly ((placement: Placement) => Refusal | undefined)[] = [
   ({ state, symbol, opening }) => deliveryRefusal(symbol, state.clock.now, opening > 0),
   ({ symbol }) => (symbol.market.at === 0 ? refusals.suspended : undefined),
@@ -45,15 +47,16 @@ const RULES: readonly ((placement: Placement) => Refusal | undefined)[] = [
 ]
 
 /**
- * Decides whether an order may be placed now: the first rule that refuses it decides, then the position that it
- * closes. May cancel older orders of the account where the settings say so; never does when it refuses.
+ * Decides whether an order may be placed now. The first refusing rule decides, then the position
+ * that it closes. If the settings say so, older orders of the account are cancelled, but never for
+ * a refused order.
  */
 export function admitOrder(
   state: CoreState,
   account: Account,
   symbol: SymbolState,
   terms: OrderTerms,
-): Reply<Admission> {
+): Reply<OrderAdmission> {
   const placement = { state, account, symbol, terms, opening: openingLots(account, terms) }
   for (const rule of RULES) {
     const refusal = rule(placement)
@@ -63,10 +66,15 @@ export function admitOrder(
   return closes ? admitClose(placement) : accept({ terms, isWithoutId: false })
 }
 
-/** The highest price of a sell, as a multiple of the mark price: no price may leave what integers hold. */
+/**
+ * Highest price of a sell as a multiple of the mark price, so that prices stay within safe
+ * integers.
+ */
 const SELL_PRICE_MAX = 10
 
-/** A buy at most `priceLimitRatio` above the mark price, a sell at most that far below it. */
+/**
+ * A buy may be at most `priceLimitRatio` above the mark price, a sell at most that far below it.
+ */
 function priceRefusal({ symbol, terms }: Placement): Refusal | undefined {
   const { orderType, direction, priceTicks } = terms
   const { instrument, markTicks } = symbol
@@ -82,7 +90,10 @@ function priceRefusal({ symbol, terms }: Placement): Refusal | undefined {
     : undefined
 }
 
-/** Price times size is counted in whole numbers. So much at the last price leaves them exact at the dearest sell. */
+/**
+ * Price times size is computed with integers. This maximum at the last price keeps them exact at
+ * the highest sell price.
+ */
 const TICK_LOTS_MAX = Number.MAX_SAFE_INTEGER / (4 * SELL_PRICE_MAX)
 
 function sizeRefusal({ account, symbol, terms, opening }: Placement): Refusal | undefined {
@@ -101,7 +112,7 @@ function sizeRefusal({ account, symbol, terms, opening }: Placement): Refusal | 
   return value.lt(notionalMin) ? refusals.notionalBelowMinimum(notionalMin) : undefined
 }
 
-/** Of an instrument: in positions, and in orders that may still trade. */
+/** Lots of an instrument in positions, and in orders that may still trade. */
 function heldLots(
   { positions, openOrders }: Account,
   { instrument: { symbol } }: SymbolState,
@@ -112,7 +123,10 @@ function heldLots(
   return held
 }
 
-/** Only where matching follows at once; behind a lag the order is accepted first and cancelled on arrival. */
+/**
+ * Applies only if matching is immediate: with a lag the order is accepted first and cancelled on
+ * arrival.
+ */
 function postOnlyRefusal({ state, symbol, terms }: Placement): Refusal | undefined {
   const { postOnlyCross, matchingLagMs } = state.settings
   if (terms.force !== 'post_only' || terms.orderType !== 'limit') return undefined
@@ -146,7 +160,7 @@ function marginRefusal({ state, account, symbol, terms, opening }: Placement): R
   const available = availableMargin(state, account, marginCoin)
   if (available.lte(ZERO)) return refusals.balanceTiedUp
   const { orderType, direction } = terms
-  // A market order may get as bad a price as there is.
+  // A market order may fill at the worst displayed price.
   const worst = levelTicksAt(
     symbol.market,
     direction,
@@ -157,8 +171,10 @@ function marginRefusal({ state, account, symbol, terms, opening }: Placement): R
   return cost.gt(available) ? refusals.balanceExceeded : undefined
 }
 
-/** What exceeds the position, see CoreSettings.hedgeCloseExcess and reduceOnlyExcess. */
-function admitClose({ state, account, terms }: Placement): Reply<Admission> {
+/**
+ * Applies CoreSettings.hedgeCloseExcess and reduceOnlyExcess to a close that exceeds the position.
+ */
+function admitClose({ state, account, terms }: Placement): Reply<OrderAdmission> {
   const position = positionOf(account, terms.symbol, terms.slot)
   if (position === undefined || !reduces(terms, position)) return refusals.noPosition
   const resting = closingOrders(account, terms).filter(

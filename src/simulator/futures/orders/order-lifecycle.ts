@@ -6,7 +6,7 @@ import * as lifecycle from '../../matching/order-lifecycle.ts'
 import { mayOpen, orderIdText, type Order, type OrderTerms } from './order.ts'
 import { ACCOUNTS, ORDERS } from '../stored-entities.ts'
 
-/** Makes an order of admitted terms; it is pending until {@link Order.dueAt}. */
+/** Creates an order from admitted terms; it is pending until {@link Order.dueAt}. */
 export function createOrder(state: CoreState, terms: OrderTerms): Order {
   const { clock, settings } = state
   const sequence = ++clock.orderSequence
@@ -28,7 +28,10 @@ export function createOrder(state: CoreState, terms: OrderTerms): Order {
   return order
 }
 
-/** Of one account at one moment it is the same: the orders of a batch arrive together. */
+/**
+ * The latency is the same for all orders of an account at one moment, so those of a batch arrive
+ * together.
+ */
 function entryLatency({ settings, seed, clock }: CoreState, { uid }: OrderTerms): number {
   if (settings.entryLatency.medianMs === 0) return 0
   return drawLatency(settings.entryLatency, createRandom(`${seed}/entry/${uid}/${clock.now}`))
@@ -38,7 +41,10 @@ export function cancelOrder(state: CoreState, order: Order, reason: CancelReason
   lifecycle.cancelOrder(venueOf(symbolOf(state, order.symbol)), order, reason)
 }
 
-/** Cancels what can only close a position: one that is being filled just now, and has made it go, ends by its own fill. */
+/**
+ * Cancels orders that can only close a position, except `but`: the order being filled now ends by
+ * its own fill.
+ */
 export function cancelClosingOrders(
   state: CoreState,
   of: Pick<Order, 'uid' | 'symbol' | 'slot'>,
@@ -50,7 +56,7 @@ export function cancelClosingOrders(
   }
 }
 
-/** The open orders that can only close this position, oldest first. */
+/** Open orders that can only close this position, oldest first. */
 export function closingOrders(account: Account, of: Pick<Order, 'symbol' | 'slot'>): Order[] {
   const isClosing = (order: Order) =>
     order.symbol === of.symbol && order.slot === of.slot && !mayOpen(order)

@@ -12,7 +12,7 @@ import {
   type PositionTrigger,
 } from './order.ts'
 
-/** Reads a size in base coin into lots. */
+/** Parses a size in base coin to lots. */
 export function readSize({ instrument }: SymbolState, text: string): Reply<number> {
   const { sizeGrid, lotsMin, limitLotsMax, lotFloat } = instrument
   const lots = parseOnGrid(sizeGrid, text)
@@ -25,13 +25,13 @@ export function readSize({ instrument }: SymbolState, text: string): Reply<numbe
     : refusals.sizeStep(sizeGrid.step)
 }
 
-/** Reads a price in quote coin into ticks. */
+/** Parses a price in quote coin to ticks. */
 export function readPrice({ instrument }: SymbolState, text: string): Reply<number> {
   const ticks = parseOnGrid(instrument.priceGrid, text) ?? 0
   return ticks > 0 ? accept(ticks) : refusals.priceStep(instrument.priceGrid.step)
 }
 
-/** 0 for a market order. */
+/** @returns 0 for a market order. */
 export function readOrderPrice(
   symbol: SymbolState,
   { orderType, price = '' }: Pick<BatchPlaceItem, 'orderType' | 'price'>,
@@ -40,8 +40,8 @@ export function readOrderPrice(
 }
 
 /**
- * Which position an order of the account works on, and whether it opens or closes it. Its tradeSide must fit the
- * account's position mode (document: Errors, 4); reduceOnly has no meaning in hedge mode.
+ * Determines the position that an order affects, and whether it opens or closes. Its tradeSide must
+ * fit the account's position mode (document: Errors, 4); reduceOnly has no meaning in hedge mode.
  */
 export function readAction(
   { setup }: Account,
@@ -98,8 +98,8 @@ type Presets = Pick<OrderTerms, 'direction' | 'action' | 'reduceOnly' | 'priceTi
 }
 
 /**
- * A take-profit must stand on the winning side of the order's price (of the latest one, for a market order), a stop-loss
- * on the losing side. On an order that closes they have no meaning.
+ * A take-profit must be on the winning side of the order's price (of the latest one, for a market
+ * order), a stop-loss on the losing side. On an order that closes they are ignored.
  */
 function readPresets(state: CoreState, symbol: SymbolState, order: Presets): Reply<PositionExits> {
   const { presetStopSurplusPrice, presetStopLossPrice } = mayOpen(order) ? order.item : {}
@@ -125,7 +125,7 @@ function exitRefusal(
   return isLong ? refusals.longStopLoss(mark) : refusals.shortStopLoss(mark)
 }
 
-/** Document: "presetStopSurplusPrice: empty means none"; `0` means none too. */
+/** Document: "presetStopSurplusPrice: empty means none"; `0` also means none. */
 function readPreset(
   { settings }: CoreState,
   symbol: SymbolState,

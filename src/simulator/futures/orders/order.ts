@@ -2,18 +2,20 @@ import type { BookOrder, Direction, Force, StpMode } from '../../matching/book-o
 import { idText } from '../../shared/order-sequence.ts'
 import type { OrderReference } from '../../shared/reply.ts'
 
-/** Which position an order works on: hedge mode has two a symbol, one-way mode one net position. */
+/**
+ * The position an order affects: hedge mode has two for each symbol, one-way mode one net position.
+ */
 export type PositionSlot = 'long' | 'short' | 'net'
 export type MarginMode = 'isolated' | 'crossed'
 
-/** What is asked for, after validation. Sizes in lots, prices in ticks. */
+/** The validated terms of an order. Sizes in lots, prices in ticks. */
 export interface OrderTerms extends PositionExits {
   readonly uid: string
   readonly symbol: string
   readonly clientOid: string | undefined
   readonly direction: Direction
   readonly slot: PositionSlot
-  /** Hedge mode: as asked. One-way mode: `net`, the fill decides. */
+  /** Hedge mode: as requested. One-way mode: `net`, and the fill decides. */
   readonly action: 'open' | 'close' | 'net'
   readonly reduceOnly: boolean
   readonly marginMode: MarginMode
@@ -22,15 +24,15 @@ export interface OrderTerms extends PositionExits {
   readonly stpMode: StpMode
   /** 0 for a market order. */
   readonly priceTicks: number
-  /** The last price that let it in; 0 for none. */
+  /** The last price that triggered it; 0 for none. */
   readonly triggerTicks: number
   readonly lots: number
   readonly source: 'API' | 'SYS'
-  /** The fill's `tradeSide` where the system closes: `burst_close_long` and others. */
+  /** The fill's `tradeSide` if the system closes: `burst_close_long` and others. */
   readonly systemTradeSide: string | undefined
 }
 
-/** Of terms that are not a request's own: it says none of this. */
+/** Defaults for orders that no request made. */
 export const UNSAID = {
   clientOid: undefined,
   force: 'gtc',
@@ -42,14 +44,16 @@ export const UNSAID = {
   systemTradeSide: undefined,
 } as const
 
-/** A take-profit or stop-loss of a position. Without an execution price it closes by market order. */
+/**
+ * A take-profit or stop-loss of a position. Without an execution price it closes by market order.
+ */
 export interface PositionTrigger {
   readonly triggerTicks: number
   readonly triggerType: TriggerType
   readonly executeTicks: number | undefined
 }
 
-/** What it watches: the latest trade, or the mark price. */
+/** The watched price: the latest trade, or the mark price. */
 export type TriggerType = 'fill_price' | 'mark_price'
 
 export interface PositionExits {
@@ -57,13 +61,13 @@ export interface PositionExits {
   readonly stopLoss: PositionTrigger | undefined
 }
 
-/** Its sequence makes the wire's id of it: {@link orderIdText}. */
+/** An order; its wire id follows from its sequence: {@link orderIdText}. */
 export interface Order extends Omit<OrderTerms, 'clientOid' | 'lots'>, BookOrder {
   readonly clientOid: string
-  /** Cut when a reduce-only order exceeds its position. */
+  /** Reduced if a reduce-only order exceeds its position. */
   lots: number
   filledLots: number
-  /** When it enters matching. */
+  /** When it enters matching, Unix ms. */
   readonly dueAt: number
 }
 
@@ -75,7 +79,7 @@ export function tradeIdText(sequence: number): string {
   return idText('trade', sequence)
 }
 
-/** The sequence behind an order's id; undefined when it is no such id. */
+/** The sequence in an order's id; undefined if it is no such id. */
 export function sequenceOfId(text: string): number | undefined {
   return text.length === 18 && text.startsWith('11') ? Number(text.slice(2)) : undefined
 }
@@ -99,7 +103,7 @@ export function mayOpen({
   return action !== 'close' && !reduceOnly
 }
 
-/** Whether a trade in this direction takes from a position. */
+/** Whether a trade in this direction reduces a position. */
 export function reduces(
   { direction }: { direction: Direction },
   position: { holdSide: 'long' | 'short' },
@@ -108,15 +112,15 @@ export function reduces(
 }
 
 /**
- * The wire's `side`. Document, direction rules in hedge mode: close long = buy, close short = sell, so the
- * side is the direction of the position. In one-way mode it is the direction of the trade.
+ * The wire's `side`. Document, direction rules in hedge mode: close long = buy, close short = sell,
+ * so the side is the direction of the position. In one-way mode it is the direction of the trade.
  */
 export function wireSide({ slot, direction }: Pick<OrderTerms, 'slot' | 'direction'>): Direction {
   if (slot === 'net') return direction
   return slot === 'long' ? 'buy' : 'sell'
 }
 
-/** The reverse of {@link wireSide}: how a wire order trades. */
+/** The reverse of {@link wireSide}: the direction in which a wire order trades. */
 export function tradeDirection(side: Direction, action: 'open' | 'close'): Direction {
   if (action === 'open') return side
   return side === 'buy' ? 'sell' : 'buy'

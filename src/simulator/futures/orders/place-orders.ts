@@ -16,12 +16,13 @@ import { createOrder } from './order-lifecycle.ts'
 import { readOrder } from './order-validation.ts'
 import { orderIdText, type MarginMode, type Order, type OrderTerms } from './order.ts'
 
-/** What all orders of a request have in common. */
-type Placing = Omit<BatchPlaceRequest, 'orderList'>
+/** Fields shared by all orders of a request. */
+type BatchTerms = Omit<BatchPlaceRequest, 'orderList'>
 
 /**
- * Places a batch. Document: POST /api/v2/mix/order/batch-place-order. What is wrong with one order, its
- * tradeSide included, stands in failureList and leaves the others alone (Errors, 3), even where all are wrong.
+ * Places a batch. Document: POST /api/v2/mix/order/batch-place-order. An error of one order, its
+ * tradeSide included, is reported in failureList and does not affect the others (Errors, 3), even
+ * if all have errors.
  */
 export function placeBatch(
   state: CoreState,
@@ -36,11 +37,11 @@ export function placeBatch(
   )
 }
 
-/** The same with one order: what is wrong with it is wrong with the request. */
+/** Places one order; an error of the order refuses the request. */
 export function placeOne(
   state: CoreState,
   { uid }: AccountRef,
-  request: Placing & BatchPlaceItem,
+  request: BatchTerms & BatchPlaceItem,
 ): Reply<OrderReference> {
   const account = accountOf(state, uid)
   const symbol = tradedSymbol(state, account, request)
@@ -53,7 +54,7 @@ export function placeAdmitted(state: CoreState, terms: OrderTerms): Order {
   const order = createOrder(state, terms)
   if (order.dueAt <= clock.now) enterMatching(state, order)
   else {
-    // Behind those that are due before it, or came before it.
+    // Inserted after orders that are due earlier, or arrived earlier.
     const later = arrivals.findIndex(({ dueAt }) => dueAt > order.dueAt)
     arrivals.splice(later < 0 ? arrivals.length : later, 0, order)
   }
@@ -61,7 +62,7 @@ export function placeAdmitted(state: CoreState, terms: OrderTerms): Order {
 }
 
 /** The instrument, unless the whole request is refused. */
-function tradedSymbol(state: CoreState, account: Account, request: Placing): Reply<SymbolState> {
+function tradedSymbol(state: CoreState, account: Account, request: BatchTerms): Reply<SymbolState> {
   const listed = listedSymbol(state, request)
   if (listed.ok && listed.data.isSettled) return refusals.delisted
   const named = namedSymbol(state, request)
@@ -69,10 +70,13 @@ function tradedSymbol(state: CoreState, account: Account, request: Placing): Rep
   return marginModeOf(account, request) === request.marginMode ? named : refusals.marginModeFixed
 }
 
-/** The margin mode that positions and open orders of the symbol bind it to, else the request's own. */
+/**
+ * The margin mode of the symbol's positions and open orders, which is fixed by them; else the
+ * request's own.
+ */
 function marginModeOf(
   { positions, openOrders }: Account,
-  { symbol, marginMode }: Placing,
+  { symbol, marginMode }: BatchTerms,
 ): MarginMode {
   for (const holders of [positions, openOrders]) {
     for (const holder of holders.values()) if (holder.symbol === symbol) return holder.marginMode
@@ -84,7 +88,7 @@ function placeItem(
   state: CoreState,
   account: Account,
   symbol: SymbolState,
-  item: Placing & BatchPlaceItem,
+  item: BatchTerms & BatchPlaceItem,
 ): Reply<OrderReference> {
   const placed = tryToPlace(state, account, symbol, item)
   if (!placed.ok) {
@@ -98,7 +102,7 @@ function tryToPlace(
   state: CoreState,
   account: Account,
   symbol: SymbolState,
-  item: Placing & BatchPlaceItem,
+  item: BatchTerms & BatchPlaceItem,
 ): Reply<OrderReference> {
   const { clientOid } = item
   const earlier = clientOid === undefined ? undefined : findEarlierOrder(state, account, clientOid)

@@ -17,7 +17,10 @@ const empty = z.literal('')
 const price = z.union([decimalText, empty]).optional()
 const exitType = z.union([triggerType, empty]).optional()
 
-/** A trigger order as the undocumented endpoint place-plan-order takes it: the document only changes them. */
+/**
+ * A trigger order for the undocumented endpoint place-plan-order: the document has only its
+ * modification.
+ */
 export const placePlanRequest = z.looseObject({
   planType: z.enum(['normal_plan', 'track_plan']),
   symbol,

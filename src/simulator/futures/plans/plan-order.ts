@@ -1,18 +1,18 @@
 import type { OrderTerms, TriggerType, UNSAID } from '../orders/order.ts'
 
-/** What a modification may change. */
+/** The terms that a modification may change. */
 export interface PlanTerms extends Pick<
   OrderTerms,
   'takeProfit' | 'stopLoss' | 'lots' | 'priceTicks'
 > {
   readonly triggerTicks: number
   readonly triggerType: TriggerType
-  /** Trailing only: how far the price must come back from its best, in percent. */
+  /** Trailing only: retreat of the price from its best that triggers, in percent. */
   readonly callbackPercent: string | undefined
 }
 
 /**
- * A trigger order: it becomes a normal order when its price is reached.
+ * A trigger order, which becomes a normal order when its price is reached.
  * pending -> triggered (its order accepted) | failed (its order refused) | cancelled
  */
 export interface PlanOrder
@@ -21,7 +21,7 @@ export interface PlanOrder
   readonly clientOid: string
   readonly planType: 'normal_plan' | 'track_plan'
   status: 'pending' | 'triggered' | 'failed' | 'cancelled'
-  /** Whether the watched price must rise to the trigger (or fall to it). */
+  /** Whether the watched price must rise to the trigger; else it must fall. */
   isRising: boolean
   /** Trailing only: the best price since the trigger was reached, in ticks; 0 before that. */
   extremeTicks: number

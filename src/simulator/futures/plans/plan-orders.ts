@@ -22,7 +22,7 @@ import type { PlacePlanOrderRequest } from './place-plan-request.ts'
 import { isPending, type PlanOrder } from './plan-order.ts'
 import { readChangedTerms, readPlanTerms } from './plan-terms.ts'
 
-/** Places a trigger order. Nothing is checked against balance or position until it triggers. */
+/** Places a trigger order. Balance and position are checked only when it triggers. */
 export function placePlanOrder(
   state: CoreState,
   { uid }: AccountRef,
@@ -75,7 +75,10 @@ export function placePlanOrder(
   return accept(referenceOf(plan))
 }
 
-/** Changes a pending trigger order, whole or not at all. Document: POST /api/v2/mix/order/modify-plan-order. */
+/**
+ * Changes a pending trigger order, completely or not at all. Document: POST
+ * /api/v2/mix/order/modify-plan-order.
+ */
 export function modifyPlan(
   state: CoreState,
   { uid }: AccountRef,
@@ -96,7 +99,10 @@ export function modifyPlan(
   return accept(referenceOf(plan))
 }
 
-/** Document: "When both are given, orderId prevails". A clientOid names the newest order that carried it. */
+/**
+ * Document: "When both are given, orderId prevails". A clientOid names the newest order that
+ * carried it.
+ */
 function findPlan(
   { planOrders }: Account,
   { orderId, clientOid }: WireRequestOf<'modifyPlanOrder'>,
@@ -112,7 +118,7 @@ function isAbove(
   return plan.triggerTicks >= watchedTicks(symbol, plan)
 }
 
-/** Triggers what a new quote reaches: its order is placed like any other, and may be refused. */
+/** Triggers orders reached by a new quote: each places a normal order, which may be refused. */
 export function triggerPlanOrders(state: CoreState, symbol: SymbolState): void {
   if (symbol.planOrders.length === 0) return
   for (const plan of symbol.planOrders.slice()) {
@@ -120,7 +126,10 @@ export function triggerPlanOrders(state: CoreState, symbol: SymbolState): void {
   }
 }
 
-/** A trailing order is reached first, then follows the best price, and triggers when the price comes back. */
+/**
+ * A trailing order is reached first, then follows the best price, and triggers when the price
+ * retreats.
+ */
 function isTriggered(state: CoreState, symbol: SymbolState, plan: PlanOrder): boolean {
   const price = watchedTicks(symbol, plan)
   const isReached = plan.isRising ? price >= plan.triggerTicks : price <= plan.triggerTicks
@@ -160,7 +169,7 @@ function executePlan(state: CoreState, symbol: SymbolState, plan: PlanOrder): vo
   if (admission.ok) placeAdmitted(state, admission.data.terms)
 }
 
-/** Takes a trigger order out of the market; the account remembers it for the idempotency window. */
+/** Removes a trigger order from the market; the account keeps it for the idempotency window. */
 export function endPlanOrder(
   state: CoreState,
   plan: PlanOrder,

@@ -31,7 +31,7 @@ export function readPlanTerms(
   })
 }
 
-/** The terms of a pending order as a request would have them: what is empty stays. */
+/** The changed terms of a pending order; empty fields keep their values. */
 export function readChangedTerms(
   symbol: SymbolState,
   plan: PlanOrder,
@@ -62,7 +62,7 @@ export function readChangedTerms(
   })
 }
 
-/** A trailing order must have a ratio, a trigger order none. */
+/** A trailing order requires a ratio, other trigger orders must not have one. */
 function callbackRefusal(name: string, ratio: string, isTrailing: boolean): Refusal | undefined {
   if (!isTrailing) return ratio === '' ? undefined : refusals.parameterPresent(name)
   if (ratio === '') return refusals.parameterEmpty(name)

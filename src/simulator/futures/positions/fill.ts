@@ -2,27 +2,30 @@ import type { Decimal } from '../../../lib/decimal.ts'
 import type { Direction } from '../../matching/book-order.ts'
 
 export interface Fill {
-  /** Position in the exchange's sequence of trades. */
+  /** Number in the exchange's sequence of trades. */
   readonly sequence: number
-  /** The sequence of the fill just before it, whose id it has: they are the two sides of a self-trade. Absent: its own. */
+  /**
+   * In a self-trade, the sequence of the fill just before it, whose id both sides have. Absent: its
+   * own.
+   */
   readonly idSequence?: number
   readonly uid: string
   readonly symbol: string
   readonly orderSequence: number
   readonly priceTicks: number
   readonly lots: number
-  /** How it traded: `buy` adds to the account's net size, `sell` takes from it. */
+  /** Direction of the trade: `buy` adds to the account's net size, `sell` reduces it. */
   readonly direction: Direction
-  /** The wire's side and trade side, fixed when it happened. */
+  /** Wire side and trade side at the time of the fill. */
   readonly side: Direction
   readonly tradeSide: string
   readonly tradeScope: 'taker' | 'maker'
   readonly source: 'API' | 'SYS'
-  /** Margin coin, positive when paid: exactly what was booked. */
+  /** The exact fee booked, in the margin coin; positive when paid. */
   readonly fee: Decimal
-  /** The fee that was taken in another coin instead. Amount: a decimal as text. */
+  /** A fee taken in another coin instead. The amount is a decimal as text. */
   readonly otherFee?: { readonly coin: string; readonly amount: string }
-  /** Margin coin: exactly what was booked; zero when it opened. */
+  /** The exact profit booked, in the margin coin; zero for an opening fill. */
   readonly profit: Decimal
   readonly at: number
 }

@@ -14,9 +14,10 @@ import type { Fill } from './fill.ts'
 import { quoteValue } from './position.ts'
 
 /**
- * One page of the account's fills, newest first. Document: GET /api/v2/mix/order/fills. `endId` is the
- * page's oldest trade, the next page's `idLessThan`; an empty text when the page is empty. A page may end between the
- * two fills of a self-trade: a client that goes on below `endId` misses the second one.
+ * One page of the account's fills, newest first. Document: GET /api/v2/mix/order/fills. `endId` is
+ * the page's oldest trade, the next page's `idLessThan`; an empty text for an empty page. A page
+ * may end between the two fills of a self-trade: a client that continues below `endId` misses the
+ * second one.
  */
 export function fillsPage(
   state: CoreState,
@@ -47,12 +48,12 @@ export function fillsPage(
   return accept({ fillList, endId: fillList.at(-1)?.tradeId ?? '' })
 }
 
-/** The two fills of a self-trade have one id, and stand one behind the other. */
+/** The two fills of a self-trade have one id and are adjacent. */
 function idOfFill({ sequence, idSequence = sequence }: Fill): string {
   return tradeIdText(idSequence)
 }
 
-/** A fill stays as it is, and is read again and again: how it was written last. */
+/** Rows on the wire are kept, because fills never change and are read often. */
 const written = new WeakMap<Fill, WireFill>()
 
 function toWireFill(state: CoreState, account: Account, fill: Fill): WireFill {

@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000
 /** The rate is settled with this many decimals: a hundred-millionth of the value. */
 const RATE_DECIMALS = 8
 
-/** Unix ms: when funding of any contract is paid next, after an instant. */
+/** Next funding of any contract after an instant, Unix ms. */
 export function nextFundingAfter(state: CoreState, now: number): number {
   let next = Number.POSITIVE_INFINITY
   for (const symbol of state.symbols.values())
@@ -21,8 +21,8 @@ export function nextFundingAfter(state: CoreState, now: number): number {
 }
 
 /**
- * A contract is paid when it was recorded that it was. Before and after its record it is paid at the times of its
- * instrument.
+ * Funding is paid at the recorded times. Before and after the record, the times of the instrument
+ * count.
  */
 function nextFundingOf(state: CoreState, symbol: SymbolState, now: number): number {
   if (symbol.isSettled || symbol.instrument.delivery !== undefined) return Number.POSITIVE_INFINITY
@@ -45,14 +45,14 @@ function nextInDay(minutes: readonly number[], now: number): number {
 }
 
 /**
- * Settles funding of the perpetual positions for which it is due, at the mark price: longs pay shorts when the rate is
- * positive. The other side is the funding pool, since the other positions are not ours to see. A market at another speed
- * than the clock's pays none.
+ * Settles funding of the perpetual positions for which it is due, at the mark price: longs pay
+ * shorts when the rate is positive. The other side is the funding pool, since positions of other
+ * traders are not simulated. A market at another speed than the clock's pays none.
  *
  * @param dueAt Unix ms.
  */
 export function settleFunding(state: CoreState, dueAt: number): void {
-  // Eight hours of the exchange's clock are days of a quicker market.
+  // Eight hours of the exchange's clock are days of a faster market.
   if (state.matching.speed !== 1) return
   for (const symbol of state.symbols.values()) {
     if (symbol.positions.length === 0 || nextFundingOf(state, symbol, dueAt - 1) !== dueAt) continue
@@ -61,7 +61,7 @@ export function settleFunding(state: CoreState, dueAt: number): void {
   }
 }
 
-/** As recorded; where it was not, what the market comes to. */
+/** The recorded rate; without one, the rate that follows from the market. */
 function rateAt(state: CoreState, symbol: SymbolState, dueAt: number): number {
   const { clock } = state
   const { funding, statistics } = symbol

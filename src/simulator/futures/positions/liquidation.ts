@@ -17,7 +17,7 @@ import {
   isNear,
   isolatedStanding,
   positionsOfCoin,
-  type Standing,
+  type MarginLevel,
 } from './margin.ts'
 import { cancelClosingOrders, cancelOrder } from '../orders/order-lifecycle.ts'
 import { positionKey, unrealised, type Position } from './position.ts'
@@ -25,20 +25,22 @@ import { ACCOUNTS, POSITIONS } from '../stored-entities.ts'
 import { closePosition } from './system-close.ts'
 
 /*
- * Liquidation. When what stands behind a position (isolated), or behind all crossed positions of a margin coin
- * together, no longer exceeds their maintenance margin plus the fee of closing, at the mark price, the system closes
- * as much as it must, by orders that walk the market like any other:
+ * Liquidation. It begins when the margin behind a position (isolated), or behind all crossed
+ * positions of a margin coin together, no longer exceeds their maintenance margin plus the closing
+ * fee at the mark price. The system then closes as much as necessary, by orders that walk the
+ * market like any other:
  *
- *   offset  crossed long and short of one instrument: as much of both as is on either side
+ *   offset  crossed long and short of one instrument: equal lots of both
  *   reduce  a position of a higher tier: down to the tier below, which needs a smaller share of its value
- *   burst   one of the lowest tier: the whole
+ *   burst   a position of the lowest tier: completely
  *
- * Fills carry SYS and those words, and pay the taker fee. What the loss leaves below zero the insurance fund pays.
+ * Fills have source SYS and these words as trade side, and pay the taker fee. The insurance fund
+ * pays a negative rest.
  */
 
 /**
- * Checks the positions of one instrument at a new mark price: nothing while it is in the band that the last check
- * found safe, floats where it left it, decimals when it is close.
+ * Checks the positions of one instrument at a new mark price. Within the band that the last check
+ * found safe nothing is computed. Outside it floats decide, and decimals if it is close.
  */
 export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
   const { markTicks, safe } = symbol
@@ -51,7 +53,7 @@ export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
     const { marginCoin } = symbol.instrument
     const standing = floatStanding(state, account, marginCoin, position)
     if (!isNear(standing)) {
-      // The band keeps the mark prices where they together lose half of what is left at most.
+      // Within the band, the positions together lose at most half of the remaining margin.
       const { positions, equity, need } = standing
       for (const one of positions) narrowBand(state, one, (equity - need) / 2 / positions.length)
       continue
@@ -75,11 +77,13 @@ function liquidateIsolated(
   closeInSteps(state, symbol, position, isStanding)
 }
 
-function stands({ equity, maintenance }: Standing): boolean {
+function stands({ equity, maintenance }: MarginLevel): boolean {
   return equity.gt(maintenance)
 }
 
-/** Closes crossed positions, the largest loss first, until the rest stands again. */
+/**
+ * Closes crossed positions, the largest loss first, until the rest meets its maintenance margin.
+ */
 function liquidateCrossed(state: CoreState, account: Account, coin: string): void {
   const isStanding = () => {
     const standing = crossedStanding(state, account, coin)
@@ -116,7 +120,8 @@ function countLiquidation(state: CoreState, account: Account): void {
 }
 
 /**
- * A long and a short of one instrument need margin twice and win nothing: as much of both goes.
+ * A long and a short of one instrument need margin twice and gain nothing, so equal lots of both
+ * are closed.
  * @returns the positions that were closed or reduced
  */
 function offset(state: CoreState, account: Account, position: Position): readonly Position[] {
@@ -128,7 +133,10 @@ function offset(state: CoreState, account: Account, position: Position): readonl
   return [position, short]
 }
 
-/** Closes a position part by part, until it stands. One that could not close (no quote) stays. */
+/**
+ * Closes a position part by part until it meets its maintenance margin. If it cannot close for lack
+ * of a quote, it stays.
+ */
 function closeInSteps(
   state: CoreState,
   symbol: SymbolState,
@@ -148,7 +156,7 @@ function closeInSteps(
   }
 }
 
-/** How much must go for the position to fall into the tier below; 0 in the lowest one. */
+/** Lots to close before the position falls into the next lower tier; 0 in the lowest one. */
 function lotsAboveTier({ instrument, markTicks }: SymbolState, { lots }: Position): number {
   const { maintenanceTiers, tickFloat, lotFloat } = instrument
   const lotValue = markTicks * tickFloat * lotFloat
@@ -156,7 +164,10 @@ function lotsAboveTier({ instrument, markTicks }: SymbolState, { lots }: Positio
   return below === undefined ? 0 : lots - Math.floor(below.notionalMax / lotValue)
 }
 
-/** An isolated position loses no more than the margin of the part that closes; the insurance fund pays the rest. */
+/**
+ * An isolated position loses at most the margin of the closing part; the insurance fund pays the
+ * rest.
+ */
 function closeForced(
   state: CoreState,
   { instrument }: SymbolState,
@@ -174,10 +185,16 @@ function closeForced(
     bookFor(state, account, { coin, booking: 'insurance', amount: negated(lacking) })
 }
 
-/** An inverse position's loss grows as the price falls: within this share of it by no more than is reckoned with. */
+/**
+ * The loss of an inverse position grows as the price falls. Within this share of the price, the
+ * assumed bound on the loss holds.
+ */
 const INVERSE_REACH = 0.2
 
-/** @param loss What the position may lose, its growing maintenance margin included, in the margin coin. */
+/**
+ * @param loss Loss that the position may take, including its growing maintenance margin, in the
+ * margin coin.
+ */
 function narrowBand(state: CoreState, position: Position, loss: number): void {
   const { instrument, markTicks, safe } = symbolOf(state, position.symbol)
   const { tickFloat, lotFloat, isInverse } = instrument
@@ -188,7 +205,7 @@ function narrowBand(state: CoreState, position: Position, loss: number): void {
     ? position.costFloat / (lowest * lowest * tickFloat)
     : size * (1 + rate) * tickFloat
   const reach = loss / lossPerTick
-  // A larger value may be of a tier with a higher rate.
+  // A larger value may be in a tier with a higher rate.
   const tierEnd = notionalMax / (size * tickFloat)
   safe.fromTicks = Math.max(safe.fromTicks, lowest, markTicks - reach)
   safe.toTicks = Math.min(safe.toTicks, markTicks + reach, tierEnd)

@@ -24,11 +24,16 @@ import {
 /** Decimals of displayed quotients: prices, ratios. */
 export const DISPLAY_DECIMALS = 10
 
-/** What stands behind an isolated position, or behind the crossed positions of a coin, and what they need: margin coin. */
-export interface Standing {
-  /** Of an isolated one its margin, else the balance without isolated margins; plus unrealised profit at the mark. */
+/**
+ * Margin state of an isolated position, or of the crossed positions of a coin, in the margin coin.
+ */
+export interface MarginLevel {
+  /**
+   * The margin of an isolated position, or the balance without isolated margins; plus unrealised
+   * profit at the mark.
+   */
   readonly equity: Decimal
-  /** Maintenance margin and the fee of closing. */
+  /** Maintenance margin and the closing fee. */
   readonly maintenance: Decimal
 }
 
@@ -38,14 +43,17 @@ export function positionsOfCoin(state: CoreState, account: Account, coin: string
   )
 }
 
-/** The balance that no isolated position has set aside. */
+/** The balance minus the margins of isolated positions. */
 export function unsetBalance(state: CoreState, account: Account, coin: string): Decimal {
   let rest = coinOf(account, coin).balance
   for (const position of positionsOfCoin(state, account, coin)) rest = rest.minus(position.margin)
   return rest
 }
 
-/** Maintenance margin plus the taker fee of closing, at the mark: below this a position is liquidated. */
+/**
+ * Maintenance margin plus the taker fee of closing, at the mark: with less equity a position is
+ * liquidated.
+ */
 function maintenanceOf(state: CoreState, position: Position): Decimal {
   const symbol = symbolOf(state, position.symbol)
   const value = marginValue(symbol.instrument, symbol.markTicks, position.lots)
@@ -62,13 +70,13 @@ export function maintenanceRateOf(symbol: SymbolState, position: Position): Deci
   )
 }
 
-export function isolatedStanding(state: CoreState, position: Position): Standing {
+export function isolatedStanding(state: CoreState, position: Position): MarginLevel {
   const { instrument, markTicks } = symbolOf(state, position.symbol)
   const equity = position.margin.plus(unrealised(instrument, position, markTicks))
   return { equity, maintenance: maintenanceOf(state, position) }
 }
 
-export function crossedStanding(state: CoreState, account: Account, coin: string): Standing {
+export function crossedStanding(state: CoreState, account: Account, coin: string): MarginLevel {
   let equity = unsetBalance(state, account, coin)
   let maintenance = ZERO
   for (const position of positionsOfCoin(state, account, coin)) {
@@ -80,28 +88,28 @@ export function crossedStanding(state: CoreState, account: Account, coin: string
   return { equity, maintenance }
 }
 
-/** Floats are this far from the exact figures at most (relative); within it the exact check decides. */
+/** Maximum relative error of the floats; within it the exact check decides. */
 const FLOAT_SLACK = 1e-6
 
-/** A {@link Standing} in floats, for each new mark price, with the positions that stand or fall together. */
-export interface FloatStanding {
+/** A {@link MarginLevel} in floats for each new mark price, with the positions that it covers. */
+export interface FloatMarginLevel {
   readonly positions: readonly Position[]
   readonly equity: number
   readonly need: number
 }
 
-/** Of an isolated position alone, or of all crossed ones of its account and coin. */
+/** Covers an isolated position alone, or all crossed ones of its account and coin. */
 export function floatStanding(
   state: CoreState,
   account: Account,
   marginCoin: string,
   position: Position,
-): FloatStanding {
+): FloatMarginLevel {
   const isIsolated = position.marginMode === 'isolated'
   const ofCoin = isIsolated ? [position] : positionsOfCoin(state, account, marginCoin)
   const positions = ofCoin.filter(({ marginMode }) => marginMode === position.marginMode)
   let equity = isIsolated ? position.marginFloat : coinOf(account, marginCoin).balanceFloat
-  // What the isolated ones have set aside; a crossed one nothing.
+  // Isolated margins do not back crossed positions.
   if (!isIsolated) for (const { marginFloat } of ofCoin) equity -= marginFloat
   let need = 0
   for (const { symbol, lots, holdSide, costFloat } of positions) {
@@ -117,12 +125,15 @@ export function floatStanding(
   return { positions, equity, need }
 }
 
-/** Too near to its end for floats: the exact standing decides. */
-export function isNear({ equity, need }: FloatStanding): boolean {
+/** True if floats are too imprecise to decide, so that the exact standing must. */
+export function isNear({ equity, need }: FloatMarginLevel): boolean {
   return equity - need <= FLOAT_SLACK * (Math.abs(equity) + need)
 }
 
-/** What share of a position's value it needs, up to which value, in floats: see {@link maintenanceOf}. */
+/**
+ * Required share of a position's value, and the value up to which it applies, in floats: see {@link
+ * maintenanceOf}.
+ */
 export function closingNeed(
   state: CoreState,
   instrument: Instrument,
@@ -132,7 +143,7 @@ export function closingNeed(
   return { notionalMax, rate: rateFloat + state.rates.takerFloat }
 }
 
-/** What a crossed position holds of the balance: its value at entry divided by the leverage. */
+/** Margin of a crossed position: its value at entry divided by the leverage. */
 export function heldMargin(symbol: SymbolState, position: Position): Decimal {
   if (position.marginMode === 'isolated') return position.margin
   const { instrument } = symbol
@@ -140,7 +151,7 @@ export function heldMargin(symbol: SymbolState, position: Position): Decimal {
   return initialMargin(value, position.leverage)
 }
 
-/** What the account can still open with: crossed equity less what positions and open orders hold. */
+/** Margin available for opening: crossed equity minus the margin of positions and open orders. */
 export function availableMargin(state: CoreState, account: Account, coin: string): Decimal {
   let available = unsetBalance(state, account, coin)
   for (const position of positionsOfCoin(state, account, coin)) {
@@ -153,7 +164,9 @@ export function availableMargin(state: CoreState, account: Account, coin: string
   return available.minus(openOrderMargin(state, account, coin))
 }
 
-/** What the open orders of a coin hold: initial margin and taker fee of the part that would open. */
+/**
+ * Margin of the open orders in a coin: initial margin and taker fee of the part that would open.
+ */
 function openOrderMargin(state: CoreState, account: Account, coin: string): Decimal {
   const opening = [...account.openOrders.values()].filter(
     (order) => mayOpen(order) && symbolOf(state, order.symbol).instrument.marginCoin === coin,
@@ -164,7 +177,10 @@ function openOrderMargin(state: CoreState, account: Account, coin: string): Deci
   )
 }
 
-/** Of orders of one instrument, oldest first. What buys (sells) first take from a one-way short (long) opens nothing. */
+/**
+ * Cost of one instrument's orders, oldest first. Lots that first reduce an opposite one-way
+ * position open nothing.
+ */
 function openingCostOf(
   state: CoreState,
   account: Account,
@@ -182,13 +198,13 @@ function openingCostOf(
     reducible -= reducing
     const lots = remainingLots(order) - reducing
     opened.lots += lots
-    // A market order on its way to matching has no price yet: it holds what it would cost now.
+    // A market order before its matching has no price yet, so its cost now counts.
     opened.tickLots += lots * (order.priceTicks || symbol.market.askTicks)
   }
   return openingCost(state, account, symbol, opened)
 }
 
-/** Initial margin and fee that opening lots takes. @param tickLots The sum of ticks times lots. */
+/** Initial margin and fee of opening lots. @param tickLots The sum of ticks times lots. */
 export function openingCost(
   state: CoreState,
   account: Account,
@@ -200,7 +216,7 @@ export function openingCost(
   return margin.plus(tradeFee(value, state.rates, 'taker'))
 }
 
-/** How many lots of an order would open, given the position and the account's other open orders. */
+/** Lots of an order that would open, given the position and the account's other open orders. */
 export function openingLots(account: Account, order: OrderTerms): number {
   if (!mayOpen(order)) return 0
   const net = order.slot === 'net' ? positionOf(account, order.symbol, 'net') : undefined
@@ -214,9 +230,9 @@ export function openingLots(account: Account, order: OrderTerms): number {
 }
 
 /**
- * The mark price (quote coin) at which the position would be liquidated if no other instrument moved; undefined when
- * there is none. All crossed positions of the instrument move with it. Of two such prices, one below and one above the
- * mark, it is the nearer one.
+ * The mark price (quote coin) at which the position would be liquidated if no other instrument
+ * moved; undefined if there is none. All crossed positions of the instrument move with it. Of two
+ * such prices, below and above the mark, it is the nearer one.
  */
 export function liquidationPrice(
   state: CoreState,
@@ -237,7 +253,10 @@ export function liquidationPrice(
   return mark - toFloat(below) <= toFloat(above) - mark ? below : above
 }
 
-/** Positions that are closed at one mark price: an isolated position alone, a crossed one with the other of its instrument. */
+/**
+ * Positions liquidated at the same mark price: an isolated position alone, a crossed one with the
+ * other side of its instrument.
+ */
 function legsOf({ positions }: Account, position: Position): readonly Position[] {
   if (position.marginMode === 'isolated') return [position]
   return [...positions.values()].filter(
@@ -245,11 +264,14 @@ function legsOf({ positions }: Account, position: Position): readonly Position[]
   )
 }
 
-/** Prices between which each position stays in its maintenance tier, floats in quote coin, rising. */
+/**
+ * A range of prices in which each position stays in its maintenance tier; floats in quote coin,
+ * ascending.
+ */
 interface TierSpan {
   readonly from: number
   readonly to: number
-  /** A price in it. */
+  /** A price within the range. */
   readonly within: number
 }
 
@@ -264,7 +286,10 @@ function tierSpans({ instrument }: SymbolState, legs: readonly Position[]): read
   })
 }
 
-/** slope * price + rest is above zero while the positions stand, within one span of tiers. */
+/**
+ * slope * price + rest is above zero while the positions meet their need, within one range of
+ * tiers.
+ */
 interface LiquidationLine {
   readonly slope: Decimal
   readonly rest: Decimal
@@ -272,14 +297,15 @@ interface LiquidationLine {
 
 interface LiquidatedLegs {
   readonly legs: readonly Position[]
-  /** Margin coin: what backs them at any price. */
+  /** Margin behind the positions at any price, in the margin coin. */
   readonly behind: Decimal
-  /** A price whose tiers hold. */
+  /** A price that selects the tiers. */
   readonly at: number
 }
 
 /**
- * Linear: behind + gain(p) = need(p). Inverse: the same in the base coin, times p, since a gain there is size - cost / p.
+ * Linear: behind + gain(p) = need(p). Inverse: the same in the base coin, times p, since a gain
+ * there is size - cost / p.
  */
 function liquidationLine(
   state: CoreState,
@@ -316,7 +342,7 @@ function crossingBelow(spans: readonly LiquidationSpan[], mark: number): Decimal
   return undefined
 }
 
-/** A tier that is entered on the way up needs more at once: its border may be the price. */
+/** A tier entered on the way up needs more at once, so its border may be the price. */
 function crossingAbove(spans: readonly LiquidationSpan[], mark: number): Decimal | undefined {
   for (const { from, to, line } of spans) {
     if (to <= mark) continue
@@ -335,7 +361,7 @@ function crossingAbove(spans: readonly LiquidationSpan[], mark: number): Decimal
   return undefined
 }
 
-/** Crossed equity and maintenance of everything but some positions. */
+/** Crossed equity minus maintenance, without the given positions. */
 function crossedMarginBehind(
   state: CoreState,
   account: Account,
@@ -352,7 +378,7 @@ function crossedMarginBehind(
   )
 }
 
-/** Maintenance need divided by what stands behind it: at 1 the position is liquidated. */
+/** Maintenance divided by equity: at 1 the position is liquidated. */
 export function marginRatio(state: CoreState, account: Account, position: Position): Decimal {
   const { equity, maintenance } =
     position.marginMode === 'isolated'

@@ -42,7 +42,7 @@ export function singlePosition(
   return accept(held.map((position) => toWirePosition(state, account, position)))
 }
 
-/** What is held of an instrument, for who reads it again and again. */
+/** Positions of an instrument, for callers that read them often. */
 export function readHeldPositions(
   state: CoreState,
   { uid }: AccountRef,
@@ -52,13 +52,13 @@ export function readHeldPositions(
   return positionsOf(account, symbol).map((position) => toHeldPosition(state, account, position))
 }
 
-/** None when flat, one in one-way mode, up to two (long first) in hedge mode. */
+/** None if flat, one in one-way mode, up to two (long first) in hedge mode. */
 export function positionsOf({ positions }: Account, symbol: string): Position[] {
   const held = [...positions.values()].filter((position) => position.symbol === symbol)
   return held.sort((one, other) => (one.holdSide < other.holdSide ? -1 : 1))
 }
 
-/** Of a row what says how much is held, at what price and with what profit: the rest of it costs ten times as much. */
+/** The part of a row with size, price and profit: the rest costs ten times as much. */
 type HeldPosition = ReturnType<typeof toHeldPosition>
 
 function toHeldPosition(state: CoreState, account: Account, position: Position) {
@@ -66,18 +66,24 @@ function toHeldPosition(state: CoreState, account: Account, position: Position) 
   return {
     ...toStandingPart(state, position),
     posMode: account.setup.positionMode,
-    // Not rounded: the ledger statement gives the same number, and books kept from it must add up.
+    // Not rounded: the ledger statement has the same number, and books kept from it must add up.
     unrealizedPL: unrealisedText(instrument, position, markTicks),
     markPrice: priceText(instrument, markTicks),
   }
 }
 
-/** A position is read again and again between two trades: how it was written last, and the values it was made of. */
-const written = new WeakMap<Position, { made: MadeOf; row: ReturnType<typeof writeStandingPart> }>()
+/**
+ * The last row of each position with the values behind it, because a position is often read between
+ * two trades.
+ */
+const written = new WeakMap<
+  Position,
+  { made: PositionAmounts; row: ReturnType<typeof writeStandingPart> }
+>()
 
-type MadeOf = Pick<Position, 'lots' | 'cost' | 'margin' | 'funding'>
+type PositionAmounts = Pick<Position, 'lots' | 'cost' | 'margin' | 'funding'>
 
-/** What of a row depends on no price. */
+/** The part of a row that depends on no price. */
 function toStandingPart(state: CoreState, position: Position) {
   const { lots, cost, margin, funding } = position
   const { made, row: known } = written.get(position) ?? {}
@@ -103,8 +109,9 @@ function writeStandingPart(symbol: SymbolState, position: Position) {
 }
 
 /**
- * Document: Futures position. `available`, `locked` and `total` are in base coin: the document's field table
- * says quote currency, its sample and every client read base. `locked` is what resting closes hold.
+ * Document: Futures position. `available`, `locked` and `total` are in base coin: the document's
+ * field table says quote currency, but its sample and all clients use base. `locked` is the size of
+ * resting closes.
  */
 export function toWirePosition(
   state: CoreState,
@@ -143,7 +150,7 @@ export function toWirePosition(
   }
 }
 
-/** What the open orders that would enlarge the position still have to fill. */
+/** Unfilled lots of open orders that would enlarge the position. */
 function openingDelegateLots({ openOrders }: Account, position: Position): number {
   const enlarging = [...openOrders.values()].filter(
     (order) =>
@@ -155,7 +162,7 @@ function openingDelegateLots({ openOrders }: Account, position: Position): numbe
   return remainingLotsOf(enlarging)
 }
 
-/** Where closing everything as a taker pays back the fees of the position's life, funding left out. */
+/** Price at which a taker close pays back all fees of the position, without funding. */
 function breakEvenPrice(state: CoreState, position: Position): Decimal {
   const { instrument } = symbolOf(state, position.symbol)
   const size = baseSize(instrument, position.lots)

@@ -4,7 +4,7 @@ import type { MarginMode, PositionSlot, PositionTrigger } from '../orders/order.
 
 /** A position. It exists while `lots` is above zero. */
 export interface Position {
-  /** The sequence of the trade that opened it: the order in which positions are visited. */
+  /** Sequence of the trade that opened it, which is the order in which positions are visited. */
   readonly sequence: number
   readonly uid: string
   readonly symbol: string
@@ -13,14 +13,17 @@ export interface Position {
   readonly marginMode: MarginMode
   readonly leverage: number
   lots: number
-  /** Quote coin: the sum of price times size of what is held, exactly. */
+  /** Exact sum of price times size of the open lots, in quote coin. */
   cost: Decimal
-  /** Margin coin, set aside for an isolated position; zero for a crossed one, which stands on the balance. */
+  /**
+   * Margin of an isolated position, in the margin coin; zero for a crossed one, which the balance
+   * backs.
+   */
   margin: Decimal
   /** Cost and margin as floats, for prechecks only; see {@link updateFloats}. */
   costFloat: number
   marginFloat: number
-  /** Margin coin, over the life of the position. Fees are positive when paid. */
+  /** Totals over the life of the position, in the margin coin. Fees are positive when paid. */
   realised: Decimal
   fees: Decimal
   /** Undefined until the first funding; negative when paid. */
@@ -32,8 +35,9 @@ export interface Position {
 }
 
 /**
- * Where an amount cannot be kept exactly (a closed part's share of the cost, a quotient of the inverse
- * contracts) it is cut to this many decimals, half to even, and the rest of the position keeps the difference.
+ * An amount that cannot be exact (a closed part's share of the cost, a quotient of inverse
+ * contracts) is rounded to this many decimals, half to even. The rest of the position keeps the
+ * difference.
  */
 const MONEY_DECIMALS = 12
 const HALF_EVEN = 2
@@ -42,7 +46,7 @@ function roundMoney(amount: Decimal): Decimal {
   return amount.round(MONEY_DECIMALS, HALF_EVEN)
 }
 
-/** Price times size in the quote coin, exactly. */
+/** Exact price times size in the quote coin. */
 export function quoteValue(instrument: Instrument, ticks: number, lots: number): Decimal {
   const product = ticks * lots
   const exact = Number.isSafeInteger(product)
@@ -59,18 +63,24 @@ function priceDecimal(instrument: Instrument, ticks: number): Decimal {
   return decimal(instrument.priceGrid.step).times(decimalOfInteger(ticks))
 }
 
-/** What a size at a price is worth in the margin coin, exactly: quote value, or base size when inverse. */
+/** Exact value of a size at a price in the margin coin: quote value, or base size if inverse. */
 export function marginValue(instrument: Instrument, ticks: number, lots: number): Decimal {
   return instrument.isInverse ? baseSize(instrument, lots) : quoteValue(instrument, ticks, lots)
 }
 
-/** An amount of quote coin in the margin coin at a price: itself, or cut to {@link MONEY_DECIMALS}. */
+/**
+ * Converts quote coin to the margin coin at a price: unchanged, or rounded to {@link
+ * MONEY_DECIMALS}.
+ */
 function toMarginCoin(instrument: Instrument, amount: Decimal, ticks: number): Decimal {
   if (!instrument.isInverse) return amount
   return roundMoney(amount.div(priceDecimal(instrument, ticks)))
 }
 
-/** A part's share of the position's cost or margin, as it leaves when the part closes. The last part takes all of it. */
+/**
+ * The share of the position's cost or margin that belongs to a closing part. The last part takes
+ * the rest.
+ */
 export function shareOf(position: Position, lots: number, whole: Decimal): Decimal {
   if (lots === position.lots) return whole
   return roundMoney(whole.times(decimalOfInteger(lots)).div(decimalOfInteger(position.lots)))
@@ -87,7 +97,7 @@ export function profitOf(
   return toMarginCoin(instrument, gain, close.ticks)
 }
 
-/** Profit (negative: loss) if all of it closed at the price, in the margin coin, before fees. */
+/** Profit (negative: loss) of closing everything at the price, in the margin coin, before fees. */
 export function unrealised(instrument: Instrument, position: Position, ticks: number): Decimal {
   return profitOf(instrument, position, { lots: position.lots, ticks, cost: position.cost })
 }
@@ -97,12 +107,12 @@ export function averageEntry(instrument: Instrument, position: Position): Decima
   return position.cost.div(baseSize(instrument, position.lots))
 }
 
-/** What a position must set aside when it opens: its value divided by the leverage, rounded up. */
+/** Initial margin of a position: its value divided by the leverage, rounded up. */
 export function initialMargin(value: Decimal, leverage: number): Decimal {
   return quotient(value, decimalOfInteger(leverage), { decimals: MONEY_DECIMALS, rounding: 'up' })
 }
 
-/** The maintenance tier that a value (quote coin) falls in. */
+/** The maintenance tier of a value (quote coin). */
 export function maintenanceTier({ maintenanceTiers }: Instrument, value: number): MaintenanceTier {
   return maintenanceTiers.find(({ notionalMax }) => value <= notionalMax) ?? WHOLE_VALUE
 }
@@ -113,12 +123,12 @@ const WHOLE_VALUE: MaintenanceTier = {
   rateFloat: 1,
 }
 
-/** One position a slot of a symbol in an account. */
+/** An account has one position for each slot of a symbol. */
 export function positionKey(symbol: string, slot: PositionSlot): string {
   return `${symbol}/${slot}`
 }
 
-/** To be called wherever cost or margin change. */
+/** Must be called wherever cost or margin change. */
 export function updateFloats(position: Position): void {
   position.costFloat = Number(position.cost.toString())
   position.marginFloat = Number(position.margin.toString())

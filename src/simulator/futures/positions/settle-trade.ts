@@ -35,9 +35,9 @@ import {
 } from './position.ts'
 
 /**
- * Books up to `lots` of an order: positions, fees, profit, margin and the fill's record.
- * An order that may only close is limited to its position. A one-way order through zero closes first and opens the
- * rest: two fills.
+ * Books up to `lots` of an order: positions, fees, profit, margin and the fill's record. An order
+ * that may only close is limited to its position. A one-way order through zero closes first and
+ * opens the rest: two fills.
  *
  * @returns the lots that were filled
  */
@@ -55,7 +55,8 @@ export function settleTrade(
   forgetBands(state, account)
   if (closing > 0)
     settlePart(state, account, symbol, { ...trade, order, lots: closing, tradeSide: 'close' })
-  // Through zero only the first of its two fills is the other side of a self-trade: an order has no id twice.
+  // Through zero only the first of the two fills is a side of the self-trade, because an order must
+  // not have an id twice.
   const isTwin = trade.isTwin === true && closing === 0
   if (opening > 0)
     settlePart(state, account, symbol, {
@@ -69,7 +70,7 @@ export function settleTrade(
   return closing + opening
 }
 
-/** Books an amount on both sides; `amount` as the account sees it, in the instrument's margin coin. */
+/** Books an amount on both sides. `amount` is from the account's view, in `coin`. */
 export function bookFor(
   state: CoreState,
   account: Account,
@@ -84,8 +85,9 @@ export function bookFor(
 }
 
 /**
- * The insurance fund pays what an account without crossed positions lacks: a loss never becomes a debt.
- * While crossed positions stand, their unrealised profit may carry a balance below zero.
+ * The insurance fund pays what an account without crossed positions lacks, so a loss never becomes
+ * a debt. While there are crossed positions, their unrealised profit may support a negative
+ * balance.
  */
 export function coverDebt(state: CoreState, account: Account, coin: string): void {
   if (positionsOfCoin(state, account, coin).some(({ marginMode }) => marginMode === 'crossed'))
@@ -94,26 +96,31 @@ export function coverDebt(state: CoreState, account: Account, coin: string): voi
   if (rest.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: negated(rest) })
 }
 
-/** How much of an order may be filled now: shortly before a delivery it may close a position, and open none. */
+/** Lots of an order that may be filled now: shortly before a delivery it may only close. */
 export function fillableLots(state: CoreState, symbol: SymbolState, order: Order): number {
   const left = remainingLots(order)
   if (!mayOpen(order) || !isOpeningProhibited(symbol, state.clock.now)) return left
   return Math.min(left, closableLots(accountOf(state, order.uid), order))
 }
 
-/** Of the position that the order would close. */
+/** Lots of the position that the order would close. */
 export function closableLots(account: Account, order: Order): number {
   if (order.action === 'open') return 0
   const position = positionOf(account, order.symbol, order.slot)
   return position !== undefined && reduces(order, position) ? position.lots : 0
 }
 
-interface Part extends Trade {
+interface TradePart extends Trade {
   readonly order: Order
   readonly tradeSide: 'open' | 'close'
 }
 
-function settlePart(state: CoreState, account: Account, symbol: SymbolState, part: Part): void {
+function settlePart(
+  state: CoreState,
+  account: Account,
+  symbol: SymbolState,
+  part: TradePart,
+): void {
   const { order, lots, ticks, scope, tradeSide } = part
   const { instrument } = symbol
   const coin = instrument.marginCoin
@@ -146,7 +153,7 @@ function settlePart(state: CoreState, account: Account, symbol: SymbolState, par
   if (tradeSide === 'open' || position.lots === 0) coverDebt(state, account, coin)
 }
 
-/** The fee in the coin of `feeCoin`, if the account has enough of it; a rebate is paid in the margin coin. */
+/** The fee in `feeCoin`, if the account has enough of it; a rebate is paid in the margin coin. */
 function feeInOtherCoin(
   state: CoreState,
   account: Account,
@@ -165,7 +172,7 @@ function feeInOtherCoin(
 function reducePosition(
   { instrument }: SymbolState,
   position: Position,
-  { lots, ticks }: Part,
+  { lots, ticks }: TradePart,
 ): Decimal {
   const cost = shareOf(position, lots, position.cost)
   const profit = profitOf(instrument, position, { lots, ticks, cost })
@@ -176,11 +183,11 @@ function reducePosition(
   return profit
 }
 
-/** @param free What of the balance an isolated position can set aside. */
+/** @param free Part of the balance available as margin of an isolated position. */
 function enlargePosition(
   { instrument }: SymbolState,
   position: Position,
-  part: Part,
+  part: TradePart,
   free: Decimal,
 ): void {
   const { order, lots, ticks } = part
@@ -221,7 +228,7 @@ function startPosition(
 function recordFill(
   state: CoreState,
   account: Account,
-  { order, ticks, lots, scope, tradeSide, isTwin = false }: Part,
+  { order, ticks, lots, scope, tradeSide, isTwin = false }: TradePart,
   money: Pick<Fill, 'fee' | 'otherFee' | 'profit'>,
 ): void {
   const sequence = ++state.clock.tradeSequence
@@ -248,14 +255,16 @@ function recordFill(
   dropOldFills(state, account)
 }
 
-/** The fill's `tradeSide`: what the system did, or open and close; see CoreSettings.oneWayTradeSide. */
+/**
+ * The fill's `tradeSide`: the system's action, or open and close; see CoreSettings.oneWayTradeSide.
+ */
 function tradeSideText(state: CoreState, order: Order, tradeSide: 'open' | 'close'): string {
   if (order.systemTradeSide !== undefined) return order.systemTradeSide
   if (order.slot !== 'net' || state.settings.oneWayTradeSide === 'openClose') return tradeSide
   return order.direction === 'buy' ? 'buy_single' : 'sell_single'
 }
 
-/** Cut in one go when a tenth too many have gathered: shifting one at a time would copy the list each time. */
+/** The list is cut only when it is a tenth too long, because each cut copies it. */
 function dropOldFills(state: CoreState, account: Account): void {
   const { fillsMax } = state.settings
   if (account.fills.length <= fillsMax * 1.1) return

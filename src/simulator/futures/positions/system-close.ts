@@ -5,23 +5,30 @@ import { createOrder } from '../orders/order-lifecycle.ts'
 import { UNSAID, type Order } from '../orders/order.ts'
 import type { Position } from './position.ts'
 
-interface Closing {
-  /** The whole position where it is left out. */
+interface CloseTerms {
+  /** Default: the whole position. */
   readonly lots?: number
-  /** A limit order at this price, which may rest; a market order at 0, and where it is left out. */
+  /** Price of a limit order, which may rest. 0, the default, is a market order. */
   readonly priceTicks?: number
-  /** The last price that it follows; 0 where there is none. */
+  /** The last price that triggered it; 0 for none. */
   readonly triggerTicks?: number
-  /** Of its fills, instead of the usual `close`. */
+  /** Trade side of its fills, instead of the usual `close`. */
   readonly tradeSide?: string
 }
 
-/** An order by which the system closes a position: no request of the account made it, so its source is SYS. */
-export function closePosition(state: CoreState, position: Position, closing: Closing = {}): void {
+/**
+ * Places an order by which the system closes a position. The account did not request it, so its
+ * source is SYS.
+ */
+export function closePosition(
+  state: CoreState,
+  position: Position,
+  closing: CloseTerms = {},
+): void {
   enterMatching(state, createClosingOrder(state, position, closing))
 }
 
-/** Closes a whole position at a given price, without the market: settlement at delivery. */
+/** Closes a whole position at a given price without the market, for the settlement at delivery. */
 export function settlePosition(
   state: CoreState,
   position: Position,
@@ -35,7 +42,7 @@ export function settlePosition(
 function createClosingOrder(
   state: CoreState,
   { uid, symbol, slot, marginMode, ...position }: Position,
-  { lots = position.lots, priceTicks = 0, triggerTicks = 0, tradeSide }: Closing,
+  { lots = position.lots, priceTicks = 0, triggerTicks = 0, tradeSide }: CloseTerms,
 ): Order {
   return createOrder(state, {
     ...UNSAID,

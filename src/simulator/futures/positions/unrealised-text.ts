@@ -1,23 +1,26 @@
 /**
- * The unrealised profit of a position as text. Who holds one asks for it again and again, at another price each time:
- * where all of it is whole numbers it is worked out in whole numbers, to the digits that decimals would give.
+ * Writes the unrealised profit of a position as text. Account views request it at every price
+ * change, so it is computed with integers where that is exact, with the same digits as decimals.
  */
 import { decimalOfInteger, type Decimal } from '../../../lib/decimal.ts'
 import type { Instrument } from '../instruments/instruments.ts'
 import { unrealised, type Position } from './position.ts'
 
-/** A tick of a lot, as `digits` / `scale` quote coin. */
-interface Unit {
+/** Value of one tick on one lot, `digits` / `scale` quote coin. */
+interface TickLotUnit {
   readonly digits: number
   readonly scale: number
 }
 
-/** A float shows so many digits of a decimal as they are; smaller numbers it writes with an exponent. */
+/**
+ * Range in which a float prints exactly the digits of the decimal; smaller numbers print with an
+ * exponent.
+ */
 const DIGITS_MAX = 1e15
 const VALUE_MIN = 1e-6
 
-const units = new WeakMap<Instrument, Unit>()
-/** Of a cost, how many ticks of lots it is; NaN where it is no whole number of them. */
+const units = new WeakMap<Instrument, TickLotUnit>()
+/** Costs in ticks times lots; NaN if it is not a whole number of them. */
 const costs = new WeakMap<Decimal, number>()
 
 export function unrealisedText(instrument: Instrument, position: Position, ticks: number): string {
@@ -32,7 +35,7 @@ function wholeText(instrument: Instrument, position: Position, ticks: number): s
   const cost = costOf(instrument, position.cost)
   const { digits, scale } = unitOf(instrument)
   const gained = (position.holdSide === 'long' ? value - cost : cost - value) * digits
-  // Written so that NaN is refused.
+  // The condition also rejects NaN.
   if (!(value < DIGITS_MAX && Math.abs(gained) < DIGITS_MAX)) return undefined
   const amount = gained / scale
   return Math.abs(amount) < VALUE_MIN && gained !== 0 ? undefined : String(amount + 0)
@@ -49,7 +52,7 @@ function costOf({ tickLotValue }: Instrument, cost: Decimal): number {
   return steps
 }
 
-function unitOf(instrument: Instrument): Unit {
+function unitOf(instrument: Instrument): TickLotUnit {
   const known = units.get(instrument)
   if (known !== undefined) return known
   const [whole = '', decimals = ''] = instrument.tickLotValue.toString().split('.')

@@ -4,16 +4,16 @@ import { roundNearest } from '../../wallet/rounding.ts'
 import { modeOf } from '../orders/margin-order.ts'
 import { debtOf, pairsOf, type MarginPair, type MarginState } from '../margin-state.ts'
 
-/** What a balance is worth, in quote coin: assets at the bid, debts at the ask. */
+/** Value of a balance in quote coin: assets at the bid, debts at the ask. */
 export interface BalanceRisk {
   readonly debts: Decimal
-  /** Assets less debts. */
+  /** Assets minus debts. */
   readonly equity: Decimal
-  /** What the equity must not fall to. */
+  /** The equity must stay above this. */
   readonly maintenance: Decimal
 }
 
-/** Undefined while a coin of the balance has no price: nobody is judged without one. */
+/** Undefined while a coin of the balance has no price, because it cannot be judged then. */
 export function assessBalance(state: MarginState, ref: BalanceRef): BalanceRisk | undefined {
   const pairs = pairsOf(state, ref)
   let assets = ZERO
@@ -33,17 +33,17 @@ export function assessBalance(state: MarginState, ref: BalanceRef): BalanceRisk 
 
 export function mustLiquidate(state: MarginState, risk: BalanceRisk): boolean {
   if (risk.debts.eq(ZERO)) return false
-  // Multiplied out: a division is dear, and rounds.
+  // Multiplied instead of divided, because a division is slow and rounds.
   return risk.maintenance.gte(risk.equity.times(decimal(state.settings.liquidationRatio)))
 }
 
-/** Maintenance / equity; undefined when nothing is left of the equity: the worst there is. */
+/** Maintenance / equity; undefined, which is the worst, if no equity is left. */
 export function riskRatio({ debts, equity, maintenance }: BalanceRisk): Decimal | undefined {
   if (debts.eq(ZERO)) return ZERO
   return equity.lte(ZERO) ? undefined : roundNearest(maintenance.div(equity))
 }
 
-/** What one of a coin is worth in the quote coin; undefined while it has no price. */
+/** Price of a coin in the quote coin; undefined while there is none. */
 export function pricesOf(
   pairs: readonly MarginPair[],
   coin: string,

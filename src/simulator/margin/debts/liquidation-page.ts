@@ -20,9 +20,10 @@ const LIQUIDATIONS: HistoryRules = {
 }
 
 /**
- * One page of the account's liquidation records, newest first. A missing end is now, a missing start 90
- * days before the end: an older span needs both. The cursor is the id of the page's oldest record, and empty when
- * the page is. Document: GET /api/v2/margin/isolated/liquidation-order and the crossed one.
+ * One page of the account's liquidation records, newest first. A missing end is now, a missing
+ * start 90 days before the end: an older span needs both. The cursor is the id of the page's oldest
+ * record; it is empty for an empty page. Document: GET /api/v2/margin/isolated/liquidation-order
+ * and the crossed one.
  */
 export function liquidationPage(
   state: MarginState,

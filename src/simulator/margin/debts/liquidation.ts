@@ -19,16 +19,18 @@ import { assessBalance, mustLiquidate, pricesOf } from './balance-risk.ts'
 import { payBack } from './loans.ts'
 
 /*
- * A balance whose risk ratio reaches `liquidationRatio` is taken over at that very quote: its orders are cancelled;
- * debts are paid of what there is in their coin; forced orders turn other coins into it, whatever the depth; what is
- * too small for an order, or has no pair, is swapped; and what then is still owed the insurance fund pays. In the
- * end the fund takes its fee of what is left of the quote coin.
+ * A balance whose risk ratio reaches `liquidationRatio` is liquidated at that quote. Its orders are
+ * cancelled. Debts are paid from money in their coin. Forced orders turn other coins into it at any
+ * depth. Amounts that are too small for an order, or have no pair, are swapped. The insurance fund
+ * pays the rest of the debt. Finally the fund takes its fee from what is left of the quote coin.
  */
 
-/** What a liquidation does at most: every coin pays, trades and swaps for every other a few times. */
+/**
+ * Maximum steps of a liquidation: every coin pays, trades and swaps for every other a few times.
+ */
 const STEPS_MAX = 64
 
-/** Looks at the balances that a quote of the symbol concerns. */
+/** Judges the balances affected by a quote of the symbol. */
 export function judgeDebtors(state: MarginState, { rules }: MarginPair): void {
   const isolated = balanceOf('isolated', rules.symbol)
   for (const debtor of state.debtors.values()) {
@@ -67,7 +69,7 @@ function firstForced(
   return undefined
 }
 
-/** One that traded nothing leaves no record. */
+/** An order that traded nothing leaves no record. */
 function recordForced(state: MarginState, order: MarginOrder): MarginOrder {
   const {
     uid,
@@ -126,11 +128,14 @@ function settle(state: MarginState, ref: BalanceRef, traded: Decimal): void {
 }
 
 /*
- * What no order can do, the platform swaps out of its own stock, at the displayed prices and without a fee:
- * amounts below the smallest order, and coins without a pair between them.
+ * The platform swaps from its own stock what no order can do, at the displayed prices and without a
+ * fee: amounts below the minimum order, and coins without a common pair.
  */
 
-/** Swaps as much of the other coins as the debt in this coin takes. @returns whether anything was swapped */
+/**
+ * Swaps as much of the other coins as the debt in this coin needs. @returns whether anything was
+ * swapped
+ */
 function swapForDebt(state: MarginState, ref: BalanceRef, coin: string): boolean {
   const pairs = pairsOf(state, ref)
   const target = pricesOf(pairs, coin)
@@ -146,7 +151,7 @@ function swapForDebt(state: MarginState, ref: BalanceRef, coin: string): boolean
   return false
 }
 
-/** Swaps what is left of a base coin, and is too little to be sold, into the quote coin. */
+/** Swaps rests of a base coin that are too small to sell into the quote coin. */
 function convertDust(state: MarginState, ref: BalanceRef): void {
   for (const pair of pairsOf(state, ref)) {
     const { rules } = pair

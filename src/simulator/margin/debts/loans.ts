@@ -8,7 +8,7 @@ import { BORROWABLE_COINS } from '../margin-symbols.ts'
 import { modeOf } from '../orders/margin-order.ts'
 import { assessBalance, pricesOf } from './balance-risk.ts'
 
-/** Lends to the balance; {@link borrowRefusal} says what may be lent. */
+/** Lends to the balance without a check; {@link borrowRefusal} limits loans. */
 export function lend(state: MarginState, ref: BalanceRef, { coin, amount }: CoinAmount): void {
   if (amount.lte(ZERO)) return
   state.ports.wallet.borrow(coinIn(ref, coin), amount)
@@ -18,7 +18,10 @@ export function lend(state: MarginState, ref: BalanceRef, { coin, amount }: Coin
   state.ports.rows.put(DEBTORS, debtor)
 }
 
-/** Pays up to `amount` of what is owed out of available: interest first. @returns what was paid */
+/**
+ * Repays up to `amount` of the debt from the available money, interest first. @returns the amount
+ * repaid
+ */
 export function payBack(
   state: MarginState,
   ref: BalanceRef,
@@ -31,7 +34,7 @@ export function payBack(
   return settle(state, ref, { coin, principal, interest })
 }
 
-/** Gives an unused loan back: principal alone, up to what is available and owed. */
+/** Returns an unused loan: principal only, up to the available and the owed amount. */
 export function returnLoan(
   state: MarginState,
   ref: BalanceRef,
@@ -42,7 +45,10 @@ export function returnLoan(
   settle(state, ref, { coin, principal, interest: ZERO })
 }
 
-/** Charges an hour's interest on what is borrowed: principal x rate, rounded up to eight places, never on interest. */
+/**
+ * Charges an hour's interest on loans: principal x rate, rounded up to eight places, without
+ * compound interest.
+ */
 export function chargeInterest(state: MarginState): void {
   for (const debtor of state.debtors.values()) {
     for (const coin of debtor.since.keys()) {
@@ -80,8 +86,8 @@ function settle(
 const BORROW_MIN = decimal('0.00000001')
 
 /**
- * Why the balance cannot borrow that; undefined when it can. Its debts, this one included, may be at most
- * leverage - 1 times its equity, and each coin's at most the coin's cap.
+ * The reason why the balance cannot borrow this; undefined if it can. Its debts, including this
+ * one, may be at most leverage - 1 times its equity, and each coin's at most the coin's cap.
  */
 export function borrowRefusal(
   state: MarginState,
@@ -101,7 +107,7 @@ export function borrowRefusal(
   const risk = assessBalance(state, ref)
   const prices = pricesOf(pairs, coin)
   if (risk === undefined || prices === undefined) return refusals.noPrice
-  // The loan itself is worth its bid in the balance and owed at its ask.
+  // The loan adds its bid value to the assets and its ask value to the debts.
   const equity = risk.equity.minus(amount.times(prices.ask.minus(prices.bid)))
   const debts = risk.debts.plus(amount.times(prices.ask))
   const most = equity.times(leverageOf(state, ref).minus(ONE))
@@ -110,7 +116,7 @@ export function borrowRefusal(
 
 const ONE = decimal('1')
 
-/** Of an isolated balance its symbol's; of a crossed one the lowest of all. */
+/** Leverage of the symbol for an isolated balance; the lowest of all symbols for a crossed one. */
 function leverageOf(state: MarginState, ref: BalanceRef): Decimal {
   const isIsolated = modeOf(ref.balance) === 'isolated'
   const all = pairsOf(state, ref).map(({ rules }) =>

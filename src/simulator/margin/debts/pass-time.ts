@@ -4,8 +4,9 @@ import { chargeInterest, payBack } from './loans.ts'
 import { ACCRUAL, debtOf, HOUR_MS, moneyOf, type MarginState } from '../margin-state.ts'
 
 /**
- * Passes every full hour up to `now` (Unix ms), one by one: interest falls due, and loans that have run out are repaid.
- * Before the quotes of that instant are taken in: how time is cut into calls changes nothing.
+ * Plays every full hour up to `now` (Unix ms): interest is charged, and expired loans are repaid.
+ * Hours come before the quotes of the same instant, so the result does not depend on how time is
+ * divided into calls.
  */
 export function passTime(state: MarginState, now: number): void {
   const { clock } = state
@@ -21,15 +22,15 @@ export function passTime(state: MarginState, now: number): void {
   clock.now = Math.max(clock.now, now)
 }
 
-/** The clock starts here: hours before it cost nothing. */
+/** Starts the clock; earlier hours cost no interest. */
 export function startClock(state: MarginState, now: number): void {
   state.clock.now = now
   state.clock.accruedAt = Math.floor(now / HOUR_MS) * HOUR_MS
 }
 
 /**
- * Repays crossed loans that are older than `loanTermMs`: of what is available, and else by an order that turns
- * another coin into the one that is owed. What cannot be repaid so stays, and the risk ratio looks after it.
+ * Repays crossed loans older than `loanTermMs`: from the available money, else by an order that
+ * turns another coin into the owed one. The rest of the debt stays, subject to the risk ratio.
  */
 function repayOverdueLoans(state: MarginState): void {
   for (const debtor of Array.from(state.debtors.values())) {

@@ -11,12 +11,12 @@ import { cancelMarginOrder } from './margin-venue.ts'
 /**
  * Cancels isolated orders of one symbol. Document: POST /api/v2/margin/isolated/batch-cancel-order.
  *
- * The document has `symbol` required and `orderIdList` optional, and says nothing of a request without it.
- * Then the symbol is all that is named, so all that rests there goes, as with cancel-all of futures: the
- * account's own isolated orders of the symbol. An empty list is not a missing
- * one: it names nothing, and cancels nothing.
+ * The document requires `symbol`, and does not describe a request without the optional
+ * `orderIdList`. Such a request cancels all of the account's isolated orders of the symbol, as
+ * cancel-all of futures does. An empty list names nothing, and cancels nothing.
  *
- * An item's failure carries `clientOid` and `errorMsg` alone: the order's where there is one, else what was asked.
+ * An item's failure carries only `clientOid` and `errorMsg`: the order's clientOid if it exists,
+ * else the requested one.
  */
 export function cancelBatch(
   state: MarginState,
@@ -36,7 +36,7 @@ export function cancelBatch(
   const successList: OrderReference[] = []
   const failureList: { clientOid: string; errorMsg: string }[] = []
   for (const { orderId, clientOid, clientId } of orderIdList) {
-    // The client's id has two names.
+    // The document has two names for the client's id.
     const names = { symbol, orderId, clientOid: clientOid ?? clientId }
     const reply = cancelOne(state, owner, names)
     if (reply.ok) successList.push(reply.data)
@@ -49,7 +49,10 @@ export function cancelBatch(
   return accept({ successList, failureList })
 }
 
-/** Outside the document: cancels one order, isolated or crossed; where both ids are given it must answer to both. */
+/**
+ * Cancels one order, isolated or crossed (outside the document). If both ids are given, both must
+ * match.
+ */
 export function cancelOne(
   state: MarginState,
   owner: ModeOwner,

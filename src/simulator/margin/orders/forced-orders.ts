@@ -9,10 +9,11 @@ import { shareAfterFee } from '../../wallet/fees.ts'
 type ForcedPurpose = Exclude<Purpose, 'trade'>
 
 /**
- * Sends a market order of the system's that turns what the balance has into the coin it owes: base coin sold
- * for a debt in quote coin, base coin bought for a debt in it. It repays as it fills.
+ * Sends a market order of the system that turns assets of the balance into the coin it owes: base
+ * coin is sold for a debt in quote coin, and bought for a debt in base coin. It repays as it fills.
  *
- * @returns the order, which has ended; undefined when no pair of the balance can do that with what is available
+ * @returns the order, which has ended; undefined if no pair of the balance can do that with the
+ * available money
  */
 export function placeForcedOrder(
   state: MarginState,
@@ -50,7 +51,7 @@ export function placeForcedOrder(
   return undefined
 }
 
-interface Sizing {
+interface ForcedOrderSizing {
   readonly pair: MarginPair
   readonly direction: 'buy' | 'sell'
   readonly owed: Decimal
@@ -59,13 +60,13 @@ interface Sizing {
 }
 
 /**
- * How much it takes to pay the debt after the fee, as far as the balance goes; the liquidation of an isolated
- * long sells everything. Undefined when that is less than the symbol's smallest order.
+ * Size that pays the debt after the fee, limited by the balance; the liquidation of an isolated
+ * long sells everything. Undefined if that is below the symbol's minimum order.
  */
 function forcedSize(
   state: MarginState,
   ref: BalanceRef,
-  { pair: { rules }, direction, owed, price, purpose }: Sizing,
+  { pair: { rules }, direction, owed, price, purpose }: ForcedOrderSizing,
 ): Decimal | undefined {
   const afterFee = shareAfterFee(rules.feeRate)
   const isSell = direction === 'sell'

@@ -7,22 +7,22 @@ export const LOAN_TYPES = ['normal', 'autoLoan', 'autoRepay', 'autoLoanAndRepay'
 export type LoanType = (typeof LOAN_TYPES)[number]
 export type OrderSource = 'WEB' | 'IOS' | 'ANDROID' | 'API' | 'SYS'
 
-/** Why it is there: an account's own order, a forced one, or one that repays an overdue loan. */
+/** Purpose of an order: the account's own, forced by a liquidation, or repaying an overdue loan. */
 export type Purpose = 'trade' | 'liquidation' | 'systemRepay'
 
-/** Whose orders or records of a mode are meant. */
+/** Account and mode of orders or records. */
 export interface ModeOwner {
   readonly uid: string
   readonly mode: MarginMode
 }
 
-/** A forced one has the displayed price it was placed at. */
+/** An order on margin. A forced one has the price displayed when it was placed. */
 export interface MarginOrder extends PairOrder {
   readonly mode: MarginMode
   readonly loanType: LoanType
   readonly source: OrderSource
   readonly purpose: Purpose
-  /** What it borrowed when it came in. Own money is spent first: what it does not use goes back. */
+  /** Amount borrowed on entry. Own money is spent first, and the unused part is returned. */
   readonly loan: Decimal
 }
 
@@ -38,7 +38,7 @@ export function modeOf(balance: BalanceName): MarginMode {
   return balance === 'crossed' ? 'crossed' : 'isolated'
 }
 
-/** The system's own. */
+/** True for orders of the system. */
 export function isForced({ purpose }: MarginOrder): boolean {
   return purpose !== 'trade'
 }
@@ -51,10 +51,10 @@ export function repays(loanType: LoanType): boolean {
   return loanType === 'autoRepay' || loanType === 'autoLoanAndRepay'
 }
 
-/** What a liquidation did: forced an order through, or swapped one coin for another. */
+/** An action of a liquidation: a forced order, or a swap of one coin for another. */
 export type LiquidationRecord = OrderRecord | SwapRecord
 
-/** The order's id; a swap has one of its own. */
+/** The id is the order's; a swap has its own. */
 type RecordBase = Pick<MarginOrder, 'uid' | 'mode' | 'id' | 'createdAt' | 'updatedAt'>
 
 /** The price is the one displayed when the order was placed. */
@@ -76,7 +76,7 @@ interface SwapRecord extends RecordBase, SwapSizes {
   readonly type: 'swap'
 }
 
-/** Whether it answers to all names that are given. */
+/** Whether the order matches all given names. */
 export function isMeant(
   order: MarginOrder,
   mode: MarginMode,

@@ -11,7 +11,6 @@ import { payBack, returnLoan } from '../debts/loans.ts'
 import { balanceOf, balanceRefOf, isForced, repays, type MarginOrder } from './margin-order.ts'
 import type { MarginPair, MarginState } from '../margin-state.ts'
 
-/** The orders of one symbol, isolated and crossed, for the matching engine. */
 export function createVenue(state: MarginState, pair: MarginPair): Venue<MarginOrder> {
   return createPairVenue<MarginOrder>({
     trading: state,
@@ -24,7 +23,7 @@ export function createVenue(state: MarginState, pair: MarginPair): Venue<MarginO
   })
 }
 
-/** The fee out of what was received, and what an order that repays owes of it. */
+/** Charges the fee on the received amount, and repays from the rest if the order does so. */
 function receive(state: MarginState, order: MarginOrder, { balance, amount }: Receipt): void {
   const fee = wholeFee(amount, pairOf(state, order.symbol).rules.feeRate)
   state.ports.wallet.book(balance, 'fee', negated(fee))
@@ -32,14 +31,14 @@ function receive(state: MarginState, order: MarginOrder, { balance, amount }: Re
   payBack(state, balanceRefOf(order), { coin: balance.coin, amount: amount.minus(fee) })
 }
 
-/** What it borrowed and did not use goes back. */
+/** Returns the unused part of the loan. */
 function close(state: MarginState, order: MarginOrder, unused: Decimal): void {
   if (!unused.gt(ZERO)) return
   const coin = paidCoin(pairOf(state, order.symbol).rules, order)
   returnLoan(state, balanceRefOf(order), { coin, amount: smaller(unused, order.loan) })
 }
 
-/** What is asked for, after validation. */
+/** The validated terms of an order. */
 export interface NewOrder extends Omit<
   MarginOrder,
   keyof ReturnType<typeof beginOrder> | 'stpMode' | 'clientOid'
@@ -47,11 +46,11 @@ export interface NewOrder extends Omit<
   readonly clientOid: string | undefined
 }
 
-/** Makes an order of accepted terms, and lets it in. */
+/** Creates an order from accepted terms, and enters it into the market. */
 export function enterMarginOrder(state: MarginState, terms: NewOrder): MarginOrder {
   const pair = pairOf(state, terms.symbol)
   const begun = beginOrder(state.ports, pair, { ...terms, at: state.clock.now })
-  // The sample answers an order without a clientOid with its orderId under both names.
+  // In the sample, an order without a clientOid has its orderId under both names.
   const order: MarginOrder = {
     ...terms,
     ...begun,
@@ -64,7 +63,7 @@ export function enterMarginOrder(state: MarginState, terms: NewOrder): MarginOrd
   return order
 }
 
-/** By its owner, or when its balance is taken over. */
+/** Cancels on request of the owner, or at a liquidation of the balance. */
 export function cancelMarginOrder(
   state: MarginState,
   order: MarginOrder,

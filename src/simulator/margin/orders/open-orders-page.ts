@@ -7,14 +7,18 @@ import { isMeant, type MarginOrder, type ModeOwner } from './margin-order.ts'
 import { refusals } from '../../shared/refusals.ts'
 import type { MarginState } from '../margin-state.ts'
 
-/** Document: "limit: optional, default 100, max 500". Crossed orders have no documented maximum: a larger limit counts as this. */
+/**
+ * Document: "limit: optional, default 100, max 500". Crossed orders have no documented maximum, so
+ * a larger limit is reduced to this.
+ */
 const OPEN_ORDERS: HistoryRules = { limitUsual: 100, limitMax: 500, refusesDisorder: true }
 
 /**
- * One page of the symbol's open orders, newest first: those in the market, whole or in part. One that is asked
- * for by its id is answered in whatever state it is, also when it has ended: the document has five states of a
- * current order, and no other endpoint for them. Times are compared with the order's creation. Document: GET /api/v2/margin/isolated/open-orders and GET
- * /api/v2/margin/crossed/open-orders. `maxId` and `minId` are empty when the page is.
+ * One page of the symbol's open orders, newest first: unfilled and partially filled ones. An order
+ * requested by id is answered in any state, even if it has ended: the document has five states of a
+ * current order, and no other endpoint for them. Times filter by the order's creation. Document:
+ * GET /api/v2/margin/isolated/open-orders and GET /api/v2/margin/crossed/open-orders. `maxId` and
+ * `minId` are empty for an empty page.
  */
 export function openOrdersPage(
   state: MarginState,
@@ -38,7 +42,10 @@ export function openOrdersPage(
   return accept({ orderList, maxId: page.data[0]?.id ?? '', minId: page.data.at(-1)?.id ?? '' })
 }
 
-/** Document: Margin order. `size` and `amount` are what was filled; `baseSize` and `quoteSize` what was ordered. */
+/**
+ * Document: Margin order. `size` and `amount` are the filled values, `baseSize` and `quoteSize` the
+ * ordered ones.
+ */
 export function toWireOrder(order: MarginOrder) {
   const { price, size, isQuoteSized, filledBase, filledQuote } = order
   return {
@@ -69,7 +76,10 @@ export function averagePrice(order: Pick<MarginOrder, 'filledBase' | 'filledQuot
   return filledBase.eq('0') ? '0' : roundNearest(filledQuote.div(filledBase)).toString()
 }
 
-/** Document: an isolated order's side is `sell` or `buy`, whoever placed it; a crossed one's says what the system did. */
+/**
+ * Document: an isolated order's side is always `sell` or `buy`; a crossed one's also names the
+ * system's action.
+ */
 function wireSide({ mode, purpose, direction }: MarginOrder): string {
   if (mode === 'isolated' || purpose === 'trade') return direction
   if (purpose === 'liquidation') return `liquidation-${direction}`
@@ -77,7 +87,7 @@ function wireSide({ mode, purpose, direction }: MarginOrder): string {
   return direction === 'buy' ? 'systemRepay-buy' : 'systemRepay-selll'
 }
 
-/** `reject` is a post-only order that would have taken: it never was in the market. */
+/** `reject` is a post-only order that would have taken and so never entered the market. */
 function statusOf({ status, cancelReason }: MarginOrder) {
   if (status === 'cancelled') return cancelReason === 'post_only' ? 'reject' : 'cancelled'
   return status === 'partially_filled' ? 'partial_fill' : status

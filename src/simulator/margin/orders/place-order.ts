@@ -18,8 +18,8 @@ import { balanceOf, borrows, LOAN_TYPES, type ModeOwner, type OrderSource } from
 import { enterMarginOrder } from './margin-venue.ts'
 
 /**
- * Placing is outside the document; it is asked for in the words of the exchange's undocumented endpoints. A limit order
- * and a market sell name `baseSize`, a market buy `quoteSize`.
+ * Placing is outside the document and follows the exchange's undocumented endpoints. A limit order
+ * and a market sell have `baseSize`, a market buy `quoteSize`.
  */
 export const placeMarginFields = {
   symbol: wire.symbol,
@@ -33,11 +33,11 @@ export const placeMarginFields = {
   clientOid: wire.clientOid.optional(),
 }
 
-/** From inside the exchange a loan type may be left out. */
+/** Callers inside the exchange may omit the loan type. */
 const looseRequest = z.looseObject(placeMarginFields).partial({ loanType: true })
 export type PlaceMarginOrderRequest = z.input<typeof looseRequest>
 
-/** What the endpoints ask for: at the prices of now, by the interface. */
+/** Places an order from an endpoint: at current prices, with source API. */
 export function placeNow(
   state: MarginState,
   { uid, mode }: ModeOwner,
@@ -48,8 +48,8 @@ export function placeNow(
 }
 
 /**
- * Places an order and lets it into the market at once. An order that may borrow borrows here what is
- * missing, all of it or nothing.
+ * Places an order and enters it into the market at once. If it may borrow, the missing amount is
+ * borrowed completely or not at all.
  */
 export function placeOrder(
   state: MarginState,
@@ -104,14 +104,14 @@ function accountRefusal(
   return isTaken ? refusals.duplicateClientOid.margin : undefined
 }
 
-/** What of an order is measured: prices in quote coin, sizes as asked for. */
-interface OrderTerms extends Pick<PairOrder, 'price' | 'size' | 'isQuoteSized'> {
-  /** What has to be set aside of the coin that it pays with. */
+/** Numbers of an order: prices in quote coin, sizes as requested. */
+interface MarginOrderTerms extends Pick<PairOrder, 'price' | 'size' | 'isQuoteSized'> {
+  /** Amount of the paid coin to be reserved. */
   readonly cost: Decimal
 }
 
-/** The order's numbers, or why the symbol does not take them. */
-function readTerms(pair: MarginPair, request: PlaceMarginOrderRequest): OrderTerms | Refusal {
+/** Parses the order's numbers, or returns why the symbol refuses them. */
+function readTerms(pair: MarginPair, request: PlaceMarginOrderRequest): MarginOrderTerms | Refusal {
   const { rules } = pair
   const shown = pair.shownPrices()
   if (shown === undefined) return refusals.noPrice
@@ -138,7 +138,7 @@ function readTerms(pair: MarginPair, request: PlaceMarginOrderRequest): OrderTer
   return { price: price ?? ZERO, size, isQuoteSized, cost }
 }
 
-/** A market buy's size in quote coin. */
+/** Decimals of a market buy's size in quote coin. */
 const QUOTE_PLACES = 6
 
 const PLAIN_DECIMAL = /^\d{1,20}(\.\d{1,20})?$/

@@ -1,7 +1,7 @@
 /**
- * A market that follows the prices of another exchange: paper trading on what happens now. It shows what it heard
- * last; when nothing comes, its quotes stay as they are and grow old, and whoever looks at their time sees it. What
- * it hears belongs to the moment at which it is played next.
+ * A market that follows the prices of another exchange, for paper trading on the present market. It
+ * shows the last received quotes. If none arrive, quotes stay and grow old, which their time shows.
+ * A received quote belongs to the moment at which it is played next.
  */
 import {
   ownState,
@@ -12,17 +12,16 @@ import {
 } from '../market.ts'
 import { type ForeignQuote, QuoteGrid, type QuoteGridState } from '../quote-grid.ts'
 
-/** One instrument as the other exchange shows it. Prices in quote coin, sizes in base coin. */
+/** One instrument as shown by the other exchange. Prices in quote coin, sizes in base coin. */
 export interface LiveTicker extends Omit<ForeignQuote, 'at' | 'volume'> {
   readonly symbol: string
-  /** Undefined where it does not say. */
+  /** Undefined if the exchange does not state it. */
   readonly mark: number | undefined
   readonly fundingRate: number | undefined
 }
 
-/** Whoever knows the prices. */
 export interface LiveSource {
-  /** Its address: a stored state belongs to one source. */
+  /** Its address, because a stored state belongs to one source. */
   readonly name: string
   /** @param hear Called with every answer; `at` is Unix ms of our clock. */
   follow(hear: (tickers: readonly LiveTicker[], at: number) => void): void
@@ -37,10 +36,10 @@ export class LiveMarket implements Market {
   readonly speed = 1
   readonly endsAt = undefined
   readonly #grids: ReadonlyMap<string, QuoteGrid>
-  /** Heard and not handed over yet: the latest of each symbol. */
+  /** Received and not handed over yet: the latest for each symbol. */
   readonly #waiting = new Map<string, Omit<MarketStep, 'at'>>()
 
-  /** @param stored A state of whatever market. */
+  /** @param stored A state of any market. */
   constructor(
     { source, instruments }: { source: LiveSource; instruments: readonly MarketInstrument[] },
     stored?: MarketState,
@@ -70,7 +69,7 @@ export class LiveMarket implements Market {
     return { identity: this.identity, symbols: Object.fromEntries(symbols) }
   }
 
-  /** A row that shows no market (a listing that never traded, a crossed book) is left out. */
+  /** Skips a row without a market (never traded, or a crossed book). */
   #hear(ticker: LiveTicker, at: number): void {
     const { symbol, bid, ask, bidSize, askSize, last, mark = 0, fundingRate } = ticker
     const grid = this.#grids.get(symbol)

@@ -1,6 +1,12 @@
-/** What somebody gets who looks at a candle at certain times, or at each move of it, and follows what has moved. */
+/**
+ * Measures the profit of looking at a candle at certain times, or at each of its moves, and
+ * following its direction.
+ */
 
-/** From one look to another the price has moved; that is followed until a third. Shares of the candle. */
+/**
+ * Each rule compares two looks at the price, and follows the move until a third. Times are shares
+ * of the candle.
+ */
 const RULES = [
   [0, 0.075, 1],
   [0, 0.125, 1],
@@ -14,15 +20,18 @@ const RULES = [
   [0.375, 0.625, 0.875],
   [0.5, 0.75, 1],
 ] as const
-/** A move from one point to the next that is as large is followed to the end, in usual ranges of a candle. */
+/** A move between two points of this size, in usual ranges of a candle, is followed to the end. */
 const LARGE = 0.2
-/** Such moves of the first and of the second half of a candle are a rule each. */
+/** Large moves of the first and of the second half of a candle are separate rules. */
 const HALVES = 2
-/** The moves in each of so many parts of a candle are followed by the next move: a rule for each part. */
+/**
+ * The candle is divided into so many parts. In each part a rule follows every move for the next
+ * one.
+ */
 const PLACES = 14
 export const RULES_COUNT = RULES.length + HALVES + PLACES
 
-/** All looks, in order, and the rules by their numbers. */
+/** All looks in order, and the rules by index into them. */
 const LOOKS = [...new Set(RULES.flat())].sort((one, other) => one - other)
 const RULES_BY_LOOKS = RULES.map(([from, to, until]) => ({
   from: LOOKS.indexOf(from),
@@ -30,16 +39,16 @@ const RULES_BY_LOOKS = RULES.map(([from, to, until]) => ({
   until: LOOKS.indexOf(until),
 }))
 
-/** Of one path after the other; makes no new arrays. */
+/** Evaluates one path after the other without new arrays. */
 export class CandleLooks {
-  /** The price at each look. */
+  /** Price at each look. */
   readonly #seen = new Float64Array(LOOKS.length)
   readonly #brought = new Float64Array(RULES_COUNT)
 
   /**
-   * What each rule brings on a path, in the unit of its prices; valid until the next call.
+   * Profit of each rule on a path, in the unit of its prices; valid until the next call.
    *
-   * @param usualRange Of a candle, in that unit.
+   * @param usualRange Usual range of a candle, in that unit.
    */
   follow(prices: Float64Array, times: Float64Array, usualRange: number): Float64Array {
     const seen = this.#seen
@@ -66,7 +75,7 @@ export class CandleLooks {
     let side = 0
     for (let point = 1; point <= last; point++) {
       const time = times[point] as number
-      // An extreme that nobody sees.
+      // An unseen extreme is skipped.
       if (time === times[point + 1]) continue
       const price = prices[point] as number
       const move = price - before

@@ -1,29 +1,30 @@
 /**
- * How a candle becomes a path. A candle says its open, high, low and close and nothing of what happened between
- * them, so whatever a strategy could learn from the points between would be an invention of ours.
+ * Turns a candle into a path. A candle states its open, high, low and close and nothing in between,
+ * so anything that a strategy learned from the points in between would be our invention.
  *
  *   random     a price that moves at random and has such a candle (path-shapes.ts)
  *   highFirst  straight lines from the open to the high, the low, and the close
  *   lowFirst   straight lines from the open to the low, the high, and the close
  *
- * The last two are the extreme orders: what a strategy earns on either bounds what the unknown path may have
- * brought, and shows how much of a result the candles do not know.
+ * The last two are the extreme orders. A strategy's results on them bound the effect of the unknown
+ * path, and show how much of a result does not follow from the candles.
  *
- * Nobody earns on a random path because three things are seen to:
- * - An extreme that everybody could look at would pay who bets on the way back. So it is there for an instant, at
- *   the time of the point after it: resting orders and triggers meet it, nobody sees it.
- * - Prices that move in few large steps (thin markets) have other candles than such as move in many small ones. A
- *   candle is laid out by the kind of shapes that has such candles more often. The mix of the two follows the candles:
- *   it is such that the distance from a candle's open says nothing of the rest of the way.
- * - Of several paths the one is taken with which, over all candles and within them alone, the next move has neither
- *   the sign of the last one nor the opposite, and following or fading it brings nothing; nor does following what has
- *   moved between two looks at a candle (candle-looks.ts).
+ * Three measures keep a random path without profit for any rule:
+ * - A visible extreme would pay for a bet on the way back. So it exists only for an instant, at the
+ *   time of the point after it: resting orders and triggers are matched with it, but it is not
+ *   displayed.
+ * - Prices with few large moves (thin markets) have other candles than those with many small ones.
+ *   A candle gets the kind of shape that has such candles more often. The mix of the two follows
+ *   the candles, so that the distance from a candle's open does not predict the rest of the way.
+ * - Of several paths the one is taken that best balances the past, over all candles and within
+ *   them: the next move must not correlate with the last one, and neither following nor fading may
+ *   be profitable, also not between two looks at a candle (candle-looks.ts).
  */
 import { clamp, type Random } from '../../../lib/random.ts'
 import { CandleLooks, RULES_COUNT } from './candle-looks.ts'
 import { type Shape, Shapes } from './path-shapes.ts'
 
-/** How the points between the four prices of a candle are found. */
+/** The method that finds the points between the four prices of a candle. */
 export type CandlePathKind = 'random' | 'highFirst' | 'lowFirst'
 
 /** Prices in ticks. */
@@ -34,50 +35,51 @@ export interface TickCandle {
   close: number
 }
 
-/** The points of a candle. */
 export interface CandlePath {
-  /** In ticks: the open first, the close last. */
+  /** Prices in ticks: the open first, the close last. */
   readonly prices: Float64Array
-  /** When each is there, as a share of the candle: 0 the first. Two of them may be at one instant. */
+  /** Time of each point as a share of the candle, 0 for the first. Two may be at one instant. */
   readonly times: Float64Array
-  /** How far down and up the price went on the way to each from the one before, in ticks. */
+  /** Lowest and highest price between the previous point and this one, in ticks. */
   readonly lows: Float64Array
   readonly highs: Float64Array
 }
 
-/** Points of one candle, enough to walk its levels in small steps. */
+/** Maximum points of one candle, enough to cover its levels in small steps. */
 export const CANDLE_POINTS_MAX = 16
 /** Open, both extremes, close. */
 export const CANDLE_POINTS_MIN = 4
 
-/** So many paths are laid into a candle; one is taken. */
+/** Paths drawn for a candle, of which one is taken. */
 const DRAWN = 4
-/** More than so much is not made up, in moves and in usual ranges. */
+/** Imbalances are limited to this, in moves and in usual ranges. */
 const OWED_MAX = 60
-/** What following brings is owed in ranges, a few tenths each candle; signs are counted. */
+/**
+ * Weight of profits against signs: profits are ranges, a few tenths for each candle; signs are
+ * counted.
+ */
 const GAIN_WEIGHT = 2
-/** Candles that the usual range is the mean of. */
+/** Number of candles in the mean of the usual range. */
 const USUAL_CANDLES = 50
-/** How fast the mix follows what the distance from the open brought, in usual ranges. */
+/** Speed at which the mix follows the profit of the distance from the open, in usual ranges. */
 const MIX_PACE = 0.01
-/** No candle is of one kind for certain. */
+/** Minimum share of each kind, because no candle is certainly of one kind. */
 const COARSE_MIN = 0.02
 
-/** What the candles before have left. */
 export interface PathMemory {
-  /** The last price, in ticks; 0 when there was none. */
+  /** The last price, in ticks; 0 if there was none. */
   readonly lastTicks: number
-  /** -1, 0 or 1: of the last move. */
+  /** Sign of the last move: -1, 0 or 1. */
   readonly lastSign: number
-  /** Moves with the sign of the one before, less those with the opposite sign. */
+  /** Moves with the sign of the one before, minus those with the opposite sign. */
   readonly signs: number
-  /** The same of pairs of moves within one candle. */
+  /** The same count within single candles. */
   readonly within: number
-  /** In usual ranges: what following each move brought, and then what each rule of candle-looks.ts did. */
+  /** Profit in usual ranges: of following each move, then of each rule of candle-looks.ts. */
   readonly gains: readonly number[]
-  /** The mean range of the last candles, in ticks. */
+  /** Mean range of the last candles, in ticks. */
   readonly usualRange: number
-  /** The share of paths that are coarse, before a candle is seen. */
+  /** Share of coarse paths, before a candle is seen. */
   readonly coarse: number
 }
 
@@ -91,20 +93,20 @@ export const NO_PATH: PathMemory = {
   coarse: 0.3,
 }
 
-interface Drawn extends CandlePath {
-  /** How its shape was laid; undefined of straight lines. */
-  laid: Laid | undefined
+interface DrawnPath extends CandlePath {
+  /** How its shape was placed; undefined for straight lines. */
+  laid: ShapePlacement | undefined
   lastSign: number
   signs: number
   within: number
   readonly gains: number[]
 }
 
-interface Laid {
+interface ShapePlacement {
   readonly shape: Shape
   readonly isFlipped: boolean
   readonly isReversed: boolean
-  /** Of the shape, how far it was moved to meet the candle's open and close. */
+  /** Shift of the shape to meet the candle's open and close. */
   readonly atOpen: number
   readonly atClose: number
 }
@@ -112,11 +114,11 @@ interface Laid {
 /** Draws the paths of an instrument's candles, one after the other. */
 export class CandlePaths {
   readonly #kind: CandlePathKind
-  readonly #drawn: readonly Drawn[]
+  readonly #drawn: readonly DrawnPath[]
   readonly #looks = new CandleLooks()
   #memory: PathMemory
 
-  /** @param points Of each candle, {@link CANDLE_POINTS_MIN} at least. */
+  /** @param points Points of each candle, at least {@link CANDLE_POINTS_MIN}. */
   constructor({
     kind,
     points,
@@ -127,7 +129,7 @@ export class CandlePaths {
     memory: PathMemory
   }) {
     this.#kind = kind
-    // Stored by a version with other rules.
+    // The memory was stored by a version with other rules.
     const isOfOthers = memory.gains.length !== NO_PATH.gains.length
     this.#memory = isOfOthers ? { ...memory, gains: NO_PATH.gains } : memory
     this.#drawn = Array.from({ length: DRAWN }, () => ({
@@ -150,7 +152,7 @@ export class CandlePaths {
   /** @returns the candle's points; valid until the next call. */
   draw(candle: TickCandle, random: Random): CandlePath {
     if (this.#kind !== 'random' || candle.high === candle.low) {
-      const [path] = this.#drawn as [Drawn]
+      const [path] = this.#drawn as [DrawnPath]
       fillStraight(path, candle, this.#kind === 'highFirst')
       path.laid = undefined
       layWays(path, candle)
@@ -164,12 +166,12 @@ export class CandlePaths {
     return path
   }
 
-  #drawRandom(candle: TickCandle, random: Random): Drawn {
+  #drawRandom(candle: TickCandle, random: Random): DrawnPath {
     const { usualRange } = this.#memory
     const shapes = this.#kindOf(candle, random)
-    // The range of the candle, in usual ranges.
+    // Range of the candle, in usual ranges.
     const reach = usualRange === 0 ? 1 : (candle.high - candle.low) / usualRange
-    let [best] = this.#drawn as [Drawn]
+    let [best] = this.#drawn as [DrawnPath]
     let least = Number.POSITIVE_INFINITY
     for (const drawn of this.#drawn) {
       layShape(drawn, candle, { shapes, reach }, random)
@@ -181,10 +183,14 @@ export class CandlePaths {
     return best
   }
 
-  /** A candle that one kind of path rarely has, as one that opens at its low, is laid out by the other kind. */
+  /**
+   * A candle that is rare for one kind of path, such as one that opens at its low, gets the other
+   * kind.
+   */
   #kindOf({ open, high, low, close }: TickCandle, random: Random): Shapes {
     const points = this.#drawn[0]?.prices.length ?? 0
-    // The extremes are points beside its own: for both kinds at the same times, or these would tell them apart.
+    // The extremes are extra points, at the same times for both kinds, so that times do not reveal
+    // the kind.
     const [smooth, coarse] = [shapesOf('smooth', points - 2), shapesOf('coarse', points - 2)]
     const begin = (open - low) / (high - low)
     const end = (close - low) / (high - low)
@@ -193,16 +199,17 @@ export class CandlePaths {
     return random.next() * (ofCoarse + ofSmooth) < ofCoarse ? coarse : smooth
   }
 
-  /** What would be owed after this path. */
-  #judge(path: Drawn, { open, high, low }: TickCandle): void {
+  /** Computes the imbalances after this path. */
+  #judge(path: DrawnPath, { open, high, low }: TickCandle): void {
     const { lastTicks, lastSign, signs, within, gains, usualRange } = this.#memory
-    // The move from one candle to the next is the candles' own; it is only what is followed next.
+    // The move between candles belongs to the candles; it only determines the sign that is followed
+    // next.
     let sign = lastTicks === 0 || lastTicks === open ? lastSign : Math.sign(open - lastTicks)
     let [sameSigns, sameWithin, followed] = [0, 0, 0]
     let signWithin = 0
     let seen = open
     for (let point = 1; point < path.prices.length; point++) {
-      // An extreme that nobody sees.
+      // An unseen extreme is skipped.
       if (path.times[point] === path.times[point + 1]) continue
       const move = (path.prices[point] as number) - seen
       seen = path.prices[point] as number
@@ -228,7 +235,7 @@ export class CandlePaths {
 
   #remember(
     { open, high, low, close }: TickCandle,
-    { prices, times, lastSign, signs, within, gains }: Drawn,
+    { prices, times, lastSign, signs, within, gains }: DrawnPath,
   ): void {
     const usualRange = this.#memory.usualRange || high - low
     let brought = 0
@@ -252,7 +259,7 @@ export class CandlePaths {
 
 const SHAPES = new Map<string, Shapes>()
 
-/** Drawn when they are first needed. */
+/** Shapes are drawn when they are first needed. */
 function shapesOf(kind: 'smooth' | 'coarse', points: number): Shapes {
   const name = `${kind} ${points}`
   const shapes = SHAPES.get(name) ?? new Shapes(kind, points)
@@ -260,9 +267,9 @@ function shapesOf(kind: 'smooth' | 'coarse', points: number): Shapes {
   return shapes
 }
 
-/** Lays a shape into a candle: as it is or turned round, up with down, or the end with the start. */
+/** Fits a shape into a candle: unchanged, flipped (up with down) or reversed (end with start). */
 function layShape(
-  path: Drawn,
+  path: DrawnPath,
   candle: TickCandle,
   { shapes, reach }: { readonly shapes: Shapes; readonly reach: number },
   random: Random,
@@ -308,8 +315,8 @@ function layShape(
   meetExtremes(path.prices, candle)
 }
 
-/** How far the path that is taken went between its points, which only resting orders meet. */
-function layWays({ prices, times, lows, highs, laid }: Drawn, { low, high }: TickCandle): void {
+/** Sets the ranges between the points of the chosen path, which only resting orders meet. */
+function layWays({ prices, times, lows, highs, laid }: DrawnPath, { low, high }: TickCandle): void {
   lows.set(prices)
   highs.set(prices)
   if (laid === undefined) return
@@ -317,7 +324,7 @@ function layWays({ prices, times, lows, highs, laid }: Drawn, { low, high }: Tic
   const { bottoms, tops } = shape
   const moves = tops.length
   for (let point = 1; point < prices.length && moves > 0; point++) {
-    // An extreme comes on the way to the point of the same instant.
+    // An extreme is on the way to the point of the same instant.
     if (times[point] === times[point + 1]) continue
     const move = Math.round((times[point] as number) * (moves + 1))
     const index = isReversed ? moves - move : move - 1
@@ -332,17 +339,19 @@ function layWays({ prices, times, lows, highs, laid }: Drawn, { low, high }: Tic
   }
 }
 
-function put({ prices, times }: Drawn, index: number, price: number, time: number): void {
+function put({ prices, times }: DrawnPath, index: number, price: number, time: number): void {
   prices[index] = price
   times[index] = time
 }
 
-/** In which move of a shape, or at which of its prices, an extreme is met; it may be turned round. */
+/** Index of the move, or price, of a shape with an extreme, also if the shape is reversed. */
 function moveOf(move: number, isReversed: boolean, last: number): number {
   return isReversed ? last - move : move
 }
 
-/** A coarse shape of other proportions may have missed an extreme: then the point nearest to it is there. */
+/**
+ * A coarse shape of other proportions may miss an extreme; then the nearest point is moved there.
+ */
 function meetExtremes(prices: Float64Array, { high, low }: { high: number; low: number }): void {
   let [top, bottom] = [1, 1]
   for (let point = 1; point < prices.length - 1; point++) {
@@ -353,7 +362,7 @@ function meetExtremes(prices: Float64Array, { high, low }: { high: number; low: 
   if (!prices.includes(low)) prices[bottom === top ? top + 1 : bottom] = low
 }
 
-/** The points are shared out to the three lines by their lengths, at least one each. */
+/** Points are distributed over the three lines by their lengths, at least one each. */
 function fillStraight(
   { prices, times }: CandlePath,
   { open, high, low, close }: TickCandle,

@@ -1,10 +1,10 @@
 /**
- * The quotes of a candle's points. Nothing of a candle is shown before it has happened: what is displayed beside its
- * prices, and how wide the market is, follow from the candles before it.
+ * Builds quotes for the points of a candle. Nothing of a candle is shown before it happens: sizes
+ * and spread follow from the candles before it.
  *
- *   last     a rising point was traded at the ask, a falling one at the bid, one that stands still where the last was
- *   traded   the candle's volume, shared out at random, to the last lot
- *   sizes    3 % of what the last candles traded (the median), spread like those of real quotes
+ *   last     a rising point traded at the ask, a falling one at the bid, an unchanged one on the side of the last
+ *   traded   the candle's volume, distributed at random, down to the last lot
+ *   sizes    3 % of the volume of the last candles (the median), distributed like those of real quotes
  *   spread   a tick, and more the wilder and the thinner the last candles were
  */
 import {
@@ -17,50 +17,53 @@ import {
 import { levelTicksFor, type MutableQuote } from '../market.ts'
 import type { CandleMemory } from '../quote-grid.ts'
 
-/** Displayed at each side: this share of the volume of a candle before, and the spread of its logarithm. */
+/**
+ * Size displayed on each side as a share of an earlier candle's volume, and the standard deviation
+ * of its logarithm.
+ */
 const DISPLAYED_SHARE = 0.03
 const DISPLAYED_DEVIATION = 1.2
 
 /**
- * An assumption, since candles know no quotes: the mean spread beyond the first tick is this share of the range of a
- * minute, over the quote coin traded in it to the power 0.75. That is a fourth of a tick for the BTC perpetual (a
- * range of 6 bp, 3 million USDT a minute), and 1.5 bp for a coin with a range of 20 bp and 3,000 USDT.
+ * An assumption, since candles have no quotes: the mean spread beyond the first tick is this share
+ * of a minute's range, divided by its turnover in quote coin to the power 0.75. That is a fourth of
+ * a tick for the BTC perpetual (a range of 6 bp, 3 million USDT a minute), and 1.5 bp for a coin
+ * with a range of 20 bp and 3,000 USDT.
  */
 const SPREAD_SHARE = 30
-/** And at most this share of the range. */
+/** Maximum spread as a share of the range. */
 const SPREAD_RANGE_MAX = 0.25
 
-/** How large an instrument's market is where no candle has shown it yet, and what its lots are worth. */
+/** Size of an instrument's market before its first candle, and the value of its lots. */
 export interface CandleScale {
-  /** Traded in a candle. */
+  /** Lots traded in a candle. */
   readonly lots: number
-  /** Quote coin of one lot at a price of one tick. */
+  /** Value of one lot at a price of one tick, in quote coin. */
   readonly lotNotional: number
   /** Length of a candle, ms. */
   readonly intervalMs: number
 }
 
-/** What one candle's quotes are made of. */
 export interface CandleParts {
-  /** The price of each point, in ticks, and how far down and up the way there went. */
+  /** Price of each point, and the lowest and highest price on the way there, in ticks. */
   readonly path: Float64Array
   readonly lows: Float64Array
   readonly highs: Float64Array
-  /** When each point is there; of two at one instant the first is an extreme that nobody sees. */
+  /** Time of each point; of two at one instant the first is an unseen extreme. */
   readonly times: Float64Array
-  /** The last price before the candle, in ticks; 0 when there was none. */
+  /** Last price before the candle, in ticks; 0 if there was none. */
   readonly before: number
-  /** 1 when the last move before the candle was up, -1 when it was down; 0 when there was none. */
+  /** Direction of the last move before the candle: 1 up, -1 down, 0 none. */
   readonly signBefore: number
-  /** Traded in the candle. */
+  /** Lots traded in the candle. */
   readonly lots: number
   readonly memory: CandleMemory
   readonly scale: CandleScale
 }
 
 /**
- * What is drawn for each point is one of so many equally likely values, looked up: a size as a multiple of the median,
- * and a share of random size. To compute them afresh took more time than all else of a market.
+ * Draws for each point come from tables of equally likely values: a size as a multiple of the
+ * median, and a share of random size. Computing them took more time than the rest of a market.
  */
 const DRAWS = 1024
 const SIZES = likelyValues(DRAWS, (share) =>
@@ -68,7 +71,7 @@ const SIZES = likelyValues(DRAWS, (share) =>
 )
 const SHARES = likelyValues(DRAWS, (share) => -logarithm(1 - share))
 
-/** Makes the quotes of a candle, one a point; the candle's number is left as it is. */
+/** Fills in one quote for each point; the candle's number is unchanged. */
 export function fillCandleQuotes(
   quotes: readonly MutableQuote[],
   candle: CandleParts,
@@ -107,7 +110,7 @@ export function fillCandleQuotes(
   shareOut(quotes, lots, random)
 }
 
-/** Beyond the first tick, in ticks. */
+/** Mean spread beyond the first tick, in ticks. */
 function meanSpread({ path, memory, scale }: CandleParts): number {
   if (memory.candles === 0 || memory.rangeTicks === 0) return 0
   const minutes = scale.intervalMs / 60_000
@@ -118,8 +121,8 @@ function meanSpread({ path, memory, scale }: CandleParts): number {
 }
 
 /**
- * Trades of random size, whole lots, that add up to all of them. Points of one instant have one size together: twice as
- * much would say that an extreme was there, and would fill who waits at it.
+ * Distributes the volume over trades of random size in whole lots. Points of one instant share one
+ * size, because a double size would reveal an extreme and fill the orders waiting there.
  */
 function shareOut(quotes: readonly MutableQuote[], lots: number, random: Random): void {
   let sum = 0

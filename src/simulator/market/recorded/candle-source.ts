@@ -1,4 +1,4 @@
-/** Candles as quotes: each is drawn whole when its first point is shown. */
+/** Turns candles into quotes: each candle is drawn completely when its first point is shown. */
 import { createRandom, restoreRandom, type Random, type RandomState } from '../../../lib/random.ts'
 import { EMPTY_QUOTE, type MarketInstrument, type MutableQuote, type Quote } from '../market.ts'
 import { type CandleMemory, NO_MEMORY, QuoteGrid, rememberCandle } from '../quote-grid.ts'
@@ -12,7 +12,7 @@ import {
 import { type CandleScale, fillCandleQuotes } from './candle-quotes.ts'
 import type { CandleRows } from '../../../prices/recording.ts'
 
-/** As everything was before the current candle was drawn. */
+/** The state before the current candle was drawn. */
 export interface CandleSourceState {
   readonly random: RandomState
   readonly path: PathMemory
@@ -25,10 +25,10 @@ export class CandleSource {
   readonly #random: Random
   readonly #paths: CandlePaths
   readonly #scale: CandleScale
-  /** Of the points of the current candle, and when each is there. */
+  /** Quotes and times of the current candle's points. */
   readonly #quotes: readonly MutableQuote[]
   #times: Float64Array = new Float64Array()
-  /** What the candles before the current one have shown. */
+  /** Memory of the candles before the current one. */
   #memory: CandleMemory
   /** Undefined until the current candle is drawn. */
   #drawnFrom: CandleSourceState | undefined
@@ -37,7 +37,7 @@ export class CandleSource {
     readonly rows: CandleRows
     readonly instrument: MarketInstrument
     readonly intervalMs: number
-    /** Of each candle. */
+    /** Points of each candle. */
     readonly points: number
     readonly seed: string | number
     readonly candlePath: CandlePathKind
@@ -70,14 +70,14 @@ export class CandleSource {
     this.#memory = state?.memory ?? NO_MEMORY
   }
 
-  /** When a point of the current row is there, as a share of the candle. */
+  /** Time of a point of the current row, as a share of the candle. */
   timeOf(row: number, point: number): number {
     if (point === 0) return 0
     this.#draw(row)
     return this.#times[point] as number
   }
 
-  /** @param candle Its number, laps counted. */
+  /** @param candle Its number, counted over all laps. */
   show(row: number, point: number, candle: number): Quote {
     this.#draw(row)
     const quote = this.#quotes[point] as MutableQuote
@@ -85,7 +85,6 @@ export class CandleSource {
     return quote
   }
 
-  /** The current candle is over. */
   end(row: number): void {
     this.#memory = rememberCandle(this.#memory, { ...this.#candle(row), lots: this.#lotsOf(row) })
     this.#drawnFrom = undefined

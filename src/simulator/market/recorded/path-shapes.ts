@@ -1,33 +1,40 @@
 /**
- * Shapes of a price that moves at random, to be laid into candles of the same proportions. They are drawn once, the
- * same ones always.
+ * Shapes of a price that moves at random, to be fitted into candles of the same proportions. They
+ * are drawn once and are always the same.
  *
- *   smooth  many small moves: the extremes are met between the points
+ *   smooth  many small moves: the extremes are between the points
  *   coarse  few moves, some much larger than others: the extremes are points
  */
 import { createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
 
 export interface Shape {
-  /** At even times, the open first, the close last; 0 is the low of all and 1 the high. */
+  /**
+   * Prices at equal intervals, from open to close; 0 is the lowest and 1 the highest of the shape.
+   */
   readonly prices: readonly number[]
-  /** How far each move went down and up between its two prices; none where moves are jumps. */
+  /** Lowest and highest price within each move; empty if moves are jumps. */
   readonly bottoms: readonly number[]
   readonly tops: readonly number[]
-  /** In which move each extreme was met, the first being 1; where it is one of the prices, which of them. */
+  /**
+   * The move that contains each extreme, counted from 1; if the extreme is one of the prices, the
+   * index of the price.
+   */
   readonly highMove: number
   readonly lowMove: number
-  /** Of two in one move. */
+  /** Order of the extremes, if both are in one move. */
   readonly isHighFirst: boolean
-  /** Its range, that of the mean shape being 1: in a wide one the moves were more often one way. */
+  /** Range relative to the mean shape: in a wide shape more moves had the same direction. */
   readonly reach: number
 }
 
-/** Enough for several in each cell; drawn in a tenth of a second. */
+/** Enough for several in each cell; drawing them takes a tenth of a second. */
 const SHAPES = 3000
-/** Shapes are found by their open and close, so many steps between low and high, and the two themselves. */
+/**
+ * Shapes are indexed by open and close: so many steps between low and high, and the two themselves.
+ */
 const STEPS = 12
 const CELLS = STEPS + 2
-/** Of the moves of coarse shapes: the spread of the logarithm of their size. */
+/** Standard deviation of the logarithm of a coarse shape's moves. */
 const COARSE_SPREAD = 1
 
 export class Shapes {
@@ -53,12 +60,17 @@ export class Shapes {
     this.#cells = cells.map((cell, index) => (cell.length > 0 ? cell : nearestTo(cells, index)))
   }
 
-  /** How likely a path of this kind opens and closes where a candle does, shares of its range from its low. */
+  /**
+   * Likelihood that a path of this kind opens and closes like a candle. Open and close are shares
+   * of its range above its low.
+   */
   likelihood(open: number, close: number): number {
     return this.#likelihoods[cellOf(open, close)] as number
   }
 
-  /** Of some shapes whose open and close lie where those of a candle lie, the one with the nearest reach. */
+  /**
+   * Draws some shapes with the candle's open and close, and takes the one with the nearest reach.
+   */
   draw(open: number, close: number, reach: number, random: Random): Shape {
     const cell = this.#cells[cellOf(open, close)] as readonly Shape[]
     let nearest = cell[random.integer(cell.length)] as Shape
@@ -70,13 +82,15 @@ export class Shapes {
   }
 }
 
-interface Walk extends Omit<Shape, 'reach'> {
+interface RandomWalk extends Omit<Shape, 'reach'> {
   readonly high: number
   readonly low: number
 }
 
-/** Between two points lies a Brownian bridge; how far it goes up and down is known exactly. */
-function smooth(points: number, random: Random): Walk {
+/**
+ * Between two points there is a Brownian bridge; the distribution of its extremes is known exactly.
+ */
+function smooth(points: number, random: Random): RandomWalk {
   const prices = [0]
   const bottoms: number[] = []
   const tops: number[] = []
@@ -97,7 +111,7 @@ function smooth(points: number, random: Random): Walk {
   return { prices, bottoms, tops, high, low, highMove, lowMove, isHighFirst }
 }
 
-function coarse(points: number, random: Random): Walk {
+function coarse(points: number, random: Random): RandomWalk {
   const prices = [0]
   for (let move = 1; move < points; move++) {
     const size = random.normal() * exponential(COARSE_SPREAD * random.normal())
@@ -117,11 +131,11 @@ function indexOf(share: number): number {
   return share >= 1 ? CELLS - 1 : 1 + Math.floor(share * STEPS)
 }
 
-/** Never nothing: a candle of any proportions is to be laid out. */
+/** Never zero, because candles of any proportions need a shape. */
 function likelihoodOf(cells: readonly Shape[][], index: number): number {
   const [open, close] = [Math.floor(index / CELLS), index % CELLS]
   const last = CELLS - 1
-  // A path is as likely turned round: up with down, or its end with its start.
+  // A flipped path (up with down) or a reversed one (end with start) is equally likely.
   const alike = [
     [open, close],
     [last - open, last - close],

@@ -1,11 +1,13 @@
 /**
  * A market that replays recordings of real prices: candles as a path through their four prices
- * (candle-path.ts) with quotes around it (candle-quotes.ts), quotes as they stand. Instruments without a recording follow a seeded market.
+ * (candle-path.ts) with quotes around it (candle-quotes.ts), and quotes unchanged. Instruments
+ * without a recording follow a seeded market.
  *
- * The exchange's clock stays the wall clock, and the recordings run `speed` times as fast from `startAt`,
- * where the earliest of them begins: a row recorded at t is due at startAt + floor((t - first) / speed).
- * At 600 a one-minute candle takes 100 ms. A candle has as many points as whole milliseconds, 4 to 16, so
- * that its four prices, and with them every high and low, come at any speed.
+ * The exchange's clock stays the wall clock, and the recordings run `speed` times as fast from
+ * `startAt`, where the earliest of them begins: a row recorded at t is due at startAt + floor((t -
+ * first) / speed). At 600 a one-minute candle takes 100 ms. A candle has as many points as whole
+ * milliseconds, 4 to 16, so its four prices, and with them every high and low, are shown at any
+ * speed.
  */
 import { sha256 } from '../../../lib/digest.ts'
 import { Failure } from '../../../lib/failure.ts'
@@ -26,20 +28,24 @@ import type { Recording } from '../../../prices/recording.ts'
 import { SeededMarket } from '../seeded/seeded-market.ts'
 
 export interface RecordedMarketOptions {
-  /** One a symbol; every symbol among the instruments. */
+  /** One for each symbol; every symbol must be an instrument. */
   readonly recordings: readonly Recording[]
-  /** Milliseconds of recording in one of the exchange's clock; above 0, up to 10,000. */
+  /** Recording time for each millisecond of the exchange's clock, ms; above 0, up to 10,000. */
   readonly speed: number
-  /** Unix ms on the exchange's clock: when the recordings begin. */
+  /** Start of the recordings, Unix ms on the exchange's clock. */
   readonly startAt: number
   readonly instruments: readonly MarketInstrument[]
-  /** The seeded market of instruments without a recording; its seed also draws the displayed sizes. */
+  /**
+   * The seeded market of instruments without a recording; its seed also draws the displayed sizes.
+   */
   readonly fallback: { readonly seed: number | string; readonly stepMs?: number }
-  /** Starts again when the last recording has ended, with a jump of the price; otherwise it stands still. */
+  /**
+   * Whether the recordings start again at the end, with a jump of the price; else the market stops.
+   */
   readonly repeat?: boolean
   /** How the points of candles are found; default random. */
   readonly candlePath?: CandlePathKind
-  /** Symbols whose prices go on after these recordings, which were cut. */
+  /** Symbols whose prices continue beyond these recordings, which were cut. */
   readonly continued?: ReadonlySet<string>
 }
 
@@ -60,22 +66,28 @@ export class RecordedMarket implements Market {
   readonly #startAt: number
   readonly #repeat: boolean
   readonly #paths: readonly RecordedPath[]
-  /** When the next point of each path is there, in recording time, laps counted. Infinity: there is none. */
+  /**
+   * Time of each path's next point in recording time, counted over laps; infinite if there is none.
+   */
   readonly #nextMs: Float64Array
-  /** The places of the paths in the order of their next points, of equals the first instrument's; a ring from `#first` on. */
+  /**
+   * Indexes of the paths in order of their next points, ties in order of the instruments; a ring
+   * that begins at `#first`.
+   */
   readonly #order: number[]
   #first = 0
-  /** Of the instruments without a recording; time runs at the same speed for them. */
+  /** Market of the instruments without a recording; time runs at the same speed for them. */
   readonly #fallback: SeededMarket
-  /** Recording time at which all begins, and how long it lasts. */
+  /** Start of the recordings and length of a lap, in recording time. */
   readonly #originAt: number
   readonly #lapMs: number
 
   /**
-   * Goes on from a stored state, whose `startAt` then counts.
+   * Continues from a stored state, whose `startAt` then applies.
    *
-   * @param stored Of whatever market.
-   * @throws Failure MARKET_OPTION_INVALID, RECORDING_SYMBOL_UNKNOWN, RECORDING_SYMBOL_TWICE, RECORDING_BELOW_TICK
+   * @param stored A state of any market.
+   * @throws Failure MARKET_OPTION_INVALID, RECORDING_SYMBOL_UNKNOWN, RECORDING_SYMBOL_TWICE,
+   * RECORDING_BELOW_TICK
    */
   constructor(options: RecordedMarketOptions, stored?: MarketState) {
     assertRecordings(options)
@@ -169,7 +181,10 @@ export class RecordedMarket implements Market {
     )
   }
 
-  /** Payments of a recording, moved to the time at which it is played. One that is repeated has none of its own. */
+  /**
+   * Moves a recording's payments to the time at which it is played. A repeated recording has no
+   * payments of its own.
+   */
   #placeFunding({ symbol, funding }: Recording): readonly (readonly [string, FundingPayments])[] {
     if (funding === undefined || this.#repeat) return []
     const at = funding.at.map(
@@ -178,7 +193,7 @@ export class RecordedMarket implements Market {
     return [[symbol, { at, rate: funding.rate }]]
   }
 
-  /** A recording that is repeated has none but those of its steps. */
+  /** A repeated recording has only the references of its steps. */
   #placeReferences(path: RecordedPath): readonly (readonly [string, RecordedReferences])[] {
     const { symbol, references } = path
     if (references === undefined || this.#repeat) return []
@@ -187,7 +202,9 @@ export class RecordedMarket implements Market {
     return [[symbol, { at, markTicks, fundingRate }]]
   }
 
-  /** The first path has moved on. All take turns, so its place is near the end: it is looked for from there. */
+  /**
+   * Moves the first path to its new place. All paths take turns, so the search starts at the end.
+   */
   #requeue(path: number): void {
     const order = this.#order
     let slot = this.#first
@@ -262,7 +279,7 @@ function assertRecordings({ recordings, instruments }: RecordedMarketOptions): v
   }
 }
 
-/** What rounds to no tick at all would be shown as one: at prices that never were. */
+/** Prices that round to zero ticks would be shown as one tick, which they never were. */
 function assertAboveTick(
   { rows, symbol, source }: Recording,
   { tickSize }: MarketInstrument,

@@ -1,4 +1,4 @@
-/** One recorded instrument: where its recording stands, and the quote of each of its points. */
+/** One recorded instrument: the position in its recording, and the quotes of its points. */
 import {
   EMPTY_QUOTE,
   type MarketInstrument,
@@ -18,7 +18,7 @@ import {
   type Recording,
 } from '../../../prices/recording.ts'
 
-/** A file of one row tells no interval. */
+/** Assumed step of a file with one row. */
 const SINGLE_QUOTE_MS = 100
 
 export interface PathState {
@@ -26,7 +26,10 @@ export interface PathState {
   readonly lap: number
   readonly row: number
   readonly point: number
-  /** Whether the first quote was shown; it is shown at the market's start, however late the recording begins. */
+  /**
+   * Whether the first quote was shown. It is shown at the market's start, even if the recording
+   * begins later.
+   */
   readonly opened: boolean
 }
 
@@ -39,35 +42,39 @@ interface RecordedPathOptions {
   readonly state?: PathState | undefined
 }
 
-/** What makes quotes of the rows of a recording: a row has one point, or several. */
+/** Builds quotes from the rows of a recording, with one point or several for each row. */
 interface RowSource {
-  /** When a point of the row is there, as a share of the row. */
+  /** Time of a point, as a share of the row. */
   timeOf(row: number, point: number): number
   show(row: number, point: number, candle: number): Quote
-  /** The row is over. */
   end(row: number): void
   state(): PathState['source']
 }
 
-/** A recording laid on its instrument's grid. It stands at its next point; times are the recording's own. */
+/**
+ * A recording on its instrument's grid, positioned at its next point. Times are the recording's
+ * own.
+ */
 export class RecordedPath {
   readonly symbol: string
-  /** Recording time of the first row, and of the end: the last candle's, or a mean step after the last quote. */
+  /**
+   * First row and end in recording time. The end is that of the last candle, or a mean step after
+   * the last quote.
+   */
   readonly startAt: number
   readonly endAt: number
   readonly #rows: Recording['rows']
   readonly #source: RowSource
   readonly #grid: QuoteGrid
-  /** Of a candle. */
+  /** Length of a candle, ms; 0 for quotes. */
   readonly #intervalMs: number
-  /** Of each row. */
+  /** Points of each row. */
   readonly #points: number
   readonly #funding: RecordedFunding | undefined
-  /** The point that was shown last, to be handed over: the same object each time. */
+  /** The last shown point; the same object each time. */
   readonly step: MutableStep
-  /** Recording time of the next point; Infinity when there is none. */
+  /** Recording time of the next point; infinite if there is none. */
   nextAt = Number.POSITIVE_INFINITY
-  /** Where the next point is. */
   readonly #place: { -readonly [Field in keyof Omit<PathState, 'source'>]: PathState[Field] }
 
   constructor(options: RecordedPathOptions) {
@@ -98,8 +105,8 @@ export class RecordedPath {
   }
 
   /**
-   * What candles say beside their prices, in recording time: it is known from their end on, also where nothing is shown
-   * then. What a quote says comes with it.
+   * Values of candles besides their prices, in recording time. They are known from the candle's
+   * end, even if nothing is shown then. The values of a quote come with the quote.
    */
   get references(): RecordedReferences | undefined {
     const { at, mark, fundingRate } = this.#rows
@@ -121,8 +128,8 @@ export class RecordedPath {
   }
 
   /**
-   * Takes note that the market has started. A recording that begins later than the others shows its first
-   * quote from then on, with nothing traded in it. @returns whether there is such a quote to hand over
+   * Called at the market's start. A recording that begins later than the others shows its first
+   * quote from then on, without trades. @returns whether there is such a quote to hand over
    */
   open(isLate: boolean): boolean {
     this.#place.opened = true
@@ -132,7 +139,9 @@ export class RecordedPath {
     return true
   }
 
-  /** Shows the next point and moves on. @param isRepeated Whether the recording starts again at its end. */
+  /**
+   * Shows the next point and moves on. @param isRepeated Whether the recording restarts at its end.
+   */
   advance(isRepeated: boolean): void {
     const place = this.#place
     this.#show()
@@ -169,7 +178,7 @@ export class RecordedPath {
       this.step.reference = this.#readReference(row)
   }
 
-  /** What a candle says of its end is known from then on. */
+  /** The values at a candle's end are known from then on. */
   #readReference(row: number): MarketReference {
     const { kind, mark, fundingRate } = this.#rows
     const known = kind === 'candles' ? row - 1 : row
@@ -180,7 +189,10 @@ export class RecordedPath {
     }
   }
 
-  /** The rate of the payment before a row: the next one is not known yet. After the last one nothing is known. */
+  /**
+   * The rate of the last payment before a row, because the next one is not known yet. After the
+   * last payment there is none.
+   */
   #lastPaid(row: number): number | undefined {
     const { at, rate } = this.#funding ?? {}
     const next = at && indexFrom(at, (this.#rows.at[row] ?? 0) + 1)
@@ -188,7 +200,7 @@ export class RecordedPath {
   }
 }
 
-/** Quotes as they stand in a recording. */
+/** Returns the quotes of a recording unchanged. */
 function quoteSource(rows: QuoteRows, grid: QuoteGrid): RowSource {
   const field = (column: Float64Array, row: number) => column[row] as number
   return {
@@ -209,8 +221,8 @@ function quoteSource(rows: QuoteRows, grid: QuoteGrid): RowSource {
 }
 
 /**
- * How far apart the prices of a recording come, ms of the exchange's clock; of quotes, and in a row of candles, on
- * average. Two points of a random path are extremes that nobody sees.
+ * Mean distance of a recording's prices, ms of the exchange's clock. Two points of a random path
+ * are unseen extremes.
  */
 export function priceStepMs(
   { rows, intervalMs }: Pick<Recording, 'rows' | 'intervalMs'>,
@@ -222,7 +234,7 @@ export function priceStepMs(
   return candleMs / (pointsThatFit(candleMs) - (kind === 'random' ? 2 : 0))
 }
 
-/** As many as whole milliseconds, within bounds. */
+/** One for each whole millisecond, within bounds. */
 function pointsThatFit(exchangeMs: number): number {
   return Math.max(CANDLE_POINTS_MIN, Math.min(CANDLE_POINTS_MAX, Math.floor(exchangeMs)))
 }

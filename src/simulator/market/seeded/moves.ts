@@ -1,4 +1,7 @@
-/** What moves seeded prices: shocks, volatility that clusters, and what all instruments have of both in common. */
+/**
+ * Moves of seeded prices: shocks, volatility that clusters, and the shares of both common to all
+ * instruments.
+ */
 import {
   clamp,
   createRandom,
@@ -26,12 +29,13 @@ export const SHARED_VOLATILITY: readonly VolatilityComponent[] = [
   { deviation: 0.3, memoryMs: 1440 * MINUTE_MS },
 ]
 
-/** Volatility moves on once a second: it changes over minutes. */
+/** Volatility is updated once a second, because it changes over minutes. */
 const VOLATILITY_UPDATE_MS = 1000
 
 /**
- * Volatility that clusters: its logarithm is a sum of mean-reverting (Ornstein-Uhlenbeck) components with
- * memories from minutes to a day, which together decay as slowly as the absolute returns of real markets.
+ * Volatility that clusters: its logarithm is a sum of mean-reverting (Ornstein-Uhlenbeck)
+ * components with memories from minutes to a day, which together decay as slowly as the absolute
+ * returns of real markets.
  */
 export class Volatility {
   /** Steps between two calls of `advance`. */
@@ -41,7 +45,10 @@ export class Volatility {
   readonly #keep: number[]
   readonly #levels: number[]
 
-  /** @param levels A stored state; without one the components are drawn from where they usually are. */
+  /**
+   * @param levels A stored state; without one the components are drawn from their usual
+   * distribution.
+   */
   constructor(options: {
     readonly components: readonly VolatilityComponent[]
     /** Market time of one step. */
@@ -61,9 +68,9 @@ export class Volatility {
   }
 
   /**
-   * One update of all components.
-   * @param push The part of the disturbance that comes from elsewhere, standard deviation about 1.
-   * @param weight Its correlation with the disturbance, -1..1.
+   * Updates all components.
+   * @param push An external disturbance, standard deviation about 1.
+   * @param weight Its correlation with the whole disturbance, -1..1.
    */
   advance(push = 0, weight = 0): void {
     const own = Math.sqrt(1 - weight * weight)
@@ -89,25 +96,28 @@ export class Volatility {
 }
 
 /*
- * What moves a price in one step: mostly nothing, now and then a shock with fat tails (Student's t with 4
- * degrees of freedom), rarely a jump. Real quotes stand still through 87 % of all 100 ms.
+ * Shocks move a price in one step: usually none, sometimes one with fat tails (Student's t with 4
+ * degrees of freedom), rarely a jump. Real quotes are unchanged in 87 % of all 100 ms.
  */
 
-/** A jump's share of the variance, and how often one comes: 4 a day, double exponential. */
+/** Share of jumps in the variance, and their frequency: 4 a day, double exponential. */
 const JUMP_VARIANCE_SHARE = 0.06
 const JUMPS_PER_DAY = 4
 
-/** One shock of Student's t beyond this is cut: with coarse steps it would be a move of several per cent. */
+/**
+ * A shock of Student's t beyond this is cut: with coarse steps it would be a move of several per
+ * cent.
+ */
 const STUDENT_MAX = 12
 
 export interface Shocks {
   /** 0, or a shock; over many steps mean 0 and variance 1. */
   draw(random: Random): number
-  /** How often a step has one. */
+  /** Probability of a shock in a step. */
   readonly probability: number
 }
 
-/** @param stepMs Market time of one step. @param perSecond How many shocks a second of market time. */
+/** @param stepMs Market time of one step. @param perSecond Shocks in a second of market time. */
 export function createShocks({ stepMs, perSecond }: { stepMs: number; perSecond: number }): Shocks {
   const probability = 1 - exponential((-perSecond * stepMs) / 1000)
   const jumpProbability = 1 - exponential((-JUMPS_PER_DAY * stepMs) / DAY_MS)
@@ -133,7 +143,7 @@ function drawLaplace(random: Random): number {
   return random.next() < 0.5 ? -size : size
 }
 
-/** Correlation of a second's return and the change of volatility: markets are wilder when they fall. */
+/** Correlation of a second's return with the change of volatility: falling markets are wilder. */
 const LEVERAGE = -0.2
 
 export interface FactorState {
@@ -142,9 +152,9 @@ export interface FactorState {
   readonly shockSum: number
 }
 
-/** The shocks that reach every instrument, and a volatility they share. */
+/** Shocks that reach every instrument, and their shared volatility. */
 export class SharedFactor {
-  /** This step's shock: 0 mostly; mean 0, variance 1. */
+  /** This step's shock, usually 0; mean 0, variance 1. */
   shock = 0
   readonly #random: Random
   readonly #volatility: Volatility
@@ -169,7 +179,7 @@ export class SharedFactor {
     this.#shockSum = state?.shockSum ?? 0
   }
 
-  /** ln(volatility) that all instruments share. */
+  /** ln(volatility) shared by all instruments. */
   get level(): number {
     return this.#volatility.level()
   }
@@ -178,7 +188,7 @@ export class SharedFactor {
     return this.#shocks.probability
   }
 
-  /** @param index The number of the step since the start, from 0. */
+  /** @param index Number of the step since the start, from 0. */
   step(index: number): void {
     const { updateSteps } = this.#volatility
     if (index % updateSteps === 0) {

@@ -1,7 +1,7 @@
 /**
- * The day before a seeded market opens, in minutes and backwards from its start price, so that a fresh
- * ticker has a past. It comes from streams of its own: the path to come is the same whether anybody asks
- * for the past or not.
+ * Builds the day before a seeded market opens, in minutes and backwards from its start price, so
+ * that a fresh ticker has a past. It uses random streams of its own, so the later path does not
+ * depend on it.
  */
 import { createGrid, nearestStep } from '../../../lib/grid.ts'
 import { clamp, createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
@@ -63,7 +63,7 @@ export function buildPastDay(options: {
   return bars.reverse()
 }
 
-/** The highest and the lowest point of a Brownian bridge, each from its exact distribution. */
+/** Highest and lowest point of a Brownian bridge, each from its exact distribution. */
 function drawExtremes(
   random: Random,
   { from, to, deviation }: { from: number; to: number; deviation: number },

@@ -1,9 +1,10 @@
 /**
- * A market from a seed, that moves like a real one. Every instrument has a stream of random numbers of its
- * own beside the one that all share, so that adding an instrument leaves the other paths as they are.
+ * A seeded market that moves like a real one. Every instrument has its own stream of random numbers
+ * besides the shared one, so an added instrument does not change the other paths.
  *
- * How real it looks, measured over 21 days of 100 ms steps (seed 1) beside one-minute candles of the BTC and
- * ETH perpetuals (29 May to 19 June 2025) and ten minutes of 100 ms quotes of BTC and ETH spot (8 August 2024):
+ * How realistic it is, measured over 21 days of 100 ms steps (seed 1) beside one-minute candles of
+ * the BTC and ETH perpetuals (29 May to 19 June 2025) and ten minutes of 100 ms quotes of BTC and
+ * ETH spot (8 August 2024):
  *
  *   one-minute returns                    seeded BTC, ETH         real BTC, ETH
  *   volatility of a year                  0.63, 0.67              0.33, 0.62
@@ -26,8 +27,8 @@
  *   ln(bid size) with ln(ask size)        -0.37                   -0.43
  *   kurtosis of the middle's returns      128, 249                244, 28
  *
- * Left out: the hours of the day, and that a real quote moving once often moves again within 100 ms
- * (autocorrelation of absolute 100 ms returns 0.1 to 0.2, here 0.01).
+ * Two features are left out: the hours of the day, and that a real quote which moves often moves
+ * again within 100 ms (autocorrelation of absolute 100 ms returns 0.1 to 0.2, here 0.01).
  */
 import {
   invalidOption,
@@ -46,11 +47,11 @@ import { type PathState, SeededPath } from './seeded-path.ts'
 export interface SeededMarketOptions {
   readonly seed: number | string
   readonly instruments: readonly MarketInstrument[]
-  /** Unix ms: when the first step is due. */
+  /** Time of the first step, Unix ms. */
   readonly startAt: number
-  /** Time between two steps on the exchange's clock; default 100. */
+  /** Time between two steps on the exchange's clock, ms; default 100. */
   readonly stepMs?: number
-  /** Milliseconds of market time in one of the exchange's clock; default 1. */
+  /** Market time for each millisecond of the exchange's clock, ms; default 1. */
   readonly speed?: number
 }
 
@@ -74,10 +75,10 @@ export class SeededMarket implements Market {
   #stepsDone: number
 
   /**
-   * Goes on from a stored state, whose `startAt` then counts. An instrument that it does not know starts now at its
-   * start price, one that is no longer configured is dropped.
+   * Continues from a stored state, whose `startAt` then applies. An instrument missing in it starts
+   * now at its start price; one that is no longer configured is dropped.
    *
-   * @param stored Of whatever market.
+   * @param stored A state of any market.
    * @throws Failure MARKET_OPTION_INVALID
    */
   constructor(options: SeededMarketOptions, stored?: MarketState) {
@@ -115,7 +116,7 @@ export class SeededMarket implements Market {
     return true
   }
 
-  /** When its next step is due, on the exchange's clock; Infinity without instruments. */
+  /** Time of the next step on the exchange's clock; infinite without instruments. */
   get nextAt(): number {
     if (this.#paths.length === 0) return Number.POSITIVE_INFINITY
     return this.#startAt + this.#stepsDone * this.#stepMs
@@ -137,7 +138,7 @@ export class SeededMarket implements Market {
     }
   }
 
-  /** The first step shows the start price; every further one moves it. */
+  /** The first step shows the start price; every later one moves it. */
   #step(): void {
     const index = this.#stepsDone++
     if (index === 0) return

@@ -1,4 +1,4 @@
-/** One instrument's seeded path: its price, and what is displayed and traded around it. */
+/** One instrument's seeded path: its price, and the displayed sizes and trades around it. */
 import { createGrid, floatOnGrid, type Grid } from '../../../lib/grid.ts'
 import {
   clamp,
@@ -20,20 +20,27 @@ import { createShocks, Volatility, type SharedFactor, type Shocks } from './move
 const YEAR_MS = 365 * 86_400_000
 const MINUTE_MS = 60_000
 
-/** Share of an instrument's variance that is the shared factor's: BTC and ETH correlate by 0.77 a minute. */
+/**
+ * Share of the shared factor in an instrument's variance: BTC and ETH correlate by 0.77 a minute.
+ */
 export const SHARED_VARIANCE = 0.83
 export const OWN_VOLATILITY = [
   { deviation: 0.2, memoryMs: 5 * MINUTE_MS },
   { deviation: 0.2, memoryMs: 240 * MINUTE_MS },
 ]
 
-/** How often a move tears the spread open, at usual volatility, and what is left of it 100 ms later. */
+/**
+ * Probability that a move widens the spread, at usual volatility, and the share left 100 ms later.
+ */
 const WIDENING_PROBABILITY = 0.07
 const GAP_KEPT = 0.1
-/** No spread is wider than this share of the price. */
+/** Maximum spread as a share of the price. */
 const GAP_SHARE_MAX = 0.002
 
-/** ln(displayed size): standard deviation, the part that lasts and how long, and how the sides oppose. */
+/**
+ * ln(displayed size): standard deviation, lasting share and its memory, and correlation between the
+ * sides.
+ */
 const SIZE_DEVIATION = 1.45
 const SIZE_LASTING_SHARE = 0.83
 const SIZE_MEMORY_MS = 950
@@ -41,33 +48,32 @@ const SIDES_OPPOSED = 0.5
 /** Four standard deviations: 330 times the median. */
 const SIZE_LEVEL_MAX = 4
 
-/** Trades: how often in 100 quiet ms, how much more on a move, and the spread of ln(size). */
+/** Trades: frequency in quiet times, factor on a move, and standard deviation of ln(size). */
 const QUIET_TRADES_PER_SECOND = 2.9
 const MOVE_TRADE_FACTOR = 4
 const TRADE_DEVIATION = 2.2
 
-/** A path turns around at this price: below it a tick is too much of the price to trade on. */
+/** A path turns around at this price, because below it a tick is too large a share of the price. */
 const PRICE_TICKS_MIN = 10
 
-/** The mean range of a price that moves at random, in standard deviations of its move from open to close. */
+/** Mean range of a random price, in standard deviations of its move from open to close. */
 const MEAN_RANGE = 1.6
 
 export const DEFAULT_YEARLY_VOLATILITY = 0.6
-/** The median at each side, in quote coin. */
+/** Median on each side, in quote coin. */
 const DISPLAYED_NOTIONAL = 50_000
 
-/** What changes with the steps. */
-interface Moving {
-  /** In quote coin, between the ticks. */
+interface PathLevels {
+  /** Unrounded price in quote coin. */
   price: number
   gapTicks: number
   bidSize: number
   askSize: number
-  /** Traded in the current minute. */
+  /** Lots traded in the current minute. */
   minuteLots: number
 }
 
-export interface PathState extends Readonly<Moving> {
+export interface PathState extends Readonly<PathLevels> {
   readonly random: RandomState
   readonly volatility: readonly number[]
   readonly quote: Quote
@@ -89,8 +95,8 @@ export class SeededPath {
   readonly #gapKeep: number
   readonly #tradeNotional: number
   readonly #quietTradeProbability: number
-  readonly #now: Moving
-  /** exp of the shared and the own level; 1 is usual. */
+  readonly #now: PathLevels
+  /** exp of the sum of the shared and the own level; 1 is usual. */
   #wildness = 1
 
   /** @param stepMs Market time of one step. */
@@ -138,7 +144,7 @@ export class SeededPath {
     this.quote = { ...(state?.quote ?? EMPTY_QUOTE) }
   }
 
-  /** The first quote, at the start price. */
+  /** Shows the first quote, at the start price. */
   open(): void {
     this.#show(this.#ticks())
     this.#spread()
@@ -146,7 +152,7 @@ export class SeededPath {
     this.quote.lastTicks = this.quote.bidTicks
   }
 
-  /** @param index The number of the step since the start, from 0. */
+  /** @param index Number of the step since the start, from 0. */
   step(index: number, factor: SharedFactor): void {
     if (index % this.#volatility.updateSteps === 0) {
       this.#volatility.advance()
@@ -179,7 +185,7 @@ export class SeededPath {
     }
   }
 
-  /** The price between the ticks. */
+  /** The unrounded price in ticks. */
   #ticks(): number {
     return (this.#now.price * this.#grid.scale) / this.#grid.units
   }
@@ -190,14 +196,14 @@ export class SeededPath {
     if (this.#ticks() < PRICE_TICKS_MIN) this.#now.price = floatOnGrid(this.#grid, PRICE_TICKS_MIN)
   }
 
-  /** How far the levels behind the displayed one lie apart. */
+  /** Sets the distance of the levels behind the displayed one. */
   #spread(): void {
     const minuteDeviation =
       this.#stepDeviation * Math.sqrt(MINUTE_MS / this.#stepMs) * this.#wildness
     this.quote.levelTicks = levelTicksFor(MEAN_RANGE * minuteDeviation * this.#ticks())
   }
 
-  /** Counts what is traded in a minute. */
+  /** Counts the lots traded in a minute. */
   #count(minute: number): void {
     const { quote } = this
     if (minute !== quote.candle) this.#now.minuteLots = 0
@@ -215,7 +221,9 @@ export class SeededPath {
     this.#now.gapTicks = Math.min(gap, this.#ticks() * GAP_SHARE_MAX)
   }
 
-  /** Puts bid and ask around the price, one tick apart but for the gap, and draws the displayed sizes. */
+  /**
+   * Puts bid and ask around the price, one tick apart plus the gap, and draws the displayed sizes.
+   */
   #show(ticks: number): void {
     const gap = Math.round(this.#now.gapTicks)
     this.quote.bidTicks = Math.max(1, Math.floor(ticks - gap / 2))
@@ -230,7 +238,7 @@ export class SeededPath {
     this.quote.askLots = this.#displayedLots(this.#now.askSize)
   }
 
-  /** Less is displayed when the market is wild. */
+  /** Wild markets display less. */
   #displayedLots(lasting: number): number {
     const level = lasting + Math.sqrt(1 - SIZE_LASTING_SHARE) * this.#random.normal()
     const median = DISPLAYED_NOTIONAL / (this.#now.price * this.#lot * Math.sqrt(this.#wildness))
@@ -240,7 +248,7 @@ export class SeededPath {
     )
   }
 
-  /** A move is made by trades on its side; in between somebody trades at either side. */
+  /** Trades on its side make a move; between moves there are trades on either side. */
   #trade(moved: number): void {
     this.quote.tradedLots = 0
     const probability = moved === 0 ? this.#quietTradeProbability * Math.min(this.#wildness, 3) : 1

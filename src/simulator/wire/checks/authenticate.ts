@@ -13,7 +13,7 @@ import { gatewayRefusals, wireRefusals } from './refusal.ts'
 
 export interface AuthenticateOptions {
   readonly accountByKey: (key: string) => AccountSetup | undefined
-  /** How far the signed timestamp may stand from the exchange's clock, either way, ms. */
+  /** Maximum distance of the signed timestamp from the exchange's clock, either way, ms. */
   readonly toleranceMs: number
   /** Unix ms. */
   readonly now: number
@@ -22,8 +22,8 @@ export interface AuthenticateOptions {
 const UNIX_MS = /^\d{1,16}$/
 
 /**
- * Scheme A, checked in the order of the real exchange: the key before everything else, the clock before the
- * signature, the passphrase last.
+ * Checks scheme A in the order of the real exchange: first the key, the clock before the signature,
+ * the passphrase last.
  */
 export function authenticate(
   request: WireRequest,
@@ -50,9 +50,9 @@ export function authenticate(
 }
 
 /**
- * A signature is good in either of two readings, because public clients disagree and both work: over the
- * query exactly as it stands in the URL, or over its values before percent-encoding. They are the same text
- * for values of unreserved characters.
+ * A signature is valid in either of two forms, because public clients disagree and both work: over
+ * the query exactly as in the URL, or over its values before percent-encoding. For unreserved
+ * characters both are the same text.
  */
 function signaturesOf(secret: string, request: WireRequest, timestamp: string): string[] {
   const { method, path, query, body } = request
@@ -63,7 +63,7 @@ function signaturesOf(secret: string, request: WireRequest, timestamp: string): 
   )
 }
 
-/** The query with its percent-encoding undone, in the order of the wire; unchanged when it is not valid. */
+/** Decodes the percent-encoding of a query, whose order stays; unchanged if it is not valid. */
 function decodeQuery(query: string): string {
   try {
     return query.includes('%') ? decodeURIComponent(query) : query
@@ -73,9 +73,9 @@ function decodeQuery(query: string): string {
 }
 
 /**
- * Scheme B. Document: "A request from a client that is not on the whitelist, or with an invalid signature, is
- * answered with HTTP 403"; what is not a signed request at all, or carries a time too far off, is a bad one.
- * The whitelist comes before the clock, and the clock before the signature.
+ * Checks scheme B. Document: "A request from a client that is not on the whitelist, or with an
+ * invalid signature, is answered with HTTP 403". An unsigned request, or one with a time too far
+ * off, is a bad request. The whitelist comes before the clock, and the clock before the signature.
  */
 export function authenticateGateway(
   request: WireRequest,
@@ -94,7 +94,7 @@ export function authenticateGateway(
   if (Math.abs(now - Number(timestamp)) > SCHEME_B_TOLERANCE_MS)
     return gatewayRefusals.badRequest('x-api-timestamp is more than 10 minutes off')
   try {
-    // Over the body as it came, and the query's values before percent-encoding.
+    // Signed are the body as received, and the query's values before percent-encoding.
     const query = readQueryText(request.query)
     const expected = signSchemeB(account.gateway.secret, {
       apiPath,
@@ -111,7 +111,7 @@ export function authenticateGateway(
   }
 }
 
-/** Compares in a time that depends on neither text: both are hashed to the same length first. */
+/** Compares in constant time: both texts are first hashed to the same length. */
 function isSameText(left: string, right: string): boolean {
   return timingSafeEqual(
     createHash('sha256').update(left).digest(),

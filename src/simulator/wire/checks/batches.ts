@@ -3,7 +3,7 @@ import type { Refusal, Reply } from '../../shared/reply.ts'
 import type { Parameters } from './parameters.ts'
 import type { ServedName } from '../served-rows.ts'
 
-/** A request for several things of a kind: what is wrong with one of them leaves the others alone. */
+/** A request with a list of items; an error of one does not affect the others. */
 export interface Batch {
   /** The parameter that holds the items. */
   readonly list: string
@@ -11,15 +11,15 @@ export interface Batch {
   readonly toFailure: (item: unknown, refusal: Refusal) => Readonly<Record<string, string>>
 }
 
-/** An item that its row's schema does not take. */
 export interface RefusedItem {
   readonly item: unknown
   readonly refusal: Refusal
 }
 
 /**
- * Every request that has a list and is answered with a failureList. Document, Errors, 3: "Partial failure of
- * batch operations is reported inside data.failureList; the envelope itself may still be a success."
+ * Requests with a list that are answered with a failureList. Document, Errors, 3: "Partial failure
+ * of batch operations is reported inside data.failureList; the envelope itself may still be a
+ * success."
  */
 export const batches = {
   batchPlaceOrder: { list: 'orderList', toFailure: futuresFailure },
@@ -36,7 +36,7 @@ export function batchOf(name: ServedName): Batch | undefined {
   return (batches as Partial<Record<ServedName, Batch>>)[name]
 }
 
-/** The exchange's answer to the items that were understood, with the others in its failureList, first. */
+/** Adds the refused items to the start of the answer's failureList. */
 export function withRefusedItems(
   reply: Reply<unknown>,
   batch: Batch | undefined,
@@ -58,7 +58,7 @@ function marginFailure(item: unknown, { message }: Refusal) {
   return { clientOid: idsOf(item).clientOid, errorMsg: message }
 }
 
-/** As they were sent: by them the client knows its item again. */
+/** Ids as sent, by which the client recognises its item. */
 function idsOf(item: unknown): { orderId: string; clientOid: string } {
   const { orderId, clientOid, clientId }: Parameters = isRecord(item) ? item : {}
   return { orderId: textOf(orderId), clientOid: textOf(clientOid ?? clientId) }

@@ -1,33 +1,33 @@
 /**
- * How a limit of N calls a second is counted. The document does not say.
+ * Ways of counting a limit of N calls a second, which the document does not specify.
  *
- * - `sliding`: at most N in any window, wherever it begins. The strictest reading.
+ * - `sliding`: at most N in any window. The strictest reading.
  * - `fixed`: at most N in each second of the exchange's clock, so up to 2N around its turn.
  * - `bucket`: N tokens, refilled evenly; a burst of N and then N a second.
  */
 export const callCounters = { sliding: slidingCounter, fixed: fixedCounter, bucket: bucketCounter }
 
-export type Counting = keyof typeof callCounters
+export type CountingMethod = keyof typeof callCounters
 
-/** What became of one call. `remaining` is how many more would be granted at this instant. */
-export interface Admission {
+/** The result of counting one call. `remaining` is the number of further calls possible now. */
+export interface CallAdmission {
   readonly granted: boolean
   readonly remaining: number
 }
 
-/** Takes a call against one limit of one caller. @param now Unix ms, and must not run backwards. */
-export type CallCounter = (now: number) => Admission
+/** Counts a call against one limit of one caller. @param now Unix ms; must not run backwards. */
+export type CallCounter = (now: number) => CallAdmission
 
 interface CountedLimit {
   readonly calls: number
   readonly perMs: number
-  /** Whether a call that is refused is counted all the same. */
+  /** Whether a refused call is counted too. */
   readonly refusedCallsCount: boolean
 }
 
 /**
- * Remembers the last N counted calls and no more: a call is refused while the N-th last is less than a
- * window old, so older ones can never matter. A call leaves the window exactly `perMs` after it was made.
+ * Keeps the last N counted calls: a call is refused while the N-th last is less than a window old,
+ * so older ones do not matter. A call leaves the window exactly `perMs` after it was made.
  */
 function slidingCounter({ calls, perMs, refusedCallsCount }: CountedLimit): CallCounter {
   const times = new Float64Array(calls).fill(Number.NEGATIVE_INFINITY)
@@ -43,7 +43,7 @@ function slidingCounter({ calls, perMs, refusedCallsCount }: CountedLimit): Call
   }
 }
 
-/** Counts from zero again with each window of the clock; whether refused calls count makes no difference. */
+/** Counts from zero with each window of the clock; counting refused calls makes no difference. */
 function fixedCounter({ calls, perMs }: CountedLimit): CallCounter {
   let window = Number.NEGATIVE_INFINITY
   let count = 0
@@ -57,12 +57,15 @@ function fixedCounter({ calls, perMs }: CountedLimit): CallCounter {
   }
 }
 
-/** Far below what a millisecond refills at any documented rate, far above the error of a float sum. */
+/**
+ * Far below what a millisecond refills at any documented rate, and far above the error of a float
+ * sum.
+ */
 const TOKEN_NOISE = 1e-6
 
 /**
- * Tokens as a real number, refilled when asked. A refused call that counts takes the part of a token that
- * had come back, so that hammering above the rate starves here as it does under sliding counting.
+ * Tokens are a real number, refilled on each call. A refused call that counts takes the refilled
+ * part of a token, so that continuous calls above the rate starve, as under sliding counting.
  */
 function bucketCounter({ calls, perMs, refusedCallsCount }: CountedLimit): CallCounter {
   let tokens = calls
@@ -70,7 +73,7 @@ function bucketCounter({ calls, perMs, refusedCallsCount }: CountedLimit): CallC
   return (now) => {
     tokens = Math.min(calls, tokens + ((now - filledAt) * calls) / perMs)
     filledAt = now
-    // The noise of adding thirds and sevenths must not cost a call that is due on the millisecond.
+    // Rounding errors of thirds and sevenths must not refuse a call that is due on the millisecond.
     const granted = tokens >= 1 - TOKEN_NOISE
     if (granted) tokens = Math.max(0, tokens - 1)
     else if (refusedCallsCount) tokens = 0

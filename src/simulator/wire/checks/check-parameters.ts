@@ -9,7 +9,7 @@ import { batchOf, type RefusedItem } from './batches.ts'
 import { readParameters, type Parameters } from './parameters.ts'
 
 export interface CheckedParameters {
-  /** Without the items that are refused: their list may have become empty. */
+  /** Parameters without the refused items: their list may be empty now. */
   readonly parameters: Parameters
   readonly refusedItems: readonly RefusedItem[]
 }
@@ -18,12 +18,15 @@ type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
 
 /**
- * What the exchange takes as a clientOid: letters, digits and `_ : # - + .` or a blank, fewer than 50. Wider
- * than the row's schema, which is what our own client restricts itself to: other clients may not.
+ * Form of a clientOid at the exchange: letters, digits and `_ : # - + .` or a blank, fewer than 50.
+ * It is wider than the row's schema, to which only our own client restricts itself.
  */
 const CLIENT_OID = /^[0-9A-Za-z_:#+.\-\s]{1,49}$/
 
-/** Holds a request's parameters against the row's schema, and says what is wrong in the exchange's own codes. */
+/**
+ * Checks a request's parameters against the row's schema, and reports errors in the exchange's
+ * codes.
+ */
 export function checkParameters(
   endpoint: NamedEndpoint,
   request: WireRequest,
@@ -38,7 +41,7 @@ export function checkParameters(
   return refuseItems(endpoint, parameters)
 }
 
-/** What the schema finds wrong, but for a clientOid in the exchange's wider form. */
+/** Issues of the schema, except for a clientOid in the exchange's wider form. */
 function issuesOf(endpoint: NamedEndpoint, parameters: Parameters): readonly Issue[] {
   const issues = endpoint.request.safeParse(parameters).error?.issues ?? []
   return issues.filter(({ code, path }) => {
@@ -47,7 +50,10 @@ function issuesOf(endpoint: NamedEndpoint, parameters: Parameters): readonly Iss
   })
 }
 
-/** Takes the malformed items out of a batch. Any other fault refuses the request, and so does one without a batch. */
+/**
+ * Removes malformed items from a batch. Any other error refuses the request, as does an error
+ * without a batch.
+ */
 function refuseItems(endpoint: NamedEndpoint, parameters: Parameters): Reply<CheckedParameters> {
   const list = batchOf(endpoint.name)?.list
   const issues = issuesOf(endpoint, parameters)
@@ -61,7 +67,8 @@ function refuseItems(endpoint: NamedEndpoint, parameters: Parameters): Reply<Che
     refusal: refusalOf(found, parameters, [list, Number(index)]),
   }))
   const kept = { ...parameters, [list]: items.filter((_, index) => !byIndex.has(index)) }
-  // What a schema says of the whole it says only of one whose items are right. An empty list is right by now.
+  // A schema checks its rules for the whole only if all items are valid, so it runs again. An empty
+  // list is accepted now.
   const left = issuesOf(endpoint, kept).filter(({ path }) => path.length > 1 || path[0] !== list)
   return left.length > 0 ? refusalOf(left, kept) : accept({ parameters: kept, refusedItems })
 }
@@ -70,7 +77,7 @@ function isOfItem(path: Path, list: string): boolean {
   return path[0] === list && typeof path[1] === 'number'
 }
 
-/** Document: force is "required when orderType is limit; default gtc when omitted". Both hold here. */
+/** Document: force is "required when orderType is limit; default gtc when omitted". Both apply. */
 function withDocumentedDefaults(parameters: Parameters): Parameters {
   if (!Array.isArray(parameters['orderList'])) return parameters
   const orderList = parameters['orderList'].map((item: unknown) =>
@@ -82,8 +89,9 @@ function withDocumentedDefaults(parameters: Parameters): Parameters {
 }
 
 /**
- * Takes away what the exchange bears and the schema does not: unknown parameters, and what a limit has above its
- * maximum, where it is cut. In place, as the parameters were read for this check alone.
+ * Removes what the exchange tolerates but the schema does not: unknown parameters, and the excess
+ * of a limit if it is cut. It changes the parameters in place, as they were read for this check
+ * only.
  */
 function tolerate(parameters: Parameters, issues: readonly Issue[], settings: WireSettings): void {
   const { unknownParameters, limitAboveMaximum } = settings
@@ -97,7 +105,7 @@ function tolerate(parameters: Parameters, issues: readonly Issue[], settings: Wi
   if (limit !== undefined) parameters['limit'] = limit
 }
 
-/** The maximum that the row names, where the asked limit is a number above it. */
+/** The row's maximum, if the requested limit is a number above it. */
 function cutLimit(asked: unknown, issues: readonly Issue[]): string | undefined {
   const max = maximumIn(issues.find(({ path }) => path.length === 1 && path[0] === 'limit'))
   return max !== undefined && typeof asked === 'string' && Number(asked) > Number(max)
@@ -105,14 +113,14 @@ function cutLimit(asked: unknown, issues: readonly Issue[]): string | undefined 
     : undefined
 }
 
-/** A row says of its limit `limit is 1 to 100`. */
+/** The maximum in a row's message `limit is 1 to 100`. */
 function maximumIn(issue: Issue | undefined): string | undefined {
   return /\d+$/.exec(issue?.message ?? '')?.[0]
 }
 
 /**
- * The first issue decides, as the exchange names one parameter only.
- * @param of The item of a batch that is refused: its parameters are named without their way there.
+ * The first issue decides, because the exchange names only one parameter.
+ * @param of The refused item of a batch; its parameters are named without the path to it.
  */
 function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path = []): Refusal {
   if (issue === undefined) return refusals.parameterPresent('')
@@ -121,10 +129,10 @@ function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path =
   if (issue.code === 'unrecognized_keys')
     return refusals.parameterPresent(issue.keys.join(',').slice(0, 40))
   if (value === undefined) return refusals.parameterEmpty(name)
-  // Document: values are Strings. A number is no value of a wrong kind, but of a wrong type.
+  // Document: values are Strings. So a number is a wrong type, not a wrong value.
   const isWrongValue = issue.code === 'invalid_value' && typeof value !== 'string'
   if (issue.code === 'invalid_type' || isWrongValue) return refusals.parameter(name)
-  // A rule between parameters says nothing of the symbol's existence.
+  // A rule between parameters does not concern the symbol's existence.
   if (name === 'symbol' && issue.code !== 'custom')
     return refusals.symbolUnknown(typeof value === 'string' ? value.slice(0, 40) : name)
   if (name === 'limit') return refusals.outOfRange(name, `(0, ${maximumIn(issue) ?? '9999'}]`)
@@ -146,7 +154,7 @@ function refusalOfIssue(issue: Issue, name: string): Refusal {
     : refusals.parameterEmpty(name)
 }
 
-/** `orderList[3].size`. */
+/** Writes a path as `orderList[3].size`. */
 function nameOf(path: Path): string {
   return path
     .map((step, index) =>
@@ -165,10 +173,10 @@ function isIndexable(value: unknown): value is Record<PropertyKey, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-/** Document: "receiveWindow (ms; must not exceed 60 s)". Where a request names none, the longest holds. */
+/** Document: "receiveWindow (ms; must not exceed 60 s)". It is also the default. */
 const RECEIVE_WINDOW_MS_MAX = 60_000
 
-/** Honours a request's own requestTime and receiveWindow, where its endpoint has them. */
+/** Applies a request's own requestTime and receiveWindow, if its endpoint has them. */
 export function receiveWindowRefusal(
   { requestTime, receiveWindow }: Parameters,
   now: number,

@@ -6,19 +6,21 @@ import type { WireRequest } from '../wire-request.ts'
 import { wireRefusals } from './refusal.ts'
 import { parseBoundedJson } from '../../../lib/text/bounded-json.ts'
 
-/** What public clients write with capitals (`GTC`, `Open`) and the document in small letters. */
+/**
+ * Public clients write these with upper-case letters (`GTC`, `Open`), the document in lower case.
+ */
 const SMALL: ReadonlySet<string> = new Set(['force', 'side', 'tradeSide', 'orderType'])
 
-/** Document: no endpoint takes more than a dozen parameters; this is a cap on work, not a rule. */
+/** The document's endpoints take at most a dozen parameters; this only bounds the work. */
 const QUERY_PARAMETERS_MAX = 64
 
-/** Values before their schema has seen them. */
+/** Values before their schema is applied. */
 export type Parameters = Record<string, unknown>
 
 /**
- * Takes the parameters off the wire: the query of a GET, the JSON object of a POST. An empty value counts as
- * none given, as the document says of optional ones ("empty keeps", "empty means none"), and what samples
- * write in lower case is put in capitals.
+ * Reads parameters from the wire: the query of a GET, the JSON object of a POST. An empty value
+ * counts as missing, as the document says of optional ones ("empty keeps", "empty means none").
+ * Values that samples write in lower case are put into upper case.
  */
 export function readParameters(endpoint: Endpoint, request: WireRequest): Reply<Parameters> {
   if (endpoint.parts === 'queryAndBody') return readParts(request)
@@ -26,13 +28,13 @@ export function readParameters(endpoint: Endpoint, request: WireRequest): Reply<
   return read.ok ? accept(asDocumented(endpoint.outside ? withTexts(read.data) : read.data)) : read
 }
 
-/** The query of a request by name, percent-encoding undone. */
+/** Parses the query of a request, percent-encoding decoded. */
 export function readQueryText(query: string): Readonly<Record<string, string>> {
   const read = parseQuery(query)
   return read.ok ? read.data : {}
 }
 
-/** Query and body as they came: nothing of them is the exchange's own. */
+/** Query and body unchanged, because the exchange does not interpret them. */
 function readParts(request: WireRequest): Reply<Parameters> {
   const query = parseQuery(request.query)
   if (!query.ok) return query
@@ -58,7 +60,7 @@ function decodeText(text: string): string {
   }
 }
 
-/** The content type before the JSON: a form is refused as a form, not as bad JSON. */
+/** The content type is checked before the JSON, so that a form is refused as a form. */
 function parseBody({ headers, body }: WireRequest): Reply<Parameters> {
   const contentType = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   if (contentType !== 'application/json') return wireRefusals.contentTypeWrong
@@ -71,8 +73,8 @@ function parseBody({ headers, body }: WireRequest): Reply<Parameters> {
 }
 
 /**
- * Outside the document a number is taken for its text: a public client sends prices of trigger orders so.
- * The document's own endpoints want texts.
+ * Outside the document a number is accepted as text, because a public client sends prices of
+ * trigger orders so. The document's endpoints require texts.
  */
 function withTexts(parameters: Parameters): Parameters {
   const texts = Object.entries(parameters).map(([name, value]) => [
@@ -82,7 +84,10 @@ function withTexts(parameters: Parameters): Parameters {
   return Object.fromEntries(texts) as Parameters
 }
 
-/** Without empty values and in the document's letters, at the top and in the objects of lists: as deep as requests go. */
+/**
+ * Removes empty values and corrects the case, at the top and in the objects of lists, which is as
+ * deep as requests go.
+ */
 function asDocumented(parameters: Parameters, levels = 1): Parameters {
   const given = Object.entries(parameters).filter(([, value]) => value !== '' && value !== null)
   const written = given.map(([name, value]) => {

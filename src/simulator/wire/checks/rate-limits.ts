@@ -1,27 +1,32 @@
 import type { RateLimit } from '../../../protocol/endpoint.ts'
 import { oneOf } from '../../shared/one-of.ts'
-import { type Admission, type CallCounter, callCounters, type Counting } from './call-counter.ts'
+import {
+  type CallAdmission,
+  type CallCounter,
+  callCounters,
+  type CountingMethod,
+} from './call-counter.ts'
 
 export type RateLimitSettings = Readonly<typeof defaultRateLimitSettings>
 
 export const defaultRateLimitSettings = {
-  counting: oneOf<Counting>('sliding'),
+  counting: oneOf<CountingMethod>('sliding'),
   /**
-   * Whether a refused call is counted too. Nobody has proved it; counting is the stricter reading, and the
-   * default. Under `sliding` and `bucket` a caller who keeps hammering above the limit is then never served
-   * again until it pauses; with `false` it goes on getting the documented rate.
+   * Whether a refused call is counted too. It is not proved; counting is the stricter reading and
+   * the default. Under `sliding` and `bucket` a caller that continues above the limit is then not
+   * served until it pauses; with `false` it gets the documented rate.
    */
   refusedCallsCount: true,
   /**
-   * Calls of all endpoints together from one address, in any window of `perMs`. Once it trips, everything from
-   * that address is refused for `recoveryMs`; calls made meanwhile do not prolong it.
-   * The document has no such limit, so there is none at 0. The FAQ of a vendor: 6000 a minute and address; "once triggered
-   * recovery takes 5 minutes".
+   * Calls of all endpoints together from one address, in any window of `perMs`. Once exceeded,
+   * every call from that address is refused for `recoveryMs`; calls meanwhile do not prolong it.
+   * The document has no such limit, so 0 disables it. A vendor's FAQ: 6000 a minute and address;
+   * "once triggered recovery takes 5 minutes".
    */
   overall: { calls: 0, perMs: 60_000, recoveryMs: 300_000 },
 }
 
-/** Whose call of what is counted. `who` is a UID or an address, as the limit's scope says. */
+/** A call to be counted. `who` is a UID or an address, depending on the limit's scope. */
 export interface CountedCall {
   readonly endpoint: string
   readonly limit: RateLimit
@@ -30,10 +35,10 @@ export interface CountedCall {
   readonly isCopyTrader: boolean
 }
 
-/** Callers remembered at a time, so that memory is bounded; the one unseen for longest is forgotten first. */
+/** Maximum callers kept, which bounds memory; the one unseen for longest is dropped first. */
 const CALLERS_MAX = 10_000
 
-/** Every documented limit, counted exactly: each endpoint on its own, per UID or per address. */
+/** Counts every documented limit exactly: each endpoint separately, per UID or per address. */
 export class RateLimits {
   readonly #settings: RateLimitSettings
   readonly #counters = new Map<string, CallCounter>()
@@ -43,7 +48,7 @@ export class RateLimits {
     this.#settings = settings
   }
 
-  take({ endpoint, limit, who, isCopyTrader }: CountedCall, now: number): Admission {
+  take({ endpoint, limit, who, isCopyTrader }: CountedCall, now: number): CallAdmission {
     const { counting, refusedCallsCount } = this.#settings
     const calls = isCopyTrader ? (limit.copyTraderCalls ?? limit.calls) : limit.calls
     const counter = recall(this.#counters, `${endpoint} ${who}`, () =>
@@ -69,12 +74,15 @@ export class RateLimits {
 }
 
 interface OverallWindow {
-  /** When the calls that count were made, the first first. */
+  /** Times of the counted calls, oldest first. */
   readonly takenAt: number[]
   refusedUntil: number
 }
 
-/** The caller's entry, now last in the map's order. The first is dropped when there are too many. */
+/**
+ * Returns the caller's entry, moved to the end of the map's order. If there are too many, the first
+ * is dropped.
+ */
 function recall<Value>(map: Map<string, Value>, key: string, create: () => Value): Value {
   const value = map.get(key) ?? create()
   map.delete(key)

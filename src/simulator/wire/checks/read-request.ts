@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import type { WireRequest } from '../wire-request.ts'
 
 /**
- * Takes a request off its socket, raw: nothing decoded. A body longer than `bodyBytesMax` is cut one byte
- * beyond it, enough for the wire to refuse it.
+ * Reads a request from its socket without decoding. A body longer than `bodyBytesMax` is cut one
+ * byte beyond it, so that the wire refuses it.
  *
- * @returns undefined when the client left before the request was whole.
+ * @returns undefined if the client left before the request was complete.
  */
 export async function readRequest(
   incoming: IncomingMessage,
@@ -19,7 +19,7 @@ export async function readRequest(
     method: incoming.method ?? 'GET',
     path: queryAt < 0 ? target : target.slice(0, queryAt),
     query: queryAt < 0 ? '' : target.slice(queryAt + 1),
-    // Only Set-Cookie is ever a list, and no request has a use for it.
+    // Only Set-Cookie can be a list, and no request uses it.
     headers: incoming.headers as Record<string, string | undefined>,
     body,
     remoteAddress: addressOf(incoming),
@@ -46,7 +46,7 @@ function readBody(incoming: IncomingMessage, bytesMax: number): Promise<string |
   })
 }
 
-/** An IPv4 client of a socket that listens on IPv6 too is the same client. */
+/** An IPv4 client of a socket that also listens on IPv6 has the same address. */
 function addressOf({ socket }: IncomingMessage): string {
   return (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
 }

@@ -1,16 +1,19 @@
 import type { Refusal } from '../../shared/reply.ts'
 
 /**
- * Why the wire turned a request away before the exchange itself saw it, with an HTTP status of its own. The codes and
+ * A refusal by the wire before the exchange is reached, with its own HTTP status. Codes and
  * messages are the vendor's; the document shows none.
  */
 export interface WireRefusal extends Refusal {
   readonly status: number
 }
 
-/** Requests that are not understood at all: always HTTP 400, whatever business errors get. */
+/**
+ * Refusals of requests that are not understood: always HTTP 400, whatever the status of business
+ * errors.
+ */
 export const wireRefusals = {
-  /** Measured on the real exchange: a missing key is called invalid, not empty. */
+  /** Observed at the real exchange: a missing key is called invalid, not empty. */
   keyMissing: refuse(400, '40006', 'Invalid ACCESS_KEY'),
   keyUnknown: refuse(400, '40037', 'Apikey does not exist'),
   addressUnknown: refuse(400, '40018', 'Invalid IP'),
@@ -31,7 +34,7 @@ export const wireRefusals = {
   internal: refuse(500, '40725', 'service return an error'),
 } as const
 
-/** Document, Errors: the HTTP status codes of the signed gateway. The codes repeat them; they are our own. */
+/** Document, Errors: the HTTP status codes of the signed gateway. Our own codes repeat them. */
 export const gatewayRefusals = {
   badRequest: (reason: string) => refuse(400, '400', `Bad Request: ${reason}`),
   forbidden: (reason: string) => refuse(403, '403', `Forbidden: ${reason}`),
