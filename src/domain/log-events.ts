@@ -39,7 +39,7 @@ export const LOG_EVENTS = {
   'cancelAll.answered':
     'The answer to a cancel-all says what it cancelled; if it failed for some orders, it is repeated. Nothing to do.',
   'cancelAll.failed':
-    'A cancel-all was refused, or its answer is lost; it is repeated, while it is refused after up to a minute, so look at the exchange only if this goes on.',
+    'A cancel-all was refused, or its answer is lost; it is repeated, while it is refused after up to a minute, so look at the exchange only if this goes on. After three lines there is one at growing intervals, up to a minute; `sinceLastLogged` says how many failures had no line.',
   'cancelAll.sent': 'A cancel-all of an instrument, or of the whole product type, was sent.',
   'clock.jumped':
     "The exchange's clock moved by more than two seconds against ours; find out which of the two was set.",

@@ -19,6 +19,25 @@ export interface EventLogOptions {
 const REPEAT_MS = 10_000
 const REPEAT_MS_MAX = 640_000
 
+/** A cancel-all that fails is repeated every second: so many failures are logged at once, the next after this time. */
+const CANCEL_FAILURES_AT_ONCE = 3
+const CANCEL_REPEAT_MS = 5000
+const CANCEL_REPEAT_MS_MAX = 60_000
+/** Without a failure for so long it is a new trouble: a refused cancel-all waits a minute at most. */
+const CANCEL_TROUBLE_MS = 2 * CANCEL_REPEAT_MS_MAX
+
+/** After so many kinds all are forgotten, and logged at once again: instruments times codes are few. */
+const FAILING_CANCELS_MAX = 1000
+
+/** Counts the failures of a cancel-all of the same instruments with the same code. Times are of the monotonic clock, in ms. */
+interface FailingCancel {
+  failedAt: number
+  loggedAt: number
+  repeatMs: number
+  times: number
+  unlogged: number
+}
+
 /**
  * A log file is searched, a terminal is watched. The file has a line when an order is sent, answered, filled and
  * ended, so that it can be followed by its clientOid. The terminal shows the batches with their counts, and the
@@ -42,6 +61,9 @@ export class EventLog {
   readonly #outcomes = new Map<number, Readonly<Record<string, number>>>()
   /** Reads that fail at present: when that was last logged, and how often it has failed since. */
   readonly #failing = new Map<string, { loggedAt: number; times: number; repeatMs: number }>()
+
+  /** By their instruments and the code: cancel-alls that fail at present. */
+  readonly #failingCancels = new Map<string, FailingCancel>()
 
   constructor(options: EventLogOptions) {
     this.#options = options
@@ -84,7 +106,65 @@ export class EventLog {
 
   #log({ level, event, fields }: Announcement): void {
     if (event === 'read.failed') return this.#logFailedRead(String(fields['what']), fields)
-    this.#options.logger.log(this.#levelOf(level, event), event, this.#readable(event, fields))
+    if (event === 'cancelAll.failed') return this.#logFailedCancel(fields)
+    if (event === 'cancelAll.answered') this.#endCancelTrouble(fields)
+    const shown = event === 'cancelAll.sent' && this.#isThinned(fields) ? 'debug' : level
+    this.#options.logger.log(this.#levelOf(shown, event), event, this.#readable(event, fields))
+  }
+
+  /** Whether a cancel-all of these instruments has failed so often that its lines are thinned. */
+  #isThinned({ symbols }: Announcement['fields']): boolean {
+    const now = this.#options.clock.monotonic()
+    return [...this.#failingCancels].some(
+      ([key, { times, failedAt }]) =>
+        key.startsWith(`${String(symbols)} `) &&
+        times >= CANCEL_FAILURES_AT_ONCE &&
+        now - failedAt <= CANCEL_TROUBLE_MS,
+    )
+  }
+
+  #endCancelTrouble({ symbols }: Announcement['fields']): void {
+    for (const key of this.#failingCancels.keys())
+      if (key.startsWith(`${String(symbols)} `)) this.#failingCancels.delete(key)
+  }
+
+  /** The attempts go on; a line at growing intervals says how many have failed since the last. */
+  #logFailedCancel(fields: Announcement['fields']): void {
+    const now = this.#options.clock.monotonic()
+    const failing = this.#failingCancel(fields, now)
+    failing.failedAt = now
+    failing.times += 1
+    if (failing.times > CANCEL_FAILURES_AT_ONCE) {
+      if (now - failing.loggedAt < failing.repeatMs) {
+        failing.unlogged += 1
+        return
+      }
+      failing.repeatMs = Math.min(2 * failing.repeatMs, CANCEL_REPEAT_MS_MAX)
+    }
+    const sinceLastLogged = failing.unlogged
+    failing.loggedAt = now
+    failing.unlogged = 0
+    this.#options.logger.log('warn', 'cancelAll.failed', {
+      ...fields,
+      ...(sinceLastLogged > 0 && { sinceLastLogged }),
+    })
+  }
+
+  /** Another cause, or a failure long after the last, is a new trouble. */
+  #failingCancel({ symbols, code }: Announcement['fields'], now: number): FailingCancel {
+    const key = `${String(symbols)} ${String(code)}`
+    const earlier = this.#failingCancels.get(key)
+    if (earlier && now - earlier.failedAt <= CANCEL_TROUBLE_MS) return earlier
+    if (this.#failingCancels.size >= FAILING_CANCELS_MAX) this.#failingCancels.clear()
+    const begun = {
+      failedAt: now,
+      loggedAt: now,
+      repeatMs: CANCEL_REPEAT_MS,
+      times: 0,
+      unlogged: 0,
+    }
+    this.#failingCancels.set(key, begun)
+    return begun
   }
 
   #logFailedRead(what: string, fields: Announcement['fields']): void {

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import { EventLog } from '../../src/daemon/reporting/event-log.ts'
+import { ManualTime } from '../support/manual-time.ts'
+
+const FAILED = { symbols: ['BTCUSDT'], code: '40725', message: 'service return an error' }
+
+/** A log whose lines a test reads, at `debug` and above. */
+function createLog() {
+  const time = new ManualTime(0)
+  const lines: { level: string; event: string; sinceLastLogged: unknown }[] = []
+  const log = new EventLog({
+    logger: {
+      isTerminal: false,
+      hide: () => undefined,
+      listen: () => undefined,
+      setLevel: () => undefined,
+      descriptor: 1 as const,
+      log: (level, event, fields) =>
+        void lines.push({ level, event, sinceLastLogged: fields?.['sinceLastLogged'] }),
+    },
+    grids: new Map(),
+    clock: time,
+    timers: time,
+  })
+  const fail = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second++) {
+      log.announce({ kind: 'announce', level: 'info', event: 'cancelAll.sent', fields: FAILED })
+      log.announce({ kind: 'announce', level: 'warn', event: 'cancelAll.failed', fields: FAILED })
+      log.flush()
+      await time.pass(1000)
+    }
+  }
+  return { log, lines, fail }
+}
+
+test('a cancel-all that fails every second is logged at once, and then at growing intervals', async () => {
+  const { lines, fail } = createLog()
+
+  await fail(300)
+
+  const failed = lines.filter(({ event }) => event === 'cancelAll.failed')
+  expect(failed.map(({ sinceLastLogged }) => sinceLastLogged)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    4,
+    9,
+    19,
+    39,
+    59,
+    59,
+    59,
+  ])
+  const sent = lines.filter(({ event, level }) => event === 'cancelAll.sent' && level === 'info')
+  expect(sent).toHaveLength(3)
+})
+
+test('an answer ends the trouble: the next failure is logged at once', async () => {
+  const { log, lines, fail } = createLog()
+  await fail(6)
+  log.announce({
+    kind: 'announce',
+    level: 'info',
+    event: 'cancelAll.answered',
+    fields: { symbols: FAILED.symbols, cancelled: 1, failed: 0 },
+  })
+  lines.length = 0
+
+  await fail(1)
+
+  expect(lines.map(({ level, event }) => `${level} ${event}`)).toEqual([
+    'info cancelAll.answered',
+    'info cancelAll.sent',
+    'warn cancelAll.failed',
+  ])
+})
