@@ -1,29 +1,29 @@
 import type { LogEvent } from '../domain/log-events.ts'
 
-/** From what can wait to what wakes somebody. */
+/** From what can wait to what must wake the operator. */
 export type Urgency = 'info' | 'warning' | 'urgent'
 
-/** What somebody should hear of. */
+/** A message to the operator. */
 export interface Alert {
   readonly event: LogEvent | 'alert.test' | 'alert.digest'
-  /** The same alert has the same key. */
+  /** Equal alerts have equal keys. */
   readonly key: string
   readonly urgency: Urgency
   /** What happened and where, in one sentence without its full stop. */
   readonly title: string
-  /** What else is known, a line each. */
+  /** Further facts, a line each. */
   readonly lines: readonly string[]
-  /** What to type next; undefined where nothing is to be done at a shell. */
+  /** The next command to type; undefined if no command helps. */
   readonly command?: string | undefined
-  /** Its name, where the daemon has several. */
+  /** The account's name, if the daemon has several. */
   readonly account?: string | undefined
   /** Unix ms. */
   readonly at: number
-  /** How often the same happened again since it was last sent; 0 for one that is new. */
+  /** How often the same happened again since it was last sent; 0 for a new alert. */
   readonly repeats: number
 }
 
-/** How urgent, as a number to compare. */
+/** The urgency as a number, for comparison. */
 export function rankOf({ urgency }: Pick<Alert, 'urgency'>): number {
   return RANKS[urgency]
 }

@@ -26,34 +26,36 @@ export interface AlertsOptions {
   readonly settings: AlertSettings
   readonly secrets: AlertSecrets
   readonly place: Place
-  /** The machine's own: quiet hours and digest go by it, and nothing that lasts. */
+  /** The machine's own clock: only quiet hours and digest use it directly. */
   readonly clock: Clock
   readonly timers: Timers
-  /** For what alerts themselves have to say: no alert comes of it. */
+  /** For messages about alerts themselves, which cause no alert. */
   readonly logger: AlertLog & { hide(secret: Secret): void }
-  /** By which proxy a target is called; absent: directly. */
+  /** The proxy through which a target is called; absent: none. */
   readonly proxyFor?: ProxyFor | undefined
-  /** Shorter in tests: for one call, ms. */
+  /** Timeout of one call, ms; shorter in tests. */
   readonly timeoutMs?: number
 }
 
-/** What alerts ask of a daemon that trades. */
+/** The parts of a trading daemon that alerts read. */
 export interface Watched {
   /** The day so far, a line each. */
   digest(): readonly string[]
-  /** Why no heartbeat may be sent; undefined when data are fresh, trading is possible and the books agree. */
+  /**
+   * Why no heartbeat may be sent; undefined when data are fresh, trading is possible and the books
+   * agree.
+   */
   obstacle(): string | undefined
 }
 
-/** How often it is looked what is due, ms. */
+/** Interval of the check for due alerts, ms. */
 const STEP_MS = 1000
 
-/** How long a stop waits for what is queued, ms. */
+/** How long a stop waits for queued alerts, ms. */
 const STOP_MS = 3000
 
 /**
- * Hears every log line, and sends what somebody should know. Hearing takes microseconds and awaits nothing; what is
- * sent, is sent beside.
+ * Reads every log line and sends alerts. Reading takes microseconds and awaits nothing; sending runs beside it.
  *
  *     new ──start()──► sending ──stop()──► stopped
  */
@@ -64,7 +66,7 @@ export class Alerts {
   readonly #client: WebhookClient
   readonly #hidden = new HiddenTexts()
   readonly #localTime: (at: number) => LocalTime
-  /** A machine's clock that is set back must not hold alerts up. */
+  /** Setting the machine's clock back must not delay alerts. */
   readonly #clock: SteadyClock
   #heartbeat: Heartbeat | undefined
   #watched: Watched | undefined
@@ -97,7 +99,7 @@ export class Alerts {
     this.#senders = secrets.targets.map((target) => new TargetSender({ ...common, target }))
   }
 
-  /** A text that no message may hold. */
+  /** Registers a text that no message may contain. */
   hide(secret: Secret): void {
     this.#hidden.add(secret)
   }
@@ -111,7 +113,10 @@ export class Alerts {
     this.#cancel = this.#options.timers.after(STEP_MS, step)
   }
 
-  /** A line that is being logged. Throws nothing: an alert that cannot be made must not harm who logs. */
+  /**
+   * Takes a line that is being logged. Never throws: an alert that cannot be built must not harm
+   * the logging code.
+   */
   hear(event: LogEvent, facts: Facts): void {
     try {
       this.#add(this.#rules.hear(event, hideIn(facts, this.#hidden), this.#clock.now()))
@@ -120,7 +125,7 @@ export class Alerts {
     }
   }
 
-  /** From now on heartbeat and digest speak of this daemon. */
+  /** From now on heartbeat and digest describe this daemon. */
   watch(watched: Watched): void {
     const { settings, secrets, logger } = this.#options
     this.#watched = watched
@@ -135,20 +140,22 @@ export class Alerts {
     })
   }
 
-  /** By name of the target; undefined for one that takes alerts. */
+  /** By name of the target; undefined for a target that accepts alerts. */
   get targets(): ReadonlyMap<string, FailingTarget | undefined> {
     const { targets } = this.#options.secrets
     return new Map(targets.map(({ name }, index) => [name, this.#senders[index]?.failing]))
   }
 
-  /** A monitor that hears nothing raises the alarm that these targets do not. */
+  /**
+   * The monitor then misses the heartbeat and raises the alarm that these targets cannot deliver.
+   */
   #describeFailing(): string | undefined {
     const failing = [...this.targets.values()].filter((one) => one !== undefined)
     if (failing.length === 0) return undefined
     return `alerts do not arrive at ${failing.map(({ target, reason }) => `${target} (${reason})`).join(', ')}`
   }
 
-  /** Sends one alert to each target at once, and says what each answered. */
+  /** Sends one alert to each target at once, and returns each answer. */
   async test(): Promise<
     readonly (DeliveryResult & { readonly name: string; readonly kind: string })[]
   > {
@@ -172,7 +179,7 @@ export class Alerts {
     )
   }
 
-  /** What is queued gets a short time; then it is over. */
+  /** Gives queued alerts a short time, then ends. */
   async stop(): Promise<void> {
     this.#cancel()
     this.#add(this.#rules.flush())
@@ -215,7 +222,7 @@ export class Alerts {
     )
   }
 
-  /** What was due before the start was the last run's. */
+  /** Digests that were due before the start belonged to the last run. */
   #skipDigest(): void {
     const { settings, clock } = this.#options
     const { day, minute } = this.#localTime(clock.now())
@@ -244,7 +251,7 @@ export class Alerts {
     ])
   }
 
-  /** A defect of alerts is said once, and harms nobody else. */
+  /** Reports a defect of alerts once; it does no other harm. */
   #break(error: unknown): void {
     if (this.#isBroken) return
     this.#isBroken = true
@@ -252,7 +259,7 @@ export class Alerts {
   }
 }
 
-/** Before anything is cut: of half a secret nobody would know that it is one. */
+/** Hides secrets before anything is cut: half a secret would no longer be recognised. */
 function hideIn(facts: Facts, hidden: HiddenTexts): Facts {
   return Object.fromEntries(
     Object.entries(facts).map(([name, fact]) => {

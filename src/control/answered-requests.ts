@@ -1,36 +1,43 @@
 import { sha256Hex } from '../lib/digest.ts'
 import type { ControlAnswer, ControlRequest } from './commands.ts'
 
-/** Commands whose answers are remembered: days of an operator's, and an hour of a program that sends one a second. */
+/**
+ * How many answered commands are remembered: days of an operator's, and an hour of a program that
+ * sends one a second.
+ */
 const REQUESTS_MAX = 4000
-/** Of these so many survive a restart: what may be sent again after a lost answer is one of the last. */
+/**
+ * How many of these survive a restart: a command that is repeated after a lost answer is one of the
+ * last.
+ */
 export const REQUESTS_KEPT_MAX = 100
-/** What they do ends with the process. */
+/** Commands whose effect ends with the process. */
 const OF_THIS_RUN: ReadonlySet<ControlRequest['order']['kind']> = new Set(['logLevel', 'reload'])
 
 /** A command that was obeyed, by its request id. */
 export interface AnsweredRequest {
-  /** Of the whole request: an id names one command. */
+  /** Digest of the whole request: an id names one command. */
   readonly digest: string
   readonly answer: ControlAnswer
-  /** Whether a run after this one knows it. */
+  /** Whether later runs know it. */
   readonly isKept: boolean
 }
 
-/** Where the last of them are kept over a restart. */
+/** Stores the last answers across restarts. */
 export interface AnswerStore {
   load(): readonly AnsweredRequest[]
-  /** The oldest first. What goes wrong is said there: the command was obeyed. */
+  /** The oldest first. The store reports its own errors, since the command was already obeyed. */
   save(answers: readonly AnsweredRequest[]): void
 }
 
 /**
- * Commands by their request id: sent again, after a lost answer, one that was obeyed is not obeyed again. A process that dies between
- * obeying and keeping forgets that one; a restriction, a flatten, a release and a kill change nothing the second time.
+ * Obeyed commands by their request id. A command repeated after a lost answer is not obeyed again.
+ * A process that dies between obeying and storing forgets that command; repeating a restriction, a
+ * flatten, a release or a kill changes nothing.
  */
 export class AnsweredRequests {
   readonly #answered: Map<string, AnsweredRequest>
-  /** Answered in a run before this one. */
+  /** Ids that an earlier run has answered. */
   readonly #earlier: Set<string>
   readonly #store: AnswerStore | undefined
 
@@ -40,7 +47,7 @@ export class AnsweredRequests {
     this.#earlier = new Set(this.#answered.keys())
   }
 
-  /** @returns undefined where the id was used for another command. */
+  /** @returns undefined if the id was used for another command. */
   once(request: ControlRequest, obey: () => ControlAnswer): ControlAnswer | undefined {
     const digest = sha256Hex([JSON.stringify(request)])
     const known = this.#answered.get(request.requestId)
@@ -50,7 +57,7 @@ export class AnsweredRequests {
       return hasEnded ? asForgotten(known.answer) : asRepeated(known.answer)
     }
     const answer = obey()
-    // It changed nothing: asked again, it may be the time for it.
+    // The command changed nothing, so repeating it may succeed.
     if (!answer.isObeyed) return answer
     const isKept = !OF_THIS_RUN.has(request.order.kind)
     this.#earlier.delete(request.requestId)
@@ -69,12 +76,12 @@ export class AnsweredRequests {
   }
 }
 
-/** A release waits for the proof of a kill only in the run that heard of it. */
+/** A release waits for the proof of a kill only in the run that received it. */
 function isWaiting({ order }: ControlRequest, { held }: ControlAnswer): boolean {
   return order.kind === 'releaseKill' && held.some(({ code }) => code === 'kill')
 }
 
-/** Obeyed again it could release a later kill. */
+/** The answer to a release of an earlier run: obeyed again, it could release a later kill. */
 function asForgotten(answer: ControlAnswer): ControlAnswer {
   return {
     ...answer,

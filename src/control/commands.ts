@@ -11,7 +11,7 @@ const scope = z
   .max(SCOPE_MAX)
   .meta({ description: '*: the account; SYMBOL: an instrument; strategy:ID: a strategy' })
 
-/** What an operator may ask of a running daemon. */
+/** The commands of an operator to a running daemon. */
 const controlOrderSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('restrict'), scope, mode: z.enum(['reducing', 'halted']) }),
   z.strictObject({ kind: z.literal('flatten'), scope }),
@@ -56,7 +56,9 @@ export const controlRequestSchema = z.strictObject({
 
 export const controlAnswerSchema = z.strictObject({
   requestId: z.string(),
-  /** Whether it is done, or was done before; a flatten and a kill go on until `status` shows their end. */
+  /**
+   * Whether it is done, now or earlier; a flatten and a kill go on until `status` shows their end.
+   */
   isObeyed: z.boolean(),
   /** What happened, in a sentence. */
   text: z.string(),

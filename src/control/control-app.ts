@@ -22,7 +22,7 @@ import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST']
 const BODY_BYTES_MAX = 65_536
-/** Each holds a socket and wakes with every event. */
+/** Maximum followers of a kind: each holds a socket and wakes with every event. */
 const FOLLOWERS_MAX = 32
 
 export interface ControlAppOptions {
@@ -30,20 +30,20 @@ export interface ControlAppOptions {
   readonly version: string
   /** Monotonic ms. */
   readonly monotonic: () => number
-  /** Whether commands are taken at all. */
+  /** Whether all commands are refused. */
   readonly readOnly: boolean
-  /** Commands that were answered, by socket or port. */
+  /** The answered commands, shared by socket and port. */
   readonly answered: AnsweredRequests
-  /** By which it is reached. */
+  /** The entrance of the requests that this app answers. */
   readonly entrance: Entrance
-  /** A new one of the dashboard, with a code; undefined where there is no port. */
+  /** A new address of the dashboard, with a code; undefined if there is no port. */
   readonly address: () => string | undefined
   readonly refusals: Refusals
-  /** The program failed while it answered. */
+  /** Called when answering a request failed. */
   readonly onBroken: (reason: string) => void
 }
 
-/** Everything that the control interface answers. */
+/** Builds the HTTP application of the control interface. */
 export function buildControlApp(options: ControlAppOptions): Hono {
   const { daemon, version, entrance, refusals, onBroken } = options
   const app = new Hono()
@@ -87,7 +87,7 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   app.onError((error, context) => {
     if (error instanceof HTTPException) return error.getResponse()
     if (error instanceof Failure) return context.json({ error: error.message }, 503)
-    // Whoever asked has left in the middle of it, or took too long: nobody reads this.
+    // The client has left or took too long: this answer is not read.
     if (context.req.raw.signal.aborted) return context.json({ error: 'not asked to the end' }, 400)
     onBroken(messageOf(error))
     return context.json({ error: 'the daemon failed to answer; its log says why' }, 500)
@@ -95,7 +95,7 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   return app
 }
 
-/** Without the token it says whether, and not why. */
+/** Without the token the answer says whether the daemon is ready, but not why. */
 function answerReadiness(context: Context, daemon: Controlled, entrance: Entrance): Response {
   const { isReady, checks } = daemon.readiness()
   const lines = Object.entries(checks).map(
@@ -108,7 +108,7 @@ function answerReadiness(context: Context, daemon: Controlled, entrance: Entranc
   )
 }
 
-/** What the address of the dashboard holds is exchanged for the token. */
+/** Exchanges the code in the address of the dashboard for the token. */
 function addSession(app: Hono, { codes, tokens }: Entrance): void {
   app.post(SESSION_PATH, async (context) => {
     const asked = sessionRequestSchema.safeParse(readJson(await context.req.text()))
@@ -119,7 +119,7 @@ function addSession(app: Hono, { codes, tokens }: Entrance): void {
   })
 }
 
-/** On the socket there is no token to prove: the file system let the caller in. */
+/** The socket needs no proof of a token: the file system admitted the caller. */
 function addProof(app: Hono, { tokens }: Entrance): void {
   if (tokens === undefined) return
   app.get(PROOF_PATH, (context) => {
@@ -140,12 +140,13 @@ function addFollowing(
     follow: (stream: SSEStreamingApi, from: number) => Promise<void>,
   ): void => {
     app.get(path, (context) => {
-      // Nobody would read it.
+      // The body of a HEAD answer would not be read.
       if (context.req.method === 'HEAD') return context.body(null, 405)
       const from = parseEventId(context, daemon.events)
       if (from === undefined)
         return context.json({ error: 'the id of an event is a whole number' }, 400)
-      // Whoever only looks takes no place of those who command; the socket has one kind.
+      // Followers are counted per kind of token, so readers take no place of those who command; the
+      // socket has one kind.
       const peer = peerOf(context.req.header('authorization'), entrance.tokens)
       if (followers[peer] >= FOLLOWERS_MAX) {
         refusals.add('follower', `${FOLLOWERS_MAX} follow already`)
@@ -165,7 +166,7 @@ function addFollowing(
   add('/v1/live', (stream, from) => followLive({ stream, from, history: daemon.events, sections }))
 }
 
-/** The port takes commands with one token alone. */
+/** The port accepts commands with one token only. */
 function callerAt({ via }: Entrance): string {
   return via === 'socket' ? describeSocket() : 'port:control.token'
 }

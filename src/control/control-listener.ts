@@ -4,7 +4,7 @@ import { buildControlApp, type ControlAppOptions } from './control-app.ts'
 
 /** Answers the requests of one entrance. */
 export function listenForControl(options: ControlAppOptions): RequestListener {
-  // The daemon lives in this process too: its Request and Response stay the runtime's own.
+  // The daemon shares this process, so the runtime's own Request and Response stay.
   const listen = getRequestListener(buildControlApp(options).fetch, {
     overrideGlobalObjects: false,
   })

@@ -10,7 +10,7 @@ import { Refusals } from './refusals.ts'
 import { SessionCodes } from './access/session-codes.ts'
 import type { ControlTokens } from './access/token-file.ts'
 
-/** Not imported: an import would load Node's own HTTP client too, for 35 ms of CPU at each start. */
+/** Not imported: an import would also load Node's own HTTP client, 35 ms of CPU at each start. */
 const { createServer } = process.getBuiltinModule('node:http')
 
 const HTTP_PORT = 80
@@ -18,35 +18,37 @@ const HEADERS_MS_MAX = 5000
 const REQUEST_MS_MAX = 10_000
 const KEEP_ALIVE_MS = 5000
 const HEADER_BYTES_MAX = 16_384
-/** Of the socket, where all are of one user. */
+/** Maximum connections of the socket, which all belong to one user. */
 const SOCKET_CONNECTIONS_MAX = 64
 
 export interface ControlServerOptions extends Omit<
   ControlAppOptions,
   'entrance' | 'address' | 'refusals'
 > {
-  /** Somebody was turned away, and why. */
+  /** Called for a refused request, with the reason. */
   readonly onRefused: (why: string) => void
-  /** The Unix socket; only its owner gets in. */
+  /** The Unix socket; only its owner has access. */
   readonly socket: string
-  /** Loopback TCP beside it; undefined: none. 0 takes any port that is free. */
+  /** Loopback TCP in addition; undefined: none. 0 takes any free port. */
   readonly port:
     | { readonly host: string; readonly number: number; readonly tokens: ControlTokens }
     | undefined
-  /** It cannot be listened at an address, and why: the daemon goes on without. */
+  /**
+   * Called when listening at an address fails, with the reason: the daemon continues without it.
+   */
   readonly onUnreachable: (address: string, reason: string) => void
 }
 
-/** The control interface of one daemon. What happens to it never stops trading. */
+/** The control interface of one daemon. Its failures never stop trading. */
 export class ControlServer {
   readonly #options: ControlServerOptions
   readonly #servers: Server[] = []
   readonly #codes: SessionCodes
   readonly #refusals: Refusals
-  /** `http://127.0.0.1:8790`, while the port is listened at. */
+  /** `http://127.0.0.1:8790`, while the port is open. */
   #baseUrl: string | undefined
   #isSocketOpen = false
-  /** By which the socket is listened at. */
+  /** The server that listens at the socket. */
   #socketServer: Server | undefined
 
   constructor(options: ControlServerOptions) {
@@ -55,7 +57,10 @@ export class ControlServer {
     this.#refusals = new Refusals(options.onRefused)
   }
 
-  /** Of the dashboard, with a code that opens it once within a minute; undefined while there is no port. */
+  /**
+   * The address of the dashboard, with a code that opens it once within a minute; undefined while
+   * there is no port.
+   */
   newAddress(): string | undefined {
     return this.#baseUrl && `${this.#baseUrl}/#code=${this.#codes.issue()}`
   }
@@ -64,7 +69,7 @@ export class ControlServer {
     return this.#baseUrl
   }
 
-  /** The path of the socket, while it is listened at. */
+  /** The path of the socket, while it is open. */
   get socket(): string | undefined {
     return this.#isSocketOpen ? this.#options.socket : undefined
   }
@@ -75,17 +80,17 @@ export class ControlServer {
     if (port !== undefined) await this.#listenAtPort(port)
   }
 
-  /** Makes the file of the socket again where somebody has removed it. */
+  /** Creates the file of the socket again if it was removed. */
   async look(): Promise<void> {
     const { socket, onUnreachable } = this.#options
     if (this.#socketServer === undefined || existsSync(socket)) return
     if (this.#isSocketOpen) onUnreachable(socket, 'its file has vanished; it is made again')
-    // Who was let in stays; nobody else comes by it.
+    // Open connections stay; new ones can no longer come through the removed file.
     this.#socketServer.close()
     await this.#listenAtSocket(socket, this.#isSocketOpen)
   }
 
-  /** Cuts whoever still follows. */
+  /** Ends all open streams. */
   async stop(): Promise<void> {
     this.#socketServer = undefined
     const servers = this.#servers.splice(0)
@@ -94,14 +99,14 @@ export class ControlServer {
     if (servers.length > 0) rmSync(this.#options.socket, { force: true })
   }
 
-  /** @param isNews Whether it is said when it fails. */
+  /** @param isNews Whether a failure is reported. */
   async #listenAtSocket(socket: string, isNews = true): Promise<void> {
     this.#isSocketOpen = false
     const tooLong = objectToPath(socket)
     if (tooLong !== undefined)
       return this.#options.onUnreachable(socket, `${tooLong}; choose a shorter state.directory`)
     try {
-      // The directory is held: one that lies there is of a run that is over.
+      // The state directory is locked, so an existing socket belongs to a run that has ended.
       rmSync(socket, { force: true })
       const path = shortPath(socket)
       const entrance: Entrance = { via: 'socket', hosts: [], tokens: undefined }
@@ -127,7 +132,7 @@ export class ControlServer {
       const address = server.address()
       const port = typeof address === 'object' && address !== null ? address.port : number
       const names = ['127.0.0.1', 'localhost', '[::1]']
-      // A browser leaves the port out of the Host where it is that of HTTP.
+      // A browser omits the port from the Host if it is the port of HTTP.
       hosts.push(...names.map((name) => `${name}:${port}`), ...(port === HTTP_PORT ? names : []))
       this.#baseUrl = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
     } catch (error) {
@@ -154,7 +159,7 @@ export class ControlServer {
       server.once('error', reject)
       listen(server, resolve)
     })
-    // Nobody stops trading because a socket of the control interface broke.
+    // A broken control socket must not stop trading.
     server.on('error', (error) => this.#options.onBroken(messageOf(error)))
     this.#servers.push(server)
     server.once('close', () => this.#servers.splice(this.#servers.indexOf(server), 1))
@@ -169,13 +174,16 @@ export class ControlServer {
     if (isSocket) return
     const bounds = new ConnectionBounds(refuse)
     server.on('connection', (socket) => bounds.add(socket))
-    // Before it is answered, and before its body has come.
+    // Runs before the request is answered and before its body has arrived.
     server.prependListener('request', ({ socket, headers }) =>
       bounds.note(socket, peerOf(headers.authorization, tokens)),
     )
   }
 
-  /** What answers is read with the first request: a daemon that nobody looks at starts sooner, and is smaller. */
+  /**
+   * The application is built at the first request: a daemon without control clients starts sooner
+   * and is smaller.
+   */
   #createListener(entrance: Entrance): RequestListener {
     const refusals = this.#refusals
     const options: ControlAppOptions = {

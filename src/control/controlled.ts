@@ -15,45 +15,45 @@ import type { EventHistory } from './event-history.ts'
 import type { WhatIfQuery, WhatIfView } from './what-if-view.ts'
 import type { FillView, OrderView, PositionView, StatusView } from './views.ts'
 
-/** Whether the daemon does what it is for. */
+/** Whether the daemon is able to trade. */
 export interface Readiness {
   readonly isReady: boolean
-  /** Each check, and what it found. */
+  /** Each check and its finding. */
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly found: string }>>
 }
 
 /**
- * A running daemon, as whoever looks at it and commands it sees it. It answers at once, from memory; what gives a
- * promise is read beside it.
+ * A running daemon as the control interface sees it. It answers at once, from memory; reads that
+ * return a promise run beside it.
  */
 export interface Controlled {
   readonly events: EventHistory
   status(): StatusView
   positions(): readonly PositionView[]
-  /** Of one instrument, or of all. */
+  /** The orders of one instrument, or of all. */
   orders(symbol?: string): readonly OrderView[]
-  /** The last ones of one instrument or of all, the newest first. */
+  /** The last fills of one instrument or of all, the newest first. */
   fills(limit: number, symbol?: string): readonly FillView[]
-  /** The oldest first; undefined where the instrument is not traded, or no such candles are kept. */
+  /** The oldest first; undefined if the instrument is not traded, or no such candles are stored. */
   candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined
   curves(): CurvesView
-  /** Counts each account anew. */
+  /** Computes the figures of each account anew. */
   whatIf(query: WhatIfQuery): Promise<readonly WhatIfView[]>
-  /** Undefined where it is not traded. */
+  /** Undefined if the instrument is not traded. */
   instrument(symbol: string): InstrumentView | undefined
   denials(): DenialsView
-  /** All that the journal has of a clientOid or an intent key. */
+  /** Everything that the journal has about a clientOid or an intent key. */
   explain(subject: string): Promise<readonly StoryView[]>
   /** The newest first. */
   journal(query: JournalQuery): Promise<readonly JournalRowView[]>
   backtests(): Promise<readonly BacktestView[]>
-  /** All accounts of the journal's server; undefined where it is a file. */
+  /** All accounts on the journal's server; undefined if the journal is a file. */
   fleet(): Promise<FleetView> | undefined
-  /** Runs a whole reload dry; undefined where none is possible now. */
+  /** Runs a whole reload dry; undefined if none is possible now. */
   tryReload(): Promise<ReloadView> | undefined
   readiness(): Readiness
   /** In the text format of Prometheus. */
   metrics(): string
-  /** @param verified What is known of the caller: `port:control.token`, `socket:uid 1000`. */
+  /** @param verified The verified part of the caller: `port:control.token`, `socket:uid 1000`. */
   command(request: ControlRequest, verified: string): ControlAnswer
 }

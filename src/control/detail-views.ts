@@ -1,4 +1,4 @@
-// What a screen shows of one thing, beside the status.
+// Views of a single thing, in addition to the status.
 
 import { z } from 'zod'
 import { amount, instant } from './views.ts'
@@ -95,15 +95,15 @@ export type StoryView = z.infer<typeof storySchema>
 export type JournalRowView = z.infer<typeof journalRowSchema>
 export type BacktestView = z.infer<typeof backtestSchema>
 
-/** Which records of the journal are wanted. */
+/** A query for records of the journal. */
 export interface JournalQuery {
-  /** Stands in the record as it was written; empty: any. */
+  /** A text that the record contains as it was written; empty: any. */
   readonly containing: string
   readonly strategy?: string | undefined
   readonly kind?: string | undefined
   /** Sequence: only records before it. */
   readonly before?: number | undefined
-  /** Rows; a record comes whole, even past it. */
+  /** Maximum rows; a record comes whole, even past it. */
   readonly limit: number
 }
 
@@ -114,14 +114,14 @@ const member = z.strictObject({
   seenAgoMs: z.number(),
 })
 
-/** What a reload would come to now, as the daemon that runs finds it: nothing is done. */
+/** The result of a reload now, as the running daemon computes it: nothing is done. */
 export const reloadSchema = z.strictObject({
   problems: z
     .array(z.string())
     .meta({ description: 'why it would be refused; empty: it would be taken' }),
 })
 
-/** What the server of the journal knows of all who use it: as `intentd fleet status --json` prints it. */
+/** All accounts that the journal's server knows: as `intentd fleet status --json` prints it. */
 export const fleetSchema = z.strictObject({
   now: z.int().meta({ description: 'Unix ms, clock of the server, as all times here' }),
   accounts: z.array(

@@ -1,12 +1,12 @@
 import type { EventView } from './views.ts'
 
-/** What is remembered for whoever comes late or was away: minutes of a busy day, hours of a quiet one. */
+/** Events kept for late or returning followers: minutes of a busy day, hours of a quiet one. */
 const EVENTS_MAX = 2000
-/** Warnings and errors are remembered so many beside them: on a busy day the rest is gone in a minute. */
+/** Warnings and errors kept in addition: on a busy day the rest is gone in a minute. */
 const ALERTS_MAX = 200
 const ALERTING: ReadonlySet<string> = new Set(['warn', 'error', 'fatal'])
 
-/** The last events of the log, for those who follow it. */
+/** The last events of the log, for followers. */
 export class EventHistory {
   readonly #events: EventView[] = []
   readonly #alerts: EventView[] = []
@@ -14,7 +14,7 @@ export class EventHistory {
   readonly #beforeFirst: number
   #lastId: number
 
-  /** @param beforeFirst Ids go on from here, so that those of an earlier run are not met again. */
+  /** @param beforeFirst Ids continue after this one, so that ids of an earlier run do not recur. */
   constructor(beforeFirst: number) {
     this.#beforeFirst = beforeFirst
     this.#lastId = beforeFirst
@@ -25,7 +25,7 @@ export class EventHistory {
     this.#events.push(added)
     if (ALERTING.has(event.level)) this.#alerts.push(added)
     if (this.#alerts.length > ALERTS_MAX) this.#alerts.shift()
-    // In one go now and then: to shift each time would move them all.
+    // Removing many at once avoids moving all events each time.
     if (this.#events.length >= 2 * EVENTS_MAX) this.#events.splice(0, EVENTS_MAX)
     for (const wake of this.#waiting) wake()
     this.#waiting.clear()
@@ -36,14 +36,14 @@ export class EventHistory {
   }
 
   /**
-   * Those after an id, the oldest first, and how many between are forgotten: `max`, and before them the warnings and
-   * errors that outlived the others, all at once.
+   * The events after an id, the oldest first, and how many between are forgotten: at most `max`,
+   * and before them, all at once, the warnings and errors that outlived the others.
    */
   after(
     id: number,
     max: number,
   ): { readonly events: readonly EventView[]; readonly missed: number } {
-    // One of another run: everything is new.
+    // An id of another run: everything is new.
     const isOurs = id >= this.#beforeFirst && id <= this.#lastId
     const from = isOurs ? id : this.#beforeFirst
     const first = this.#events[0]?.id ?? this.#lastId + 1
@@ -54,7 +54,7 @@ export class EventHistory {
     return { events, missed: isOurs ? last - from - events.length : 0 }
   }
 
-  /** Calls back once, with the next event. Returns how to take that back. */
+  /** Calls back once, with the next event. Returns a function that cancels this. */
   onNext(wake: () => void): () => void {
     this.#waiting.add(wake)
     return () => this.#waiting.delete(wake)

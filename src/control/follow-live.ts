@@ -5,16 +5,17 @@ import type { LiveSections } from './live-sections.ts'
 
 interface LiveOptions {
   readonly stream: SSEStreamingApi
-  /** The id of the event that is known already. */
+  /** The id of the last event that the client knows. */
   readonly from: number
   readonly history: EventHistory
   readonly sections: LiveSections
 }
 
 /**
- * What a screen shows, as server-sent events: `state` with those parts of the status that have changed, and `log` with
- * the events of the log, from behind an id. What is not taken yet is not written: who is slow skips states, misses
- * events (`missed` says how many), and costs the daemon nothing.
+ * The live view of a screen, as server-sent events: `state` with the changed parts of the status,
+ * and `log` with the events of the log after an id. Nothing is written before the last message was
+ * taken: a slow client skips states, misses events (`missed` says how many), and costs the daemon
+ * nothing.
  */
 export async function followLive({ stream, from, history, sections }: LiveOptions): Promise<void> {
   let [id, version] = [from, 0]

@@ -1,14 +1,14 @@
 import type { StatusView } from './views.ts'
 
-/** One part of the status as text, and a number that grows with each change. */
+/** One part of the status as text, with a version that grows with each change. */
 interface Section {
   readonly text: string
   readonly version: number
 }
 
 /**
- * The status in parts, so that a follower is sent what has changed for him. It is worked out once for all of them, and
- * no more often than they are sent something.
+ * The status in parts, so that a follower is sent only what has changed. It is computed once for
+ * all followers, and no more often than they are sent something.
  */
 export class LiveSections {
   readonly #read: () => StatusView
@@ -28,7 +28,10 @@ export class LiveSections {
     this.#everyMs = options.everyMs
   }
 
-  /** Everything that is newer than a version, `name: value` as JSON; `version` is what to ask with next. */
+  /**
+   * Everything newer than a version, `name: value` as JSON; `version` is the argument of the next
+   * call.
+   */
   since(version: number): { readonly version: number; readonly text: string } {
     this.#refresh()
     const changed = [...this.#sections].filter(([, section]) => section.version > version)

@@ -12,8 +12,9 @@ export interface MetricDefinition {
 }
 
 /**
- * Every metric that there is: docs/metrics.md is made of it. Never a clientOid as a label: each would be a series. A series
- * whose labels are known at the start is there from the start, 0 where nothing is, so that no alert rule misses it.
+ * All metrics: docs/metrics.md is generated from it. A clientOid is never a label, since each would
+ * be a series. A series whose labels are known at the start exists from the start with 0, so that
+ * no alert rule misses it.
  */
 export const METRICS = {
   intentd_build_info: { type: 'gauge', help: 'Always 1; labels: name, version, environment.' },
@@ -277,7 +278,7 @@ export const METRICS = {
 
 export type MetricName = keyof typeof METRICS
 
-/** In the text format of Prometheus 0.0.4. What is not known is NaN, and no absent series. */
+/** In the text format of Prometheus 0.0.4. An unknown value is NaN, not an absent series. */
 export function renderMetrics(samples: ReadonlyMap<MetricName, readonly Sample[]>): string {
   return Object.entries(METRICS)
     .map(([name, { type, help }]) => {
@@ -292,7 +293,10 @@ export function renderMetrics(samples: ReadonlyMap<MetricName, readonly Sample[]
     .join('')
 }
 
-/** Nanoseconds, and one more than money has on the wire: what comes after is the rest of a sum of floats. */
+/**
+ * Nanoseconds, and one digit more than money has on the wire: further digits are noise of float
+ * sums.
+ */
 const DIGITS = 9
 
 function renderValue(value: number): string {

@@ -20,7 +20,7 @@ interface Operation {
   readonly response: z.ZodType
 }
 
-/** What is not a plain read. */
+/** The operations that are not plain reads. */
 const OTHER: readonly Operation[] = [
   {
     method: 'post',
@@ -99,7 +99,7 @@ const OTHER: readonly Operation[] = [
   },
 ]
 
-/** The description of the whole interface, made of the schemas that read and write it. */
+/** The description of the whole interface, built from the schemas that read and write it. */
 export function buildOpenApi(version: string): unknown {
   const reads = READ_ROUTES.map((row): Operation => ({
     ...row,
@@ -148,7 +148,7 @@ function toSchema(schema: z.ZodType): unknown {
   return rest
 }
 
-/** The same for people. */
+/** The same as a page for people. */
 export function renderDocs(version: string): string {
   const { paths } = buildOpenApi(version) as {
     paths: Record<string, Record<string, { summary: string }>>

@@ -1,9 +1,12 @@
 import { renderMetrics } from './metrics-text.ts'
 
-/** A request that was not answered, a connection that was closed for want of a place, one follower too many. */
+/**
+ * A request that was not answered, a connection that was closed for lack of a place, one follower
+ * too many.
+ */
 export type RefusedKind = 'request' | 'connection' | 'follower'
 
-/** What was refused at socket and port since the start: counted here, logged by whoever listens. */
+/** Refusals at socket and port since the start: counted here, logged by the caller. */
 export class Refusals {
   readonly #counts: Record<RefusedKind, number> = { request: 0, connection: 0, follower: 0 }
   readonly #onRefused: (why: string) => void

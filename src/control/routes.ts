@@ -41,13 +41,13 @@ const text = z.string().max(TEXT_MAX)
 const symbol = text.min(1)
 const ofSymbol = symbol.optional().meta({ description: 'only of this instrument' })
 
-/** One thing that can be read. */
+/** One readable resource. */
 export interface ReadRoute<Query extends z.ZodType = z.ZodType> {
   readonly path: string
   readonly summary: string
   readonly query: Query
   readonly response: z.ZodType
-  /** Undefined, or a promise of it, where there is no such thing. */
+  /** Undefined, or a promise of it, if the resource does not exist. */
   read(daemon: Controlled, query: z.output<Query>): unknown
 }
 
@@ -56,7 +56,7 @@ function route<Query extends z.ZodType>(row: ReadRoute<Query>): ReadRoute {
   return row
 }
 
-/** Everything that is read once; what is followed and what is ordered have rows of their own in `openapi.ts`. */
+/** All plain reads; streams and commands have their own rows in `openapi.ts`. */
 export const READ_ROUTES: readonly ReadRoute[] = [
   route({
     path: '/v1/status',

@@ -1,5 +1,5 @@
-// What a running daemon shows of itself. Sizes are base coin, prices quote coin, money the margin coin, all exact
-// decimals as text; instants are Unix ms of our clock.
+// The views of a running daemon. Sizes are base coin, prices quote coin, money the margin coin, all
+// exact decimals as text; instants are Unix ms of our clock.
 
 import { z } from 'zod'
 import { FILL_KINDS } from '../domain/fill.ts'

@@ -1,6 +1,8 @@
 import type { AccountCallIntent, Intent } from './intent.ts'
 
-/** The endpoints that a strategy's account calls go to. Doing one of them twice does no harm. */
+/**
+ * The endpoints that a strategy's account calls go to. Repeating one of these calls does no harm.
+ */
 const ENDPOINTS = {
   modifyTrigger: 'modifyPlanOrder',
   cancelMargin: 'isolatedBatchCancelOrders',
@@ -13,7 +15,10 @@ export function isAccountCall(intent: Intent): intent is AccountCallIntent {
   return Object.hasOwn(ENDPOINTS, intent.kind)
 }
 
-/** Whether a call only takes orders away: nothing holds it back, and it does not wait behind others. */
+/**
+ * Whether a call only removes orders. Such a call is never held back and does not wait behind
+ * others.
+ */
 export function takesAway(endpoint: AccountCallEndpoint): boolean {
   return endpoint === ENDPOINTS.cancelMargin
 }
@@ -21,12 +26,12 @@ export function takesAway(endpoint: AccountCallEndpoint): boolean {
 /** A call on the account that places no order. */
 export interface AccountCall {
   readonly strategyId: string
-  /** Names it within the strategy: the same key is the same call for ever. */
+  /** Names the call within the strategy: the same key always means the same call. */
   readonly key: string
   readonly symbol: string
   readonly endpoint: AccountCallEndpoint
-  /** The exact bytes. */
+  /** The request body, byte for byte. */
   readonly body: string
-  /** Unix ms, our clock: not begun, and not repeated, later than this. */
+  /** Unix ms, our clock: the call is not begun or repeated after this. */
   readonly deadlineAt: number
 }

@@ -2,59 +2,62 @@ import type { Fill } from './fill.ts'
 import type { OwnTrades } from './own-trades.ts'
 import type { Holding, HoldingChange } from './position.ts'
 
-/** The owner of what no order of ours explains. */
+/** The owner of lots that no order of ours explains. */
 export const NOBODY = ''
 
-/** Something that moved what the account holds of a symbol, or what a strategy has made of it. */
+/** Something that changed what the account holds of a symbol, or what a strategy has traded. */
 export type Move =
   | {
       readonly kind: 'fill'
-      /** A strategy, {@link NOBODY}, or an orderId that waits, behind a `~`. */
+      /** A strategy, {@link NOBODY}, or `~` and the orderId of a fill that waits for its order. */
       readonly owner: string
       readonly change: HoldingChange
-      /** Absent in books of earlier versions: then nobody knows its price. */
+      /** Absent in books of earlier versions: the price is then unknown. */
       readonly priced?: PricedFill
     }
   | {
       readonly kind: 'adopt'
-      /** What the exchange says. */
+      /** The holding that the exchange states. */
       readonly holding: Holding
-      /** What of that somebody has closed. */
+      /** The lots that were closed from outside our orders, to be taken from the strategies. */
       readonly taken: readonly HoldingChange[]
     }
   | {
       readonly kind: 'assign'
       readonly owner: string
-      /** What it takes over of what no strategy held: the account's position stays as it is. */
+      /**
+       * The part that the strategy takes over of what no strategy held. The account's position
+       * stays as it is.
+       */
       readonly taken: readonly TakenOver[]
     }
-  /** An operator has released a strategy: the trades that it lost in a row are counted anew. */
+  /** An operator has released a strategy: its trades lost in a row are counted from zero again. */
   | { readonly kind: 'streakForgotten'; readonly strategyId: string }
 
 /** Lots that a strategy takes over. */
 export interface TakenOver extends HoldingChange {
-  /** What the account has paid for them, in ticks; undefined where nobody knows it. */
+  /** The price that the account has paid for them, in ticks; undefined where it is not known. */
   readonly ticks: number | undefined
 }
 
-/** A fill as it moves what its owners have made. */
+/** A fill, as it changes the trades of its owners. */
 export interface PricedFill {
   readonly fill: Fill
   /**
-   * By how much the profit that was booked for it differs from what its price has brought the account, margin coin; undefined
-   * where our own fills do not explain what the account held.
+   * Booked profit less the profit that follows from the fill's price, margin coin. Undefined where
+   * our own fills do not explain what the account held.
    */
   readonly beyondPrice?: number
 }
 
 /** A symbol with fills that wait for their order. */
 export interface UnsettledAllocation {
-  /** Before the first of those fills. */
+  /** The account's holding before the first of those fills. */
   readonly account: Holding
   readonly holdings: readonly (readonly [key: string, Holding])[]
-  /** What each strategy had made until then. Absent in books of earlier versions. */
+  /** Each strategy's trades up to then. Absent in books of earlier versions. */
   readonly trades?: readonly (readonly [key: string, OwnTrades])[]
-  /** That fill and everything since: the moves of the symbol with numbers from the one to before the other. */
+  /** Numbers of the symbol's moves since that fill: from `first` up to, without, `next`. */
   readonly first: number
   readonly next: number
 }

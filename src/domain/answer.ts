@@ -1,5 +1,5 @@
 /**
- * What came back from one call, never a guess.
+ * The answer to one call, never a guess.
  *
  * - `accepted`: the envelope says success; each item of a batch still has its own outcome.
  * - `refused`: the exchange, or our own check, says that it was not done. `class` says what follows from that.
@@ -9,9 +9,9 @@
 export type Answer<Data> = AcceptedAnswer<Data> | RefusedAnswer | UnknownAnswer
 
 interface AnswerTimes {
-  /** Unix ms, exchange clock: `requestTime` of the envelope, where there is one. */
+  /** Unix ms, exchange clock: `requestTime` of the envelope, if it has one. */
   readonly requestTime?: number
-  /** Unix ms, our clock, when the last byte had arrived or the wait was given up. */
+  /** Unix ms, our clock, when the last byte arrived or the wait was given up. */
   readonly receivedAt: number
 }
 
@@ -21,15 +21,15 @@ export interface AcceptedAnswer<Data> extends AnswerTimes {
 }
 
 /**
- * `definite`: not done. `retry`: may be sent again (429, a stale timestamp). `notSent`: no byte of it has left. `invalid`:
- * our own check refused it, so it was not sent either.
+ * `definite`: not done. `retry`: may be sent again (429, a stale timestamp). `notSent`: no byte has
+ * left. `invalid`: our own check refused it, so it was not sent either.
  */
 export type RefusalClass = 'definite' | 'retry' | 'notSent' | 'invalid' | 'exists'
 
 export interface RefusedAnswer extends AnswerTimes {
   readonly kind: 'refused'
   readonly class: RefusalClass
-  /** The exchange's code, or ours in capitals. */
+  /** The exchange's code, or our own in capitals. */
   readonly code: string
   /** The exchange's topic for the code, such as `auth`, `rate` or `positionMode`. */
   readonly topic: string
@@ -53,29 +53,35 @@ export interface UnknownAnswer extends AnswerTimes {
 }
 
 /**
- * Whether the call came to an end in front of the exchange: a status that refuses it, and no code of the exchange's, as
- * when a proxy or a firewall answers with a page of its own. Nobody knows what the exchange has heard of it.
+ * Whether the call was stopped before the exchange: the status refuses it without a code of the
+ * exchange, as when a proxy or a firewall answers with its own page. It is unknown whether the
+ * exchange has received the call.
  */
 export function isForbidden(answer: Answer<unknown>): answer is UnknownAnswer {
   return answer.kind === 'unknown' && (answer.status === 401 || answer.status === 403)
 }
 
-/** Whether the exchange refuses the key, its rights or the address of this machine, whatever was asked for. */
+/**
+ * Whether the exchange refuses the key, its rights or this machine's address, independent of the
+ * call.
+ */
 export function refusesKeys(answer: Answer<unknown>): answer is RefusedAnswer {
   return answer.kind === 'refused' && answer.topic === 'auth' && answer.class === 'definite'
 }
 
-/** Whether the same call, made again, would only be refused again, until a person has mended something. */
+/**
+ * Whether repeating the call would only be refused again until a person has corrected something.
+ */
 export function isRefusedForGood(answer: Answer<unknown>): boolean {
   return isForbidden(answer) || (answer.kind === 'refused' && answer.class === 'definite')
 }
 
-/** "The symbol has been removed", and its older sibling. Platform facts. */
+/** "The symbol has been removed", and the older code for the same. Platform facts. */
 const REMOVED_CODES: ReadonlySet<string> = new Set(['40102', '40309'])
 /** "Parameter BTCUSDT does not exist". */
 const UNKNOWN_PARAMETER = '40034'
 
-/** Whether the exchange does not know the instrument of a call, or not any more. */
+/** Whether the exchange does not know the instrument of a call, or no longer lists it. */
 export function refusesInstrument(answer: Answer<unknown>, symbol: string): boolean {
   if (answer.kind !== 'refused') return false
   return (
@@ -85,8 +91,8 @@ export function refusesInstrument(answer: Answer<unknown>, symbol: string): bool
 }
 
 /**
- * Whether the exchange has said nothing to the call: it was lost, a page or an error of a server came back, or the call was
- * one too many. The same call, made later, may be answered.
+ * Whether the exchange gave no answer to the call: it was lost, a server's page or error came back,
+ * or the rate limit refused it. The same call may be answered later.
  */
 export function isUnanswered(answer: Answer<unknown>): answer is RefusedAnswer | UnknownAnswer {
   if (answer.kind === 'unknown') return answer.cause !== 'unreadableRow'
@@ -96,20 +102,25 @@ export function isUnanswered(answer: Answer<unknown>): answer is RefusedAnswer |
   return isPassing || (answer.class === 'notSent' && answer.code.startsWith('CONNECT'))
 }
 
-/** What the exchange says to the time of calls that create nothing, while it refuses it. */
+/** How the exchange has refused the timestamps of calls that create nothing. */
 export interface ClockRefusals {
-  /** How many such calls in a row it has refused for their time. */
+  /** How many such calls in a row it has refused for their timestamp. */
   readonly inRow: number
-  /** How far its clock is ahead of ours by the last of these refusals, ms; undefined: it named no time. */
+  /**
+   * How far its clock is ahead of ours by the last of these refusals, ms; undefined: it stated no
+   * time.
+   */
   readonly aheadMs: number | undefined
 }
 
 export const NO_CLOCK_REFUSALS: ClockRefusals = { inRow: 0, aheadMs: undefined }
 
-/** From this many refusals in a row on, every second call is signed with this machine's own time. */
+/**
+ * From this many refusals in a row on, every second call is signed with this machine's own time.
+ */
 const OURS_FROM = 3
 
-/** Whether the exchange refused the time that the request was signed with, or has in its body. */
+/** Whether the exchange refused the timestamp in the signature or the body of the request. */
 export function isClockRefused(answer: Answer<unknown>): boolean {
   return answer.kind === 'refused' && answer.topic === 'clock'
 }
@@ -124,8 +135,8 @@ export function hearOfClock({ inRow }: ClockRefusals, answer: Answer<unknown>): 
 }
 
 /**
- * How far ahead of ours the clock is that the next call is signed with, ms: that of the last refusal or, in turn with it,
- * our own. Undefined: the exchange's, as it is known.
+ * How far ahead of ours the clock is that signs the next call, ms: the last refusal's, or
+ * alternately our own (0). Undefined: the exchange's clock as we know it.
  */
 export function clockAheadAfter({ inRow, aheadMs }: ClockRefusals): number | undefined {
   return inRow >= OURS_FROM && inRow % 2 === 1 ? 0 : aheadMs

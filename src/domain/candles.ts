@@ -1,4 +1,7 @@
-/** A closed candle: Unix ms (exchange clock) at which it opens, prices in quote coin, and how many tickers it was made of. */
+/**
+ * A closed candle: its opening time in Unix ms (exchange clock), prices in quote coin, and the
+ * number of tickers in it.
+ */
 export type CandleRow = readonly [
   openAt: number,
   open: number,
@@ -8,51 +11,61 @@ export type CandleRow = readonly [
   ticks: number,
 ]
 
-/** One column a field, as long as the series may become. */
+/** One column per field, with the capacity of the series. */
 export interface CandleColumns {
   readonly openAt: Float64Array
   readonly open: Float64Array
   readonly high: Float64Array
   readonly low: Float64Array
   readonly close: Float64Array
-  /** How many tickers were seen; 0 for a candle that nobody saw, which repeats the close before it. */
+  /**
+   * How many tickers were seen; 0 for a candle without tickers, which repeats the close before it.
+   */
   readonly ticks: Float64Array
 }
 
-/** In the order of a {@link CandleRow}. */
+/** The columns in the order of a {@link CandleRow}. */
 const CANDLE_COLUMNS = ['openAt', 'open', 'high', 'low', 'close', 'ticks'] as const
 
-/** The last closed candles of one instrument and interval, without a gap: a ring over plain columns. */
+/**
+ * The last closed candles of one instrument and interval, without gaps: a ring buffer over columns.
+ */
 export interface CandleSeries {
   readonly intervalMs: number
   readonly columns: CandleColumns
-  /** Where the oldest stands in the columns, and how many there are. Changed by {@link appendCandle} alone, as is `filled`. */
+  /**
+   * Index of the oldest candle in the columns, and the number of candles. Only {@link appendCandle}
+   * changes them and `filled`.
+   */
   first: number
   length: number
-  /** How many of those that were added nobody saw, since the series was last empty. */
+  /** How many candles without tickers were added since the series was last empty. */
   filled: number
 }
 
-/** Most candles of a series: three and a half days of minutes. */
+/** Maximum number of candles in a series: three and a half days of minutes. */
 export const CANDLES_MAX = 5000
 const DAY_MS = 86_400_000
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY_MS } as const
 
-/** `1m`, `15m`, `4h`, `1d`, `90s`, `1500ms`: in ms. Undefined for what does not divide a day, or is below a second. */
+/**
+ * `1m`, `15m`, `4h`, `1d`, `90s`, `1500ms`: in ms. Undefined for an interval that does not divide a
+ * day, or is below a second.
+ */
 export function parseInterval(interval: string): number | undefined {
   const [, count = '', unit = ''] = /^([1-9]\d{0,8})(ms|s|m|h|d)$/.exec(interval) ?? []
   const intervalMs = Number(count) * (UNITS[unit as keyof typeof UNITS] ?? 0)
   return intervalMs >= 1000 && DAY_MS % intervalMs === 0 ? intervalMs : undefined
 }
 
-/** As {@link parseInterval} reads it, in the largest unit: `5m`. */
+/** The inverse of {@link parseInterval}, in the largest unit: `5m`. */
 export function formatInterval(intervalMs: number): string {
   const units = Object.entries(UNITS).filter(([, unitMs]) => intervalMs % unitMs === 0)
   const [unit, unitMs] = units.at(-1) ?? ['ms', 1]
   return `${intervalMs / unitMs}${unit}`
 }
 
-/** Where the interval of an instant begins: aligned to UTC. Unix ms. */
+/** The start of the interval that holds an instant, aligned to UTC. Unix ms. */
 export function openOf(at: number, intervalMs: number): number {
   return Math.floor(at / intervalMs) * intervalMs
 }
@@ -78,7 +91,7 @@ export function capacityOf({ columns }: CandleSeries): number {
   return columns.openAt.length
 }
 
-/** Where the last candle opens, Unix ms; minus infinity while there is none. */
+/** When the last candle opens, Unix ms; minus infinity while there is none. */
 export function newestOpenAt(series: CandleSeries): number {
   return series.length === 0 ? Number.NEGATIVE_INFINITY : read(series, 'openAt', series.length - 1)
 }
@@ -90,7 +103,7 @@ export function read(series: CandleSeries, column: keyof CandleColumns, index: n
   return columns[column][(first + index) % columns[column].length] ?? Number.NaN
 }
 
-/** All of them from an index on, the oldest first. */
+/** The candles from an index on, the oldest first. */
 export function toRows(series: CandleSeries, from = 0): readonly CandleRow[] {
   return Array.from({ length: series.length - from }, (_, index) =>
     CANDLE_COLUMNS.map((column) => read(series, column, from + index)),
@@ -98,8 +111,9 @@ export function toRows(series: CandleSeries, from = 0): readonly CandleRow[] {
 }
 
 /**
- * Adds a closed candle. Those missing before it are filled flat at the last close; a gap as long as the series empties
- * it. One that is not later than the last is no news: what was known at a close is never changed.
+ * Adds a closed candle. Missing candles before it are filled flat at the last close; a gap as long
+ * as the series empties it. A candle that is not later than the last is ignored: what was known at
+ * a close never changes.
  */
 export function appendCandle(series: CandleSeries, row: CandleRow): void {
   const [openAt, , , , , ticks] = row
@@ -108,7 +122,7 @@ export function appendCandle(series: CandleSeries, row: CandleRow): void {
   if (openAt <= newest) return
   if (series.length > 0 && (openAt - newest) / intervalMs > capacityOf(series)) {
     Object.assign(series, { first: 0, length: 0, filled: 0 })
-    // Nobody saw it either.
+    // This candle has no tickers either.
     if (ticks === 0) return
   }
   if (series.length > 0) {
@@ -133,7 +147,7 @@ function push(series: CandleSeries, row: CandleRow): void {
   if (row[5] === 0) series.filled += 1
 }
 
-/** The candle of the present interval. Changed by {@link addTick} alone. */
+/** The candle of the current interval. Only {@link addTick} changes it. */
 export interface OpenCandle {
   readonly openAt: number
   readonly open: number
@@ -141,11 +155,11 @@ export interface OpenCandle {
   low: number
   close: number
   ticks: number
-  /** Unix ms, exchange clock, of the last ticker in it. */
+  /** Unix ms, exchange clock, of its last ticker. */
   lastAt: number
 }
 
-/** Takes a ticker into the candle: changed in place, because it happens at each snapshot. */
+/** Adds a ticker to the candle, in place because this happens at each snapshot. */
 export function addTick(candle: OpenCandle, price: number, at: number): void {
   if (price > candle.high) candle.high = price
   if (price < candle.low) candle.low = price

@@ -1,4 +1,4 @@
-/** Why we did not send it: a closed list. A denial is ours; a rejection is the exchange's. */
+/** Why an order was not sent: a closed list. A denial is ours; a rejection is the exchange's. */
 export const DENIAL_CODES = {
   TRADING_REDUCING: 'only orders that reduce may leave, and this would add risk',
   TRADING_HALTED: 'trading is halted until an operator has looked',
@@ -45,13 +45,16 @@ export const DENIAL_CODES = {
 
 export type DenialCode = keyof typeof DENIAL_CODES
 
-/** A code and what was looked at, for people. */
+/** A denial code and the figures behind it, for display. */
 export interface Objection {
   readonly code: DenialCode
   readonly detail: string
 }
 
-/** The same before its text is made: most denials are only counted. The text is made within the same step, or never. */
+/**
+ * An objection before its text is built: most denials are only counted. The text is built within
+ * the same step, or never.
+ */
 export type Undescribed<Any extends Objection> = Omit<Any, 'detail'> & {
   readonly detail: () => string
 }

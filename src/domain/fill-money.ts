@@ -1,36 +1,39 @@
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 import type { CoinFee, Fill } from './fill.ts'
 
-/** What fills have brought and cost, in the margin coin, as far as it is known (MON2). */
+/** Profit and fees of fills, in the margin coin, as far as they are known (MON2). */
 export interface Money {
-  /** Realised by closing, as the exchange states it in each fill. */
+  /** Profit realised by closing, as the exchange states it in each fill. */
   readonly profit: Decimal
-  /** Paid, with what is known of fees in other coins; negative when received. */
+  /** Fees paid, including fees in other coins as far as they are known; negative when received. */
   readonly fees: Decimal
   readonly fills: number
-  /** Fees that were taken in other coins, by coin. Absent: none were. */
+  /** Fees taken in other coins, by coin. Absent: there are none. */
   readonly otherFees?: Readonly<Record<string, OtherFees>>
   /** How many fills came without their fee, and how many without their profit. Absent: none. */
   readonly feesMissing?: number
   readonly profitsMissing?: number
-  /** How many profits the exchange has not stated, so that they are our own count. Absent: none. */
+  /** How many profits are our own figure because the exchange has not stated them. Absent: none. */
   readonly profitsOurs?: number
 }
 
-/** The numbers of a sum of money that count fills, where there are any. */
+/** The optional counters of fills in {@link Money}. */
 const COUNTS = ['feesMissing', 'profitsMissing', 'profitsOurs'] as const
 
 /** Decimal strings. */
 export interface OtherFees {
-  /** Of the coin. */
+  /** In the coin of the fee. */
   readonly paid: string
-  /** Of that, what had no price and so is not counted. */
+  /** The part of it that had no price and so is not counted. */
   readonly uncounted: string
-  /** In the margin coin: what the rest was worth, which is part of the fees. */
+  /** In the margin coin: the worth of the counted part, which is included in the fees. */
   readonly worth: string
 }
 
-/** What is not counted in a sum of money because it is not known, and what is counted but was not stated. */
+/**
+ * Amounts missing from a sum of money because they are not known, and amounts in it that were not
+ * stated.
+ */
 export interface Uncounted {
   /** Fees in coins without a price: decimal strings by coin. */
   readonly coins: Readonly<Record<string, string>>
@@ -39,7 +42,7 @@ export interface Uncounted {
   readonly profitsOurs: number
 }
 
-/** The part of a fill that is money; empty texts, as the journal keeps them, are not known either. */
+/** The money of a fill. Empty texts, as the journal keeps them, are not known either. */
 export type FillMoney = Pick<Fill, 'fee' | 'profit' | 'otherFees' | 'isProfitOurs'>
 
 export const NO_MONEY: Money = { profit: ZERO, fees: ZERO, fills: 0 }
@@ -94,7 +97,7 @@ export function sumMoney(parts: Iterable<Money>): Money {
   return sum
 }
 
-/** What has been added to a sum since it was `before`. */
+/** The money that was added since the sum was `before`. */
 export function moneySince(money: Money, before: Money): Money {
   const negated: Money = {
     profit: ZERO.minus(before.profit),
@@ -108,7 +111,7 @@ export function moneySince(money: Money, before: Money): Money {
   return sumMoney([money, negated])
 }
 
-/** Undefined where everything is counted, as the exchange has stated it. */
+/** Undefined if everything is counted, as the exchange has stated it. */
 export function uncountedOf(money: Money): Uncounted | undefined {
   const { otherFees = {}, feesMissing = 0, profitsMissing = 0, profitsOurs = 0 } = money
   const coins = Object.entries(otherFees)
@@ -119,7 +122,10 @@ export function uncountedOf(money: Money): Uncounted | undefined {
   return { coins: Object.fromEntries(coins), feesMissing, profitsMissing, profitsOurs }
 }
 
-/** `+ 0.011 BGB, the fee of 2 fills, the profit of 1 fill not counted`; empty where everything is counted. */
+/**
+ * `+ 0.011 BGB, the fee of 2 fills, the profit of 1 fill not counted`; empty if everything is
+ * counted.
+ */
 export function describeUncounted(uncounted: Uncounted | undefined | null): string {
   if (!uncounted) return ''
   const { coins, feesMissing, profitsMissing, profitsOurs } = uncounted
@@ -139,7 +145,10 @@ export function marginFeesOf({ fees, otherFees = {} }: Money): Decimal {
   return Object.values(otherFees).reduce((sum, { worth }) => sum.minus(decimal(worth)), fees)
 }
 
-/** `BGB 0.011 at 4.2;BNB 0.2`: fees in other coins as the journal's table keeps them. One without a price is not counted. */
+/**
+ * `BGB 0.011 at 4.2;BNB 0.2`: fees in other coins as the journal's table keeps them. A fee without
+ * a price is not counted.
+ */
 export function toFeesText(otherFees: readonly CoinFee[] = []): string {
   return otherFees
     .map(
@@ -149,7 +158,7 @@ export function toFeesText(otherFees: readonly CoinFee[] = []): string {
     .join(';')
 }
 
-/** The money of a row of that table, where an empty text is not known. */
+/** The money of a row of that table. An empty text means that it is not known. */
 export function toFillMoney(
   row: Readonly<Record<'fee' | 'profit' | 'otherFees', string>>,
 ): FillMoney {

@@ -3,21 +3,26 @@ declare const brand: unique symbol
 /** A type that only its own constructor can make: `Brand<string, 'ClientOid'>`. */
 type Brand<Value, Name extends string> = Value & { readonly [brand]: Name }
 
-/** Our name for one order, for ever. 1 to 32 of `[0-9a-z-]`; the wire's name for the client order id. */
+/**
+ * Our permanent id of one order: 1 to 32 of `[0-9a-z-]`. The wire's name for it is client order id.
+ */
 export type ClientOid = Brand<string, 'ClientOid'>
 
-/** The exchange's name for an order. */
+/** The exchange's id of an order. */
 export type OrderId = Brand<string, 'OrderId'>
 
-/** The exchange's name for one fill. */
+/** The exchange's id of one fill. */
 export type TradeId = Brand<string, 'TradeId'>
 
-/** The `id` of a strategy file: unique within a daemon, for as long as its journal lives. */
+/** The `id` of a strategy file: unique within a daemon for the lifetime of its journal. */
 export type StrategyId = Brand<string, 'StrategyId'>
 
 const CLIENT_OID = /^[0-9a-z-]{1,32}$/
 
-/** @throws RangeError for a text that no reading of the exchange's rules would take unchanged. */
+/**
+ * @throws RangeError for a text that the exchange's rules, in any reading, would not accept
+ * unchanged.
+ */
 export function toClientOid(text: string): ClientOid {
   if (!CLIENT_OID.test(text)) throw new RangeError(`not a clientOid: "${text}"`)
   return text as ClientOid

@@ -1,12 +1,16 @@
 import type { OrderAction } from './order-action.ts'
 
 /**
- * What a strategy wants. Semantic, so that the wire's traps cannot be written: no side and trade side to
- * mix up, no prices off the grid, no cancel that hits somebody else. Prices in ticks, sizes in lots.
+ * A wish of a strategy. It is semantic, so that the wire's traps cannot be written: there are no
+ * side and trade side to mix up, no prices off the grid, and no cancel of other strategies' orders.
+ * Prices in ticks, sizes in lots.
  */
 export type Intent = PlaceIntent | QuoteIntent | TargetIntent | CancelAllIntent | AccountCallIntent
 
-/** Calls on the account that place no order: each is made once for its key, and repeated until answered. */
+/**
+ * Calls on the account that place no order. Each is made once for its key and repeated until it is
+ * answered.
+ */
 export type AccountCallIntent = ModifyTriggerIntent | CancelMarginIntent | CopySettingsIntent
 
 /** Time in force. The wire calls it `force`. */
@@ -16,8 +20,8 @@ export interface PlaceIntent {
   readonly kind: 'place'
   readonly symbol: string
   /**
-   * The strategy's deterministic name for this decision, such as `bar:1700000000:entry`. The same key is the
-   * same order for ever: emitted again, it is dropped.
+   * The strategy's deterministic name for this decision, such as `bar:1700000000:entry`. The same
+   * key always means the same order: a repeated intent is dropped.
    */
   readonly key: string
   readonly action: OrderAction
@@ -29,11 +33,13 @@ export interface PlaceIntent {
   /** Take-profit and stop-loss that the exchange keeps with the position. */
   readonly takeProfitTicks?: number
   readonly stopLossTicks?: number
-  /** How long it stays wanted before it was sent. Default: as long as the data that it was decided on. */
+  /**
+   * How long the order may still be sent. Default: as long as the data of the decision are fresh.
+   */
   readonly ttlMs?: number
 }
 
-/** One rung of a ladder: a post-only order. */
+/** One level of a ladder: a post-only order. */
 export interface QuoteLevel {
   readonly side: 'buy' | 'sell'
   readonly ticks: number
@@ -41,8 +47,9 @@ export interface QuoteLevel {
 }
 
 /**
- * "These, and only these, are the orders that I want resting on this instrument." Stands until the next
- * quote for the instrument. In hedge mode a buy closes what the strategy is short before it opens a long.
+ * "These, and only these, are the orders that I want resting on this instrument." It holds until
+ * the next quote for the instrument. In hedge mode a buy closes the strategy's short before it
+ * opens a long.
  */
 export interface QuoteIntent {
   readonly kind: 'quote'
@@ -51,8 +58,8 @@ export interface QuoteIntent {
 }
 
 /**
- * "This is the position that I want": positive long, negative short, of the strategy's own. Stands until the
- * next target for the instrument.
+ * "This is the position that I want": positive long, negative short, counting only the strategy's
+ * own. It holds until the next target for the instrument.
  */
 export interface TargetIntent {
   readonly kind: 'target'
@@ -60,13 +67,16 @@ export interface TargetIntent {
   readonly lots: number
 }
 
-/** Nothing of mine rests on this instrument; a quote or place that waits is withdrawn, a target stands. */
+/**
+ * No order of the strategy may rest on this instrument. Waiting quotes and places are withdrawn; a
+ * target stays.
+ */
 export interface CancelAllIntent {
   readonly kind: 'cancelAll'
   readonly symbol: string
 }
 
-/** Changes a pending trigger order. `null` removes, absent keeps. */
+/** Changes a pending trigger order. `null` removes a price, an absent one stays. */
 export interface ModifyTriggerIntent {
   readonly kind: 'modifyTrigger'
   readonly symbol: string
@@ -77,7 +87,7 @@ export interface ModifyTriggerIntent {
   readonly stopLossTicks?: number | null
 }
 
-/** Cancels orders of isolated margin on the instrument: those named by either id, or all of them. */
+/** Cancels isolated-margin orders on the instrument: those named by either id, or all. */
 export interface CancelMarginIntent {
   readonly kind: 'cancelMargin'
   readonly symbol: string
@@ -85,7 +95,10 @@ export interface CancelMarginIntent {
   readonly orders?: readonly { readonly orderId?: string; readonly clientOid?: string }[]
 }
 
-/** Whether the instrument may be copied, and the ratios at which copies close: 1 to 400; `null` cancels one. */
+/**
+ * Whether the instrument may be copied, and the ratios at which copies close: 1 to 400; `null`
+ * cancels one.
+ */
 export interface CopySettingsIntent {
   readonly kind: 'copySettings'
   readonly symbol: string
@@ -95,10 +108,10 @@ export interface CopySettingsIntent {
   readonly stopLossRatio?: number | null
 }
 
-/** Where an order came from: it decides when the order is stale and what replaces it. */
+/** The origin of an order: it decides when the order is stale and what replaces it. */
 export type OrderPurpose = 'place' | 'quote' | 'target' | 'flatten'
 
-/** One concrete order that an intent asks for, before risk has looked at it. */
+/** One concrete order that an intent asks for, before the risk checks. */
 export interface OrderIntent {
   readonly strategyId: string
   readonly symbol: string
@@ -112,6 +125,6 @@ export interface OrderIntent {
   readonly force: Force
   readonly takeProfitTicks: number | undefined
   readonly stopLossTicks: number | undefined
-  /** Unix ms, our clock: not sent later than this. */
+  /** Unix ms, our clock: the order is not sent after this. */
   readonly deadlineAt: number
 }

@@ -1,6 +1,9 @@
 import type { HoldSide } from './position.ts'
 
-/** Steps of the distance to a liquidation, from the mildest to the strictest: shares of the mark price. */
+/**
+ * Steps of the distance to a liquidation, from the mildest to the strictest, as shares of the mark
+ * price.
+ */
 export const LIQUIDATION_STEPS = ['warn', 'reduce', 'flatten'] as const
 export type LiquidationStep = (typeof LIQUIDATION_STEPS)[number]
 export type LiquidationSteps = Readonly<Record<LiquidationStep, number>>
@@ -11,48 +14,56 @@ export interface MaintenanceTier {
   readonly rate: number
 }
 
-/** What an instrument needs at a liquidation: rates as shares of the value of the position. */
+/** The maintenance margin of an instrument: rates as shares of the position's value. */
 export interface MaintenanceRules {
-  /** The value at which the last tier ends is the largest position there may be; beyond it the last rate counts. */
+  /**
+   * The end of the last tier is the largest position allowed; beyond it the last rate still counts.
+   */
   readonly tiers: readonly MaintenanceTier[]
-  /** The fee of closing, which is needed too. */
+  /** The closing fee, which maintenance includes. */
   readonly takerFeeRate: number
 }
 
 /**
- * Which figures of a distance there are. `agreed`: ours and the exchange's lie close to each other · `disputed`: they do
- * not · `alone`: they do not for so long that ours counts alone · `ours`, `stated`: there is only one · `none`: neither.
+ * Which figures of a distance are known. `agreed`: ours and the exchange's are close to each other
+ * · `disputed`: they are not · `alone`: they have differed for so long that only ours counts ·
+ * `ours`, `stated`: only one is known · `none`: neither is.
  */
 export const DISTANCE_TRUSTS = ['agreed', 'disputed', 'alone', 'ours', 'stated', 'none'] as const
 export type DistanceTrust = (typeof DISTANCE_TRUSTS)[number]
 
 /**
- * For so long, in ms, two figures of a liquidation have differed in one reading after the other when ours counts alone: time
- * for a person who was alerted to see which of them is right.
+ * When two figures of a liquidation have differed in consecutive readings for this long, in ms,
+ * only ours counts: by then a person who was alerted can have found out which of them is right.
  */
 export const LIQUIDATION_DISPUTE_MS = 600_000
 
-/** What is known of liquidations in this run. Changed by `engine/state/liquidations.ts`. */
+/** Liquidation figures of this run. Changed only by `engine/state/liquidations.ts`. */
 export interface LiquidationState {
-  /** By symbol: the distances of its positions when its reading and the book last agreed on them. */
+  /**
+   * By symbol: the distances of its positions when its reading and the book last agreed on them.
+   */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
-  /** By symbol and side: those that are nearer than the first step. */
+  /** By symbol and side: positions that are nearer than the first step. */
   readonly warned: ReadonlySet<string>
-  /** By symbol and step: the reading by which it is nearer, until another says so too. */
+  /** By symbol and step: the reading that found it nearer, until another reading confirms that. */
   readonly awaited: ReadonlyMap<string, AwaitedReading>
-  /** By symbol and side: those of which it was said that our own figure counts alone. */
+  /** By symbol and side: positions for which it was logged that only our own figure counts. */
   readonly alone: ReadonlySet<string>
-  /** By symbol: the nearest that one of its positions was in this run. */
+  /** By symbol: the smallest distance of a position in this run. */
   readonly nearest: ReadonlyMap<string, NearestDistance>
 }
 
-/** The answers that a reading was made of, Unix ms: when the position was asked for, and when the exchange gave the prices. */
+/**
+ * The times of the answers behind a reading, Unix ms: when the position was requested, and when the
+ * exchange stated the prices.
+ */
 export interface AwaitedReading {
   readonly positionAt: number
   readonly tickersAt: number
 }
 
-/** The nearest that a position has come to its liquidation. */
+/** The smallest distance of a position to its liquidation. */
 export interface NearestDistance {
   readonly symbol: string
   readonly holdSide: HoldSide
@@ -62,37 +73,42 @@ export interface NearestDistance {
   readonly at: number
 }
 
-/** How far the mark price of a position is from the price at which the exchange would close it. NaN: not known. */
+/**
+ * The distance of a position's mark price to the price at which the exchange would close it. NaN:
+ * not known.
+ */
 export interface LiquidationDistance {
   readonly symbol: string
   readonly holdSide: HoldSide
   readonly markPrice: number
-  /** Quote coin: by our own count, and as the exchange states it. */
+  /** Quote coin: our own figure, and the exchange's. */
   readonly ourPrice: number
   readonly statedPrice: number
-  /** Shares of the mark price; Infinity where there is no such price. */
+  /** Shares of the mark price; Infinity if there is no such price. */
   readonly ours: number
   readonly stated: number
-  /** The nearer of those that are known; where ours counts alone it is ours. */
+  /** The smaller of the known distances; only ours if `trust` is `alone`. */
   readonly nearest: number
-  /** The same in typical moves of an hour; NaN while fewer than three hours are known. */
+  /** The same in typical hourly moves; NaN while fewer than three hours are known. */
   readonly moves: number
   readonly trust: DistanceTrust
   /**
-   * Maintenance margin and the fee of closing over what stands behind the position; at 1 it is liquidated. By our own
-   * count, and as the exchange states it.
+   * Maintenance margin and closing fee over the collateral of the position; at 1 it is liquidated.
+   * Our own figure, and the exchange's.
    */
   readonly ratio: number
   readonly statedRatio: number
-  /** Never `alone`: nothing is restricted for a ratio. */
+  /** Never `alone`: a ratio restricts nothing. */
   readonly ratioTrust: DistanceTrust
 }
 
-/** The closes of an instrument by hours, as far as this run has seen them. Changed by `engine/state/liquidations.ts`. */
+/**
+ * The hourly closes of an instrument in this run. Changed only by `engine/state/liquidations.ts`.
+ */
 export interface HourlyCloses {
-  /** Hours since 1970, UTC: the one that is not over yet. */
+  /** Hours since 1970, UTC: the current one. */
   readonly hour: number
-  /** The last price of each hour until then, the oldest first; NaN where nobody looked. */
+  /** The last price of each hour before it, the oldest first; NaN where no price was read. */
   readonly closes: readonly number[]
   /** The median of the moves from hour to hour, as shares; NaN while fewer than three are known. */
   readonly typical: number

@@ -1,6 +1,7 @@
 /**
- * Every event that the log can hold, and one sentence: what happened, and for a warning or an error what the
- * operator does. `npm run docs` makes docs/log-events.md of it, with the levels and the fields.
+ * Every event that the log can hold, and one sentence that says what happened and, for a warning or
+ * an error, what the operator does. `npm run docs` generates docs/log-events.md from it, with the
+ * levels and the fields.
  */
 export const LOG_EVENTS = {
   'account.held':

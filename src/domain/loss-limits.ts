@@ -1,13 +1,15 @@
 import type { Holding, HoldSide } from './position.ts'
 import type { Scope } from './trading-mode.ts'
 
-/** What may be lost in a scope; what is absent is not limited. Amounts in the margin coin, above zero. */
+/** Loss limits of a scope; an absent one does not apply. Amounts in the margin coin, above zero. */
 export interface LossLimits {
-  /** Below the net profit with which the day began. */
+  /** Loss below the net profit at the start of the day. */
   readonly daily?: number
-  /** Below the peak: of the account as a share of the peak of its equity, else an amount. */
+  /**
+   * Loss below the peak: for the account a share of its peak equity, for other scopes an amount.
+   */
   readonly drawdown?: { readonly [step in DrawdownStep]?: number }
-  /** Of a strategy: trades in a row that lost, on one instrument. A trade is from flat to flat. */
+  /** For a strategy: losing trades in a row on one instrument. A trade goes from flat to flat. */
   readonly streak?: number
 }
 
@@ -15,16 +17,22 @@ export interface LossLimits {
 export const DRAWDOWN_STEPS = ['warn', 'reducing', 'flatten'] as const
 export type DrawdownStep = (typeof DRAWDOWN_STEPS)[number]
 
-/** From where the losses of a scope are counted. Net profit is realised less fees, with funding and unrealised. */
+/**
+ * The reference values of a scope's losses. Net profit is realised less fees, with funding and
+ * unrealised.
+ */
 export interface Watermark {
   readonly scope: Scope
-  /** Unix ms, our clock: when the day began that `dayNet` is of. */
+  /** Unix ms, our clock: the start of the day of `dayNet`. */
   readonly dayFrom: number
-  /** Net profit when the day was first judged, or after the last release; null: to be taken anew. */
+  /** Net profit when the day was first judged, or after the last release; null: not taken yet. */
   readonly dayNet: number | null
-  /** The highest net profit; null: to be taken anew. */
+  /** The highest net profit; null: not taken yet. */
   readonly peak: number | null
-  /** From where the last step of the drawdown counts after a release of an earlier one, as long as it is above `peak`. */
+  /**
+   * The peak of the last drawdown step after an earlier step was released, while it is above
+   * `peak`.
+   */
   readonly lastPeak?: number
 }
 
@@ -32,136 +40,167 @@ export interface Watermark {
 export interface UsedLoss {
   readonly scope: Scope
   readonly net: number
-  /** Below the net profit of the day's begin, and below the peak; 0 where it is above. */
+  /** Loss below the net profit at the start of the day, and below the peak; 0 above it. */
   readonly dayLoss: number
   readonly drawdown: number
-  /** As a share of the peak of the equity; of the account alone. */
+  /** As a share of the peak equity; only for the account. */
   readonly drawdownShare?: number
-  /** The same, as the last step of the drawdown counts it: of the account a share, else an amount. */
+  /** The drawdown of the last step: for the account a share, for other scopes an amount. */
   readonly lastDrawdown: number
-  /** Net profits: from where the earlier steps count, and the last one. */
+  /** Net profits: the peak of the earlier steps, and the peak of the last one. */
   readonly peak: number
   readonly lastPeak: number
 }
 
-/** How far a scope has fallen by one of the figures of {@link Worth}; NaN while that is not known. */
+/** The fall of a scope by one of the figures of {@link Worth}; NaN while that is not known. */
 export interface Fall {
   readonly dayLoss: number
-  /** In the unit of its limits: of the account a share of the peak of the equity, else an amount. */
+  /**
+   * In the unit of its limits: for the account a share of the peak equity, for other scopes an
+   * amount.
+   */
   readonly drawdown: number
   /** Below the peak of the last step. */
   readonly lastDrawdown: number
 }
 
-/** What the account is worth, in the margin coin. */
+/** The equity of the account, in the margin coin. */
 export interface Equity {
-  /** Capital and everything that was made. */
+  /** Capital plus net profit. */
   readonly equity: number
-  /** The highest so far: since a release took a new peak where the drawdown is limited, else since the run began. */
+  /**
+   * The highest equity: since a release reset the peak if the drawdown is limited, else since the
+   * run began.
+   */
   readonly peak: number
-  /** The equity below the peak; 0 at the peak. */
+  /** How far the equity is below the peak; 0 at the peak. */
   readonly drawdown: number
 }
 
-/** What the exchange said of a position when it was last read. Money in the margin coin. */
+/** The exchange's statement of a position when it was last read. Money in the margin coin. */
 export interface PositionStatement extends Holding {
-  /** NaN where it does not say it. */
+  /** NaN if it is not stated. */
   readonly unrealised: number
   readonly markPrice: number
   /**
-   * Where the exchange would close each side (quote coin), the margin that each binds, and maintenance margin over what
-   * stands behind it; NaN where it does not say it.
+   * The liquidation price of each side (quote coin), the margin that each binds, and maintenance
+   * margin over its collateral; NaN if not stated.
    */
   readonly liquidation: Readonly<Record<HoldSide, number>>
   readonly margin: Readonly<Record<HoldSide, number>>
   readonly marginRatio: Readonly<Record<HoldSide, number>>
-  /** Unix ms, our clock, when it was asked for. */
+  /** Unix ms, our clock, when it was requested. */
   readonly requestedAt: number
 }
 
 /**
- * How far a net profit is to be believed. `flat`: nothing is held, so it hangs on no price · `agreed`: our own figure and
- * the exchange's agree · `disputed`: they do not · `alone`: for so long that our own one counts.
+ * How far a net profit can be trusted. `flat`: nothing is held, so no price matters · `agreed`: our
+ * figure and the exchange's agree · `disputed`: they do not · `alone`: they have differed for so
+ * long that only ours counts.
  */
 export type Trust = 'flat' | 'agreed' | 'disputed' | 'alone'
 
-/** The answers from which a net profit was worked out. */
+/** A net profit with the times of the answers behind it. */
 export interface WitnessedNet {
   readonly trust: Trust
   readonly net: number
-  /** By our own figure, whichever one counted. */
+  /** Our own figure, whichever one counted. */
   readonly ours: number
-  /** Unix ms: when the position was asked for, and when the exchange answered with the prices. */
+  /** Unix ms: when the position was requested, and when the exchange stated the prices. */
   readonly positionAt: number
   readonly tickersAt: number
 }
 
 /**
- * Net profit of an instrument, or of a strategy on one, in the margin coin. What is not known is NaN. A limit is reached
- * only if even `believed` is beyond it, a flatten waits for `confirmed`, and a peak rises to `low` at most (MON1).
+ * Net profit of an instrument, or of a strategy on one, in the margin coin. NaN: not known. A limit
+ * is reached only if even `believed` is beyond it, a flatten waits for `confirmed`, and a peak
+ * rises to `low` at most (MON1).
  */
 export interface Worth {
   readonly trust: Trust
-  /** By our own figure, and by the exchange's. */
+  /** Our own figure, and the exchange's. */
   readonly ours: number
   readonly theirs: number
-  /** The better one of every figure that counts now. */
+  /** The best of all figures that count now. */
   readonly believed: number
-  /** The better, and the worse, of two readings of different answers; the worse only while the figures agree. */
+  /**
+   * The better and the worse of two readings from different answers; the worse only while the
+   * figures agree.
+   */
   readonly confirmed: number
   readonly low: number
   /**
-   * The middle one of three such readings by our own figure, so that no single one decides where a day or a first peak
-   * begins; only where that figure may be judged.
+   * The median of three such readings of our own figure, so that no single one decides where a day
+   * or a first peak begins; only where that figure may be judged.
    */
   readonly basis: number
-  /** The reading that the next one of other answers is held against, and our own figure in the one before it. */
+  /**
+   * The reading that the next one from other answers is compared with, and our own figure in the
+   * one before it.
+   */
   readonly base: WitnessedNet
   readonly earlier: number
 }
 
-/** What scopes have made, as far as it was judged in this run. Changed by `engine/state/losses.ts`. */
+/**
+ * Net profits of scopes, as far as they were judged in this run. Changed only by
+ * `engine/state/losses.ts`.
+ */
 export interface LossState {
   /** By symbol. */
   readonly statements: ReadonlyMap<string, PositionStatement>
-  /** By symbol and side: a funding counter that one reading has stated and another has to confirm. */
+  /** By symbol and side: a funding counter that one reading has stated and another must confirm. */
   readonly statedCounters: ReadonlyMap<
     string,
     { readonly counter: string; readonly requestedAt: number }
   >
-  /** By symbol and side: the average entry price, in ticks, that the exchange stated once for lots which no fill explains. */
+  /**
+   * By symbol and side: the average entry price, in ticks, that the exchange stated once for lots
+   * which no fill explains.
+   */
   readonly statedEntries: ReadonlyMap<
     string,
     { readonly ticks: number; readonly requestedAt: number }
   >
-  /** By symbol, and by strategy and symbol: net profit when reading and book last agreed on the position. */
+  /**
+   * By symbol, and by strategy and symbol: net profit when reading and book last agreed on the
+   * position.
+   */
   readonly worths: ReadonlyMap<string, Worth>
-  /** By scope: the highest net profit. The book has it up to a small rise. */
+  /** By scope: the highest net profit. The book lags behind it by a small rise at most. */
   readonly peaks: ReadonlyMap<string, number>
   readonly used: ReadonlyMap<string, UsedLoss>
   /** The scopes whose drawdown is beyond its first step. */
   readonly warned: ReadonlySet<string>
-  /** Those whose flatten waits for a second reading. */
+  /** The scopes whose flatten waits for a second reading. */
   readonly awaited: ReadonlySet<string>
-  /** By symbol: when its position was last asked for because of a dispute or a flatten; Unix ms, our clock. */
+  /**
+   * By symbol: when its position was last requested because of a dispute or a flatten; Unix ms, our
+   * clock.
+   */
   readonly askedAt: ReadonlyMap<string, number>
 }
 
-/** How far two figures of one amount may lie apart, and how long it may stay open which of them is right. */
+/**
+ * How far two figures of one amount may differ, and how long a dispute about them may stay open.
+ */
 export interface FigureSettings {
-  /** As a share of what the position is worth. */
+  /** As a share of the position's value. */
   readonly toleranceRatio: number
-  /** And so much in any case, in the quote coin. */
+  /** The minimum tolerance, in the quote coin. */
   readonly toleranceMin: number
-  /** After a dispute of this length, in ms, our own figure is judged alone. */
+  /** After a dispute of this length, in ms, only our own figure is judged. */
   readonly disputeMsMax: number
-  /** Judged alone, it counts only at prices this close to the index, and to their own bid and ask. */
+  /**
+   * Our own figure is then judged only at prices this close to the index, and to their own bid and
+   * ask.
+   */
   readonly indexBandRatio: number
 }
 
 /**
- * The mark and the last price of a contract lie some hundredths of a percent apart, and in a quick market some tenths. The
- * index of spot markets follows within some percent even in a crash.
+ * The mark price and the last price of a contract differ by some hundredths of a percent, and in a
+ * quick market by some tenths. The index of spot markets stays within some percent even in a crash.
  */
 export const DEFAULT_FIGURES: FigureSettings = {
   toleranceRatio: 0.005,
@@ -187,22 +226,27 @@ export interface Dispute {
   /** Both figures, in words. */
   readonly ours: string
   readonly theirs: string
-  /** Unix ms, our clock, like the others. */
+  /** Unix ms, our clock, as are the two below. */
   readonly since: number
   readonly comparedAt: number
-  /** From when it counts as lasting: a silence in which nothing was compared does not. */
+  /** When it begins to count as lasting: a time in which nothing was compared does not count. */
   readonly countedFrom: number
   /** How many comparisons in a row have found a difference. */
   readonly comparisons: number
-  /** The reading by which the figures agreed last, while another has to confirm that: Unix ms; undefined: they differ. */
+  /**
+   * The last reading by which the figures agreed, until another confirms that: Unix ms; undefined:
+   * they differ.
+   */
   readonly agreedBy: number | undefined
   readonly isLogged: boolean
 }
 
-/** Changed by `disputes.ts`. */
+/** Changed only by `disputes.ts`. */
 export interface DisputeState {
   /** By figure and scope. */
   readonly open: ReadonlyMap<string, Dispute>
-  /** The scopes that may only reduce while a dispute goes on, because the worse figure has reached a limit. */
+  /**
+   * The scopes that may only reduce during a dispute because the worse figure has reached a limit.
+   */
   readonly reduced: ReadonlyMap<Scope, { readonly reason: string; readonly since: number }>
 }

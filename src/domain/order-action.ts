@@ -1,6 +1,9 @@
 import type { PositionMode } from './instrument.ts'
 
-/** What an order does to the position. The wire's side, trade side and reduce-only follow from it. */
+/**
+ * The effect of an order on the position. The wire's side, trade side and reduce-only follow from
+ * it.
+ */
 export type OrderAction = 'openLong' | 'closeLong' | 'openShort' | 'closeShort'
 
 /** How an action is written on the wire. */
@@ -11,8 +14,9 @@ export interface WireDirection {
 }
 
 /**
- * The total table: four actions, two position modes. In hedge mode `side` is the direction of the position,
- * not of the trade: to close a long is `buy` + `close`. Document: Direction rules in hedge mode.
+ * The complete table: four actions, two position modes. In hedge mode `side` is the direction of
+ * the position, not of the trade: to close a long is `buy` + `close`. Document: Direction rules in
+ * hedge mode.
  */
 export const WIRE_DIRECTIONS: Readonly<
   Record<PositionMode, Readonly<Record<OrderAction, WireDirection>>>
@@ -31,7 +35,7 @@ export const WIRE_DIRECTIONS: Readonly<
   },
 }
 
-/** Which way the order trades: a close of a long sells, whatever the wire calls it. */
+/** The direction of the trade: a close of a long sells, whatever the wire calls it. */
 export function tradesAs(action: OrderAction): 'buy' | 'sell' {
   return action === 'openLong' || action === 'closeShort' ? 'buy' : 'sell'
 }

@@ -19,13 +19,13 @@ export const TERMINAL_STATES = ['filled', 'done', 'rejected', 'expired', 'absent
 
 const TERMINAL: ReadonlySet<OrderState> = new Set(TERMINAL_STATES)
 
-/** What never changes about an order: what is sent for it, each time. */
+/** The unchanging part of an order: every request for it sends exactly this. */
 export interface OrderTerms {
   readonly clientOid: ClientOid
   readonly strategyId: StrategyId
   readonly symbol: string
   readonly purpose: OrderPurpose
-  /** The intent key, and which order for that key this is: 0 is the first. */
+  /** The intent key, and the ordinal of the order for that key: 0 is the first. */
   readonly key: string
   readonly generation: number
   readonly action: OrderAction
@@ -46,16 +46,22 @@ export interface Order {
   readonly filledLots: number
   /** How many requests may have carried it. */
   readonly attempts: number
-  /** Unix ms, exchange clock as we knew it: the signed timestamps of the first and the last such request. */
+  /**
+   * Unix ms, exchange clock as we knew it: the signed timestamps of the first and the last such
+   * request.
+   */
   readonly firstSentAt: number
   readonly lastSentAt: number
-  /** The same for the last request that was not answered, so that a copy may still be on its way; 0: there is none. */
+  /**
+   * The same for the last request without an answer, whose copy may still be on its way; 0: there
+   * is none.
+   */
   readonly unansweredAt: number
   /** Unix ms, our clock, when it was accepted; 0 before. */
   readonly acceptedAt: number
   /** Unix ms, our clock, when it ended; 0 before. */
   readonly endedAt: number
-  /** Why it is in its state, for people: a code and a few words. */
+  /** The reason for its state, for display: a code and a few words. */
   readonly reason: string
 }
 
@@ -63,12 +69,12 @@ export function isTerminal(order: Order): boolean {
   return TERMINAL.has(order.state)
 }
 
-/** What may still be filled, in lots: nothing once the order is terminal. */
+/** Lots that may still be filled; 0 once the order is terminal. */
 export function openLots(order: Order): number {
   return isTerminal(order) ? 0 : Math.max(0, order.terms.lots - order.filledLots)
 }
 
-/** Whether an order can rest in the exchange's book once it is accepted. */
+/** Whether an accepted order can rest in the exchange's book. */
 export function canRest(terms: {
   readonly ticks?: number | undefined
   readonly force: Force

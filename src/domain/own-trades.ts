@@ -1,4 +1,4 @@
-/** One fill of a strategy's own order, in the order in which they became known. */
+/** One fill of a strategy's own order. Fills are kept in the order in which they became known. */
 export interface OwnFill {
   /** Unix ms, exchange clock. */
   readonly at: number
@@ -6,14 +6,19 @@ export interface OwnFill {
   readonly tradeSide: 'open' | 'close'
   readonly ticks: number
   readonly lots: number
-  /** Decimal strings in the margin coin; a positive fee was paid. The fee has what is known of fees in other coins. */
+  /**
+   * Decimal strings in the margin coin; a positive fee was paid. The fee includes fees in other
+   * coins as far as they are known.
+   */
   readonly fee?: string
-  /** Absent, as the fee: not known. */
+  /** Absent, like the fee: not known. */
   readonly profit?: string
   readonly isMaker: boolean
 }
 
-/** What a strategy's own fills have built up on one instrument: average prices in ticks, of so many lots. */
+/**
+ * The entry of a strategy's own fills on one instrument: lots and their average prices in ticks.
+ */
 export interface Entry {
   readonly longLots: number
   readonly longTicks: number
@@ -22,48 +27,57 @@ export interface Entry {
 }
 
 /**
- * What the account paid for what it holds of one instrument, by the price of every fill, whoever's it was. Lots that no
- * fill explains (a position that was adopted) are missing in it, until their price is stated.
+ * The entry of the account on one instrument, by the price of every fill, of our orders or not.
+ * Lots that no fill explains (an adopted position) are missing until their price is stated.
  */
 export interface AccountEntry extends Entry {
-  /** Lots whose price is the exchange's average entry price, in which two readings agreed. */
+  /** Lots whose price is the exchange's average entry price, confirmed by two readings. */
   readonly statedLongLots: number
   readonly statedShortLots: number
 }
 
-/** What a strategy has traded on one instrument. */
+/** The trades of a strategy on one instrument. */
 export interface OwnTrades {
   readonly entry: Entry
   /**
-   * What closing its own lots has brought, at its own average prices, and what that and opening them has cost; decimal strings
-   * in the margin coin. The exchange states a profit at the average of the account, in which other strategies have a part.
-   * Absent in books of earlier versions, where nothing but that is known.
+   * Profit of closing its own lots at its own average prices, and the fees of closing and opening;
+   * decimal strings in the margin coin. The exchange states a profit at the account's average,
+   * which includes other strategies. Absent in books of earlier versions, which have only that.
    */
   readonly profit?: string
   readonly fees?: string
-  /** Unix ms, exchange clock: the UTC day of the last fill, and what its fills have realised and cost; decimal strings. */
+  /**
+   * Unix ms, exchange clock: the UTC day of the last fill, and the profit and fees of that day's
+   * fills; decimal strings.
+   */
   readonly dayAt: number
   readonly dayProfit: string
   readonly dayFees: string
-  /** Realised less fees since nothing was held; a decimal string. Absent in books of earlier versions. */
+  /**
+   * Realised profit less fees since the position was last flat; a decimal string. Absent in books
+   * of earlier versions.
+   */
   readonly tradeNet?: string
-  /** Trades in a row, each from flat to flat, that lost. */
+  /** Losing trades in a row, each from flat to flat. */
   readonly lostInRow?: number
-  /** The last of them, the newest last. */
+  /** The last fills, the newest last. */
   readonly fills: readonly OwnFill[]
 }
 
-/** Fills that are shown of each instrument. */
+/** How many fills a strategy is shown per instrument. */
 export const OWN_FILLS_MAX = 50
 
-/** What the exchange said of a position when it was last read. Money in the margin coin. */
+/** The exchange's valuation of a position when it was last read. Money in the margin coin. */
 export interface PositionMark {
   /** NaN while nothing is held. */
   readonly markPrice: number
-  /** Our own figure: what was paid, against the last price inside bid and ask. NaN while it is not known. */
+  /**
+   * Our own figure: the entry price against the last price inside bid and ask. NaN while it is not
+   * known.
+   */
   readonly unrealised: number
-  /** NaN where the exchange does not say it. */
+  /** NaN if it is not stated. */
   readonly margin: number
-  /** Unix ms, our clock, when it was asked for. */
+  /** Unix ms, our clock, when it was requested. */
   readonly readAt: number
 }

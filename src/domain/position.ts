@@ -4,7 +4,7 @@ import type { MarginMode, PositionMode } from './instrument.ts'
 export type HoldSide = 'long' | 'short'
 
 /**
- * What is held of one instrument, in lots, neither negative. In hedge mode both may stand side by side;
+ * The position in one instrument, in lots, neither negative. In hedge mode both sides may be held;
  * in one-way mode one of them is always zero.
  */
 export interface Holding {
@@ -23,7 +23,10 @@ export function netLots(holding: Holding): number {
   return holding.longLots - holding.shortLots
 }
 
-/** What a fill does to a holding: `buy` or `sell`, and in hedge mode which side of the position it moves. */
+/**
+ * The change that a fill makes to a holding: `buy` or `sell`, and in hedge mode the side of the
+ * position.
+ */
 export interface HoldingChange {
   readonly side: 'buy' | 'sell'
   /** `open` or `close`; ignored in one-way mode. */
@@ -55,20 +58,23 @@ export interface PositionRow {
   readonly holdSide: HoldSide
   readonly lots: number
   readonly openPriceAvg: number
-  /** Empty where the exchange does not say it (MON2). */
+  /** Empty if it is not stated (MON2). */
   readonly unrealisedProfit: string
-  /** Funding paid or received while the position stood; empty until the first, and where the exchange does not say it. */
+  /**
+   * Funding paid or received while the position was open; empty before the first payment, and if it
+   * is not stated.
+   */
   readonly fundingFee: string
   readonly markPrice: number
-  /** NaN where the exchange does not say; of a backtest always. */
+  /** NaN if it is not stated; always NaN in a backtest. */
   readonly liquidationPrice: number
-  /** What it binds of the balance, in the margin coin; NaN or absent where the exchange does not say. */
+  /** The margin that it binds, in the margin coin; NaN or absent if not stated. */
   readonly margin?: number
-  /** Maintenance margin over what stands behind it, and the rate of its tier; NaN or absent where the exchange does not say. */
+  /** Maintenance margin over collateral, and the rate of its tier; NaN or absent if not stated. */
   readonly marginRatio?: number
   readonly maintenanceRate?: number
   readonly positionMode: PositionMode | undefined
-  /** Undefined or absent where the exchange does not say; of a backtest always. */
+  /** Undefined or absent if not stated; always so in a backtest. */
   readonly marginMode?: MarginMode | undefined
   readonly leverage?: number | undefined
 }
@@ -77,17 +83,23 @@ export interface PositionRow {
 export interface PositionReading {
   readonly symbol: string
   readonly rows: readonly PositionRow[]
-  /** The answer said neither a position nor that there is none: it confirms a flat book and disproves nothing. */
+  /**
+   * The answer stated neither a position nor that there is none: it confirms a flat book and
+   * disproves nothing.
+   */
   readonly isSilent: boolean
-  /** Unix ms, our clock, when the request left: what happened later may be missing in it. */
+  /** Unix ms, our clock, when the request left: later changes may be missing. */
   readonly requestedAt: number
-  /** Unix ms, exchange clock: the moment that the answer speaks of (`requestTime` of its envelope). */
+  /**
+   * Unix ms, exchange clock: the moment that the answer describes (`requestTime` of its envelope).
+   */
   readonly exchangeTime: number
 }
 
 /**
- * The take-profit and the stop-loss that the exchange keeps for a position, as our orders have set them. They stay
- * known until the next position begins, so that the fill that closed this one can be told by them.
+ * The take-profit and stop-loss that the exchange keeps for a position, as our orders have set
+ * them. They stay known until the next position begins, so that the fill that closed this one can
+ * be matched to them.
  */
 export interface KeptExits {
   /** The order that set them last. */

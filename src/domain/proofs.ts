@@ -1,12 +1,15 @@
 /**
- * Proofs that a step was not skipped. Each brand is made in exactly one file (`test/tidy.test.ts` holds
- * that), so going round risk or the journal does not compile.
+ * Proofs that a step was not skipped. Each brand is made in exactly one file (`test/tidy.test.ts`
+ * checks that), so code that bypasses risk or the journal does not compile.
  */
 declare const approved: unique symbol
 declare const recorded: unique symbol
 
-/** The risk checks passed. Made in `risk/approve.ts` alone. */
+/** The risk checks passed. Only `risk/approve.ts` makes it. */
 export type Approved<Value> = Value & { readonly [approved]: true }
 
-/** Its record was handed to the journal before it. Made by `recordBefore` in `engine/state/core.ts` alone. */
+/**
+ * The record was handed to the journal first. Only `recordBefore` in `engine/state/core.ts` makes
+ * it.
+ */
 export type Recorded<Value> = Value & { readonly [recorded]: true }

@@ -13,8 +13,9 @@ import type { OrderTerms } from './order.ts'
 import type { Holding, HoldSide } from './position.ts'
 
 /**
- * What the journal keeps, in order. The book is the fold of these records and of nothing else, so what is
- * rebuilt from the journal equals what wrote it. Plain JSON: no undefined that matters, no dates, no maps.
+ * The records of the journal, in order. The book is a fold over these records and nothing else, so
+ * a book rebuilt from the journal equals the original. Plain JSON: no meaningful undefined, no
+ * dates, no maps.
  */
 export type JournalRecord =
   | BootRecord
@@ -58,7 +59,7 @@ export interface InstrumentGrids {
 /** A run of the process began. Durable before anything else. */
 export interface BootRecord extends Dated {
   readonly kind: 'boot'
-  /** Unix ms, exchange clock: a first run reads fills from here. */
+  /** Unix ms, exchange clock: a first run reads fills from this time. */
   readonly exchangeAt: number
   readonly epoch: number
   readonly version: string
@@ -66,18 +67,20 @@ export interface BootRecord extends Dated {
   readonly positionMode: PositionMode
   readonly configHash: string
   readonly strategies: readonly StrategyId[]
-  /** By symbol. Where they have changed, the book is converted. Absent in records of earlier versions. */
+  /**
+   * By symbol. If they have changed, the book is converted. Absent in records of earlier versions.
+   */
   readonly grids?: Readonly<Record<string, InstrumentGrids>>
 }
 
 /**
- * What a strategy's decision changed: its wishes, and what it remembers. Where it wants nothing new, what it remembers is
- * recorded at intervals.
+ * The changes that a strategy's decision made to its wishes and its state. If there are no new
+ * wishes, the state is recorded at intervals.
  */
 export interface DecisionRecord extends Dated {
   readonly kind: 'decision'
   readonly strategyId: StrategyId
-  /** What the strategy remembers, as JSON text; absent where that has not changed. */
+  /** The strategy's state as JSON text; absent if it has not changed. */
   readonly stateText?: string
   /** Ladders that changed. */
   readonly quotes?: readonly LadderChange[]
@@ -88,7 +91,7 @@ export interface DecisionRecord extends Dated {
   readonly calls?: readonly AccountCall[]
   /** Orders that the strategy no longer wants to rest. */
   readonly withdrawn?: readonly ClientOid[]
-  /** The market that was decided on; absent where no strategy decided. */
+  /** The market behind the decision; absent if no strategy decided. */
   readonly seen?: {
     readonly snapshot: number
     /** By symbol, for the instruments on which something changed. */
@@ -97,14 +100,15 @@ export interface DecisionRecord extends Dated {
 }
 
 /**
- * A ladder that changed: as a whole, or by what it keeps of the one before. `rungs` are in the order of the new ladder;
- * each is a new level, or the place (from 0) that the level had before. An empty ladder is withdrawn.
+ * A ladder that changed: in full, or as a difference from the one before. `rungs` are in the order
+ * of the new ladder; each is a new level, or the index (from 0) that the level had before. An empty
+ * ladder is withdrawn.
  */
 export type LadderChange =
   | { readonly symbol: string; readonly levels: readonly QuoteLevel[] }
   | { readonly symbol: string; readonly rungs: readonly (QuoteLevel | number)[] }
 
-/** Why wishes did not become orders, for `explain`. Changes nothing in the book. */
+/** Why wishes did not become orders, for `explain`. It changes nothing in the book. */
 export interface DenialRecord extends Dated {
   readonly kind: 'denial'
   readonly strategyId: string
@@ -113,12 +117,12 @@ export interface DenialRecord extends Dated {
   readonly detail: string
   /** The key of a `place` intent. */
   readonly key?: string
-  /** How many alike were denied at once, and how many since the last such record. */
+  /** How many equal denials occurred at once, and how many since the last such record. */
   readonly orders: number
   readonly unlogged: number
 }
 
-/** A batch is about to leave. Durable before its first byte (ORD1). */
+/** A batch is about to be sent. Durable before its first byte (ORD1). */
 export interface SendRecord extends Dated {
   readonly kind: 'send'
   readonly batchId: number
@@ -129,9 +133,12 @@ export interface SendRecord extends Dated {
   readonly again: readonly ClientOid[]
   /** Unix ms, exchange clock as we know it, of the signature. */
   readonly requestAt: number
-  /** The exact bytes. */
+  /** The request body, byte for byte. */
   readonly body: string
-  /** The market when the limiter granted the call, and how long the instrument had waited for it, ms. */
+  /**
+   * The market when the limiter granted the call, and how long the instrument had waited for it,
+   * ms.
+   */
   readonly seen: {
     readonly snapshot: number
     readonly market: SeenMarket
@@ -139,8 +146,10 @@ export interface SendRecord extends Dated {
   }
 }
 
-/** The outcome of one item of a batch. `notSent`: no byte of it has left. */
-/** `clockRefused`: the time that it was signed with was refused; it is sent again, recorded anew with another time. */
+/**
+ * The outcome of one item of a batch. `notSent`: no byte of it has left. `clockRefused`: its
+ * timestamp was refused; it is sent again under a new record with another timestamp.
+ */
 export type ItemOutcomeKind =
   | 'accepted'
   | 'exists'
@@ -155,18 +164,21 @@ export interface ItemOutcome {
   readonly orderId?: OrderId
   /** For an unknown item: its request was answered (with a 429), so no copy of it is on its way. */
   readonly isAnswered?: boolean
-  /** For an unknown item that was alone in its request: the exchange has refused that because the order existed before. */
+  /**
+   * For an unknown item that was alone in its request: the exchange refused the request because the
+   * order already existed.
+   */
   readonly isDuplicate?: boolean
   readonly code?: string
   readonly message?: string
 }
 
-/** What the answer said about the call as a whole. */
+/** The answer to the call as a whole. */
 export interface AnswerFacts {
   readonly kind: Answer<unknown>['kind']
   readonly code: string
   readonly status?: number
-  /** Unix ms, exchange clock, where the envelope had it. */
+  /** Unix ms, exchange clock, if the envelope had it. */
   readonly requestTime?: number
 }
 
@@ -174,7 +186,7 @@ export interface OutcomeRecord extends Dated {
   readonly kind: 'outcome'
   readonly batchId: number
   readonly items: readonly ItemOutcome[]
-  /** The answer behind the outcomes; absent where they were found out otherwise. */
+  /** The answer behind the outcomes; absent if they were determined otherwise. */
   readonly answer?: AnswerFacts
 }
 
@@ -182,16 +194,25 @@ export interface OutcomeRecord extends Dated {
 export interface FillsRecord extends Dated {
   readonly kind: 'fills'
   readonly fills: readonly Fill[]
-  /** Unix ms, exchange clock: when the fills were read, if any has a later date, which is wrong. Absent: none has. */
+  /**
+   * Unix ms, exchange clock: when the fills were read, if one of them has a later, so wrong, date.
+   * Absent: none has.
+   */
   readonly throughAt?: number
-  /** The orderIds of fills of another source than the API that may be an order's without an orderId: they wait for it. Absent: none do. */
+  /**
+   * The orderIds of fills from another source than the API that may belong to an order whose
+   * orderId is unknown: they wait for it. Absent: none do.
+   */
   readonly waiting?: readonly OrderId[]
 }
 
-/** A cancel-all is about to leave. Durable before its first byte, since from then on no resting order is certain. */
+/**
+ * A cancel-all is about to be sent. Durable before its first byte, since from then on no resting
+ * order is certain.
+ */
 export interface CancelRecord extends Dated {
   readonly kind: 'cancel'
-  /** The instruments of ours that it covers: one, or all where it names only the product type. */
+  /** Our instruments that it covers: one, or all if it names only the product type. */
   readonly symbols: readonly string[]
   /** Unix ms, exchange clock as we know it. */
   readonly requestAt: number
@@ -204,7 +225,7 @@ export interface CancelAnsweredRecord extends Dated {
   readonly listed: readonly { readonly clientOid: ClientOid; readonly orderId?: OrderId }[]
 }
 
-/** What became of orders of one instrument, by the evidence of fills and readings. */
+/** The fate of orders of one instrument, as fills and readings prove it. */
 export interface SettleRecord extends Dated {
   readonly kind: 'settle'
   readonly symbol: string
@@ -215,16 +236,18 @@ export interface SettleRecord extends Dated {
 
 export interface SettledOrder {
   readonly clientOid: ClientOid
-  /** `queued`: to be sent again as it was · `released`: an operator has looked at a quarantined one. */
+  /**
+   * `queued`: to be sent again unchanged · `released`: an operator has looked at a quarantined one.
+   */
   readonly state: 'done' | 'absent' | 'quarantined' | 'queued' | 'released'
-  /** The orderId, where fills have revealed it. */
+  /** The orderId, if fills have revealed it. */
   readonly orderId?: OrderId
   readonly reason: string
   /** The order that is placed again as the next generation of the key (ORD8). */
   readonly replacement?: OrderIntent
 }
 
-/** Waiting orders that are not sent any more; `unknown` where an earlier copy may exist. */
+/** Waiting orders that are no longer sent; `unknown` if an earlier copy may exist. */
 export interface ExpireRecord extends Dated {
   readonly kind: 'expire'
   readonly orders: readonly {
@@ -236,7 +259,7 @@ export interface ExpireRecord extends Dated {
   readonly reason: string
 }
 
-/** The exchange's position differs from what the fills say, and was adopted. */
+/** The exchange's position differs from the fills, and was adopted. */
 export interface AdoptRecord extends Dated {
   readonly kind: 'adopt'
   readonly symbol: string
@@ -244,14 +267,20 @@ export interface AdoptRecord extends Dated {
   readonly was: Holding
 }
 
-/** A strategy takes over what the account holds of an instrument beside all strategies: an operator says so, or a flatten. */
+/**
+ * A strategy takes over what the account holds of an instrument outside all strategies, by an
+ * operator's command or a flatten.
+ */
 export interface AssignedRecord extends Dated {
   readonly kind: 'assigned'
   readonly symbol: string
   readonly strategyId: string
-  /** What no strategy held, or the part of it that this one takes over. */
+  /** The lots that no strategy held, or the part of them that is taken over. */
   readonly holding: Holding
-  /** What the account paid on average for each side, which need not be whole; absent where that is not known. */
+  /**
+   * The average price that the account paid for each side, not necessarily whole; absent if it is
+   * not known.
+   */
   readonly longTicks?: number
   readonly shortTicks?: number
   readonly reason: string
@@ -259,17 +288,17 @@ export interface AssignedRecord extends Dated {
 }
 
 /**
- * The exchange's average entry price of a side of the position, in which two readings agreed: some of its lots were bought
- * in no fill that the journal has.
+ * The exchange's average entry price of a side of the position, confirmed by two readings: the
+ * journal lacks the fills of some of its lots.
  */
 export interface EntryRecord extends Dated {
   readonly kind: 'entry'
   readonly symbol: string
   readonly holdSide: HoldSide
-  /** What is held on that side, and how much of it no fill explains. */
+  /** The lots held on that side, and how many of them no fill explains. */
   readonly lots: number
   readonly statedLots: number
-  /** Need not be whole. */
+  /** Not necessarily whole. */
   readonly ticks: number
 }
 
@@ -280,7 +309,7 @@ export interface FundingRecord extends Dated {
   readonly holdSide: HoldSide
   /** The counter as read; empty once the position is gone. */
   readonly counter: string
-  /** By how much it changed. */
+  /** The change of the counter. */
   readonly change: string
 }
 
@@ -289,7 +318,7 @@ export interface RestrictedRecord extends Restriction {
   readonly kind: 'restricted'
 }
 
-/** A restriction ends: the one for this reason, or without a reason all of the scope except a kill. */
+/** A restriction ends: the one with this code, or without a code all of the scope except a kill. */
 export interface ReleasedRecord extends Dated {
   readonly kind: 'released'
   readonly scope: Scope
@@ -297,8 +326,9 @@ export interface ReleasedRecord extends Dated {
   readonly reason: string
   readonly by: string
   /**
-   * `kept`: the last step of a drawdown goes on from its peak, the others count from a new one. `new`: all steps count from
-   * a new peak, whether a drawdown was held or not. Absent, as in journals of before: all steps of a drawdown that was held.
+   * `kept`: the last drawdown step keeps its peak, the others take a new one. `new`: all steps take
+   * a new peak, whether or not a drawdown was held. Absent, as in older journals: all steps of a
+   * held drawdown take a new peak.
    */
   readonly peak?: 'kept' | 'new'
 }
@@ -308,26 +338,30 @@ export interface PruneRecord extends Dated {
   readonly kind: 'prune'
   /** Unix ms, our clock: orders that ended before this are forgotten. */
   readonly ordersBefore: number
-  /** So many orders at most, the oldest first. Absent: all of them. */
+  /** Maximum number of orders that are forgotten, the oldest first. Absent: all of them. */
   readonly ordersMax?: number
-  /** Unix ms, exchange clock: trades before this are forgotten. No earlier fill is read any more. */
+  /**
+   * Unix ms, exchange clock: trades before this are forgotten. No earlier fill is read any more.
+   */
   readonly tradesBefore: number
   /** Unix ms, exchange clock: every fill up to here is known. */
   readonly fillsThroughAt: number
-  /** And none after it: what was recorded before was a time to come. */
+  /** No fill after `fillsThroughAt` is known: the time recorded before was in the future. */
   readonly isBroughtBack?: true
-  /** Unix ms, our clock: keys of calls that were used before this are forgotten, unless the call goes on. */
+  /**
+   * Unix ms, our clock: call keys used before this are forgotten, unless the call is still open.
+   */
   readonly keysBefore: number
 }
 
-/** Fills that belong to no order of ours, after all that could own them were ruled out. */
+/** Fills that belong to no order of ours, after every possible owner was ruled out. */
 export interface ForeignRecord extends Dated {
   readonly kind: 'foreign'
   readonly symbol: string
   readonly orderIds: readonly OrderId[]
 }
 
-/** A call on the account is about to leave, for the first time or again. */
+/** A call on the account is about to be made, for the first time or again. */
 export interface CallRecord extends Dated {
   readonly kind: 'call'
   readonly strategyId: string
@@ -344,8 +378,8 @@ export interface CallEndedRecord extends Dated {
 }
 
 /**
- * Stands for records that were lost with a damaged journal: any order may have been sent, filled or cancelled in them.
- * Written by a repair in their place.
+ * Stands for records that were lost with a damaged journal: any order may have been sent, filled or
+ * cancelled in them. A repair writes it in their place.
  */
 export interface RepairedRecord extends Dated {
   readonly kind: 'repaired'
@@ -358,7 +392,7 @@ export interface RepairedRecord extends Dated {
 /** Old fills and funding payments were written to a file and deleted from the journal. */
 export interface ArchivedRecord extends Dated {
   readonly kind: 'archived'
-  /** Unix ms: those before this. */
+  /** Unix ms: fills and payments before this were deleted. */
   readonly before: number
   readonly fills: number
   readonly fundings: number
@@ -374,27 +408,27 @@ export interface CandlesRecord extends Dated {
   readonly capacity: number
   /** The oldest first. Gaps are filled with flat candles. */
   readonly candles: readonly CandleRow[]
-  /** Whether they replace the candles that are kept. */
+  /** Whether they replace the stored candles. */
   readonly isAnew?: boolean
 }
 
-/** New values from which losses are counted. */
+/** New reference values for losses. */
 export interface WatermarkRecord extends Dated {
   readonly kind: 'watermark'
   readonly watermarks: readonly Watermark[]
 }
 
-/** A key of a strategy: it names one order for ever, or one call on the account. */
+/** A key of a strategy: it permanently names one order, or one call on the account. */
 export interface StrategyKey {
   readonly purpose: 'place' | 'call'
   readonly strategyId: string
   readonly key: string
 }
 
-/** One that was used, and when: Unix ms, our clock. */
+/** A used key, and when it was used: Unix ms, our clock. */
 export interface UsedKey extends StrategyKey, Dated {}
 
-/** The keys that a record has used: of orders that are sent by name, and of calls that were decided on. */
+/** The keys that a record uses: of orders sent by key, and of calls that were decided on. */
 export function keysUsedBy(record: JournalRecord): readonly UsedKey[] {
   const { at } = record
   if (record.kind === 'decision') {

@@ -1,4 +1,4 @@
-/** The market of one instrument as it was looked at when something was decided or sent. Prices in quote coin. */
+/** The market of one instrument at the moment of a decision or a request. Prices in quote coin. */
 export interface SeenMarket {
   readonly bid: number
   readonly ask: number

@@ -1,11 +1,11 @@
 import { TICKER_COLUMNS, TickerTable } from './ticker-table.ts'
 
-/** A few rows of a ticker table, as plain data that nobody fills again. */
+/** A few rows of a ticker table, as plain data that is not overwritten. */
 export interface TickerRows {
   /** Unix ms, our clock and the exchange's, as in {@link TickerTable}. */
   readonly readAt: number
   readonly requestTime: number
-  /** The columns by name: a later version may have others. */
+  /** Names of the columns: a later version may have others. */
   readonly columns: readonly string[]
   /** By symbol: a value for each column, NaN where there is none. */
   readonly rows: ReadonlyMap<string, readonly number[]>
@@ -25,7 +25,7 @@ export function toTickerRows(table: TickerTable, symbols: Iterable<string>): Tic
   return { readAt: table.readAt, requestTime: table.requestTime, columns: TICKER_COLUMNS, rows }
 }
 
-/** A table of these rows alone. A column that this version does not know is passed over. */
+/** A table of only these rows. Columns that this version does not know are ignored. */
 export function toTickerTable({ readAt, requestTime, columns, rows }: TickerRows): TickerTable {
   const table = new TickerTable(Math.max(1, rows.size))
   for (const [symbol, values] of rows) {

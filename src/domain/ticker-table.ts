@@ -1,7 +1,7 @@
 /**
- * The latest ticker of every instrument of one product type, as columns of float64: one row an instrument,
- * one column a field. Filled by whoever reads an answer into the spare one of two tables, so that the other
- * stays what it was while a snapshot is looked at. A missing value is NaN.
+ * The latest ticker of every instrument of one product type, as columns of float64: one row per
+ * instrument, one column per field. An answer is read into the spare one of two tables, so that the
+ * other stays unchanged while a snapshot is in use. A missing value is NaN.
  */
 
 /** Columns in the order of the document (Futures ticker). Prices in quote coin, sizes and volumes in coins. */
@@ -42,12 +42,13 @@ export const DELIVERY_STATES = [
 
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
-/** By as much our idea of the exchange's clock may be wrong. */
+/** How wrong our estimate of the exchange's clock may be. */
 const CLOCK_ERROR_MS = 1000
 
 /**
- * Answers overtake each other by less than a wait for one. A known time further ahead than our idea of the
- * exchange's clock was wrong, and would make every later answer look old until the clock had caught up.
+ * Whether a newer answer is already known. Answers overtake each other by less than the wait for
+ * one. A known time further ahead of our estimate of the exchange's clock was wrong, and would make
+ * every later answer look old until the clock had caught up.
  * @param exchangeNow Unix ms.
  */
 export function isOvertaken(
@@ -59,29 +60,34 @@ export function isOvertaken(
   return requestTime < latestAt && latestAt <= exchangeNow + CLOCK_ERROR_MS
 }
 
-/** Most instruments a table holds; the exchange lists some six hundred a product type. */
+/**
+ * Maximum number of instruments in a table; the exchange lists some six hundred per product type.
+ */
 const TICKER_ROWS_MAX = 4096
 
 export class TickerTable {
   readonly columns: Readonly<Record<TickerColumn, Float64Array>>
-  /** Where each symbol stood last: as a rule where it stands again. */
+  /** The last row of each symbol, usually also its next. */
   readonly #rows = new Map<string, number>()
   #symbols: string[] = []
   /**
-   * Unix ms, our clock: when the last byte of the answer had arrived, or, where another daemon was answered, when it
-   * asked. Zero before the first answer.
+   * Unix ms, our clock: when the last byte of the answer arrived, or for another daemon's answer
+   * when that daemon requested it. Zero before the first answer.
    */
   readAt = 0
-  /** Unix ms, exchange clock, when it took the request; our `readAt` where the answer had none. */
+  /** Unix ms, exchange clock, when it received the request; our `readAt` if the answer has none. */
   requestTime = 0
-  /** Rows of the answer that are not as the document describes, and why: all their values are NaN. By symbol. */
+  /**
+   * Rows of the answer that do not match the document, by symbol, with the reason: all their values
+   * are NaN.
+   */
   unreadable: ReadonlyMap<string, string> = new Map()
 
   constructor(capacity: number = TICKER_ROWS_MAX) {
     this.columns = createColumns(capacity)
   }
 
-  /** Most rows that it holds. */
+  /** Maximum number of rows. */
   get capacity(): number {
     return this.columns.lastPr.length
   }
@@ -96,7 +102,10 @@ export class TickerTable {
     return this.#symbols[row] === symbol ? row : -1
   }
 
-  /** The row for a symbol, made when it is new. @throws RangeError when the table is full. */
+  /**
+   * The row of a symbol, created if it is new.
+   * @throws RangeError when the table is full.
+   */
   claimRow(symbol: string): number {
     const known = this.#rows.get(symbol)
     if (known !== undefined && this.#symbols[known] === symbol) return known
@@ -108,9 +117,9 @@ export class TickerTable {
     return row
   }
 
-  /** Forgets all rows; the next reader claims them afresh. */
+  /** Forgets all rows; the next reader claims them again. */
   clear(): void {
-    // Of symbols that are listed no more the places would be kept for ever.
+    // Rows of symbols that are no longer listed would be kept for ever.
     if (this.#rows.size > this.columns.lastPr.length) this.#rows.clear()
     this.#symbols = []
   }
@@ -143,15 +152,19 @@ export class TickerBuffers {
   }
 
   /**
-   * The table to fill: the same one until it is published. It still holds an older answer, so that rows of the same
-   * instruments can stay in place; a reader must leave either its own answer in it or nothing.
+   * The table to fill: the same one until it is published. It still holds an older answer, so that
+   * rows of the same instruments can keep their places; a reader must leave either its own answer
+   * in it or nothing.
    */
   spare(): TickerTable {
     const [one, other] = this.#tables
     return one === this.#current ? other : one
   }
 
-  /** The filled spare becomes the newest table. @throws RangeError for a table that is not the spare of this buffer. */
+  /**
+   * Makes the filled spare the newest table.
+   * @throws RangeError for a table that is not the spare of this buffer.
+   */
   publish(table: TickerTable): void {
     if (!this.#tables.includes(table) || table === this.#current) {
       throw new RangeError('only the spare table of these buffers can be published')

@@ -2,7 +2,7 @@ import { unreachable } from '../lib/unreachable.ts'
 import type { StrategyId } from './ids.ts'
 
 /**
- * What may leave, from the laxest to the strictest.
+ * The trading modes, from the laxest to the strictest.
  *
  * | mode       | what may leave                                                |
  * |------------|---------------------------------------------------------------|
@@ -11,8 +11,9 @@ import type { StrategyId } from './ids.ts'
  * | `halted`   | cancel-alls, and the closing orders of an explicit flatten    |
  * | `killed`   | cancel-alls                                                   |
  *
- * The account, each strategy and each instrument has one; the strictest of the three counts for an order. What may add
- * risk does not stay open either, unless the restriction is volatile (`engine/resolution/restricted-orders.ts`).
+ * The account, each strategy and each instrument has one; the strictest of the three counts for an order.
+ * Open orders that may add risk are cancelled, unless the restriction is volatile
+ * (`engine/resolution/restricted-orders.ts`).
  */
 export const TRADING_MODES = ['active', 'reducing', 'halted', 'killed'] as const
 
@@ -21,9 +22,10 @@ export type TradingMode = (typeof TRADING_MODES)[number]
 export type RestrictedMode = Exclude<TradingMode, 'active'>
 
 /**
- * Why a mode is held, and how that ends. All but the last five are recorded, and hold over restarts until an
- * operator releases them; those five are volatile: they follow what they are measured by. The flatten of a stop is
- * volatile too, and so are `unreadable` until it has lasted, and `olderState` until it is proved.
+ * Why a mode is held, and how that ends. All but the last five are recorded, and hold over restarts
+ * until an operator releases them; those five are volatile: they follow a measurement. The flatten
+ * of a stop is volatile too, and so are `unreadable` until it has lasted, and `olderState` until it
+ * is proved.
  */
 export const MODE_REASONS = {
   operator: { mode: 'halted', ends: 'an operator releases it' },
@@ -115,7 +117,7 @@ export const MODE_REASONS = {
 
 export type ModeReason = keyof typeof MODE_REASONS
 
-/** What a mode is held for: `*` is the account, a symbol its instrument, `strategy:ID` a strategy. */
+/** The scope of a mode: `*` is the account, a symbol its instrument, `strategy:ID` a strategy. */
 export type Scope = string
 
 export const ACCOUNT: Scope = '*'
@@ -124,7 +126,7 @@ export function strategyScope(strategyId: StrategyId | string): Scope {
   return `strategy:${strategyId}`
 }
 
-/** Every scope that a configuration has. */
+/** Every scope of a configuration. */
 export function listScopes(
   symbols: Iterable<string>,
   strategyIds: Iterable<string>,
@@ -132,47 +134,53 @@ export function listScopes(
   return [ACCOUNT, ...symbols, ...[...strategyIds].map(strategyScope)]
 }
 
-/** A mode that is held for a scope, and why. An operator's may be `reducing` or `halted`. */
+/** A mode that is held for a scope, and the reason. An operator's may be `reducing` or `halted`. */
 export interface Restriction {
   readonly scope: Scope
   readonly mode: RestrictedMode
   readonly code: ModeReason
-  /** In words, for whoever looks. */
+  /** In words, for display. */
   readonly reason: string
-  /** Who: a person at a machine, or a part of the daemon. */
+  /** The origin: a person at a machine, or a part of the daemon. */
   readonly by: string
   /** Unix ms, our clock. */
   readonly at: number
-  /** It follows a measurement, although others for its reason are recorded. */
+  /** It follows a measurement, although others with its code are recorded. */
   readonly isVolatile?: true
 }
 
-/** What may leave, with everything that holds it there, the strictest first. */
+/** The mode that counts, with every restriction behind it, the strictest first. */
 export interface TradingState {
   readonly mode: TradingMode
   readonly restrictions: readonly Restriction[]
 }
 
-/** @param restrictions Those of the account, the instrument and the strategy, in any order. */
+/** @param restrictions All of the account, the instrument and the strategy, in any order. */
 export function toTradingState(restrictions: readonly Restriction[]): TradingState {
   const sorted = restrictions.toSorted((left, right) => strictnessOf(right) - strictnessOf(left))
   return { mode: sorted[0]?.mode ?? 'active', restrictions: sorted }
 }
 
-/** Everything about an order hangs on the exchange's clock: of the halts, an unsynchronised one is the strictest. */
+/**
+ * Everything about an order depends on the exchange's clock, so among halts an unsynchronised clock
+ * is the strictest.
+ */
 function strictnessOf({ mode, code }: Restriction): number {
   return TRADING_MODES.indexOf(mode) + (code === 'clockUnsynchronised' ? 0.5 : 0)
 }
 
-/** An order as a mode looks at it. */
+/** The properties of an order that a mode depends on. */
 export interface LeavingOrder {
-  /** Whether it closes what an explicit flatten closes. */
+  /** Whether it closes a position of an explicit flatten. */
   readonly isFlatten: boolean
-  /** Whether the strategy's position on the instrument can only get smaller by it. */
+  /** Whether it can only make the strategy's position on the instrument smaller. */
   readonly reduces: () => boolean
 }
 
-/** What keeps the order from leaving (RSK2); undefined lets it go. The one place that knows what each mode means. */
+/**
+ * The restriction that keeps the order from leaving (RSK2); undefined lets it go. Only this
+ * function knows the meaning of each mode.
+ */
 export function heldBackBy(
   { restrictions }: TradingState,
   { isFlatten, reduces }: LeavingOrder,

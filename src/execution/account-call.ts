@@ -10,7 +10,7 @@ import { unreachable } from '../lib/unreachable.ts'
 import { endpointNamed, type RequestOf } from '../protocol/endpoints.ts'
 import { toWireRequest } from '../protocol/write-request.ts'
 
-/** The endpoint and the exact bytes of a call, or the rule of the document that it breaks. */
+/** The endpoint and body of a call, or the rule of the document that it breaks. */
 export type WrittenCall =
   | { readonly ok: true; readonly endpoint: AccountCall['endpoint']; readonly body: string }
   | { readonly ok: false; readonly problem: string }
@@ -43,7 +43,10 @@ function write<Name extends AccountCall['endpoint']>(
   return { ok: false, problem: checked.error.issues.map((issue) => issue.message).join('; ') }
 }
 
-/** A price that is left out stays, one that is given is set, `0` removes it. With a price its trigger type must be named. */
+/**
+ * An omitted price stays, a given one is set, `0` removes it. With a price its trigger type must be
+ * named.
+ */
 function buildModification(
   intent: ModifyTriggerIntent,
   instrument: Instrument,
@@ -76,7 +79,7 @@ function buildSetting(
   const { change, takeProfitRatio, stopLossRatio } = intent
   return {
     symbol,
-    // The row's own schema says which product types there are settings for.
+    // The schema of the row defines which product types have settings.
     productType: productType as CopySetting['productType'],
     settingType: change,
     stopSurplusRatio: ratio(takeProfitRatio),

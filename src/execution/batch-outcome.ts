@@ -41,8 +41,9 @@ export function readBatchOutcome(
 }
 
 /**
- * A 429 says that the item was not accepted, which is usually true. If it was accepted all the same and filled meanwhile, and the exchange recognises only open orders, sending it again would double it. So the item is
- * unknown, and nothing is sent again before it is proved what became of it.
+ * A 429 says that the item was not accepted, which is usually true. If it was accepted all the same
+ * and filled meanwhile, and the exchange recognises only open orders, sending it again would double
+ * it. So the item is unknown, and is not sent again before its fate is proved.
  */
 const NOT_ACCEPTED_NOW = { outcome: 'unknown', isAnswered: true } as const
 
@@ -56,7 +57,8 @@ function refusedItem(clientOid: ClientOid, refusal: RefusalClass, isAlone: boole
     case 'notSent':
       return { clientOid, outcome: 'notSent' }
     case 'exists':
-      // One of the batch existed; which one, and what became of the others, the answer does not say.
+      // One of the batch existed; the answer does not say which one, nor what happened to the
+      // others.
       return { clientOid, outcome: 'unknown', ...(isAlone && { isDuplicate: true }) }
     default:
       return unreachable(refusal)
@@ -67,7 +69,7 @@ function readLists(clientOids: readonly ClientOid[], data: BatchResult): readonl
   const accepted = new Map(data.successList.map((item) => [item.clientOid ?? '', item.orderId]))
   const failed = new Map(data.failureList.map((item) => [item.clientOid ?? '', item]))
   return clientOids.map((clientOid): ItemOutcome => {
-    // An item in both lists counts as accepted: to take it for refused could double it.
+    // An item in both lists counts as accepted: treating it as refused could double it.
     if (accepted.has(clientOid)) {
       const orderId = accepted.get(clientOid)
       return { clientOid, outcome: 'accepted', ...(orderId ? { orderId: toOrderId(orderId) } : {}) }

@@ -6,7 +6,7 @@ import type { BatchPlaceItem, BatchPlaceRequest } from '../protocol/futures/batc
 import { type ClientOid, toClientOid } from '../domain/ids.ts'
 import { base32, sha256 } from '../lib/digest.ts'
 
-/** What all orders of an account have in common. */
+/** The common properties of an account's orders. */
 export interface OrderAccount {
   readonly positionMode: PositionMode
   readonly marginMode: MarginMode

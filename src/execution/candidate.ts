@@ -9,18 +9,18 @@ export interface Candidate {
   readonly intent: OrderIntent
   /** The waiting order that is sent again, unchanged; absent for a new order. */
   readonly again?: ClientOid
-  /** Whether it is placed smaller where less than its size is left to close (`risk/approve.ts`). */
+  /** Whether it is reduced if less than its size is left to close (`risk/approve.ts`). */
   readonly isCut?: true
 }
 
-/** What a plan of a ladder or a target needs to know. */
+/** The input of a plan for a ladder or a target. */
 export interface PlanInput {
   readonly strategyId: string
   readonly instrument: Instrument
   readonly positionMode: PositionMode
   /** The strategy's own orders of the purpose on the instrument. */
   readonly orders: readonly Order[]
-  /** What the strategy holds of the instrument. */
+  /** The strategy's position in the instrument. */
   readonly holding: Holding
   /** The ordinal in the key of the first new order; further ones count up. Each is used once. */
   readonly ordinal: number

@@ -15,14 +15,17 @@ export interface ApprovedItem {
 export interface PackingRules {
   readonly max: number
   readonly mode: PositionMode
-  /** Orders that may be at the exchange and whose orderId is unknown: their fills must not be confused with others. */
+  /**
+   * Orders that may be at the exchange and whose orderId is unknown: their fills must stay
+   * distinguishable.
+   */
   readonly nameless: readonly Order[]
 }
 
 /**
- * Fills a batch with items in the given order, at most `max`. No two of them may have fills that look alike, nor may any
- * be like a nameless order: if the answer is lost, each order can then still be identified by its fills. What does not
- * fit waits for a later batch.
+ * Fills a batch with items in the given order, at most `max`. No two of them may have fills that
+ * look alike, nor look like those of a nameless order: if the answer is lost, each order can then
+ * still be identified by its fills. Other items wait for a later batch.
  */
 export function packBatch(
   items: readonly ApprovedItem[],
@@ -55,9 +58,10 @@ export type AttributedTerms = Pick<OrderTerms, 'symbol' | 'action' | 'force'> & 
 }
 
 /**
- * Keys of what a fill shows of its order: symbol, side, trade side, and for a maker's fill also the price, which is the
- * order's own limit. By them an order whose answer was lost is found again, so no two orders of a batch may share one.
- * A post-only order has the maker's key, one that cannot rest the taker's, and one that may be either has both.
+ * Keys of the properties that a fill shows of its order: symbol, side, trade side, and for a
+ * maker's fill also the price, which is the order's limit. They identify an order whose answer was
+ * lost, so no two orders of a batch may share one. A post-only order has the maker's key, one that
+ * cannot rest the taker's, and any other has both.
  */
 function attributionKeys(mode: PositionMode, terms: AttributedTerms): readonly string[] {
   const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]
@@ -72,12 +76,12 @@ export function couldBe(mode: PositionMode, order: Order, fill: Fill): boolean {
   return fill.lots <= openLots(order) && fitsClass(mode, order, fill)
 }
 
-/** Whether the fill looks like one of this order, whatever its size. */
+/** Whether the fill looks like one of this order, regardless of its size. */
 export function fitsClass(mode: PositionMode, order: Order, fill: Fill): boolean {
   return fill.filledAt >= order.firstSentAt - CLOCK_ERROR_MS && fitsAtAnyTime(mode, order, fill)
 }
 
-/** The same, whatever the date of the fill: a clock that was set makes dates that cannot be compared. */
+/** The same, regardless of the fill's date: after a clock was set, dates cannot be compared. */
 export function fitsAtAnyTime(mode: PositionMode, order: Order, fill: Fill): boolean {
   const { terms } = order
   const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]

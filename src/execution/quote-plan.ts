@@ -7,26 +7,26 @@ import type { Candidate, PlanInput } from './candidate.ts'
 export interface QuotePlanInput extends PlanInput {
   readonly levels: readonly QuoteLevel[]
   /**
-   * Whether a restriction lets the ladder only close what is held. Its orders may then be smaller than their rungs
-   * (`risk/approve.ts`), and the rungs nearest to the market come first.
+   * Whether a restriction lets the ladder only close the position. Its orders may then be smaller
+   * than their levels (`risk/approve.ts`), and the levels nearest to the market come first.
    */
   readonly isRestricted: boolean
-  /** Prices now, in the quote coin. */
+  /** Current prices, in the quote coin. */
   readonly bid: number
   readonly ask: number
 }
 
-/** The difference between a ladder and its orders. What is in neither list stays. */
+/** The difference between a ladder and its orders. Orders in neither list stay. */
 export interface QuotePlan {
   readonly missing: readonly Candidate[]
   readonly extra: readonly Order[]
 }
 
 /**
- * Compares a ladder with the orders that stand for it. An order stands for a level of the same side, price
- * and size, whatever has been filled of it; each order stands for one level only. Of a restricted ladder, several smaller
- * orders may stand for a level together. What they lack is missing only while there is something left to close, so that a
- * level which was cut stays as it is.
+ * Compares a ladder with its orders. An order fulfils a level of the same side, price and size,
+ * however much of it was filled; each order fulfils one level only. In a restricted ladder several
+ * smaller orders may fulfil a level together. The rest of such a level is missing only while
+ * something is left to close, so that a reduced level stays as it is.
  */
 export function planQuote(input: QuotePlanInput): QuotePlan {
   const standing = Map.groupBy(
@@ -53,7 +53,10 @@ export function planQuote(input: QuotePlanInput): QuotePlan {
   return { missing, extra: [...standing.values()].flat() }
 }
 
-/** Takes out those of the orders at a price that stand for the level: one of its size, or of a restricted ladder the largest that fit. */
+/**
+ * Takes the orders at a price that fulfil the level: one of its size, or in a restricted ladder the
+ * largest that fit.
+ */
 function takeFor(
   { side, lots }: QuoteLevel,
   orders: Order[] | undefined,
@@ -79,7 +82,10 @@ function lotsOf(orders: readonly Order[]): number {
   return orders.reduce((sum, { terms }) => sum + terms.lots, 0)
 }
 
-/** A post-only order that meets the other side is refused. Its rung comes last: it would leave the others nothing to close. */
+/**
+ * A post-only order that would cross the spread is refused. Its level comes last, because it would
+ * leave the others nothing to close.
+ */
 function nearestFirst({
   levels,
   instrument: { tick },
@@ -104,7 +110,10 @@ interface ClosableLots {
   shortLots: number
 }
 
-/** What the strategy holds and no order of its ladder closes yet. For a net position each sell closes a long. */
+/**
+ * The strategy's position less what its ladder's orders already close. For a net position each sell
+ * closes a long.
+ */
 function closableLots({ orders, holding, positionMode }: QuotePlanInput): ClosableLots {
   const closable = { ...holding }
   for (const order of orders) {
@@ -142,9 +151,9 @@ function toOrderIntent(
 }
 
 /**
- * In one-way mode ladders never use reduce-only, because the exchange would cancel older reduce-only orders. In hedge mode
- * a level closes the opposite leg as long as there is enough of it, and otherwise opens its own: never both. A level of a
- * restricted ladder closes what there is.
+ * In one-way mode ladders never use reduce-only, because the exchange would cancel older
+ * reduce-only orders. In hedge mode a level closes the opposite leg if that is large enough, and
+ * otherwise opens its own: never both. A level of a restricted ladder closes as much as there is.
  */
 function actionOf(
   { positionMode, isRestricted }: QuotePlanInput,

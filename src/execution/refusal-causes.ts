@@ -4,39 +4,44 @@ import { tradesAs } from '../domain/order-action.ts'
 import { showOnGrid } from '../lib/grid.ts'
 import { errorCode, type ErrorTopic } from '../protocol/error-codes.ts'
 
-/** The terms of an order that an exchange can refuse it for. */
+/** The terms of an order that can cause a refusal. */
 export interface RefusableTerms extends Pick<OrderTerms, 'action' | 'lots' | 'force'> {
   readonly ticks?: number | undefined
   readonly takeProfitTicks?: number | undefined
   readonly stopLossTicks?: number | undefined
 }
 
-/** Which number of an order must lie on a grid of the exchange. */
+/** The number of an order that misses the exchange's grid. */
 export type RefusedStep = 'price' | 'size'
 
 /**
- * What is known of a cause for which the exchange refuses orders for good: which orders it concerns, what shows that it is
- * gone, how soon they are tried again, and what a person can do.
+ * The rules for a cause of lasting refusals: which orders it concerns, which acceptance ends it,
+ * how soon they are tried again, and what a person can do.
  */
 export interface RefusalCause {
-  /** Whether an order would be refused too, as far as one refusal says. Those that would wait; others go on. */
+  /**
+   * Whether an order would be refused too, judging by one refusal. Such orders wait; others go on.
+   */
   readonly concerns: (order: RefusableTerms, refused: RefusableTerms) => boolean
   /**
-   * Whether the cause is gone because the exchange has accepted this order. `undefined`: it is judged by the steps of all
-   * that was accepted (`step`). Where many others that it concerns are accepted in a row, it is gone too.
+   * Whether the exchange's acceptance of this order ends the cause. `undefined`: the steps of all
+   * accepted orders decide (`step`). It also ends when many concerned orders are accepted in a row.
    */
   readonly disprovedBy: ((accepted: RefusableTerms, refused: RefusableTerms) => boolean) | undefined
   readonly step?: RefusedStep
   /**
-   * `passing`: the market may have moved on by the next decision, so all are tried once more · `lasting`: only a person or
-   * the exchange ends it, so from then on one order tries for all.
+   * `passing`: the market may have moved on by the next decision, so all orders are tried once more
+   * · `lasting`: only a person or the exchange ends it, so from then on one order is tried for all.
    */
   readonly pace: 'passing' | 'lasting'
-  /** When it is logged for an operator: at the first refusal, when it goes on, or never, because the halt that follows says it. */
+  /**
+   * When it is logged for an operator: at the first refusal, when it goes on, or never, because the
+   * halt that follows reports it.
+   */
   readonly isLogged: 'atOnce' | 'whenItGoesOn' | 'byTheHalt'
   /** The setting that the refusal contradicts, with its value, and its path in the configuration. */
   readonly setting?: (instrument: Instrument) => { readonly value: string; readonly path: string }
-  /** What a person can do beside changing the setting, or instead. */
+  /** Advice beside, or instead of, changing the setting. */
   readonly advice?: (instrument: Instrument) => string
 }
 
@@ -45,7 +50,7 @@ const ALL = (): boolean => true
 const atMostAsLarge: RefusalCause['concerns'] = (order, refused) => order.lots <= refused.lots
 const atLeastAsLarge: RefusalCause['concerns'] = (order, refused) => order.lots >= refused.lots
 
-/** In value where both name a price; a market order has none. */
+/** Compares values if both orders have a price; a market order has none. */
 const atMostAsDear: RefusalCause['concerns'] = (order, refused) =>
   order.ticks === undefined || refused.ticks === undefined
     ? order.lots <= refused.lots
@@ -54,7 +59,7 @@ const atMostAsDear: RefusalCause['concerns'] = (order, refused) =>
 const sameSide: RefusalCause['concerns'] = (order, refused) =>
   tradesAs(order.action) === tradesAs(refused.action)
 
-/** Post-only orders that stand at least as near to the other side of the market. */
+/** Post-only orders at least as close to the opposite side of the market. */
 const atLeastAsNear: RefusalCause['concerns'] = (order, refused) => {
   if (order.force !== 'post_only' || order.ticks === undefined || refused.ticks === undefined)
     return false
@@ -116,7 +121,10 @@ export type CauseName =
   | 'auth'
   | 'other'
 
-/** The one place that says what follows from a refusal, by its cause. The table in docs/orders.md says it to operators. */
+/**
+ * The consequences of a refusal, by its cause; they are defined only here. The table in
+ * docs/orders.md describes them to operators.
+ */
 export const REFUSAL_CAUSES: Readonly<Record<CauseName, RefusalCause>> = {
   priceStep: {
     concerns: (order) => stepsOf(order, 'price').length > 0,
@@ -257,8 +265,8 @@ export const REFUSAL_CAUSES: Readonly<Record<CauseName, RefusalCause>> = {
 }
 
 /**
- * The cause of a refusal, by its code. One code stands for every check of a value: there the name of the parameter, which
- * no language translates, says which grid was missed.
+ * The cause of a refusal, by its code. One code covers every check of a value: there the
+ * parameter's name, which is the same in every language, says which grid was missed.
  */
 export function causeOf(code: string | undefined, message: string | undefined): CauseName {
   const { topic } = errorCode(code)
@@ -278,7 +286,10 @@ export function stepsOf(
   return [ticks, takeProfitTicks, stopLossTicks].filter((price) => price !== undefined)
 }
 
-/** Steps that all lie on one grid lie on this one: their greatest common divisor; 0 is that of none. */
+/**
+ * The greatest common divisor of the steps: steps that lie on one grid also lie on this one. 0 is
+ * that of no steps.
+ */
 export function commonStep(common: number, steps: readonly number[]): number {
   return steps.reduce((left, right) => {
     let [larger, smaller] = [left, right]
@@ -296,12 +307,15 @@ export interface RefusalFound {
   readonly cause: CauseName
   readonly code: string
   readonly message: string
-  /** How many orders were refused for it, and in how many ms. */
+  /** How many orders were refused for this cause, and within how many ms. */
   readonly orders: number
   readonly withinMs: number
 }
 
-/** The refusals in one sentence: how many, the setting that they contradict, what the exchange says, what to do. */
+/**
+ * The refusals in one sentence: how many, the setting that they contradict, the exchange's message,
+ * what to do.
+ */
 export function describeRefusal(found: RefusalFound, instrument: Instrument): string {
   const { cause, code, message, orders, withinMs } = found
   const { setting, advice, step } = REFUSAL_CAUSES[cause]
@@ -320,7 +334,10 @@ export function describeRefusal(found: RefusalFound, instrument: Instrument): st
   return `refused ${code} ${times}${within}: ${facts}${todo === undefined ? '' : `; ${todo}`}`
 }
 
-/** The step in a message in any language: the one number in it. With none, or several, nothing is sure. */
+/**
+ * The step in a message of any language: the only number in it. With none or several it is
+ * undefined.
+ */
 function namedStep(message: string): string | undefined {
   const numbers = message.match(/\d+(?:\.\d+)?/g) ?? []
   return numbers.length === 1 && !/checkBDScale/.test(message) ? numbers[0] : undefined

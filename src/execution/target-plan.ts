@@ -9,14 +9,17 @@ export interface TargetPlanInput extends PlanInput {
   readonly purpose: OrderPurpose
   /** Signed lots. */
   readonly target: number
-  /** What the whole account holds of the instrument. */
+  /** The whole account's position in the instrument. */
   readonly accountHolding: Holding
-  /** What the strategy holds, as far as the account and other strategies account for it. */
+  /** The part of the strategy's position that the account and other strategies account for. */
   readonly backedHolding: Holding
   /** Floats, quote coin. */
   readonly bid: number
   readonly ask: number
-  /** How far beyond the best price an order may take, as a share: 0.001 is 10 basis points. Undefined: at any price. */
+  /**
+   * How far beyond the best price an order may take, as a share: 0.001 is 10 basis points.
+   * Undefined: any price.
+   */
   readonly takerCollarRatio: number | undefined
   /** The largest order that the risk checks allow: a larger difference takes several orders, one after the other. */
   readonly orderLotsMax: number
@@ -48,8 +51,8 @@ export function planTarget(input: TargetPlanInput): readonly Candidate[] {
 }
 
 /**
- * The waiting orders that do not lead to the target any more: target or position have changed, or they belong to the
- * other of target and flatten. They are dropped, not sent (ORD7).
+ * The waiting orders that no longer lead to the target: target or position have changed, or they
+ * belong to the other of target and flatten. They are dropped, not sent (ORD7).
  */
 export function staleTargetOrders(input: TargetPlanInput): readonly Order[] {
   const steps = stepsOf(input)
@@ -69,9 +72,10 @@ function stepsOf(input: TargetPlanInput): readonly Step[] {
 }
 
 /**
- * One order for the difference. It is reduce-only where both the strategy's position and the account's are at least as
- * large, so that outdated data can never turn a close into an opening. Any other closes against what other strategies
- * hold. As far as they do not account for it, it is denied: then what the account holds is closed first.
+ * One order for the difference. It is reduce-only if both the strategy's position and the account's
+ * are at least as large, so that outdated data can never turn a close into an opening. Any other
+ * order closes against other strategies' positions. The part that those do not account for is
+ * denied: the account's own position is closed first.
  */
 function oneWaySteps(input: TargetPlanInput): readonly Step[] {
   const change = input.target - netLots(input.holding)
@@ -103,7 +107,7 @@ function oneWayStep(
   return { action: open, lots }
 }
 
-/** One order for each leg: what is too much is closed, what is missing is opened. */
+/** One order per leg: the excess is closed, the rest is opened. */
 function hedgeSteps({ target, holding }: TargetPlanInput): readonly Step[] {
   const long = Math.max(0, target) - holding.longLots
   const short = Math.max(0, -target) - holding.shortLots
@@ -136,7 +140,9 @@ function toIntent(
   }
 }
 
-/** The worst price to take, rounded so that it is never beyond the collar; undefined: any price. */
+/**
+ * The worst acceptable price, rounded so that it is never beyond the collar; undefined: any price.
+ */
 function collarTicks(
   { instrument, bid, ask, takerCollarRatio }: TargetPlanInput,
   side: 'buy' | 'sell',

@@ -1,24 +1,30 @@
 import { createTask } from 'node-cron'
 import { systemClock } from '../lib/clock.ts'
 
-/** Something that happens by the calendar: a funding time, the roll of the day. */
+/** A scheduled job: a funding time, the start of a day. */
 export interface CalendarJob {
   readonly name: string
-  /** A cron pattern of five fields, or six with seconds first. The config has checked it, and the time zone. */
+  /**
+   * A cron pattern of five fields, or six with seconds first. The configuration has checked it and
+   * the time zone.
+   */
   readonly pattern: string
   /** An IANA name such as `UTC` or `Europe/Berlin`. */
   readonly timeZone: string
   readonly run: () => void
-  /** A run threw, or was left out because the process was blocked when it was due. The next one happens all the same. */
+  /**
+   * A run threw, or was left out because the process was blocked when it was due. The next one
+   * happens all the same.
+   */
   readonly onError: (error: unknown) => void
 }
 
 type Task = ReturnType<typeof createTask>
 
 /**
- * Calendar work through node-cron, which goes by the system's clock. It leaves out what is due within the time that a
- * zone skips in spring; here that runs once, when the skipped time is over. What is due within the time that a zone
- * repeats in autumn runs once, in either turn.
+ * Schedules jobs through node-cron, by the system's clock. node-cron omits jobs within the hour
+ * that a zone skips in spring; here they run once, when the skipped time is over. A job within the
+ * time that a zone repeats in autumn runs once, in either turn.
  */
 export class Calendar {
   readonly #tasks: readonly Task[]
@@ -48,10 +54,11 @@ const MINUTE_MS = 60_000
 /** A machine that slept for longer has missed more than a skipped hour. */
 const LOOKED_BACK_MS = 86_400_000
 
-/** Looks each minute whether the zone has skipped some time, and runs what was due within it. */
+/** Checks each minute whether the zone has skipped some time, and runs the jobs within it. */
 function createSkippedTask({ name, pattern, timeZone, run, onError }: CalendarJob): Task {
   const wallTime = createWallTime(timeZone)
-  // As if local times were UTC, where none is skipped; of any second, since minutes are looked at.
+  // Local times count as UTC, which skips none. Any second matches, since whole minutes are
+  // compared.
   const matcher = createTask(pattern.replace(/^\S+((?:\s+\S+){5})$/, '*$1'), quiet, {
     timezone: 'UTC',
   })
@@ -67,7 +74,7 @@ function createSkippedTask({ name, pattern, timeZone, run, onError }: CalendarJo
       { length: (skipped.to - skipped.from) / MINUTE_MS },
       (_, index) => skipped.from + index * MINUTE_MS,
     )
-    // What is due in the very minute after it runs by itself.
+    // A job that is due in the very next minute runs by itself.
     if (!minutes.some(isDueAt) || isDueAt(skipped.to)) return
     try {
       run()
@@ -78,7 +85,7 @@ function createSkippedTask({ name, pattern, timeZone, run, onError }: CalendarJo
   return createTask('* * * * *', look, { name: `${name}, skipped`, timezone: 'UTC', logger: QUIET })
 }
 
-/** The local times that a zone has skipped, as if they were UTC. Zones change at whole minutes. */
+/** The local times that a zone has skipped, expressed as UTC. Zones change at whole minutes. */
 function findSkipped(
   before: number,
   now: number,

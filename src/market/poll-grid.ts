@@ -49,7 +49,7 @@ export class PollGrid {
     if (this.#inFlight === undefined) this.#waitFor(this.#firstSlotFrom(this.#options.clock.now()))
   }
 
-  /** No poll begins from now on; resolves when the one under way has ended. */
+  /** Prevents further polls; resolves when the running one has ended. */
   async stop(): Promise<void> {
     this.#isRunning = false
     this.#cancelWait?.()
@@ -57,7 +57,7 @@ export class PollGrid {
     await this.#inFlight
   }
 
-  /** A number that changes with each slot, for whoever checks that the grid runs; undefined while it is stopped. */
+  /** A number that changes with each slot, for the watchdog; undefined while it is stopped. */
   get turn(): number | undefined {
     return this.#isRunning ? this.#polls : undefined
   }
@@ -88,7 +88,7 @@ export class PollGrid {
 
   async #pollSlot(slotAt: number, now: number): Promise<void> {
     const { intervalMs } = this.#options
-    // After a delay of more than one slot only the newest of those that were due is polled.
+    // After a delay of more than one slot only the newest due slot is polled.
     const dueAt = slotAt + Math.floor((now - slotAt) / intervalMs) * intervalMs
     this.#lateness.record(now - slotAt)
     this.#polls += 1

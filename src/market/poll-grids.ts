@@ -6,7 +6,7 @@ import { PollGrid } from './poll-grid.ts'
 export interface PollGridsOptions {
   readonly clock: Clock
   readonly timers: Timers
-  /** `what` was polled and failed; it is polled again at its next slot. */
+  /** The poll `what` failed; it is repeated at its next slot. */
   readonly onError: (what: string, reason: string) => void
 }
 
@@ -17,13 +17,13 @@ export interface PollLoop {
   readonly turn: () => number | undefined
 }
 
-/** A loop of the daemon. It hangs when its turn stays the same for longer than it may. */
+/** A loop of the daemon. It hangs when its turn stays the same for too long. */
 export interface WatchedLoop extends PollLoop {
   /** A turn waits for a call of the exchange: for its grant and for its answer. */
   readonly isCalling: boolean
 }
 
-/** Several things that are polled, each on a grid of its own; they start and stop together. */
+/** Several polls, each on its own grid; they start and stop together. */
 export class PollGrids {
   readonly #options: PollGridsOptions
   readonly #grids = new Map<string, { readonly intervalMs: number; readonly grid: PollGrid }>()
@@ -47,7 +47,7 @@ export class PollGrids {
     return grid
   }
 
-  /** The grids by name, for the watchdog, which looks whether they keep running. */
+  /** The grids by name, for the watchdog, which checks that they keep running. */
   get loops(): readonly PollLoop[] {
     return [...this.#grids].map(([name, { intervalMs, grid }]) => ({
       name,

@@ -12,13 +12,13 @@ import type {
   RunReport,
 } from './run-report.ts'
 
-/** What is known of a run only when it has ended. */
+/** The figures of a run that are known only at its end. */
 export interface RunEnd {
   readonly model: string
   /** Unix ms. */
   readonly toAt: number
   readonly isCut: boolean
-  /** Instruments of strategies: what buy and hold is computed of. */
+  /** Instruments of strategies: the basis of buy and hold. */
   readonly tradedSymbols: ReadonlySet<string>
   /** Exact, from the exchange's own ledger. */
   readonly money: RunMoney
@@ -37,7 +37,7 @@ export interface RunEnd {
 
 type HeldPrices = readonly [symbol: string, prices: PriceFacts]
 
-/** Closes the collector's files and makes of it what a report shows. */
+/** Closes the collector's files and builds the report of the run. */
 export function buildRunReport(collector: RunCollector, end: RunEnd): RunReport {
   const { fromAt } = collector.options
   const { toAt, money } = end
@@ -179,7 +179,7 @@ function buyAndHold(held: readonly HeldPrices[]): RunReport['buyAndHold'] {
   }
 }
 
-/** The same with the opening equity, without leverage: a value a bucket. */
+/** The equity of buy and hold from the opening equity, without leverage: one value per bucket. */
 function holdEquity(held: readonly HeldPrices[], opening: number): readonly number[] {
   const length = held[0]?.[1].columns.close.length ?? 0
   const part = opening / Math.max(1, held.length)

@@ -1,7 +1,7 @@
 import type { DayClose, EquityFacts } from './collect/equity-series.ts'
 import { DAY_MS } from './collect/time-buckets.ts'
 
-/** A figure with what it means. `value` is null where it has no meaning, and `note` says why. */
+/** A figure and its meaning. `value` is null if it has none in this run, and `note` says why. */
 export interface Ratio {
   readonly name: string
   readonly value: number | null
@@ -16,7 +16,7 @@ export interface DayReturn {
   readonly value: number
 }
 
-/** What positions from flat to flat came to, after fees. Margin coin. */
+/** Results of positions from flat to flat, after fees. Margin coin. */
 export interface TripSums {
   trips: number
   wins: number
@@ -33,19 +33,19 @@ export interface MetricsInput {
   readonly trips: Readonly<TripSums>
   /** All fills, price times size, margin coin. */
   readonly traded: number
-  /** See LiquidationReport; Infinity where none was measured. */
+  /** See LiquidationReport; Infinity if none was measured. */
   readonly nearestDistance: number
 }
 
-/** Of a year of a market that never closes. */
+/** Days of a year in a market that never closes. */
 const DAYS_A_YEAR = 365
-/** A shorter run says nothing of a year: 18 good days once made a yearly growth of 28 digits. */
+/** A shorter run is not annualised: 18 good days once gave a yearly growth of 28 digits. */
 const ANNUALISED_FROM_DAYS = 90
 const ROLLING_DAYS = 30
 
 const UNDER_90 = `not annualised: the run is shorter than ${ANNUALISED_FROM_DAYS} days`
 
-/** From close to close; the first day begins at the opening equity. */
+/** Returns from close to close; the first day begins at the opening equity. */
 export function toDayReturns(days: readonly DayClose[], opening: number): readonly DayReturn[] {
   return days.map(({ startAt, equity }, index) => {
     const before = days[index - 1]?.equity ?? opening
@@ -68,12 +68,15 @@ export function deviation(values: readonly number[]): number {
   )
 }
 
-/** The root of the mean square of the negative ones; others count as zero. */
+/** The root mean square of the negative values; others count as zero. */
 export function downsideDeviation(values: readonly number[]): number {
   return Math.sqrt(mean(values.map((value) => Math.min(0, value) ** 2)))
 }
 
-/** Mean over deviation of the last {@link ROLLING_DAYS} daily returns, for each day that has so many. */
+/**
+ * Mean over deviation of the last {@link ROLLING_DAYS} daily returns, for each day with enough of
+ * them.
+ */
 export function rollingSharpe(returns: readonly DayReturn[]): readonly DayReturn[] {
   return returns.slice(ROLLING_DAYS - 1).map(({ startAt }, index) => {
     const window = returns.slice(index, index + ROLLING_DAYS).map(({ value }) => value)

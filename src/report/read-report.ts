@@ -5,7 +5,7 @@ import type { BacktestReport } from './run-report.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 export const REPORT_FILE = 'report.json'
-/** What is written last and removed first: a directory without it holds no whole report. */
+/** Written last and removed first: a directory without it holds no whole report. */
 export const RECIPE_FILE = 'run.json'
 
 /** The report of a run's directory. @throws Failure REPORT_UNREADABLE */

@@ -1,7 +1,9 @@
-/** Digits beyond these are noise of the summing. */
+/** Further digits are noise of float sums. */
 export const DIGITS = 10
 
-/** For JSON.stringify: numbers with so many digits, and null for what is none. */
+/**
+ * A replacer for JSON.stringify: numbers with {@link DIGITS} digits, and null for NaN and infinity.
+ */
 export function roundNumbers(_key: string, value: unknown): unknown {
   if (typeof value !== 'number' || Number.isInteger(value)) return value
   return Number.isFinite(value) ? Number(value.toPrecision(DIGITS)) : null

@@ -11,14 +11,14 @@ import type { TripSums } from './metrics.ts'
 import type { AccountFigures, RestingPrices, RunFill, RunFunding } from './run-facts.ts'
 import { makeDirectory } from '../lib/durable-file.ts'
 
-/** What our side knows of the order behind a fill. */
+/** Our own data of the order behind a fill. */
 export interface FillOrigin {
   readonly strategyId: string
-  /** Half way between the bid and the ask that it was made for, in quote coin. */
+  /** The midpoint of bid and ask when the order was decided, in quote coin. */
   readonly middle: number
 }
 
-/** An order that has ended, or stands at the end of the run. Instants are Unix ms. */
+/** An order that has ended, or is open at the end of the run. Instants are Unix ms. */
 export interface RunOrder {
   readonly clientOid: string
   readonly orderId: string
@@ -58,9 +58,9 @@ export interface TakerSums {
 }
 
 export interface CollectorOptions {
-  /** Where the CSV files go, made when it is not there; undefined for no files. */
+  /** The directory of the CSV files, created if missing; undefined for no files. */
   readonly directory: string | undefined
-  /** How long a bucket of its series is, ms; undefined for what the length of the run makes it. */
+  /** Length of a bucket of its series, ms; undefined: it follows from the length of the run. */
   readonly bucketMs?: number | undefined
   readonly coin: string
   readonly instruments: ReadonlyMap<string, Instrument>
@@ -80,8 +80,8 @@ const POSITION_COLUMNS =
   'instrument_id,strategy_id,entry,peak_qty,avg_px_open,avg_px_close,realized_pnl,commissions,fills,ts_opened,ts_closed,duration_ms'
 
 /**
- * Takes in what happens in a run, in the order of time. What has no end goes to files row by row; in memory stay sums,
- * columns of a fixed length, a number a day, and what is open.
+ * Collects the events of a run, in order of time. Unbounded data go to files row by row; in memory
+ * are sums, columns of fixed length, a number per day, and open orders and positions.
  */
 export class RunCollector {
   readonly options: CollectorOptions
@@ -205,7 +205,7 @@ export class RunCollector {
     partOf(this.instruments, symbol).denied += count
   }
 
-  /** What the strategy's positions have gained and not realised, margin coin. */
+  /** The unrealised profit of the strategy's positions, margin coin. */
   unrealisedOf(matches: { readonly strategyId?: string; readonly symbol?: string }): number {
     return [...this.#positions.values()]
       .filter(
@@ -219,12 +219,12 @@ export class RunCollector {
       )
   }
 
-  /** Marks what is held at these prices from now on: at the end, the exchange's mark prices. */
+  /** Sets the price at which positions are valued: at the end, the exchange's mark price. */
   mark(symbol: string, price: number): void {
     this.#lastPrices.set(symbol, price)
   }
 
-  /** Writes what is open still, and closes the files. */
+  /** Writes everything that is still open, and closes the files. */
   close(): void {
     for (const { book } of this.#positions.values()) {
       const trip = book.current()
@@ -237,7 +237,10 @@ export class RunCollector {
     return this.#now
   }
 
-  /** Whom a fill belongs to: its strategy; of one that the system made, those who held what it closed. */
+  /**
+   * The owners of a fill: its strategy, or for a fill that the exchange's system made, the
+   * strategies that held what it closed.
+   */
   #ownersOf(
     fill: RunFill,
     origin: FillOrigin | undefined,
@@ -360,13 +363,16 @@ export class RunCollector {
   }
 }
 
-/** Price times size in the margin coin. */
+/** Price times size, in the margin coin. */
 function valueOf(instrument: Instrument, { ticks, lots }: Pick<RunFill, 'ticks' | 'lots'>): number {
   if (isInverse(instrument)) return floatOnGrid(instrument.lot, lots)
   return Number(notionalOf(instrument, ticks, lots).toString())
 }
 
-/** What one strategy has of a fill: of the fee and the account's profit the share of its lots. */
+/**
+ * One strategy's part of a fill: its share of the lots gives its share of the fee and of the
+ * account's profit.
+ */
 function partOfFill(fill: RunFill, lots: number): RunFill {
   if (lots === fill.lots) return fill
   const shareOf = (amount: Decimal): Decimal =>
@@ -396,7 +402,10 @@ function increment(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1)
 }
 
-/** Digits of a computed number that are more than noise of the summing: of a coin at 0.00001 as of one at 100,000. */
+/**
+ * Further digits of a computed number are noise of float sums, for a coin at 0.00001 as for one at
+ * 100,000.
+ */
 const DIGITS = 12
 
 function shortNumber(value: number): string {

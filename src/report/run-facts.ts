@@ -6,23 +6,23 @@ export interface PriceGap {
   readonly toAt: number
 }
 
-/** What is known of one instrument's prices before a run begins. Instants are Unix ms. */
+/** The coverage of one instrument's prices, known before a run begins. Instants are Unix ms. */
 export interface PriceCoverage {
   readonly symbol: string
   /** The file's name, or `seed 1`. */
   readonly source: string
-  /** Of the unpacked contents, hex; empty for a seeded market. */
+  /** Hash of the unpacked contents, hex; empty for a seeded market. */
   readonly sha256: string
   readonly kind: 'candles' | 'quotes' | 'seeded'
   readonly fromAt: number
-  /** After the last candle or quote. */
+  /** The end of the last candle or quote. */
   readonly toAt: number
   readonly rows: number
-  /** From row to row, ms: the median. */
+  /** The median distance of rows, ms. */
   readonly stepMs: number
   readonly hasMark: boolean
   readonly hasFunding: boolean
-  /** Whether it is recorded when funding was paid. Absent: no. */
+  /** Whether the recording has the times of funding payments. Absent: no. */
   readonly hasPayments?: true
   readonly gaps: {
     readonly count: number
@@ -36,10 +36,10 @@ export interface PriceCoverage {
 export interface RunFill {
   readonly tradeId: string
   readonly orderId: string
-  /** Empty where the system traded: liquidation, delivery. */
+  /** Empty for trades of the exchange's system: liquidation, delivery. */
   readonly clientOid: string
   readonly symbol: string
-  /** Which position: the net one, or of hedge mode the long or the short one. */
+  /** The position: the net one, or in hedge mode the long or the short one. */
   readonly slot: PositionSlot
   readonly direction: 'buy' | 'sell'
   readonly ticks: number
@@ -49,11 +49,11 @@ export interface RunFill {
   readonly isLiquidation: boolean
   /** Margin coin; positive is paid. */
   readonly fee: Decimal
-  /** Margin coin: what the exchange says it realised, before the fee. */
+  /** Margin coin: the realised profit that the exchange states, before the fee. */
   readonly profit: Decimal
   /** Unix ms. */
   readonly at: number
-  /** What was displayed when the order came, in ticks. */
+  /** The displayed prices when the order arrived, in ticks. */
   readonly bidTicks: number
   readonly askTicks: number
 }
@@ -69,7 +69,7 @@ export interface RunFunding {
   readonly at: number
 }
 
-/** The account at one moment, in the margin coin, at mark prices. Valid during the call only. */
+/** The account at one moment, in the margin coin, at mark prices. Only valid during the call. */
 export interface AccountFigures {
   balance: number
   unrealised: number
@@ -79,11 +79,17 @@ export interface AccountFigures {
   gross: number
   /** Long less short. */
   net: number
-  /** Maintenance margin and closing fee over what stands behind them, of the nearest to liquidation; at 1 it comes. NaN: not known. */
+  /**
+   * Maintenance margin and closing fee over collateral, of the position nearest to liquidation; at
+   * 1 it is liquidated. NaN: not known.
+   */
   marginUse: number
 }
 
-/** The nearest orders of the account that rest on an instrument, in quote coin; NaN for none. */
+/**
+ * The account's resting orders on an instrument that are nearest to the market, in quote coin; NaN
+ * for none.
+ */
 export interface RestingPrices {
   readonly buy: number
   readonly sell: number

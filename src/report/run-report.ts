@@ -5,22 +5,25 @@ import type { LiquidationStep, NearestDistance } from '../domain/liquidation.ts'
 import type { DayReturn, Ratio } from './metrics.ts'
 import type { PriceCoverage } from './run-facts.ts'
 
-/** Everything that report.json holds. Instants are Unix ms, shares 0 to 1, decimals of money strings in the margin coin. */
+/**
+ * The contents of report.json. Instants are Unix ms, shares 0 to 1, decimals of money strings in
+ * the margin coin.
+ */
 export interface BacktestReport {
   readonly format: 1
   readonly name: string
   readonly coin: string
   readonly coverage: readonly PriceCoverage[]
-  /** What is assumed, and what was found that a reader should know, a sentence each. */
+  /** Assumptions, and findings that a reader should know, a sentence each. */
   readonly assumptions: readonly string[]
   readonly remarks: readonly string[]
-  /** How the runs looked at prices; absent where a daemon did, and in reports of earlier releases. */
+  /** How prices were read; absent for runs of a daemon, and in reports of earlier releases. */
   readonly looks?: PriceLooks
-  /** One a fill model. */
+  /** One per fill model. */
   readonly runs: readonly RunReport[]
 }
 
-/** How often prices were read, and how old they may be where something is decided; ms. */
+/** How often prices were read, and their maximum age in decisions; ms. */
 export interface PriceLooks {
   readonly everyMs: number
   readonly dataAgeMaxMs: number
@@ -30,7 +33,7 @@ export interface RunReport {
   readonly model: string
   readonly fromAt: number
   readonly toAt: number
-  /** It was ended before the prices were. */
+  /** Whether the run was ended before its prices. */
   readonly isCut: boolean
   readonly money: RunMoney
   readonly ratios: readonly Ratio[]
@@ -42,7 +45,7 @@ export interface RunReport {
   readonly rollingSharpe: readonly DayReturn[]
   readonly profitByHour: readonly number[]
   readonly profitByWeekday: readonly number[]
-  /** Of the instruments that strategies trade: see docs/backtest.md. */
+  /** Over the instruments that strategies trade: see docs/backtest.md. */
   readonly buyAndHold: {
     readonly value: number
     readonly instruments: Readonly<Record<string, number>>
@@ -50,15 +53,18 @@ export interface RunReport {
   readonly strategies: readonly PartReport[]
   readonly instruments: readonly PartReport[]
   readonly fills: FillQuality
-  /** Orders by how they ended, or stand. */
+  /** Numbers of orders by final or current state. */
   readonly orders: Readonly<Record<string, number>>
   readonly denials: readonly Cause[]
   readonly denialsByStrategy: Readonly<Record<string, readonly Cause[]>>
   readonly rejections: readonly Cause[]
   readonly limiter: readonly LimiterUse[]
-  /** When and why trading ended before the prices did: of the account, a strategy or an instrument; a sentence each. */
+  /**
+   * When and why trading ended before the prices did, for the account, a strategy or an instrument;
+   * a sentence each.
+   */
   readonly restrictions: readonly string[]
-  /** Why a strategy may have done less than was expected of it; absent in reports of earlier releases. */
+  /** Why a strategy may have done less than expected; absent in reports of earlier releases. */
   readonly notes?: readonly string[]
   readonly openPositions: readonly string[]
   readonly liquidations: number
@@ -67,7 +73,10 @@ export interface RunReport {
   readonly liquidation?: LiquidationReport
 }
 
-/** How near positions came to a liquidation, as the daemon would have seen it, and what it did about that. */
+/**
+ * The distances of positions to a liquidation, as the daemon would have measured them, and the
+ * steps it took.
+ */
 export interface LiquidationReport {
   /** The nearest distance of each instrument that was held and measured. */
   readonly nearest: readonly NearestDistance[]
@@ -94,14 +103,14 @@ export interface RunMoney {
   readonly final: string
 }
 
-/** A value a bucket. */
+/** One value per bucket. */
 export interface RunSeries extends EquityColumns {
   readonly startAt: number
   readonly stepMs: number
   readonly buyAndHold: readonly number[]
 }
 
-/** What one strategy, or one instrument, came to. Money in the margin coin. */
+/** The result of one strategy, or of one instrument. Money in the margin coin. */
 export interface PartReport {
   readonly name: string
   readonly orders: number
@@ -118,15 +127,20 @@ export interface PartReport {
   readonly rejected: number
 }
 
-/** How good the fills were. Money in the margin coin, positive is a cost. */
+/** The quality of the fills. Money in the margin coin, positive is a cost. */
 export interface FillQuality {
   readonly count: number
-  /** Of what was traded, by value. */
+  /** A share of the traded value. */
   readonly makerShare: number
-  /** Fills that took: how much worse than the best price that stood when the order came, and in all. */
+  /**
+   * For taker fills: how much worse they were than the best price when the order arrived, relative
+   * and in total.
+   */
   readonly slippageBps: number
   readonly slippageCost: number
-  /** The same fills: what the middle had moved against them since the order was made. */
+  /**
+   * For the same fills: how far the midpoint had moved against them since the order was decided.
+   */
   readonly latenessBps: number
   readonly latenessCost: number
 }

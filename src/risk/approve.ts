@@ -58,8 +58,8 @@ export function approveCall(
 }
 
 /**
- * The rung of a restricted ladder, made as small as what is left to close, so that it has an exit. Where nothing is left
- * it stays as it is, and is denied.
+ * The level of a restricted ladder, reduced to what is left to close, so that the ladder has an
+ * exit. If nothing is left it stays as it is, and is denied.
  */
 export function cutToHeld(
   intent: OrderIntent,

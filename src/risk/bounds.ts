@@ -1,7 +1,7 @@
 /**
- * The numbers that can be counted for an instrument. Beyond them the arithmetic of prices, sizes and their sums is not
- * exact, and no request body can be written. So they are denied where an intent enters the core, and by the first risk
- * check.
+ * The range of numbers that can be counted for an instrument. Beyond it the arithmetic of prices,
+ * sizes and their sums is not exact, and no request body can be written. So such numbers are denied
+ * where an intent enters the core, and by the first risk check.
  */
 import type { Objection } from '../domain/denial.ts'
 import { type Instrument, lotsMax, ticksMax } from '../domain/instrument.ts'
@@ -11,7 +11,7 @@ import { unreachable } from '../lib/unreachable.ts'
 /** The longest time to live of an intent, seven days: longer than any decision is useful, and within the time for which its key is remembered. */
 const TTL_MS_MAX = 7 * 86_400_000
 
-/** What is wrong with a number of the intent, whatever the market is. */
+/** The objection to a number of the intent, independent of the market. */
 export function objectToNumbers(instrument: Instrument, intent: Intent): Objection | undefined {
   switch (intent.kind) {
     case 'place':
@@ -34,7 +34,7 @@ export function objectToNumbers(instrument: Instrument, intent: Intent): Objecti
         intent.takeProfitTicks,
         intent.stopLossTicks,
       ])
-    // The endpoint's own rules know its ratios and ids.
+    // The endpoint's own rules check ratios and ids.
     case 'copySettings':
     case 'cancelMargin':
     case 'cancelAll':
@@ -51,7 +51,7 @@ export function objectToSize(instrument: Instrument, lots: number): Objection | 
   return { code: 'SIZE_PRECISION', detail: `${lots} lots, at most ${max}` }
 }
 
-/** @param prices in ticks; what is absent or removed is no price. */
+/** @param prices in ticks; absent or removed ones are not checked. */
 export function objectToPrices(
   instrument: Instrument,
   prices: readonly (number | null | undefined)[],

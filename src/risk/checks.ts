@@ -76,7 +76,10 @@ function checkFreshness(
   return { code: 'DATA_STALE', detail }
 }
 
-/** MKT3: while it is not known what the account did and holds, no risk may be added, and nothing opened in it. */
+/**
+ * MKT3: while the account's fills and position are not known, no risk may be added, and no position
+ * opened in it.
+ */
 function checkAccountAge(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { accountAgeMs, account } = context
   const mayLeave = reducesRisk(intent, context) && opensInAccount(intent, context) === 0
@@ -88,26 +91,26 @@ function checkAccountAge(intent: OrderIntent, context: RiskContext): RiskObjecti
 
 const showAge = (ageMs: number): string => (Number.isFinite(ageMs) ? `${ageMs} ms ago` : 'never')
 
-/** RSK2. */
+/** RSK2: the trading mode must let the order leave. */
 function checkTradingMode(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const held = heldBackBy(context.trading, {
     isFlatten: intent.purpose === 'flatten',
-    // Whether the account accounts for it is asked next, with a denial of its own.
+    // Whether the account covers the reduction is checked next, with its own denial.
     reduces: () => reducesRisk(intent, { holding: context.held, ownExposure: context.ownExposure }),
   })
   return held && { code: denialCodeOf(held), detail: held.reason }
 }
 
-/** What an order is judged by that may open a position in the account. */
+/** The part of the context that decides whether an order may open a position in the account. */
 export type OpeningContext = Pick<
   RiskContext,
   'trading' | 'held' | 'holding' | 'accountExposure' | 'unowned' | 'isConfirmed'
 >
 
 /**
- * RSK4: nothing that opens leaves while fills are not explained. And what is to reduce a strategy's position opens
- * something in the account only as far as the lots of other strategies account for it, and the position was read after
- * the last fill.
+ * RSK4: no opening order leaves while fills are not explained. An order that must reduce a
+ * strategy's position may open one in the account only as far as other strategies' lots account for
+ * it, and only if the position was read after the last fill.
  */
 export function checkExplained(
   intent: Pick<OrderIntent, 'action' | 'lots' | 'purpose'>,
@@ -123,7 +126,7 @@ export function checkExplained(
     }
   }
   if (accountExposure.mode === 'hedge_mode') return undefined
-  // While everything may be traded, a rung or an order by name may open what it opens: the limits judge it.
+  // In mode `active` a quote or a `place` may open a position: the limits judge it.
   const mustReduce = purpose === 'target' || purpose === 'flatten' || trading.mode !== 'active'
   const side = tradesAs(action) === 'buy' ? 'shortLots' : 'longLots'
   const reduced = Math.min(lots, context.held[side])
@@ -139,7 +142,10 @@ export function checkExplained(
   return { code: 'POSITION_UNEXPLAINED', detail: 'the position was not read since the last fill' }
 }
 
-/** How much of an order would open a position in the account if it was filled now, in lots. In hedge mode an order does it wholly or not at all. */
+/**
+ * The lots by which an order would open a position in the account if it were filled now. In hedge
+ * mode all of them or none.
+ */
 function opensInAccount(
   { action, lots }: Pick<OrderIntent, 'action' | 'lots'>,
   { accountExposure: { mode, longLots, shortLots } }: Pick<RiskContext, 'accountExposure'>,
@@ -159,7 +165,7 @@ function denialCodeOf({ mode, code }: Restriction): DenialCode {
   return code === 'clockUnsynchronised' ? 'CLOCK_UNSYNCHRONISED' : MODE_DENIALS[mode]
 }
 
-/** Whether the strategy's position on the instrument can only get smaller by this order. */
+/** Whether the order can only make the strategy's position on the instrument smaller. */
 export function reducesRisk(
   intent: Pick<OrderIntent, 'action' | 'lots'>,
   { holding, ownExposure }: Pick<RiskContext, 'holding' | 'ownExposure'>,
@@ -183,7 +189,7 @@ function checkInstrumentState(
   return refused ? { code: 'INSTRUMENT_STATE', detail: state } : undefined
 }
 
-/** ORD7. */
+/** ORD7: an order is not sent after its deadline. */
 function checkDeadline(intent: OrderIntent, { now }: RiskContext): RiskObjection | undefined {
   if (now <= intent.deadlineAt) return undefined
   return { code: 'INTENT_EXPIRED', detail: () => `${now - intent.deadlineAt} ms too late` }
@@ -260,8 +266,8 @@ function objectToDistance(
 }
 
 /**
- * A close must not increase or flip the position, neither the strategy's nor the account's. For a flatten, orders in
- * quarantine do not count: they cannot be accepted any more.
+ * A close must not increase or flip the position of the strategy or of the account. For a flatten,
+ * orders in quarantine do not count: they cannot be accepted any more.
  */
 function checkClose(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (!isClosing(intent.action)) return undefined
@@ -282,8 +288,9 @@ function checkClose(intent: OrderIntent, context: RiskContext): RiskObjection | 
 }
 
 /**
- * RSK1: limits the position plus everything open, in flight or unknown on that side. In one-way mode closes count too:
- * what a close buys back, resting orders on the same side would add beyond it.
+ * RSK1: limits the position plus everything open, in flight or unknown on that side. In one-way
+ * mode closes count too: resting orders of the same side would add to the position that a close
+ * buys back.
  */
 function checkPosition(
   intent: OrderIntent,
@@ -299,10 +306,11 @@ function checkPosition(
 }
 
 /**
- * RSK1: the same by value, at the dearest of the best prices, the last trade and the order's own price, so that one
- * price that is far too low allows no more. Without a price every order is denied (checkPriced). An order that only
- * reduces what the strategy holds leaves however much that is worth by now; a close is one unless resting orders of its
- * side would go beyond the limit after it, and a flatten always is.
+ * RSK1: the same limit by value, at the highest of the best prices, the last trade and the order's
+ * own price, so that one price that is far too low allows no more. Without a price every order is
+ * denied (checkPriced). An order that only reduces what the strategy holds passes at any value: a
+ * close is one unless resting orders of its side would exceed the limit after it, and a flatten
+ * always is.
  */
 function checkPositionNotional(
   intent: OrderIntent,
@@ -325,8 +333,8 @@ function checkPositionNotional(
 }
 
 /**
- * RSK1: everything that is held, open, in flight or unknown, at what it is worth. A flatten takes back what the
- * strategy holds, whatever others hold beside it or against it.
+ * RSK1: limits the value of everything held, open, in flight or unknown. A flatten may always close
+ * what the strategy holds, whatever other strategies hold.
  */
 function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (intent.purpose === 'flatten' && reducesRisk(intent, context)) return undefined
@@ -347,7 +355,10 @@ function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObje
   }
 }
 
-/** Nothing opens nearer to a liquidation than where positions are reduced. What is not known is not denied for it. */
+/**
+ * No order opens nearer to a liquidation than where positions are reduced. An unknown distance
+ * denies nothing.
+ */
 function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { distanceMin } = context
   if (distanceMin === undefined || isClosing(intent.action) || reducesRisk(intent, context))
@@ -362,8 +373,9 @@ function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObject
 }
 
 /**
- * RSK1: the account must survive the stated moves of the market with everything filled that rests. While a part of that is
- * not known, only what reduces in the account leaves; a flatten always does.
+ * RSK1: the account must survive the configured moves of the market with all resting orders filled.
+ * While a part of that is not known, only orders that reduce the account's position pass; a flatten
+ * always does.
  */
 function checkWorstCase(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { worstCase, accountExposure } = context
@@ -428,7 +440,7 @@ function objectToCount(
     : { code: 'ORDER_PACE', detail: `${orders} ${whose}, limit ${max}` }
 }
 
-/** @param worst What the account could hold, in the quote coin. */
+/** @param worst The account's largest possible notional, in the quote coin. */
 function objectToLeverage(worst: number, context: RiskContext): Objection | undefined {
   const { leverageMax } = context.account
   if (leverageMax === undefined) return undefined

@@ -4,7 +4,7 @@ import { isClosing, type OrderAction, tradesAs } from '../domain/order-action.ts
 import { type Holding, netLots } from '../domain/position.ts'
 
 /**
- * How large a position could get if everything open, in flight or unknown on one side were filled.
+ * The largest size of a position if everything open, in flight or unknown on one side were filled.
  * In lots; grows as orders are approved.
  */
 export interface Exposure {
@@ -12,13 +12,18 @@ export interface Exposure {
   /** In one-way mode the net position and its negative; in hedge mode each leg. */
   readonly longLots: number
   readonly shortLots: number
-  /** What open orders could add to each: in one-way mode every buy and every sell, in hedge mode openings. */
+  /**
+   * Lots that open orders could add to each: in one-way mode every buy and every sell, in hedge
+   * mode openings.
+   */
   addingLongLots: number
   addingShortLots: number
-  /** What open orders could close of each. */
+  /** Lots that open orders could close of each. */
   closingLongLots: number
   closingShortLots: number
-  /** The part of these two that orders in quarantine make up: those wait for an operator, and close nothing more. */
+  /**
+   * The part of these two in quarantine: such orders wait for an operator, and close nothing more.
+   */
   readonly heldClosingLongLots: number
   readonly heldClosingShortLots: number
   /** All open orders that buy, and all that sell. */
@@ -27,7 +32,7 @@ export interface Exposure {
   openOrders: number
 }
 
-/** @param orders all orders that belong to the holding; terminal ones are ignored. */
+/** @param orders all orders behind the holding; terminal ones are ignored. */
 export function buildExposure(
   mode: PositionMode,
   holding: Holding,
@@ -62,7 +67,10 @@ function lotsInQuarantine(orders: readonly Order[], action: OrderAction): number
     .reduce((sum, order) => sum + openLots(order), 0)
 }
 
-/** What the strategy's open orders leave to be closed by one more order on a side; below zero where they are too many. */
+/**
+ * Lots that one more order may close on a side, after the strategy's open orders; below zero if
+ * those are too many.
+ */
 export function leftToClose(side: 'buy' | 'sell', holding: Holding, own: Exposure): number {
   const isNet = own.mode === 'one_way_mode'
   return side === 'buy'
@@ -75,7 +83,7 @@ export function addToExposure(exposure: Exposure, action: OrderAction, lots: num
   countLots(exposure, action, lots)
 }
 
-/** Takes an order out of the exposure. */
+/** Removes an order from the exposure. */
 export function takeFromExposure(exposure: Exposure, action: OrderAction, lots: number): void {
   exposure.openOrders -= 1
   countLots(exposure, action, -lots)
@@ -94,7 +102,7 @@ function countLots(exposure: Exposure, action: OrderAction, lots: number): void 
   }
 }
 
-/** The largest long, or short, that the position could reach on the side that the order trades on. */
+/** The largest long or short position that could be reached on the order's side. */
 export function worstOnSide(exposure: Exposure, action: OrderAction): number {
   return tradesAs(action) === 'buy'
     ? exposure.longLots + exposure.addingLongLots

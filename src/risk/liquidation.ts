@@ -1,7 +1,7 @@
 import type { MaintenanceRules } from '../domain/liquidation.ts'
 import type { HoldSide } from '../domain/position.ts'
 
-/** A position as a liquidation looks at it. */
+/** One side of a position, for its liquidation. */
 export interface Leg {
   readonly holdSide: HoldSide
   /** Base coin. */
@@ -10,12 +10,16 @@ export interface Leg {
   readonly entryPrice: number
 }
 
-/** The positions of one instrument that are closed together: both crossed ones, or an isolated one alone. */
+/**
+ * The positions of one instrument that are liquidated together: both crossed ones, or an isolated
+ * one alone.
+ */
 export interface Legs {
   readonly legs: readonly Leg[]
   /**
-   * Margin coin: what backs them whatever their own price does. Of crossed ones the balance and the profit of all other
-   * positions of the coin, less what those need; of an isolated one its margin.
+   * Collateral in the margin coin, independent of the instrument's price: for crossed positions the
+   * balance and the profit of all other positions of the coin, less their needs; for an isolated
+   * one its margin.
    */
   readonly behind: number
   readonly rules: MaintenanceRules
@@ -23,7 +27,7 @@ export interface Legs {
   readonly isInverse: boolean
 }
 
-/** Quote coin; NaN on a side on which nothing is liquidated. */
+/** Quote coin; NaN for a side without liquidation. */
 export interface LiquidationPrices {
   readonly below: number
   readonly above: number
@@ -42,7 +46,7 @@ export function findLiquidationPrices(of: Legs, mark: number): LiquidationPrices
   return { below: findBelow(of, spans, mark), above: findAbove(of, spans, mark) }
 }
 
-/** What the positions need at a price, in the margin coin. */
+/** Maintenance margin and closing fee of the positions at a price, in the margin coin. */
 export function maintenanceAt(
   { legs, rules, isInverse }: Omit<Legs, 'behind'>,
   price: number,
@@ -52,7 +56,7 @@ export function maintenanceAt(
   return isInverse ? need : need * price
 }
 
-/** A share of the mark price; Infinity where no price liquidates. */
+/** A share of the mark price; Infinity if no price liquidates. */
 export function distanceTo(price: number, mark: number): number {
   return Number.isNaN(price) ? Number.POSITIVE_INFINITY : Math.abs(mark - price) / mark
 }
@@ -61,13 +65,13 @@ function rateOf(rules: MaintenanceRules, value: number): number {
   return tierRateOf(rules, value) + rules.takerFeeRate
 }
 
-/** The maintenance margin of a position of so much value, as a share of it. */
+/** The maintenance rate of a position with this value, as a share of it. */
 export function tierRateOf({ tiers }: MaintenanceRules, value: number): number {
   for (const { notionalMax, rate } of tiers) if (value <= notionalMax) return rate
   return tiers.at(-1)?.rate ?? Number.NaN
 }
 
-/** Prices between which each position stays in its maintenance tier. */
+/** A range of prices within which each position stays in its maintenance tier. */
 interface Span {
   readonly from: number
   readonly to: number
@@ -81,7 +85,7 @@ function listSpans({ legs, rules }: Legs): readonly Span[] {
   return bounds.slice(1).map((to, index) => ({ from: bounds[index] ?? 0, to }))
 }
 
-/** Above zero while the positions stand, at prices of one span. */
+/** Collateral plus profit less need, as a line over one span: above zero the positions stand. */
 interface Line {
   readonly slope: number
   readonly rest: number
@@ -106,7 +110,10 @@ function findBelow(of: Legs, spans: readonly Span[], mark: number): number {
   return Number.NaN
 }
 
-/** A tier that is entered on the way up needs more at once: its border may be the price. */
+/**
+ * Entering a higher tier on the way up raises the need at once, so the border of a tier may be the
+ * price.
+ */
 function findAbove(of: Legs, spans: readonly Span[], mark: number): number {
   for (const span of spans) {
     if (span.to <= mark) continue
@@ -118,7 +125,7 @@ function findAbove(of: Legs, spans: readonly Span[], mark: number): number {
   return Number.NaN
 }
 
-/** NaN where the line does not cross zero at a price. */
+/** NaN if the line does not cross zero at a price. */
 function zeroOf({ slope, rest }: Line): number {
   return slope === 0 || rest === 0 || slope > 0 === rest > 0 ? Number.NaN : -rest / slope
 }

@@ -9,7 +9,7 @@ import {
   usedOf,
 } from './worst-case.ts'
 
-/** An instrument of which a part may be closed. */
+/** An instrument whose position may be reduced. */
 export interface ReducibleRisk extends InstrumentRisk {
   /** Base coin. */
   readonly lotSize: number
@@ -27,9 +27,10 @@ export interface PlannedReduction {
 }
 
 /**
- * Plans what is closed so that the worst case takes no more than a share of the equity, as little as possible: of the
- * scenario that takes most, first the instrument where a lot frees most for what closing it costs. Only what one side has
- * more than the other is closed. Empty where the account is within that share.
+ * Plans the smallest closes after which the worst case takes at most a share of the equity. In the
+ * scenario with the largest need, it first closes the instrument where a lot frees most for its
+ * cost. Only the excess of one side over the other is closed. Empty if the account is within that
+ * share.
  */
 export function planReduction(
   risks: readonly ReducibleRisk[],
@@ -59,10 +60,10 @@ export function planReduction(
   })
 }
 
-/** An instrument may be named by its own scenario and by that of all at once. */
+/** An instrument may appear in its own scenario and in the joint one. */
 const ROUNDS_PER_INSTRUMENT = 3
 
-/** The need of one scenario, whether or not another takes more. */
+/** The need of one scenario, whether or not it is the largest. */
 function needIn(risks: readonly InstrumentRisk[], scenario: Scenario): number {
   const all = needsOfAll(risks)
   const { standing, joint } = sumNeeds(all)
@@ -79,7 +80,7 @@ function sideOf({ long, short }: InstrumentRisk): HoldSide {
   return long.size >= short.size ? 'long' : 'short'
 }
 
-/** The lots that one side has more than the other. */
+/** The excess of one side over the other, in lots. */
 function excessOf({ long, short, lotSize }: ReducibleRisk): number {
   return Math.round(Math.abs(long.size - short.size) / lotSize)
 }
@@ -97,7 +98,10 @@ function costOf(
   return lots * lotSize * (isInverse ? 1 : price) * (rules.takerFeeRate + halfSpread)
 }
 
-/** The instrument whose close frees most of a scenario for its cost; undefined where none frees anything. */
+/**
+ * The instrument whose close frees most of a scenario's need for its cost; undefined if none frees
+ * anything.
+ */
 function cheapestOf(
   risks: readonly ReducibleRisk[],
   scenario: Scenario,
@@ -115,7 +119,10 @@ function cheapestOf(
   return best?.risk
 }
 
-/** At least the smallest order; all that one side has more where even that is not enough. */
+/**
+ * The fewest lots that suffice, at least the smallest order; the whole excess if even that does not
+ * suffice.
+ */
 function fewestLots(risk: ReducibleRisk, isEnough: (lots: number) => boolean): number {
   const most = excessOf(risk)
   let [tooFew, enough] = [0, most]

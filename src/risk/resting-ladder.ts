@@ -1,15 +1,20 @@
 import type { MoveDirection } from '../domain/worst-case.ts'
 
-/** An order that rests, as a move of the market meets it. */
+/** A resting order, as a market move fills it. */
 export interface Rung {
-  /** Quote coin; undefined: it is filled at once, at any price. */
+  /** Quote coin; undefined: filled at once, at any price. */
   readonly price: number | undefined
-  /** Base coin: what it opens, and what it closes of the other side. One of the two is zero; below zero takes one away. */
+  /**
+   * Base coin: the size that it opens, and the size that it closes of the other side. One of the
+   * two is zero; a negative size removes an order.
+   */
   readonly opening: number
   readonly closing: number
 }
 
-/** Orders of one side that a move has filled: sizes in the base coin, and their average price. */
+/**
+ * The orders of one side that a move has filled: sizes in the base coin, and their average price.
+ */
 export interface FilledRungs {
   readonly opening: number
   readonly closing: number
@@ -17,19 +22,19 @@ export interface FilledRungs {
 }
 
 /**
- * The orders of one side as columns, in any order, with their sums: mostly a move reaches all of them or none, and to sort
- * them for the rest costs more than to look at all.
+ * The orders of one side as columns, in any order, with their sums: a move mostly reaches all of
+ * them or none, and sorting for the other cases costs more than scanning.
  */
 export interface RestingLadder {
   readonly direction: MoveDirection
-  /** NaN: it is filled at once. */
+  /** NaN: filled at once. */
   readonly prices: number[]
   readonly opening: number[]
   readonly closing: number[]
-  /** The first price that a move meets, and the last. */
+  /** The first and the last price on the way of a move. */
   nearest: number
   farthest: number
-  /** Sums over all of them; what is filled at once is no part of the cost. */
+  /** Sums over all orders; orders that are filled at once are not part of the cost. */
   readonly sums: { opening: number; closing: number; cost: number; sizeAtOnce: number }
 }
 
@@ -68,7 +73,7 @@ export function addRung(
 }
 
 /**
- * Finds what a move of the market from one price to another fills.
+ * Finds the orders that a move from one price to another fills.
  * @param more Orders that came since the ladder was built.
  */
 export function fillLadder(
@@ -109,7 +114,7 @@ function sumReached(ladder: RestingLadder, from: number, to: number): ReachedSum
   if (isNoneReached && sums.sizeAtOnce === 0) return reached
   for (let index = 0; index < prices.length; index++) {
     const price = prices[index] ?? Number.NaN
-    // A price that is not a number is never beyond the move.
+    // The comparison is false for NaN, so an order that is filled at once always counts.
     if (isDown ? price < to : price > to) continue
     const opening = ladder.opening[index] ?? 0
     const closing = ladder.closing[index] ?? 0

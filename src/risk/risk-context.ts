@@ -29,7 +29,7 @@ type RequiredLimit = Exclude<
   | 'selfTrade'
   | 'unknownOrdersMax'
   | 'pace'
-  // How figures are compared is no limit of an order.
+  // Tolerances of comparisons are no limits of orders.
   | 'disputeToleranceRatio'
   | 'disputeToleranceMin'
   | 'disputeMsMax'
@@ -62,14 +62,14 @@ export interface RiskContext {
   readonly now: number
   readonly instrument: Instrument
   readonly market: RiskMarket
-  /** The age of what is known of the account: of its fills or of the instrument's position, whichever is older, ms. */
+  /** The age of the account's fills or of the instrument's position, whichever is older, ms. */
   readonly accountAgeMs: number
   readonly trading: TradingState
   readonly account: AccountLimits
   readonly strategy: StrategyLimits
-  /** What the strategy holds by its fills. */
+  /** The strategy's position by its fills. */
   readonly held: Holding
-  /** The same, as far as the account and other strategies account for it: what it may reduce. */
+  /** The part of it that the account and other strategies account for: this may be reduced. */
   readonly holding: Holding
   /** The strategy's own exposure on this instrument. */
   readonly ownExposure: Exposure
@@ -77,15 +77,18 @@ export interface RiskContext {
   readonly accountExposure: Exposure
   /** The orderIds of fills on this instrument that no known order explains. */
   readonly unowned: readonly string[]
-  /** Whether the position was read after the last fill, and is what the fills explain. */
+  /** Whether the position was read after the last fill, and agrees with the fills. */
   readonly isConfirmed: boolean
-  /** The notional that all other instruments of the account could reach at worst, quote coin. */
+  /** The largest possible notional of all other instruments of the account, quote coin. */
   readonly otherNotional: number
   /** The equity of the account in the margin coin; undefined while it is not known. */
   readonly equity: number | undefined
-  /** How far from a liquidation the position would be once the order is filled, as a share of the price; NaN: not known. */
+  /**
+   * The distance of the position to a liquidation after the order, as a share of the price; NaN:
+   * not known.
+   */
   readonly distanceAfter: (intent: OrderIntent) => number
-  /** The distance at which nothing is added (`risk.liquidation.reduce`); undefined: any may be. */
+  /** The distance below which no order opens (`risk.liquidation.reduce`); undefined: no minimum. */
   readonly distanceMin: number | undefined
   /** The basis for the moves that the account must survive (`risk.survives`); undefined: none. */
   readonly worstCase: WorstCaseBasis | undefined

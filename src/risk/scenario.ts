@@ -4,10 +4,10 @@ import type { PositionMode } from '../domain/instrument.ts'
 import type { HoldSide } from '../domain/position.ts'
 import { type Leg, maintenanceAt } from './liquidation.ts'
 
-/*
- * How an account would stand if the market moved: what it would hold, be worth and have left. Every figure is counted anew for each
- * scenario, from what is held and what rests now; nothing is kept. Amounts are in the margin coin, prices in the quote
- * coin, sizes in the base coin.
+/**
+ * The state of an account after a market move: positions, equity and free equity. Every figure is
+ * computed anew for each scenario, from positions and resting orders; nothing is kept. Amounts are
+ * in the margin coin, prices in the quote coin, sizes in the base coin.
  */
 
 /**
@@ -28,57 +28,62 @@ export interface ScenarioOrder {
 }
 
 export interface ScenarioLeg extends Leg {
-  /** An isolated position has set this aside; NaN: not known. Absent where all is crossed. */
+  /** The margin of an isolated position; NaN: not known. Absent for crossed margin. */
   readonly margin?: number
 }
 
-/** An instrument with its price now, and what is held and rests there. */
+/** An instrument with its current price, positions and resting orders. */
 export interface ScenarioInstrument {
   readonly symbol: string
   readonly isInverse: boolean
   readonly price: number
   readonly legs: readonly ScenarioLeg[]
   readonly orders: readonly ScenarioOrder[]
-  /** Undefined: not known, so neither is what the account needs. */
+  /** Undefined: not known, so the account's need is not known either. */
   readonly rules: MaintenanceRules | undefined
   readonly takerFeeRate: number
   /** Longs pay shorts this share of the value next; NaN: not known, and not counted. */
   readonly fundingRate: number
-  /** An isolated order sets aside its value divided by this. */
+  /** The margin of an isolated order is its value divided by this. */
   readonly leverage: number
 }
 
 export interface ScenarioAccount {
-  /** Now, at the prices of the instruments; NaN: not known. */
+  /** The current equity at the prices of the instruments; NaN: not known. */
   readonly equity: number
   readonly positionMode: PositionMode
-  /** Each position stands on the margin that it has set aside, and not all of them on the equity. */
+  /** Each position has its own margin; the equity backs none of them. */
   readonly isIsolated: boolean
   readonly instruments: readonly ScenarioInstrument[]
 }
 
 export interface Scenario {
-  /** The share of itself by which each price moves, by symbol: -0.1 is a fall of a tenth. Absent: it stands. */
+  /**
+   * The move of each price as a share of it, by symbol: -0.1 is a fall of a tenth. Absent: no move.
+   */
   readonly moves: ReadonlyMap<string, number>
   readonly fill: FillRule
-  /** Whether orders are filled at their own price, or at the price now, which is worse for them. Absent: their own. */
+  /**
+   * Whether orders are filled at their own price, or at the current price, which is worse for them.
+   * Absent: their own.
+   */
   readonly fillsAt?: 'own' | 'now'
 }
 
-/** A position as the scenario leaves it. */
+/** A position after the scenario. */
 export interface ScenarioPosition {
   readonly symbol: string
   readonly holdSide: HoldSide
   readonly size: number
   readonly entryPrice: number
   readonly price: number
-  /** Size at the price: of an inverse contract in the base coin. */
+  /** Size times price; for an inverse contract in the base coin. */
   readonly worth: number
-  /** Not realised; of an isolated one no loss beyond its margin. */
+  /** Unrealised profit; the loss of an isolated position is at most its margin. */
   readonly profit: number
-  /** Maintenance margin and the fee of closing. */
+  /** Maintenance margin and closing fee. */
   readonly need: number
-  /** The margin of an isolated one does not cover its loss and its need. */
+  /** The margin of an isolated position does not cover its loss and its need. */
   readonly isLiquidated: boolean
 }
 
@@ -95,15 +100,18 @@ export interface ScenarioOutcome {
   readonly change: number
   readonly equity: number
   readonly need: number
-  /** Equity that nothing needs. */
+  /** Equity beyond the need. */
   readonly free: number
-  /** Need over equity; Infinity where nothing is left. */
+  /** Need over equity; Infinity if no equity is left. */
   readonly used: number
-  /** At the prices after the move, before the funding. What happened on the way says {@link findFirstLiquidation}. */
+  /**
+   * At the prices after the move, before the funding. {@link findFirstLiquidation} examines the way
+   * there.
+   */
   readonly isLiquidated: boolean
 }
 
-/** Counts what an account comes to. A figure of which a part is not known is NaN. */
+/** Computes the account after a scenario. A figure is NaN if a part of it is not known. */
 export function computeScenario(account: ScenarioAccount, scenario: Scenario): ScenarioOutcome {
   return sumUp(
     account,
@@ -111,7 +119,7 @@ export function computeScenario(account: ScenarioAccount, scenario: Scenario): S
   )
 }
 
-/** The part of one instrument. */
+/** The outcome of one instrument. */
 interface Played {
   readonly positions: readonly ScenarioPosition[]
   readonly filled: number
@@ -186,7 +194,10 @@ function play(
 
 const NO_ORDERS: readonly ScenarioOrder[] = []
 
-/** A position's next payment. If it would receive one, that is not there yet when the move comes, and helps nothing. */
+/**
+ * A position's next funding payment. A receipt counts as zero: it has not arrived when the move
+ * comes.
+ */
 function fundingOf(
   { fundingRate }: Pick<ScenarioInstrument, 'fundingRate'>,
   { holdSide, worth }: ScenarioPosition,
@@ -195,7 +206,10 @@ function fundingOf(
   return Number.isNaN(paid) ? 0 : Math.max(0, paid)
 }
 
-/** In the order in which a straight move comes to them: {@link computeScenario} takes them as they stand. */
+/**
+ * Sorts orders as a straight move reaches them: {@link computeScenario} fills them in the given
+ * order.
+ */
 export function sortByReach(
   orders: readonly ScenarioOrder[],
   now: number,
@@ -211,12 +225,12 @@ function isFilled(
   rule: FillRule,
 ): boolean {
   if (rule !== 'reached' || price === undefined) return rule !== 'none'
-  // At the price now it rests, since the market has to come to it.
+  // At its current price it rests, since the market must move to it.
   if (tradesAs(action) === 'buy') return price > now || (after < now && price >= after)
   return price < now || (after > now && price <= after)
 }
 
-/** Its own price; what the market offers already is traded at the market's. */
+/** The order's own price; if the market already offers a better one, the market's. */
 function priceOfFill({ action, price }: ScenarioOrder, now: number): number {
   if (price === undefined) return now
   return tradesAs(action) === 'buy' ? Math.min(price, now) : Math.max(price, now)
@@ -263,7 +277,7 @@ function trade(
   return trading
 }
 
-/** A size below this is the error of a float. */
+/** Smaller sizes are float errors. */
 const SIZE_MIN = 1e-12
 
 /** The positions of an instrument while orders are filled. */
@@ -284,7 +298,10 @@ class ScenarioTrading {
     return [...this.#legs.values()]
   }
 
-  /** In one-way mode what trades against the position closes it first; in hedge mode the action says which side it moves. */
+  /**
+   * In one-way mode a fill against the position closes it first; in hedge mode the action says
+   * which side it moves.
+   */
   fill({ action, size }: ScenarioOrder, price: number): void {
     const isBuy = tradesAs(action) === 'buy'
     const [same, opposite]: readonly HoldSide[] = isBuy ? ['long', 'short'] : ['short', 'long']
@@ -328,21 +345,26 @@ class ScenarioTrading {
   }
 }
 
-/** Where, on the way that a scenario says and beyond, the exchange would close a position for the first time. */
+/**
+ * The first point, on a scenario's way and beyond it, at which the exchange would liquidate a
+ * position.
+ */
 export interface FirstLiquidation {
-  /** How much of the scenario's moves: 0.5 halfway, 2 twice as far. */
+  /** The share of the scenario's moves: 0.5 halfway, 2 twice as far. */
   readonly share: number
   readonly moves: ReadonlyMap<string, number>
 }
 
-/** So many points on the way are looked at, and as many beyond it; between two of them the way is halved. */
+/**
+ * Points that are examined on the way, and again beyond it; between two of them the way is halved.
+ */
 const POINTS = 15
 const HALVINGS = 35
-/** No price falls to nothing; a rise is followed so far. */
+/** A price cannot fall to zero; a rise is followed this far. */
 const FALL_MAX = 0.999
 const RISE_MAX = 10
 
-/** `none`: no price on that way liquidates · `unknown`: a part of it is not known. */
+/** `none`: no price on the way liquidates · `unknown`: a part of it is not known. */
 export function findFirstLiquidation(
   account: ScenarioAccount,
   scenario: Scenario,
@@ -372,7 +394,10 @@ export function findFirstLiquidation(
   return { share: falls, moves: scaleMoves(scenario.moves, falls) }
 }
 
-/** Just before, at and behind each share of the way at which a position as it is now changes its tier: its need jumps there. */
+/**
+ * Points just before, at and behind each share of the way at which a current position changes its
+ * tier: its need jumps there.
+ */
 function tierBorders(
   { instruments }: ScenarioAccount,
   { moves }: Scenario,
@@ -393,7 +418,7 @@ function tierBorders(
 }
 
 const HAIR = 1e-9
-/** The nearest ones: where so many positions are held, the jump of one decides little. */
+/** The nearest borders: with many positions, one jump matters little. */
 const BORDERS_MAX = 10
 
 function byNumber(one: number, other: number): number {
@@ -407,7 +432,10 @@ function scaleMoves(
   return new Map([...moves].map(([symbol, move]) => [symbol, move * share]))
 }
 
-/** How often the moves can be repeated before a price is nothing, or has risen too far; 0 where nothing moves. */
+/**
+ * How often the moves can be repeated before a price reaches zero, or the limit of a rise; 0 if
+ * nothing moves.
+ */
 function farthestShare(moves: ReadonlyMap<string, number>): number {
   const shares = [...moves.values()].flatMap((move) =>
     move === 0 ? [] : [move < 0 ? FALL_MAX / -move : RISE_MAX / move],

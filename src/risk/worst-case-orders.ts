@@ -16,15 +16,20 @@ import {
   type RiskNeeds,
 } from './worst-case.ts'
 
-/** The worst case after an order follows from this, the order, and the exposure of its instrument. */
+/**
+ * The basis of the worst case after an order; the order and its instrument's exposure complete it.
+ */
 export interface WorstCaseBasis {
   readonly instrument: Instrument
-  /** The worse figure; NaN: not known. */
+  /** The worse of the two figures; NaN: not known. */
   readonly equity: number
-  /** The holding of the instrument; its orders are those of the exposure. */
+  /** The instrument's positions; its orders are those of the exposure. */
   readonly risk: InstrumentRisk
   readonly others: OtherNeeds
-  /** Where orders count at their own prices: those that rest, and those that were approved for the same batch. */
+  /**
+   * Set if orders count at their own prices: the resting orders, and those approved for the same
+   * batch.
+   */
   readonly ladders?: { readonly buys: RestingLadder; readonly sells: RestingLadder }
   readonly approved: { readonly buys: Rung[]; readonly sells: Rung[] }
 }
@@ -34,8 +39,8 @@ interface SizedOrder extends Pick<OrderIntent, 'action' | 'lots'> {
 }
 
 /**
- * Denies an order after which the account would not survive a scenario that the order makes worse. What lowers the need of
- * every scenario that is beyond the budget passes, however far beyond it is.
+ * Denies an order that worsens a scenario which the account would then not survive. An order that
+ * lowers the need of every scenario beyond the budget passes, however far beyond it that is.
  */
 export function objectToWorstCase(
   basis: WorstCaseBasis,
@@ -52,7 +57,7 @@ export function objectToWorstCase(
 /** Sums of floats that should be equal differ by less than this share. */
 const ROUNDING = 1e-9
 
-/** Whether no scenario takes more than the equity. */
+/** Whether no scenario needs more than the equity. */
 function isWithin(
   { others, equity }: WorstCaseBasis,
   { down, up, standing, joint }: RiskNeeds,
@@ -61,7 +66,7 @@ function isWithin(
   return others.standing + alone <= equity && others.joint + joint <= equity
 }
 
-/** Whether each scenario takes no more than the equity, or no more than before. */
+/** Whether each scenario needs no more than the equity, or no more than before. */
 function isSurvived(
   { others, equity }: WorstCaseBasis,
   before: RiskNeeds,
@@ -78,12 +83,15 @@ function isSurvived(
   )
 }
 
-/** Whether equity and the needs of the other instruments are known. */
+/** Whether equity and the other instruments' needs are known. */
 export function isKnown({ equity, others }: WorstCaseBasis): boolean {
   return !Number.isNaN(equity) && !Number.isNaN(others.standing)
 }
 
-/** Both unknown figures and the two scenarios are said: what fits is found by halving. */
+/**
+ * Names the unknown figure, or the worst scenario with the equity left without the order and the
+ * size that would fit, which is found by halving.
+ */
 function describeDenial(basis: WorstCaseBasis, intent: SizedOrder, exposure: Exposure): string {
   const { instrument, equity, others } = basis
   const before = needsOf(withOrders(basis, exposure))
@@ -111,7 +119,9 @@ export function showUsed(used: number): string {
   return Number.isFinite(used) ? `${(used * 100).toFixed(1)} %` : 'more than all'
 }
 
-/** The others as the needs of one instrument, so that the worst of all is found the same way. */
+/**
+ * The other instruments' needs as one instrument's, so that the worst of all is found the same way.
+ */
 function listAll({ standing, joint, single }: OtherNeeds, own: RiskNeeds): readonly RiskNeeds[] {
   if (single === undefined) return [own]
   const { needs, beyond } = single
@@ -153,7 +163,7 @@ function withRung(side: RestingSide, rung: Rung): RestingSide {
   return { opening: side.opening + rung.opening, closing: side.closing + rung.closing }
 }
 
-/** @param isNet One-way mode, in which what an order closes follows from all of them. */
+/** @param isNet One-way mode, in which the closing part follows from all orders together. */
 function toRung(instrument: Instrument, { action, lots, ticks }: SizedOrder, isNet: boolean): Rung {
   const size = floatOnGrid(instrument.lot, lots)
   const closes = isClosing(action) && !isNet
@@ -164,7 +174,9 @@ function toRung(instrument: Instrument, { action, lots, ticks }: SizedOrder, isN
   }
 }
 
-/** Counts an order that was approved, or takes out a copy of it (lots below zero), where orders count at their own prices. */
+/**
+ * Counts an approved order, or removes one (negative lots), if orders count at their own prices.
+ */
 export function countApproved(basis: WorstCaseBasis, order: SizedOrder): void {
   if (!basis.ladders) return
   const { buys, sells } = basis.approved

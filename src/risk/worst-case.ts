@@ -33,18 +33,18 @@ export interface HeldSide {
   readonly entryPrice: number
 }
 
-/** The orders of one side: in sum, or each at its own price. */
+/** The orders of one side: as sums, or each at its own price. */
 export interface RestingSide {
-  /** Base coin, of all of them. */
+  /** Sums in the base coin. */
   readonly opening: number
   readonly closing: number
-  /** Where they count at their own prices. */
+  /** Set if orders count at their own prices. */
   readonly ladder?: RestingLadder
-  /** In that case those that came since the ladder was built. */
+  /** Orders that came since that ladder was built. */
   readonly more?: readonly Rung[]
 }
 
-/** The part of the worst case that one instrument has. */
+/** One instrument's part of the worst case. */
 export interface InstrumentRisk {
   readonly symbol: string
   readonly isInverse: boolean
@@ -55,7 +55,7 @@ export interface InstrumentRisk {
   readonly jointMove: number
   /** Quote coin. */
   readonly price: number
-  /** Longs pay this next, as a share of the value; below zero shorts pay. */
+  /** The next funding of longs, as a share of the value; below zero shorts pay. */
   readonly fundingRate: number
   readonly long: HeldSide
   readonly short: HeldSide
@@ -67,7 +67,7 @@ export interface InstrumentRisk {
 export interface RiskNeeds {
   readonly symbol: string
   readonly move: number
-  /** Another instrument moves. */
+  /** The need while another instrument moves. */
   readonly standing: number
   readonly down: number
   readonly up: number
@@ -117,7 +117,7 @@ export function needAt(risk: InstrumentRisk, direction: MoveDirection, move: num
   return (isDown ? lost : -lost) + fees + funding + maintenance
 }
 
-/** A long of that size is worth so much more at another price, in the margin coin. */
+/** How much more a long of that size is worth at another price, in the margin coin. */
 function riseOf(
   { entryPrice }: HeldSide,
   size: number,
@@ -146,7 +146,7 @@ const NO_RUNGS: readonly Rung[] = []
 export interface OtherNeeds {
   readonly standing: number
   readonly joint: number
-  /** The one of them that takes most beyond its standing still when it moves alone; undefined: there is none. */
+  /** The instrument whose own move needs most beyond standing still; undefined: there is none. */
   readonly single: { readonly needs: RiskNeeds; readonly beyond: number } | undefined
 }
 
@@ -162,13 +162,15 @@ export function sumNeeds(all: Iterable<RiskNeeds>): OtherNeeds {
   return { standing, joint, single }
 }
 
-/** The scenario that takes most; undefined where nothing is at risk. NaN where a part is not known. */
+/**
+ * The scenario with the largest need; undefined if nothing is at risk. NaN if a part is not known.
+ */
 export function findWorstCase(all: Iterable<RiskNeeds>, equity: number): WorstCase | undefined {
   const { standing, joint, single } = sumNeeds(all)
   if (single === undefined) return undefined
   const { needs, beyond } = single
   const alone = standing + beyond
-  // The joint scenario is named only where it takes more.
+  // The joint scenario is named only if it needs more.
   if (joint > alone) return { scenario: { kind: 'joint' }, need: joint, ...usedOf(joint, equity) }
   const direction = needs.down >= needs.up ? 'down' : 'up'
   const scenario = { kind: 'single', symbol: needs.symbol, direction, move: needs.move } as const
@@ -180,7 +182,7 @@ export function usedOf(need: number, equity: number): Pick<WorstCase, 'equity' |
   return { equity, used: equity > 0 ? need / equity : need > 0 ? Number.POSITIVE_INFINITY : 0 }
 }
 
-/** For people: `BTCUSDT down 12 %`. */
+/** In words, for display: `BTCUSDT down 12 %`. */
 export function describeScenario(scenario: WorstCase['scenario']): string {
   if (scenario.kind === 'joint') return 'all instruments against us at once'
   return `${scenario.symbol} ${scenario.direction} ${Number((scenario.move * 100).toFixed(2))} %`

@@ -1,16 +1,18 @@
-/** A stretch of the periods of a run: the first, and the one after the last. */
+/** A range of a run's periods: the first one, and the one after the last. */
 export interface PeriodRange {
   readonly from: number
   readonly to: number
 }
 
-/** One window of a walk-forward: chosen on what is before, tried on what follows. */
+/**
+ * One window of a walk-forward: the choice is made in sample and tested on the periods that follow.
+ */
 export interface Fold {
   readonly inSample: PeriodRange
   readonly outOfSample: PeriodRange
 }
 
-/** Periods that a window has at least: fewer say nothing. */
+/** Minimum periods of a window: fewer have no statistical meaning. */
 const PERIODS_MIN = 5
 
 /**

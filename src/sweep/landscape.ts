@@ -1,12 +1,14 @@
 import type { ParamSet } from './param-sets.ts'
 
-/** A combination, and how good it was. */
+/** A combination and its score. */
 export interface Scored {
   readonly params: ParamSet
   readonly score: number
 }
 
-/** A best one whose neighbours lead by less than this share of what it leads by stands alone. */
+/**
+ * A peak is isolated if its neighbours' lead over the median is less than this share of its own.
+ */
 const LEAD_SHARE = 0.5
 
 /** The names of the parameters that were varied. */
@@ -16,7 +18,7 @@ function variedParams(sets: readonly ParamSet[]): readonly string[] {
   )
 }
 
-/** The values of a parameter, each once: numbers by size, others as they come. */
+/** The distinct values of a parameter: numbers by size, others in order of appearance. */
 function valuesOf(sets: readonly ParamSet[], name: string): readonly string[] {
   const texts = [...new Set(sets.map((params) => params[name] ?? ''))]
   const numbers = texts.map(toNumber)
@@ -30,8 +32,9 @@ function toNumber(text: string): number {
 }
 
 /**
- * Whether a combination is a peak without neighbours: of those that differ least, in steps from value to value, the best
- * leads the median of all by less than half of what it leads by. Such a peak is luck more often than not.
+ * Whether a combination is an isolated peak: of those that differ least, in steps from value to
+ * value, the best leads the median of all by less than half of its own lead. Such a peak is usually
+ * luck.
  */
 export function isIsolated(peak: Scored, all: readonly Scored[]): boolean {
   const sets = all.map(({ params }) => params)
@@ -59,27 +62,27 @@ export function isIsolated(peak: Scored, all: readonly Scored[]): boolean {
   return peak.score > median && best - median < LEAD_SHARE * (peak.score - median)
 }
 
-/** The mean of the two in the middle of an even number. */
+/** The median: for an even number the mean of the two in the middle. */
 function middleOf(sorted: readonly number[]): number {
   const half = sorted.length >> 1
   const upper = sorted[half] ?? 0
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[half - 1] ?? upper)) / 2
 }
 
-/** A table of two parameters; each cell the mean of what was tried there. */
+/** A table of two parameters; each cell is the mean score of its trials. */
 export interface HeatMap {
   readonly rowName: string
   readonly columnName: string
   readonly rows: readonly string[]
   readonly columns: readonly string[]
-  /** By row and column; null where nothing was tried. */
+  /** By row and column; null without trials. */
   readonly cells: readonly (readonly (number | null)[])[]
 }
 
-/** More values than this are put together. */
+/** Further values are merged. */
 const BINS_MAX = 12
 
-/** Of the two first parameters that were varied. Undefined where less than two were. */
+/** A heat map of the first two varied parameters. Undefined if fewer were varied. */
 export function buildHeatMap(all: readonly Scored[]): HeatMap | undefined {
   const sets = all.map(({ params }) => params)
   const [rowName, columnName] = variedParams(sets)

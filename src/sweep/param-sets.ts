@@ -1,15 +1,21 @@
 import { createRandom } from '../lib/random.ts'
 import { type ParamValues, type SweepFile, TRIALS_MAX, VALUES_MAX } from './sweep-file.ts'
 
-/** One combination: by `strategy.param` the value, as `--param` takes it. In the order of the file. */
+/**
+ * One combination: the value of each `strategy.param`, as `--param` takes it, in the order of the
+ * file.
+ */
 export type ParamSet = Readonly<Record<string, string>>
 
-/** Digits beyond these are noise of the steps. */
+/** Further digits are noise of the steps. */
 const DIGITS = 12
-/** Of values on a logarithmic scale. */
+/** Digits of values on a logarithmic scale. */
 const LOG_DIGITS = 6
 
-/** By `strategy.param` the texts of its values, in order and each once. @throws RangeError for too many. */
+/**
+ * The distinct values of each `strategy.param` as texts, in order.
+ * @throws RangeError for too many.
+ */
 export function listValues({
   params,
 }: Pick<SweepFile, 'params'>): ReadonlyMap<string, readonly string[]> {
@@ -29,7 +35,7 @@ function expand(values: ParamValues): readonly (number | string | boolean)[] {
   if (Array.isArray(values)) return values
   const { from, to } = values
   if ('step' in values) {
-    // One more than allowed is noticed by the caller; millions are never made.
+    // The caller notices one more than allowed, so millions are never built.
     const count = Math.min(VALUES_MAX, Math.floor((to - from) / values.step + 1e-9)) + 1
     return Array.from({ length: Math.max(0, count) }, (_, index) =>
       round(from + index * values.step, DIGITS),
@@ -47,7 +53,7 @@ function round(value: number, digits: number): number {
   return Number(value.toPrecision(digits))
 }
 
-/** What is wrong with the values, in words, and where in the file; undefined for nothing. */
+/** The problem of the values, in words, and its place in the file; undefined if there is none. */
 export function explainValues(
   file: SweepFile,
 ): { readonly path: readonly string[]; readonly message: string } | undefined {
@@ -75,7 +81,7 @@ function productOf(counts: readonly number[]): number {
   return counts.reduce((product, count) => product * count, 1)
 }
 
-/** What is tried: all combinations, or as many as are to be drawn of them, each once. */
+/** The combinations of a sweep: all, or the number that is to be drawn, each once. */
 export function listParamSets(file: SweepFile): readonly ParamSet[] {
   const values = listValues(file)
   const total = productOf([...values.values()].map(({ length }) => length))
@@ -92,7 +98,7 @@ export function listParamSets(file: SweepFile): readonly ParamSet[] {
   return [...drawn.values()]
 }
 
-/** The combination of a number: the last parameter changes first. */
+/** The combination with a number: the last parameter changes fastest. */
 function digitsOf(
   values: ReadonlyMap<string, readonly string[]>,
   index: number,

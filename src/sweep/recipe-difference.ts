@@ -1,12 +1,14 @@
 import { isRecord } from '../lib/is-record.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
-/** Parts that are named alone: what else differs follows from it, or says nothing to a reader. */
+/** Parts that are named alone: the other differences follow from them, or do not help a reader. */
 const FIRST = ['version', 'node', 'sha256.program'] as const
 
 /**
- * What two recipes differ in, in words; undefined where they are the same. They are JSON, as `describeRecipe` has them.
- * @param wanted Of the sweep. @param own Of the machine that would compute a trial of it.
+ * The difference of two recipes, in words; undefined if they are equal. They are JSON, as
+ * `describeRecipe` writes them.
+ * @param wanted The sweep's recipe.
+ * @param own The recipe of the machine that would compute a trial.
  */
 export function describeDifference(wanted: string, own: string): string | undefined {
   if (wanted === own) return undefined
@@ -33,7 +35,7 @@ function flatten(value: unknown, path = ''): Flat {
   )
 }
 
-/** Enough of a hash to compare it. */
+/** A prefix of a hash, enough for comparison. */
 function short(text: string | undefined): string {
   if (text === undefined) return 'missing'
   return text.length > 20 ? `${text.slice(0, 12)}…` : text

@@ -3,39 +3,42 @@ import type { ParamSet } from './param-sets.ts'
 import type { Objective } from './sweep-file.ts'
 import { scoreOf, type Trial, type TrialOutcome } from './trial.ts'
 
-/** What a sweep runs, whatever was run of it already. */
+/** The trials of a sweep, whether or not they were run already. */
 export interface SweepPlan {
   readonly sets: readonly ParamSet[]
   readonly objective: Objective
   /** Unix ms. */
   readonly fromAt: number
-  /** Where the stretches of each round end, the last the whole range: one, or of halving several. Unix ms. */
+  /**
+   * The end of each round's stretch, the last the end of the range: one round, or several with
+   * halving. Unix ms.
+   */
   readonly rounds: readonly number[]
   readonly folds: readonly Fold[]
   /** The instant at which a period begins, Unix ms. */
   readonly periodAt: (period: number) => number
 }
 
-/** What came of a trial; undefined where it was not run yet. */
+/** The outcome of a trial; undefined if it was not run yet. */
 export type FindOutcome = (trial: Trial) => TrialOutcome | undefined
 
-/** Of each round the better third goes on. */
+/** The best third of each round goes on. */
 const KEPT_SHARE = 1 / 3
 
-/** A combination with what came of it on the longest stretch that it was run on. */
+/** A combination with the outcome of its longest stretch. */
 export interface RankedSet {
   readonly params: ParamSet
   readonly trial: Trial
   readonly outcome: TrialOutcome | undefined
 }
 
-/** The ends of rounds that each play three times as much as the one before. */
+/** The ends of rounds, each three times as long as the one before. */
 export function cutRounds(fromAt: number, toAt: number, sets: number): readonly number[] {
   const rounds = sets >= 9 ? [1 / 9, 1 / 3, 1] : sets >= 3 ? [1 / 3, 1] : [1]
   return rounds.map((share) => (share === 1 ? toAt : fromAt + Math.round((toAt - fromAt) * share)))
 }
 
-/** How many trials it takes in all. */
+/** The total number of trials. */
 export function countTrials({ sets, rounds, folds }: SweepPlan): number {
   let [alive, sum] = [sets.length, folds.length]
   for (let round = 0; round < rounds.length; round++) {
@@ -49,7 +52,10 @@ function keptOf(count: number): number {
   return Math.max(1, Math.ceil(count * KEPT_SHARE))
 }
 
-/** What can be run now: each step needs what came of the one before. None when everything was run. */
+/**
+ * The trials that can run now: each step needs the outcomes of the one before. Empty when all were
+ * run.
+ */
 export function nextTrials(plan: SweepPlan, find: FindOutcome): readonly Trial[] {
   const { alive, missing } = playRounds(plan, find)
   if (missing.length > 0) return missing
@@ -61,7 +67,7 @@ export function rankSets(plan: SweepPlan, find: FindOutcome): readonly RankedSet
   return playRounds(plan, find).sets
 }
 
-/** In each fold the combination that was best before it, and how it is tried. */
+/** For each fold the combination that was best before it, and its trial. */
 export function listFolds(plan: SweepPlan, alive: readonly RankedSet[]) {
   const { folds, objective, periodAt } = plan
   return folds.flatMap((fold) => {
@@ -114,7 +120,7 @@ function playRounds({ sets, rounds, fromAt, objective }: SweepPlan, find: FindOu
   return { alive: played, missing: [], sets: [...ranked.values()] }
 }
 
-/** One that failed is worse than every other. */
+/** A failed trial is worse than every other. */
 function scoreOfOutcome(outcome: TrialOutcome | undefined, objective: Objective): number {
   if (outcome === undefined || 'failed' in outcome) return Number.NEGATIVE_INFINITY
   return scoreOf(outcome.returns, objective)

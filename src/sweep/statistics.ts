@@ -1,10 +1,10 @@
 import { normalQuantile } from '../lib/random.ts'
 
-/** What is known of the returns of one trial, or of a part of it. */
+/** Statistics of the returns of one trial, or of a part of it. */
 export interface Moments {
   readonly count: number
   readonly mean: number
-  /** Of a sample, n - 1. */
+  /** Sample deviation, n - 1. */
   readonly deviation: number
   /** Third central moment over the deviation to the third; 0 for a normal distribution. */
   readonly skewness: number
@@ -27,7 +27,7 @@ export function momentsOf(values: readonly number[]): Moments {
   }
 }
 
-/** Mean over deviation, of a period; 0 where nothing moved at all. */
+/** Mean over deviation, per period; 0 if nothing moved. */
 export function sharpeOf(values: readonly number[]): number {
   if (values.length < 2) return 0
   const { mean, deviation } = momentsOf(values)
@@ -37,8 +37,9 @@ export function sharpeOf(values: readonly number[]): number {
 const EULER_GAMMA = 0.5772156649015329
 
 /**
- * The highest Sharpe ratio to be expected of so many tries of which none is any good (Bailey and López de Prado, The
- * Deflated Sharpe Ratio, 2014). @param variance Of the Sharpe ratios of the tries; of a period, as the result.
+ * The highest Sharpe ratio to be expected of this many worthless tries (Bailey and López de Prado,
+ * The Deflated Sharpe Ratio, 2014).
+ * @param variance Variance of the tries' Sharpe ratios; per period, as the result.
  */
 export function expectedMaxSharpe(variance: number, tries: number): number {
   if (tries < 2) return 0
@@ -49,7 +50,10 @@ export function expectedMaxSharpe(variance: number, tries: number): number {
   )
 }
 
-/** The probability that a Sharpe ratio is truly above another, 0 to 1: the length, skewness and kurtosis of its returns count. */
+/**
+ * The probability that a Sharpe ratio is truly above another, 0 to 1, given the length, skewness
+ * and kurtosis of its returns.
+ */
 export function probabilityAbove(
   sharpe: number,
   other: number,
@@ -76,24 +80,29 @@ const ERFC = [
 ]
 
 export interface Overfitting {
-  /** How often the best of one half was below the median of the other, 0 to 1: near 0.5 it is chance. */
+  /**
+   * How often the best of one half was below the median of the other, 0 to 1: near 0.5 the choice
+   * is chance.
+   */
   readonly probability: number
   readonly blocks: number
   readonly combinations: number
 }
 
-/** 12,870 ways to halve them; of very many trials 924, so that it takes seconds. */
+/** 12,870 ways to halve them; for very many trials 924, so that it takes seconds. */
 const BLOCKS_MAX = 16
 const BLOCKS_OF_MANY = 12
 const MANY_TRIALS = 500
-/** Periods that a block has at least. */
+/** Minimum periods of a block. */
 const BLOCK_PERIODS_MIN = 2
 
 /**
- * The probability of backtest overfitting (Bailey, Borwein, López de Prado and Zhu, 2017): time is cut into blocks, and
- * for each way to take half of them the best trial of that half is looked at in the other half.
+ * The probability of backtest overfitting (Bailey, Borwein, López de Prado and Zhu, 2017): time is
+ * cut into blocks, and for each way to choose half of them the best trial of that half is ranked in
+ * the other half.
  *
- * @param returns A row each trial, all of the same periods. @returns undefined for fewer than two trials, or too short.
+ * @param returns One row per trial, all over the same periods.
+ * @returns undefined for fewer than two trials, or too few periods.
  */
 export function overfittingOf(returns: readonly (readonly number[])[]): Overfitting | undefined {
   const periods = returns[0]?.length ?? 0
@@ -102,7 +111,7 @@ export function overfittingOf(returns: readonly (readonly number[])[]): Overfitt
   if (returns.length < 2 || blocks < 4) return undefined
   const sums = returns.map((row) => sumBlocks(row, blocks))
   let [combinations, below] = [0, 0]
-  // Each half with the first block, and the other half with it: both are looked at from both sides.
+  // Each half that holds the first block, paired with its complement: both directions are counted.
   for (const half of listHalves(blocks).filter((bits) => (bits & 1) === 1)) {
     const one = sums.map((row) => sharpeOfBlocks(row, half))
     const other = sums.map((row) => sharpeOfBlocks(row, ~half))
@@ -112,7 +121,10 @@ export function overfittingOf(returns: readonly (readonly number[])[]): Overfitt
   return { probability: below / combinations, blocks, combinations }
 }
 
-/** Whether the best inside is in the worse half outside: 1 yes, 0 no, 0.5 exactly in the middle. */
+/**
+ * Whether the best trial of one half is in the worse part of the other: 1 yes, 0 no, 0.5 exactly at
+ * the median.
+ */
 function isBelowMedian(inside: readonly number[], outside: readonly number[]): number {
   let best = 0
   for (let trial = 1; trial < inside.length; trial++) {
@@ -127,7 +139,7 @@ function isBelowMedian(inside: readonly number[], outside: readonly number[]): n
   return worse < better ? 1 : worse > better ? 0 : 0.5
 }
 
-/** Of each block: count, sum, and sum of squares. */
+/** Per block: count, sum, and sum of squares. */
 function sumBlocks(values: readonly number[], blocks: number): Float64Array {
   const sums = new Float64Array(blocks * 3)
   for (const [index, value] of values.entries()) {
@@ -139,7 +151,7 @@ function sumBlocks(values: readonly number[], blocks: number): Float64Array {
   return sums
 }
 
-/** @param half A bit each block. */
+/** @param half One bit per block. */
 function sharpeOfBlocks(sums: Float64Array, half: number): number {
   let [count, sum, squares] = [0, 0, 0]
   for (let block = 0; block * 3 < sums.length; block++) {

@@ -1,8 +1,8 @@
-/** What `intentd sweep --params FILE` reads. */
+/** The schema of the file that `intentd sweep --params FILE` reads. */
 import { z } from 'zod'
 import { wholeNumber } from '../config/schema/whole-number.ts'
 
-/** So many values can one parameter have, and so many combinations a sweep. */
+/** Maximum values of a parameter, and maximum combinations of a sweep. */
 export const VALUES_MAX = 1000
 export const TRIALS_MAX = 20_000
 const FOLDS_MAX = 20

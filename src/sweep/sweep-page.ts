@@ -5,10 +5,10 @@ import type { HeatMap } from './landscape.ts'
 import type { ParamSet } from './param-sets.ts'
 import type { FoldRow, SweepReport, SweepRow } from './sweep-report.ts'
 
-/** Rows that the page shows; all are in sweep.json and trials.csv. */
+/** Maximum rows on the page; sweep.json and trials.csv have all. */
 const ROWS_MAX = 500
 
-/** The report of a sweep as one file: no network, in light and dark. */
+/** The report of a sweep as one file: no network, light and dark. */
 export function renderSweepPage(report: SweepReport): string {
   const {
     from,
@@ -192,7 +192,7 @@ function renderFolds(folds: readonly FoldRow[]): string {
   )
 }
 
-/** Without its strategy, which the title has. */
+/** The name without its strategy, which the title has. */
 function paramOf(name: string): string {
   return name.slice(name.indexOf('.') + 1)
 }
@@ -214,7 +214,10 @@ function renderHeatMap({ rows, columns, cells, rowName, columnName }: HeatMap): 
   return `<div class="scroll heat"><table><thead><tr><th class="text">${escapeHtml(paramOf(rowName))} \\ ${escapeHtml(paramOf(columnName))}</th>${head}</tr></thead><tbody>${body.join('')}</tbody></table></div>`
 }
 
-/** Both ends and zero; an end that is nearer to zero than this share of the span would be written over it. */
+/**
+ * The labels: both ends and zero. An end nearer to zero than this share of the span is left out,
+ * since it would overlap.
+ */
 function labelled({ low, span }: { low: number; span: number }, share: number): readonly number[] {
   return [low, 0, low + span].filter((value) => value === 0 || Math.abs(value) > share * span)
 }
@@ -244,13 +247,13 @@ function renderScatter(trials: readonly SweepRow[]): string {
 <div class="frame"><div class="plot" style="height:300px"><svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="score out of sample over score in sample"><g class="grid">${zero}</g><path class="dots" style="--c:var(--blue)" d="${path}"/></svg></div>${labels}</div><div class="xs ends">${ends}</div></figure>`
 }
 
-/** Commands that are shown: of the best, and of each window. */
+/** Maximum commands shown: the best trial's, and each window's. */
 const COMMANDS_SHOWN = 5
 
 function renderCommands(trials: readonly SweepRow[], folds: readonly FoldRow[]): string {
   const shown = [...trials.slice(0, COMMANDS_SHOWN), ...folds]
   const lines = shown.map(({ id, command }) => `# ${id}\n${command}`)
-  // A line may break before an option, and not within its name.
+  // Lines break before an option, and not within its name.
   const code = escapeHtml(lines.join('\n')).replaceAll(
     / (--[a-z-]+)/g,
     ' <span class="option">$1</span>',

@@ -20,7 +20,10 @@ import {
 } from './statistics.ts'
 import { scoreOf, type Trial, type TrialFigures } from './trial.ts'
 
-/** What sweep.json holds. Instants are ISO 8601 in UTC, Sharpe ratios of a period, never annualised. */
+/**
+ * The contents of sweep.json. Instants are ISO 8601 in UTC, Sharpe ratios per period, never
+ * annualised.
+ */
 export interface SweepReport {
   readonly format: 1
   readonly name: string
@@ -33,12 +36,15 @@ export interface SweepReport {
   /** Best first. */
   readonly trials: readonly SweepRow[]
   readonly folds: readonly FoldRow[]
-  /** Combinations that were ever tried on these prices, with whatever configuration and code. */
+  /** Combinations that were ever tried on these prices, with any configuration and code. */
   readonly tries: number
   readonly deflated: Deflated | null
   readonly overfitting: Overfitting | null
   readonly heatMap: HeatMap | null
-  /** Why its figures are of no market; empty for real prices. Absent in reports of earlier releases. */
+  /**
+   * Why its figures are not those of a market; empty for real prices. Absent in reports of earlier
+   * releases.
+   */
   readonly madeUp?: readonly string[]
   readonly remarks: readonly string[]
 }
@@ -46,12 +52,12 @@ export interface SweepReport {
 export interface SweepRow {
   readonly id: string
   readonly params: ParamSet
-  /** Whether it was run on the whole range; of halving, most were not. */
+  /** Whether it was run on the whole range; with halving, most were not. */
   readonly isWhole: boolean
   readonly to: string
   readonly figures: TrialFigures | null
   readonly score: number | null
-  /** Means over the folds, of the parts of this very run. */
+  /** Means over the folds, from the parts of this very run. */
   readonly inSample: number | null
   readonly outOfSample: number | null
   readonly isIsolated: boolean
@@ -75,16 +81,16 @@ export interface FoldRow {
 }
 
 export interface Deflated {
-  /** Of the best trial. */
+  /** Of the best trial: the Sharpe ratio and the shape of its returns. */
   readonly sharpe: number
   readonly periods: number
   readonly skewness: number
   readonly kurtosis: number
-  /** Of the Sharpe ratios of the trials. */
+  /** The variance of the trials' Sharpe ratios. */
   readonly variance: number
-  /** What the best of so many worthless tries would show. */
+  /** The expected best of this many worthless tries. */
   readonly expectedMax: number
-  /** That the Sharpe ratio is truly above it. */
+  /** The probability that the Sharpe ratio is truly above it. */
   readonly probability: number
 }
 
@@ -97,13 +103,16 @@ export interface ReportInput {
   readonly remarks: readonly string[]
 }
 
-/** The best ones are looked at whether they stand alone: nobody would choose another. */
+/** Only the best ones are tested for isolation: no other would be chosen. */
 const PEAKS_MAX = 20
 
-/** What stands in `failed` of a trial that the sweep ended before. */
+/** The value of `failed` for a trial that the sweep did not reach. */
 export const NOT_RUN = 'not run'
 
-/** @returns The report of a sweep, as far as it was run. Numbers have as many digits as report.json. */
+/**
+ * @returns The report of a sweep, as far as it was run. Numbers have as many digits as in
+ * report.json.
+ */
 export function buildSweepReport({
   plan,
   find,
@@ -162,7 +171,7 @@ export function buildSweepReport({
   return JSON.parse(JSON.stringify(report, roundNumbers)) as SweepReport
 }
 
-/** Whether it traded for a part of its time alone. */
+/** Whether it traded for only a part of its time. */
 export function isEndedEarly({ figures }: Pick<SweepRow, 'figures'>): boolean {
   return (figures?.restrictions.length ?? 0) > 0
 }
@@ -177,7 +186,7 @@ function noteEnded(trials: readonly SweepRow[]): readonly string[] {
   ]
 }
 
-/** Below these a rank among the trials, or the Sharpe ratio of a block, is little more than chance. */
+/** Below these a rank among the trials, or the Sharpe ratio of a block, is mostly chance. */
 const RANKED_TRIALS_MIN = 10
 const RANKED_PERIODS_MIN = 160
 
@@ -189,7 +198,7 @@ function noteFewTrials(returns: readonly (readonly number[])[]): readonly string
   ]
 }
 
-/** Those of the whole range first, then by score; what failed last. */
+/** Trials of the whole range first, then by score; failed ones last. */
 function byRank(one: SweepRow, other: SweepRow): number {
   if (one.isWhole !== other.isWhole) return one.isWhole ? -1 : 1
   return (other.score ?? Number.NEGATIVE_INFINITY) > (one.score ?? Number.NEGATIVE_INFINITY)
@@ -266,7 +275,10 @@ function toFoldRow(
   }
 }
 
-/** Of the best by Sharpe ratio on the whole range, whatever the objective; the variance is of all, each on its longest stretch. */
+/**
+ * Deflates the best Sharpe ratio on the whole range, for any objective. The variance is over all
+ * trials, each on its longest stretch.
+ */
 function deflate(
   sets: readonly RankedSet[],
   whole: readonly RankedSet[],

@@ -10,7 +10,9 @@ export interface Trial {
   readonly toAt: number
 }
 
-/** What a backtest of it came to: figures of its report. Money in the margin coin, shares 0 to 1. */
+/**
+ * The result of a trial's backtest: figures of its report. Money in the margin coin, shares 0 to 1.
+ */
 export interface TrialFigures {
   readonly final: string
   readonly return: number | null
@@ -27,16 +29,16 @@ export interface TrialFigures {
 }
 
 export type TrialOutcome =
-  /** `returns`: of each period, on the equity at its beginning. */
+  /** `returns`: one per period, on the equity at its beginning. */
   | { readonly figures: TrialFigures; readonly returns: readonly number[] }
   | { readonly failed: string; readonly isTimeOut?: boolean }
 
-/** A line of the log of a sweep. */
+/** A line of a sweep's log. */
 export interface TrialRow {
   readonly id: string
-  /** The combination with configuration and code, whatever the range: one try. */
+  /** Id of the combination with configuration and code, for any range: one try. */
   readonly tried: string
-  /** The prices that it was tried on. */
+  /** The prices of the trial. */
   readonly prices: string
   readonly params: ParamSet
   readonly from: string
@@ -44,12 +46,15 @@ export interface TrialRow {
   readonly outcome: TrialOutcome
 }
 
-/** Names a trial by all that its result hangs on. @param recipe Of the sweep: configuration, data, code, seed. */
+/**
+ * Names a trial by everything that its result depends on.
+ * @param recipe The sweep's: configuration, data, code, seed.
+ */
 export function nameTrial(
   recipe: string,
   { params, fromAt, toAt }: Trial,
 ): { id: string; tried: string } {
-  // In one order: a file whose keys stand in another tries the same.
+  // Sorted, so that the order of keys in the file does not matter.
   const ordered = Object.entries(params).toSorted(([one], [other]) => (one < other ? -1 : 1))
   const tried = sha256Hex([recipe, JSON.stringify(Object.fromEntries(ordered))])
   return {
@@ -58,7 +63,7 @@ export function nameTrial(
   }
 }
 
-/** How good the returns are, higher is better. */
+/** The score of returns; higher is better. */
 export function scoreOf(returns: readonly number[], objective: Objective): number {
   if (objective === 'sharpe') return sharpeOf(returns)
   return returns.reduce((equity, value) => equity * (1 + value), 1) - 1

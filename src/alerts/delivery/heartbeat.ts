@@ -15,8 +15,8 @@ export interface HeartbeatOptions {
 }
 
 /**
- * Calls a monitor as long as all is well; the monitor raises the alarm when the calls stay away, for whatever reason:
- * trouble here, a dead process, a dead machine, no network.
+ * Calls a monitor as long as all is well. The monitor raises the alarm when the calls stay away,
+ * for whatever reason: trouble here, a dead process, a dead machine, no network.
  */
 export class Heartbeat {
   readonly #options: HeartbeatOptions

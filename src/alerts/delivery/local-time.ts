@@ -4,13 +4,13 @@ const MINUTES_PER_HOUR = 60
 export interface LocalTime {
   /** `2026-11-23` */
   readonly day: string
-  /** Since midnight. */
+  /** Minutes since midnight. */
   readonly minute: number
 }
 
 /** Reads the clock of an IANA time zone. */
 export function createLocalClock(timeZone: string): (at: number) => LocalTime {
-  // The Swedish form of a date is that of ISO 8601.
+  // The Swedish date format is that of ISO 8601.
   const format = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
     year: 'numeric',
@@ -32,7 +32,9 @@ export function toMinute(time: string): number {
   return hours * MINUTES_PER_HOUR + minutes
 }
 
-/** Whether a minute lies between two times of day; over midnight where the second is the earlier one. */
+/**
+ * Whether a minute lies between two times of day; past midnight if the second is the earlier one.
+ */
 export function isBetween(
   minute: number,
   { from, to }: { readonly from: string; readonly to: string },

@@ -5,12 +5,15 @@ import type { Alert } from '../alert.ts'
 import { cutText, showFact } from '../rules/facts.ts'
 import type { WebhookCall } from './webhook-client.ts'
 
-/** What every message says of the daemon. */
+/** The facts about the daemon that every message contains. */
 export interface Place {
-  /** Of the configuration. */
+  /** Name of the configuration. */
   readonly name: string
   readonly environment: string
-  /** What a command needs to find an account of this daemon, its main one where none is named: ` -c FILE`. */
+  /**
+   * The options with which a command finds an account of this daemon, its main one if none is
+   * named: ` -c FILE`.
+   */
   readonly optionsOf: (account: string | undefined) => string
 }
 
@@ -19,7 +22,10 @@ const TEXT_MAX = 1800
 
 const PRIORITIES = { info: '2', warning: '3', urgent: '5' } as const
 
-/** The call that brings an alert to a target. No text that is hidden stands in it but where it is the key. */
+/**
+ * The call that delivers an alert to a target. It contains hidden texts only where they are the
+ * key.
+ */
 export function writeCall(target: AlertTarget, alert: Alert, frame: MessageFrame): WebhookCall {
   const { place, hidden, dropped } = frame
   const clean = (text: string) => hidden.remove(text)
@@ -75,7 +81,7 @@ function writeBody(
   const isRelease = command?.startsWith('release') === true
   const typed = `intentd ${command}${optionsOf(account)}`
   const next = command === undefined || isRelease ? [] : [`next: ${typed}`]
-  // Whoever reads the message looks first: what was stopped is released only then.
+  // The reader looks before releasing, so the release comes last.
   const last = isRelease ? [`when that is understood and mended: ${typed}`] : []
   // The command is never cut off.
   const facts = cutText(lines.join('\n'), TEXT_MAX / 2)
@@ -112,12 +118,12 @@ function authorize({ token }: AlertTarget): Readonly<Record<string, string>> {
   return token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` }
 }
 
-/** Else `<!channel>` in what an exchange says would call everybody. */
+/** Otherwise `<!channel>` in a text of the exchange would notify everyone. */
 function escapeSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-/** A topic's own address takes text, with the rest in headers, which hold ASCII alone. */
+/** A topic's own address takes plain text, with the rest in headers, which hold only ASCII. */
 function ntfyHeaders(title: string, { urgency }: Alert): Readonly<Record<string, string>> {
   return {
     'content-type': 'text/plain; charset=utf-8',

@@ -1,21 +1,21 @@
 import { type Alert, rankOf } from '../alert.ts'
 
-/** Alerts that wait for one target: hours of trouble, and some 200 KB. */
+/** Maximum alerts that wait for one target: hours of trouble, and some 200 KB. */
 const WAITING_MAX = 100
 
-/** What waits for one target: the most urgent first, of those the oldest. */
+/** The alerts that wait for one target: the most urgent first, among equals the oldest. */
 export class Outbox {
   readonly #waiting: Alert[] = []
   #dropped = 0
 
-  /** Where there is no room, the oldest of the least urgent makes it. */
+  /** When it is full, the oldest of the least urgent alerts is dropped. */
   add(alert: Alert): void {
     this.#waiting.push(alert)
     if (this.#waiting.length <= WAITING_MAX) return
     this.drop(this.#waiting.reduce((least, one) => (rankOf(one) < rankOf(least) ? one : least)))
   }
 
-  /** The one to be sent next, of those that may be sent now. */
+  /** The next alert to send, among those that may be sent now. */
   next(isUrgentOnly: boolean): Alert | undefined {
     const ready = isUrgentOnly
       ? this.#waiting.filter(({ urgency }) => urgency === 'urgent')
@@ -29,7 +29,7 @@ export class Outbox {
     if (index >= 0) this.#waiting.splice(index, 1)
   }
 
-  /** It was not sent and never will be. */
+  /** Removes an alert that was not sent and never will be. */
   drop(alert: Alert): void {
     this.remove(alert)
     this.#dropped += 1
@@ -39,7 +39,7 @@ export class Outbox {
     return this.#waiting.length
   }
 
-  /** How many were dropped, of those that nobody has heard of. */
+  /** How many alerts were dropped unreported. */
   get dropped(): number {
     return this.#dropped
   }

@@ -1,12 +1,15 @@
 import type { AlertSecrets } from '../../config/alert-secrets.ts'
 import { Secret } from '../../lib/secret.ts'
 
-/** A part of an address that is as long is a token even without a digit. */
+/** A part of an address of this length is a token even without a digit. */
 const TOKEN_LENGTH_MIN = 16
-/** With a digit in it. */
+/** The same for a part with a digit. */
 const MIXED_LENGTH_MIN = 8
 
-/** Every text by which somebody could write to a target: addresses, tokens, and the parts of addresses that are keys. */
+/**
+ * Every text that allows writing to a target: addresses, tokens, and the parts of addresses that
+ * are keys.
+ */
 export function listSecretParts({ targets, heartbeatUrl }: AlertSecrets): readonly Secret[] {
   const urls = [...targets.map(({ url }) => url), heartbeatUrl].flatMap(
     (url) => url?.reveal() ?? [],
@@ -34,7 +37,7 @@ function isKey(text: string): boolean {
   return text.length >= TOKEN_LENGTH_MIN || (text.length >= MIXED_LENGTH_MIN && /\d/.test(text))
 }
 
-/** As it stands, and as it would stand in an address or a header. */
+/** The text itself, and as it would appear in an address or a header. */
 function listForms(text: string): readonly string[] {
   return [text, encodeURIComponent(text), Buffer.from(text).toString('base64')]
 }

@@ -1,13 +1,16 @@
-/** So many at once, and then one every so often: services answer 429 at 20 to 30 messages a minute. */
+/**
+ * This many calls at once, then one per interval: services answer 429 at 20 to 30 messages a
+ * minute.
+ */
 const BURST = 5
 const EVERY_MS = 3000
 
-/** How often a target may be called. Times are Unix ms. */
+/** Limits how often a target is called. Times are Unix ms. */
 export class SendRate {
   #calls = BURST
   #filledAt = 0
 
-  /** Takes a call; false where it is too early. */
+  /** Takes a call; false if it is too early. */
   take(now: number): boolean {
     const earned = Math.floor((now - this.#filledAt) / EVERY_MS)
     if (earned > 0) {

@@ -26,20 +26,20 @@ export interface SenderOptions {
   readonly now: () => number
 }
 
-/** Older than this nobody needs it any more. */
+/** Older alerts are of no use any more. */
 const AGE_MS_MAX = 6 * 3_600_000
 /** Pauses: 1 s, 2 s, 4 s … up to 5 min. */
 const RETRY_MS = 1000
 const RETRY_MS_MAX = 300_000
-/** A target that refused everything is asked so often, ms, whether it takes alerts again. */
+/** A target that refused everything is tested this often, ms. */
 const ASK_MS = 300_000
-/** A service that wants to be left alone for longer is asked again all the same. */
+/** A service that demands a longer pause is called again after this one. */
 const RETRY_AFTER_MS_MAX = 900_000
 
-/** An urgent alert is tried so long after an answer that asked for a longer wait. */
+/** After a demanded pause an urgent alert waits only this long. */
 const URGENT_WAIT_MS = 5000
 
-/** A target that does not take alerts. */
+/** A target that does not accept alerts. */
 export interface FailingTarget {
   readonly target: string
   /** Unix ms. */
@@ -47,7 +47,7 @@ export interface FailingTarget {
   readonly reason: string
 }
 
-/** What a target said, for the log and for a person. */
+/** The answer of a target, for the log and for display. */
 export interface DeliveryResult {
   readonly isDelivered: boolean
   readonly words: string
@@ -65,23 +65,26 @@ export class TargetSender {
   readonly #outbox = new Outbox()
   readonly #rate = new SendRate()
   #sending: Promise<void> | undefined
-  /** Scheduled tries that failed one after the other: each makes the pause longer. */
+  /** Consecutive scheduled tries that failed: each makes the pause longer. */
   #failures = 0
   /**
-   * An urgent alert came: one try does not wait for the pause, since the target may be up again, and not for all of the
-   * time for which the target asked to be left alone.
+   * An urgent alert came: one try skips the pause, since the target may be up again, and all but
+   * {@link URGENT_WAIT_MS} of a pause that the target demanded.
    */
   #isTryDue = false
-  /** The next attempt, Unix ms: as we think, and as the target has asked. */
+  /** The next attempt, Unix ms: by our own pauses, and by the target's demand. */
   #nextAt = 0
   #leaveAloneUntil = 0
-  /** Unix ms: when it asked for that. */
+  /** Unix ms: when the target made that demand. */
   #askedAt = 0
-  /** Since when it takes none, and what it said last; undefined while it takes them. */
+  /** Since when it accepts none, and its last answer; undefined while it accepts them. */
   #failing: FailingTarget | undefined
-  /** Unix ms: where nothing waits any more, one of our own then asks whether it takes them again. */
+  /**
+   * Unix ms: if nothing waits any more, a message of ours then tests whether it accepts alerts
+   * again.
+   */
   #askAt = 0
-  /** Of the dropped ones that the next message that arrives will count. */
+  /** How many dropped alerts were logged; the next delivered message counts them. */
   #dropsLogged = 0
 
   constructor(options: SenderOptions) {
@@ -92,7 +95,7 @@ export class TargetSender {
     return this.#failing
   }
 
-  /** Takes an alert over, at once. */
+  /** Takes over an alert at once. */
   add(alert: Alert): void {
     const { target } = this.#options
     if (rankOf(alert) < rankOf({ urgency: target.least })) return
@@ -100,7 +103,7 @@ export class TargetSender {
     if (alert.urgency === 'urgent') this.#isTryDue = true
   }
 
-  /** Sends the next one, where it is time. `isQuiet`: only what is urgent. */
+  /** Sends the next alert, if it is time. `isQuiet`: only urgent ones. */
   advance(isQuiet: boolean): void {
     const now = this.#options.now()
     if (this.#sending !== undefined) return
@@ -117,7 +120,10 @@ export class TargetSender {
     })
   }
 
-  /** Everything that waits, one after the other, until one is not taken or time is over. @returns how many are lost. */
+  /**
+   * Sends everything that waits, in order, until one fails or time is over.
+   * @returns how many are lost.
+   */
   async drain(isQuiet: boolean, isOver: () => boolean): Promise<number> {
     await this.#sending
     for (
@@ -131,7 +137,7 @@ export class TargetSender {
     return this.#outbox.size + this.#outbox.dropped - this.#dropsLogged
   }
 
-  /** @param isEarly Before the pause was over: if it fails, the pause stays as it is. */
+  /** @param isEarly Sent before the pause was over: if it fails, the pause stays as it is. */
   async #send(alert: Alert, isEarly: boolean): Promise<void> {
     const { target, client, place, hidden, logger, now } = this.#options
     const { dropped } = this.#outbox
@@ -174,7 +180,7 @@ export class TargetSender {
   }
 }
 
-/** Urgent, since nobody hears of anything urgent meanwhile. */
+/** Urgent, since no urgent alert arrives meanwhile. */
 function askAgain({ since, reason }: FailingTarget, at: number): Alert {
   return {
     event: 'alert.test',
@@ -187,7 +193,7 @@ function askAgain({ since, reason }: FailingTarget, at: number): Alert {
   }
 }
 
-/** What became of a call, in words that hold no secret. */
+/** The outcome of a call, in words without secrets. */
 export function describeOutcome(outcome: WebhookOutcome, hidden: HiddenTexts): DeliveryResult {
   if (outcome.kind === 'failed') return { isDelivered: false, words: outcome.reason }
   const { status, text } = outcome

@@ -11,23 +11,26 @@ export interface WebhookCall {
   readonly body: string | undefined
 }
 
-/** What became of a call. Neither text holds an address: they name what is known, and nothing that an error says. */
+/**
+ * The outcome of a call. Neither text contains an address: they use known words, and nothing from
+ * an error's message.
+ */
 export type WebhookOutcome =
   | {
       readonly kind: 'answered'
       readonly status: number
-      /** The beginning of what it answered, as it stands. */
+      /** The beginning of the answer, unchanged. */
       readonly text: string
-      /** How long it wants to be left alone, ms. */
+      /** The pause that the service demands, ms. */
       readonly retryAfterMs: number | undefined
     }
   | { readonly kind: 'failed'; readonly reason: string }
 
 export interface WebhookClientOptions {
   readonly timers: Timers
-  /** For one call with everything in it, ms. */
+  /** Timeout of one whole call, ms. */
   readonly timeoutMs?: number
-  /** By which proxy an address is called. Absent: all are called directly. */
+  /** The proxy through which an address is called. Absent: all are called directly. */
   readonly proxyFor?: ProxyFor | undefined
 }
 
@@ -35,10 +38,10 @@ const TIMEOUT_MS = 10_000
 /** The HTTP client's own timers are a backstop behind ours. */
 const BACKSTOP_MS = 30_000
 const CONNECT_MS = 5000
-/** Of an answer; more is not read. Services answer with less than a thousand characters. */
+/** Maximum bytes read of an answer. Services answer with less than a thousand characters. */
 const ANSWER_BYTES_MAX = 4096
 
-/** Calls webhooks: follows no redirect, repeats nothing, reads no more of an answer than its beginning. */
+/** Calls webhooks: follows no redirect, repeats nothing, reads only the beginning of an answer. */
 export class WebhookClient {
   readonly #timers: Timers
   readonly #timeoutMs: number
@@ -79,13 +82,13 @@ export class WebhookClient {
     }
   }
 
-  /** Ends what is under way. */
+  /** Aborts running calls. */
   async close(): Promise<void> {
     await this.#http?.destroy()
   }
 }
 
-/** With the first call: a daemon without alerts reads none of it. */
+/** Loaded with the first call: a daemon without alerts does not load it. */
 function openHttp() {
   const { Agent, request } = createRequire(import.meta.url)('undici') as typeof Undici
   const options = {
@@ -111,7 +114,7 @@ function openHttp() {
   return { agentFor, destroy, request }
 }
 
-/** The status is there already: what goes wrong with the rest changes nothing. */
+/** The status has already arrived: errors in the rest change nothing. */
 async function readBeginning(body: Dispatcher.ResponseData['body']): Promise<string> {
   body.on('error', () => undefined)
   const chunks: Buffer[] = []
@@ -123,12 +126,15 @@ async function readBeginning(body: Dispatcher.ResponseData['body']): Promise<str
       if (bytes >= ANSWER_BYTES_MAX) break
     }
   } catch {
-    // Cut off: what came is what it answered.
+    // Cut off: the part that came is the answer.
   }
   return Buffer.concat(chunks).subarray(0, ANSWER_BYTES_MAX).toString('utf8')
 }
 
-/** Of the header, in seconds; of a body in JSON where Discord and Telegram say it. A date is not looked at. */
+/**
+ * The pause from the header, in seconds, or from a JSON body, where Discord and Telegram state it.
+ * A date is ignored.
+ */
 function readRetryAfter(header: unknown, text: string): number | undefined {
   const inBody = /"retry_after"\s*:\s*(\d{1,7}(?:\.\d{1,9})?)/.exec(text)?.[1]
   const seconds = typeof header === 'string' && /^\d{1,7}$/.test(header) ? header : inBody
@@ -146,7 +152,7 @@ const REASONS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'closed the connection',
 }
 
-/** Messages of errors hold addresses: only the code is looked at. */
+/** Messages of errors contain addresses, so only the code is used. */
 function describeError(error: unknown): string {
   const code = codeOf(error)
   return (

@@ -7,16 +7,19 @@ export interface AlertRule {
   readonly urgency: Urgency | ((facts: Facts) => Urgency)
   /** What happened and where, in plain words. */
   readonly title: (facts: Facts) => string
-  /** The fields that make two of them the same alert. */
+  /** The fields that make two events the same alert. */
   readonly by: readonly string[]
-  /** The command to type next, behind `intentd`; undefined where none helps. */
+  /** The command to type next, without `intentd`; undefined if none helps. */
   readonly command?: (facts: Facts) => string | undefined
-  /** Other lines of this event are nobody's business. */
+  /** Other lines of this event are no alert. */
   readonly when?: (facts: Facts) => boolean
-  /** Over with this event, of the same fields: its end is an alert too. An alert only when it lasts. */
+  /**
+   * This event with the same fields ends the trouble, and the end is an alert too. The trouble is
+   * an alert only when it lasts.
+   */
   readonly endedBy?: LogEvent
-  /** Of one that ends: an alert at once, however soon it is over. */
+  /** For trouble that ends: alert at once, however soon it is over. */
   readonly atOnce?: true
-  /** An alert only when it happens again and again. */
+  /** An alert only when it happens repeatedly. */
   readonly counted?: true
 }

@@ -8,18 +8,18 @@ import { Repeats } from './repeats.ts'
 import { Turns } from './turns.ts'
 
 export interface RuleSettings {
-  /** Within this time the same alert is counted, ms. */
+  /** Within this time equal alerts are counted, ms. */
   readonly repeatMs: number
-  /** What may end by itself is an alert after this time, ms. */
+  /** Trouble that may end by itself is an alert after this time, ms. */
   readonly lastingMs: number
-  /** What is counted is an alert from so many within `repeatMs` on. */
+  /** A counted event is an alert from this many within `repeatMs` on. */
   readonly repeatsMin: number
 }
 
-/** Troubles that are followed at a time. */
+/** Maximum troubles that are followed at a time. */
 const FOLLOWED_MAX = 500
 
-/** Most facts in a message. */
+/** Maximum facts in a message. */
 const LINES_MAX = 12
 
 interface Lasting {
@@ -33,7 +33,7 @@ interface Counted {
   readonly untilAt: number
 }
 
-/** Those that have an end, by the event that ends them. */
+/** The rules that have an end, by the event that ends them. */
 const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, AlertRule])[]> =
   Map.groupBy(
     Object.entries(ALERT_TABLE).flatMap(([event, rule]) =>
@@ -43,8 +43,8 @@ const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, Aler
   )
 
 /**
- * From log lines to alerts: at once, when it lasts, or when it happens again and again; the same within a time only
- * once. Holds no more than a fixed number of each, and takes microseconds.
+ * Turns log lines into alerts: at once, when trouble lasts, or when it repeats; an equal alert only
+ * once within a time. Each memory has a fixed maximum, and a line takes microseconds.
  */
 export class AlertRules {
   readonly #settings: RuleSettings
@@ -58,7 +58,10 @@ export class AlertRules {
     this.#repeats = new Repeats(settings.repeatMs)
   }
 
-  /** @returns the alerts that are to be sent now: mostly none or one. @param now Unix ms. */
+  /**
+   * @returns the alerts to send now: mostly none or one.
+   * @param now Unix ms.
+   */
   hear(event: LogEvent, facts: Facts, now: number): readonly Alert[] {
     const ended = ENDS.get(event)
     if (ended !== undefined)
@@ -71,7 +74,10 @@ export class AlertRules {
     return rule.endedBy === undefined ? this.#pass([alert], now) : this.#follow(alert, rule, now)
   }
 
-  /** Has time passed: what has lasted for too long, and what was counted. @param now Unix ms. */
+  /**
+   * Alerts that are due by time: lasting trouble, and counted repeats.
+   * @param now Unix ms.
+   */
   due(now: number): readonly Alert[] {
     const overdue = this.#lasting.list(({ dueAt, isSent }) => !isSent && dueAt <= now)
     for (const [key, lasting] of overdue) this.#lasting.set(key, { ...lasting, isSent: true })
@@ -79,7 +85,7 @@ export class AlertRules {
     return [...this.#repeats.due(now), ...this.#pass(alerts, now)]
   }
 
-  /** What was only counted so far: at the end. */
+  /** Returns all counted repeats, at the end. */
   flush(): readonly Alert[] {
     return this.#repeats.due(Number.POSITIVE_INFINITY)
   }
@@ -88,7 +94,7 @@ export class AlertRules {
     return alerts.flatMap((alert) => this.#repeats.pass(alert, now) ?? [])
   }
 
-  /** What was taken back in between is news. */
+  /** An event whose opposite happened in between is news again. */
   #turn(event: LogEvent, facts: Facts, now: number): void {
     for (const { own, other, isVolatile } of this.#turns.take(event, facts)) {
       if (!isVolatile) {
@@ -108,12 +114,12 @@ export class AlertRules {
     return isSent ? this.#pass([alert], now) : []
   }
 
-  /** Whoever heard of it hears that it is over. */
+  /** A reported trouble gets a report of its end. */
   #end(key: string, now: number): readonly Alert[] {
     const known = this.#lasting.get(key)
     this.#lasting.delete(key)
     if (known?.isSent !== true) return []
-    // When it lasts once more, that is news.
+    // If it lasts once more, that is news.
     this.#repeats.forget([key])
     const seconds = Math.round((now - known.alert.at) / 1000)
     const over = {
@@ -140,7 +146,7 @@ export class AlertRules {
 }
 
 function keyOf(event: LogEvent, { by }: AlertRule, facts: Facts): string {
-  // Of several accounts each has its own trouble.
+  // Accounts have separate troubles.
   const names = facts['account'] === undefined ? by : [...by, 'account']
   return [event, ...names.map((name) => showFact(facts[name]))].join(' ')
 }

@@ -5,7 +5,10 @@ import { type Facts, showFact, showScope, toArgument } from './facts.ts'
 const SILENT = 'silent'
 const [urgent, warning, info] = ['urgent', 'warning', 'info'] as const
 const release = ({ scope }: Facts) => `release ${toArgument(scope)} --reason "..."`
-/** These end by themselves once the settings of the account are right; a release before that would end nothing. */
+/**
+ * These end by themselves once the settings of the account are right; an earlier release would end
+ * nothing.
+ */
 const releaseUnlessMeasured = ({ scope, code }: Facts) =>
   ['positionMode', 'marginMode', 'leverage', 'maintenance'].includes(String(code))
     ? undefined
@@ -25,12 +28,12 @@ const describeFound = (unknownOrders: unknown, found: unknown): string => {
 const releaseKill = () => 'release --reason "..."'
 const explainSymbol = ({ symbol }: Facts) => `explain ${toArgument(symbol)}`
 const check = () => 'check'
-/** Shows the keys to the exchange, which `check` does not. */
+/** `doctor` tests the keys at the exchange, which `check` does not. */
 const doctor = () => 'doctor'
 
 /**
- * Which log event becomes which alert: the closed list. Every event has its line; `silent` is what another alert
- * speaks of, what mends itself, and what is no trouble.
+ * The alert of each log event: a closed list. Every event has its row; `silent` events are covered
+ * by another alert, correct themselves, or are no trouble.
  */
 export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> = {
   'account.fresh': SILENT,
@@ -305,7 +308,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     command: explainSymbol,
   },
   'intent.denied': SILENT,
-  // Over within seconds, or the run is.
+  // Either it is over within seconds, or the run ends.
   'journal.away': SILENT,
   'journal.back': SILENT,
   'journal.inTime': SILENT,
@@ -506,7 +509,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'orders.refusedNoMore': SILENT,
   'orders.restored': SILENT,
-  // The alert of the deed itself says what was closed, and how bad that is.
+  // The alert of the fill itself says what was closed, and how bad that is.
   'orders.unconfirmed': {
     urgency: warning,
     by: [],
@@ -676,7 +679,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'standby.following': SILENT,
   'standby.tookOver': {
     urgency: ({ abandoned }) => (abandoned === true ? urgent : info),
-    // What is urgent is no repetition of what is not.
+    // An urgent alert is no repetition of a less urgent one.
     by: ['abandoned'],
     title: ({ abandoned }) =>
       abandoned === true

@@ -11,7 +11,7 @@ export class BoundedMap<Value> {
     return this.#entries.get(key)
   }
 
-  /** @returns what had to be forgotten for it. */
+  /** @returns the value that was forgotten for it. */
   set(key: string, value: Value): Value | undefined {
     const [oldest] = this.#entries
     const isFull = this.#entries.size >= this.#sizeMax && !this.#entries.has(key)
@@ -28,7 +28,7 @@ export class BoundedMap<Value> {
     return this.#entries.size
   }
 
-  /** Those that this is true of, the oldest first. */
+  /** The entries that match, the oldest first. */
   list(isWanted: (value: Value) => boolean): readonly (readonly [string, Value])[] {
     return [...this.#entries].filter(([, value]) => isWanted(value))
   }

@@ -1,19 +1,22 @@
 import type { Alert } from '../alert.ts'
 import { BoundedMap } from './bounded-map.ts'
 
-/** Different alerts that are remembered at a time: beyond any real trouble. */
+/** Maximum different alerts that are remembered: beyond any real trouble. */
 const KEYS_MAX = 500
 
 interface Sent {
   /** Unix ms. */
   readonly sentAt: number
   readonly untilAt: number
-  /** The last one that was counted instead of sent. */
+  /** The last alert that was counted instead of sent. */
   readonly latest: Alert | undefined
   readonly repeats: number
 }
 
-/** An alert is let through once; the same again within `repeatMs` is counted, and let through once with its count. */
+/**
+ * Passes an alert once. Equal alerts within `repeatMs` are counted, and then passed once with their
+ * count.
+ */
 export class Repeats {
   readonly #repeatMs: number
   readonly #sent = new BoundedMap<Sent>(KEYS_MAX)
@@ -22,7 +25,7 @@ export class Repeats {
     this.#repeatMs = repeatMs
   }
 
-  /** @returns the alert where it is to be sent now. */
+  /** @returns the alert if it is to be sent now. */
   pass(alert: Alert, now: number): Alert | undefined {
     const sent = this.#sent.get(alert.key)
     if (sent) {
@@ -38,18 +41,21 @@ export class Repeats {
     return alert
   }
 
-  /** Those are news when they come next. @param beginnings Of their keys. */
+  /**
+   * The next alerts with these keys are news.
+   * @param beginnings Beginnings of keys.
+   */
   forget(beginnings: readonly string[]): void {
     for (const [key] of this.#listOf(beginnings)) this.#sent.delete(key)
   }
 
-  /** What was counted of them does not hold any more. */
+  /** Discards the counted alerts with these keys, which no longer hold. */
   drop(beginnings: readonly string[]): void {
     for (const [key, sent] of this.#listOf(beginnings))
       this.#sent.set(key, { ...sent, latest: undefined, repeats: 0 })
   }
 
-  /** What is counted of them from now on is due at this time at the latest. */
+  /** Counted alerts with these keys are due at this time at the latest. */
   hasten(beginnings: readonly string[], at: number): void {
     for (const [key, sent] of this.#listOf(beginnings))
       this.#sent.set(key, { ...sent, untilAt: Math.min(sent.sentAt + this.#repeatMs, at) })
@@ -61,7 +67,7 @@ export class Repeats {
       .filter(([key]) => beginnings.some((beginning) => key.startsWith(beginning)))
   }
 
-  /** What was counted and is due at this time; forever as `now`: everything that was counted. */
+  /** The counted alerts that are due at this time; with an infinite `now`, all of them. */
   due(now: number): readonly Alert[] {
     return this.#sent
       .list(({ untilAt }) => untilAt <= now)

@@ -2,20 +2,26 @@ import type { LogEvent } from '../../domain/log-events.ts'
 import { BoundedMap } from './bounded-map.ts'
 import { type Facts, showFact } from './facts.ts'
 
-/** Matters that are followed at a time. */
+/** Maximum matters that are followed at a time. */
 const FOLLOWED_MAX = 500
 
-/** Events that take each other back: whoever hears only the first of a day would believe the wrong thing. */
+/** Events that reverse each other: hearing only the first of a day would mislead. */
 interface Matter {
   readonly begins: readonly LogEvent[]
   readonly ends: readonly LogEvent[]
-  /** The fields of what it is about; they come first in `by` of each rule. */
+  /** The fields that identify the subject; they come first in `by` of each rule. */
   readonly by: readonly string[]
-  /** It comes and goes by itself: again within the time of a repeat it is news only when it lasts. */
+  /**
+   * The matter comes and goes by itself: within the time of a repeat it is news again only when it
+   * lasts.
+   */
   readonly isVolatile?: true
 }
 
-/** The other side of a matter has come: beginnings of the keys of this side's alerts, and of the other side's. */
+/**
+ * A matter has changed sides: beginnings of the keys of this side's alerts, and of the other
+ * side's.
+ */
 export interface Turn {
   readonly own: readonly string[]
   readonly other: readonly string[]
@@ -41,11 +47,11 @@ const MATTERS: readonly Matter[] = [
   { begins: ['disk.low'], ends: ['disk.enough'], by: [], isVolatile: true },
 ]
 
-/** Which alerts are news, however soon they come again, since the opposite happened in between. */
+/** Decides which alerts are news again, however soon, because the opposite happened in between. */
 export class Turns {
   readonly #sides = new BoundedMap<'begins' | 'ends'>(FOLLOWED_MAX)
 
-  /** @returns what this event turns. */
+  /** @returns the sides that this event changes. */
   take(event: LogEvent, facts: Facts): readonly Turn[] {
     return MATTERS.flatMap((matter, index) => {
       const side = (['begins', 'ends'] as const).find((one) => matter[one].includes(event))

@@ -2,23 +2,25 @@ import type { Socket } from 'node:net'
 import type { Peer } from './peer.ts'
 
 /**
- * Connections of each kind of peer: nobody takes a place that another kind needs, so that commands have theirs. Those
- * without a token are health checks, the page before it is open, and whoever else is on the machine.
+ * Maximum connections of each kind of peer. Each kind has its own, so that commands always have a
+ * place. Connections without a token are health checks, the page before it has its token, and other
+ * programs on the machine.
  */
 const CONNECTIONS_MAX: Readonly<Record<Peer, number>> = { full: 64, read: 32, nobody: 32 }
 
-/** As many as all of them together; the system holds more back. */
+/** The sum over all kinds; the system queues further connections. */
 export const ALL_CONNECTIONS_MAX = Object.values(CONNECTIONS_MAX).reduce(
   (sum, most) => sum + most,
   0,
 )
 
 /**
- * The connections of the port. Each counts as nobody's until a request of it has shown a token. One too many of a kind
- * closes the one of that kind that was silent the longest: whoever opens many and says nothing keeps nobody out.
+ * The connections of the port. A connection counts as `nobody` until a request on it has shown a
+ * token. When a kind has one too many, its connection that was silent the longest is closed:
+ * opening many silent connections keeps no other client out.
  */
 export class ConnectionBounds {
-  /** The one that was silent the longest first. */
+  /** Ordered by last request, the longest silent first. */
   readonly #peers = new Map<Socket, Peer>()
   readonly #onClosed: (why: string) => void
 
@@ -31,9 +33,9 @@ export class ConnectionBounds {
     this.note(socket, 'nobody')
   }
 
-  /** A request has come. */
+  /** Notes a request on the connection. */
   note(socket: Socket, peer: Peer): void {
-    // Its answer was not waited for.
+    // The client closed the connection before the answer.
     if (socket.destroyed) return
     this.#peers.delete(socket)
     this.#peers.set(socket, peer)

@@ -5,19 +5,25 @@ import { PROOF_PATH } from './server-proof.ts'
 import type { SessionCodes } from './session-codes.ts'
 import type { ControlTokens } from './token-file.ts'
 
-/** How somebody reached the daemon: the file system let them in, or they need the token. */
+/**
+ * How a request reached the daemon: through the socket, which the file system protects, or through
+ * the port, which needs a token.
+ */
 export interface Entrance {
   readonly via: 'socket' | 'port'
-  /** Of the port: what a Host header may say. */
+  /** For the port: the allowed values of the Host header. */
   readonly hosts: readonly string[]
   readonly tokens: ControlTokens | undefined
-  /** Exchanged for the token that may do everything. */
+  /** A code is exchanged for the token with all rights. */
   readonly codes?: SessionCodes
 }
 
 export const SESSION_PATH = '/v1/session'
 
-/** Without a token: whether it lives, the files of the dashboard, what a code is exchanged at, that it knows the tokens, and what each path is. */
+/**
+ * Paths without a token: liveness, the files of the dashboard, the exchange of a code, the proof of
+ * the tokens, and the description of the paths.
+ */
 const OPEN_PATHS: ReadonlySet<string> = new Set([
   '/livez',
   '/readyz',
@@ -40,17 +46,17 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 export interface GuardOptions {
   readonly entrance: Entrance
-  /** Somebody was turned away, and why. */
+  /** Called for a refused request, with the reason. */
   readonly onRefused: (why: string) => void
 }
 
 /**
- * Who may speak to the daemon. Loopback alone is no defence: any web page can send requests there, and by a name
- * that resolves to it (DNS rebinding) even read the answers. So a Host that is not ours and an Origin at all are
- * refused, there is no CORS, a command has to be JSON, and everything needs a token but
- * the two health paths, the files of the dashboard, the exchange of a code, the proof that we know the tokens and the
- * description of the paths. The token
- * for looking opens what is read, and nothing that changes anything.
+ * Admits requests to the daemon. Loopback alone is no defence: any web page can send requests
+ * there, and read the answers by a name that resolves to it (DNS rebinding). So a foreign Host and
+ * any Origin are refused, there is no CORS, a command must be JSON, and everything needs a token
+ * except the two health paths, the files of the dashboard, the exchange of a code, the proof that
+ * we know the tokens and the description of the paths. The read token opens reads and nothing that
+ * changes anything.
  */
 export function guard({ entrance, onRefused }: GuardOptions): MiddlewareHandler {
   return async (context, next) => {

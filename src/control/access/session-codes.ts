@@ -2,16 +2,16 @@ import { randomHex } from '../../lib/entropy.ts'
 
 const CODE_BYTES = 16
 const VALID_MS = 60_000
-/** Somebody who asks for more takes the oldest away. */
+/** A further code removes the oldest. */
 const CODES_MAX = 8
 
 /**
- * Codes that stand in the address of the dashboard in place of the token: one is good for one exchange within a minute,
- * so that an address that is left in a history or on a screen opens nothing.
+ * Codes that stand in the address of the dashboard instead of the token. One is valid for one
+ * exchange within a minute, so an address left in a history or on a screen opens nothing.
  */
 export class SessionCodes {
   readonly #monotonic: () => number
-  /** When each is over, monotonic ms. */
+  /** When each code expires, monotonic ms. */
   readonly #validUntil = new Map<string, number>()
 
   constructor(monotonic: () => number) {
@@ -28,7 +28,7 @@ export class SessionCodes {
     return code
   }
 
-  /** Whether it is good; from then on it is not. */
+  /** Whether the code is valid; it is invalid afterwards. */
   redeem(code: string): boolean {
     const until = this.#validUntil.get(code)
     this.#validUntil.delete(code)

@@ -19,33 +19,34 @@ const OWNER_ONLY = 0o600
 const OWNER_AND_GROUP = 0o640
 const SETGID = 0o2000
 const OTHERS = 0o077
-/** A group may read it, such as that of Prometheus. */
+/** A group may read it, such as Prometheus's. */
 const OTHERS_BUT_GROUP_READS = 0o037
 const TOKEN = /^[\x21-\x7e]{32,512}$/
 
-/** Where the tokens of the control port lie. */
+/** The files of the control port's tokens. */
 export interface TokenFiles {
-  /** For everything. */
+  /** Token for everything. */
   readonly full: string
-  /** For looking only. */
+  /** Token for reading only. */
   readonly read: string
 }
 
-/** The tokens of the control port, for everything and for looking only. */
+/** The tokens of the control port, for everything and for reading only. */
 export interface ControlTokens {
   readonly full: Secret
   readonly read: Secret
 }
 
-/** By file: a reload keeps the token that open pages have, and every process has another. */
+/** By file. A reload keeps the token that open pages have; a new process makes another. */
 const commandingTokens = new Map<string, Secret>()
 
 /**
- * The tokens of the control port. The one that commands is made anew by each process: whoever takes the port while no
- * daemon runs, and is sent the token by somebody who does not notice, has nothing. The one that looks is made where
- * there is none, and stays: others have copies of it.
- * @throws Failure CONTROL_TOKEN_EXPOSED where others may read one, CONTROL_TOKEN_INVALID where it is none,
- * CONTROL_TOKEN_UNREADABLE where it cannot be read or made, CONTROL_TOKENS_EQUAL where the one for looking could command
+ * The tokens of the control port. Each process makes a new command token: a program that takes the
+ * port while no daemon runs, and is sent the token by mistake, gains nothing. The read token is
+ * made once and stays, since other programs have copies of it.
+ * @throws Failure CONTROL_TOKEN_EXPOSED if others may read one, CONTROL_TOKEN_INVALID if it is
+ * none, CONTROL_TOKEN_UNREADABLE if it cannot be read or made, CONTROL_TOKENS_EQUAL if the read
+ * token could command
  */
 export function openTokens({ full: fullFile, read: readFile }: TokenFiles): ControlTokens {
   const full = attempt(fullFile, () => renewToken(fullFile))
@@ -59,7 +60,10 @@ export function openTokens({ full: fullFile, read: readFile }: TokenFiles): Cont
   })
 }
 
-/** Whether a start could open them; nothing is written. @throws as {@link openTokens} */
+/**
+ * Checks that a start could open them; writes nothing.
+ * @throws as {@link openTokens}
+ */
 export function assertTokens({ full, read }: TokenFiles): void {
   attempt(full, () => lookAt(full, OTHERS))
   attempt(read, () => lookAt(read, OTHERS_BUT_GROUP_READS))
@@ -81,11 +85,11 @@ function attempt<Result>(file: string, use: () => Result): Result {
   }
 }
 
-/** What lies there has to be a token: a file that was named by mistake is not overwritten. */
+/** The existing file must hold a token, so that a file named by mistake is not overwritten. */
 function renewToken(file: string): Secret {
   lookAt(file, OTHERS)
   const token = commandingTokens.get(file) ?? new Secret(randomHex(TOKEN_BYTES))
-  // One that was left half written keeps its mode when it is written again.
+  // A half written file would keep its mode when it is written again.
   rmSync(`${file}.new`, { force: true })
   writeDurably(file, `${token.reveal()}\n`)
   commandingTokens.set(file, token)
@@ -95,7 +99,7 @@ function renewToken(file: string): Secret {
 function makeOrReadToken(file: string): Secret {
   const found = lookAt(file, OTHERS_BUT_GROUP_READS)
   if (found !== undefined) return found
-  // A folder whose files belong to its group (setgid) was made for readers in that group.
+  // A folder whose files get its group (setgid) was made for readers in that group.
   const isForGroup = (statSync(dirname(file)).mode & SETGID) !== 0
   const mode = isForGroup ? OWNER_AND_GROUP : OWNER_ONLY
   writeFileSync(file, `${randomHex(TOKEN_BYTES)}\n`, { mode, flag: 'wx' })
@@ -103,7 +107,10 @@ function makeOrReadToken(file: string): Secret {
   return readToken(file)
 }
 
-/** The token that lies there; undefined where there is no file. @throws Failure CONTROL_TOKEN_EXPOSED, CONTROL_TOKEN_INVALID */
+/**
+ * The token in the file; undefined if there is no file.
+ * @throws Failure CONTROL_TOKEN_EXPOSED, CONTROL_TOKEN_INVALID
+ */
 function lookAt(file: string, forbidden: number): Secret | undefined {
   const found = statSync(file, { throwIfNoEntry: false })
   if (found === undefined) return undefined
@@ -117,7 +124,7 @@ function lookAt(file: string, forbidden: number): Secret | undefined {
   })
 }
 
-/** @throws Failure CONTROL_TOKEN_INVALID; whatever reading the file throws */
+/** @throws Failure CONTROL_TOKEN_INVALID, and errors of reading the file */
 function readToken(file: string): Secret {
   const text = readFileSync(file, 'utf8').trim()
   if (TOKEN.test(text)) return new Secret(text)

@@ -1,16 +1,16 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 
-/** Characters that wait before they are written. */
+/** Maximum characters that are buffered before they are written. */
 const WAITING_MAX = 65_536
 
-/** A CSV file that grows row by row and keeps nothing in memory. */
+/** A CSV file that is written row by row and keeps only a small buffer in memory. */
 export class CsvFile {
   readonly #descriptor: number | undefined
   #waiting: string
   rows = 0
 
-  /** @param path Undefined: nothing is written. */
+  /** @param path Undefined: no file is written. */
   constructor(path: string | undefined, columns: readonly string[]) {
     this.#descriptor = path === undefined ? undefined : openSync(path, 'w')
     this.#waiting = `${columns.join(',')}\n`

@@ -1,10 +1,10 @@
-/** From a peak of the equity to the moment at which it was reached again. Instants are Unix ms. */
+/** A drawdown, from a peak of the equity until it is reached again. Instants are Unix ms. */
 export interface Drawdown {
   readonly peakAt: number
   readonly troughAt: number
   /** Undefined: not reached again before the end. */
   readonly recoveredAt: number | undefined
-  /** Of the peak, a share: 0.1 is 10 %. */
+  /** A share of the peak: 0.1 is 10 %. */
   readonly depth: number
   /** Margin coin. */
   readonly amount: number
@@ -12,7 +12,7 @@ export interface Drawdown {
 
 const WORST_KEPT = 5
 
-/** Follows the equity from peak to peak at every moment that it is shown, and keeps the worst drawdowns. */
+/** Follows the equity from peak to peak at every value, and keeps the worst drawdowns. */
 export class DrawdownTracker {
   readonly #worst: Drawdown[] = []
   #peak: number
@@ -32,7 +32,7 @@ export class DrawdownTracker {
     this.#lastAt = at
   }
 
-  /** @returns how far below the last peak it is, as a share: 0 or more. */
+  /** @returns how far the equity is below the last peak, as a share: 0 or more. */
   take(at: number, equity: number): number {
     if (this.#trough < this.#peak) this.#underMs += at - this.#lastAt
     this.#lastAt = at
@@ -50,7 +50,7 @@ export class DrawdownTracker {
     return shareBelow(this.#peak, equity)
   }
 
-  /** The worst first; the one that is not over among them. */
+  /** The worst drawdowns first, including one that is not over. */
   worst(): readonly Drawdown[] {
     return ranked([
       ...this.#worst,
@@ -58,7 +58,7 @@ export class DrawdownTracker {
     ])
   }
 
-  /** How long it was below its last peak, in all and at the longest, ms. */
+  /** How long the equity was below its last peak, in total and at the longest, ms. */
   underWater(): { readonly totalMs: number; readonly longestMs: number } {
     const currentMs = this.#trough < this.#peak ? this.#lastAt - this.#peakAt : 0
     return { totalMs: this.#underMs, longestMs: Math.max(this.#longestMs, currentMs) }

@@ -2,14 +2,14 @@ import type { AccountFigures } from '../run-facts.ts'
 import { type Drawdown, DrawdownTracker } from './drawdowns.ts'
 import { bucketOf, emptyColumn, DAY_MS, type TimeBuckets } from './time-buckets.ts'
 
-/** The equity of a stretch of time: where it ended, and how far it went meanwhile. Margin coin. */
+/** The equity per bucket: its last value and its extremes. Margin coin. */
 export interface EquityColumns {
   readonly close: readonly number[]
   readonly low: readonly number[]
   readonly high: readonly number[]
-  /** The deepest below the last peak, a share. */
+  /** The deepest drawdown below the last peak, a share. */
   readonly drawdown: readonly number[]
-  /** Of the end: all positions over the equity; long less short over the equity. */
+  /** At the end of the bucket: all positions over the equity; long less short over the equity. */
   readonly gross: readonly number[]
   readonly net: readonly number[]
 }
@@ -29,9 +29,9 @@ export interface EquityFacts {
   readonly profitByWeekday: readonly number[]
   readonly drawdowns: readonly Drawdown[]
   readonly underWater: { readonly totalMs: number; readonly longestMs: number }
-  /** How long anything was held, ms. */
+  /** How long any position was held, ms. */
   readonly heldMs: number
-  /** All positions over the equity: averaged over time, and at most. */
+  /** All positions over the equity: time average and maximum. */
   readonly exposureMean: number
   readonly exposureMax: number
   readonly equityMean: number
@@ -50,8 +50,8 @@ const HOUR_MS = DAY_MS / 24
 const FIRST_WEEKDAY = 4
 
 /**
- * The equity at every quote, kept in as many buckets as a screen shows. Each bucket keeps its extremes, and drawdowns
- * are followed from quote to quote, so that nothing is lost between two buckets.
+ * The equity at every quote, kept in as many buckets as a screen shows. Each bucket keeps its
+ * extremes, and drawdowns are followed from quote to quote, so that no extreme is lost.
  */
 export class EquitySeries {
   readonly #buckets: TimeBuckets
@@ -61,7 +61,7 @@ export class EquitySeries {
   readonly #byHour = zeros(24)
   readonly #byWeekday = zeros(7)
   readonly #startAt: number
-  /** Nothing of the run lies behind it. */
+  /** The end of the run, Unix ms. */
   readonly #endAt: number
   #lastAt: number
   #equity: number
@@ -74,7 +74,10 @@ export class EquitySeries {
   #equityMs = 0
   #nearest = { at: 0, marginUse: 0 }
 
-  /** @param endAt Is excluded: what is looked at there belongs to the hour and the day that end. Unix ms. */
+  /**
+   * @param endAt Excluded: a value at this instant belongs to the hour and the day that end. Unix
+   * ms.
+   */
   constructor(buckets: TimeBuckets, { startAt, endAt }: Span, opening: number) {
     this.#buckets = buckets
     this.#startAt = startAt
@@ -95,7 +98,7 @@ export class EquitySeries {
     this.#hourEquity = opening
   }
 
-  /** The account at an instant, not before the one before (Unix ms). */
+  /** Takes the account's figures at an instant, not earlier than the last (Unix ms). */
   take(at: number, figures: Readonly<AccountFigures>): void {
     this.#passTime(at)
     const { equity, gross, net, marginUse } = figures
@@ -134,7 +137,9 @@ export class EquitySeries {
     }
   }
 
-  /** What was held until now was held for so long; hours and days that are over are closed with it. */
+  /**
+   * Adds the time since the last value to the held time, and closes hours and days that are over.
+   */
   #passTime(at: number): void {
     const passedMs = at - this.#lastAt
     if (this.#exposure > 0) this.#heldMs += passedMs

@@ -15,10 +15,10 @@ export interface RoundTrip {
   readonly closedAt: number | undefined
   readonly peakLots: number
   readonly fills: number
-  /** Quote coin: of what opened it, and of what closed it. */
+  /** Quote coin: the mean price of the opening and of the closing fills. */
   readonly openPrice: number
   readonly closePrice: number
-  /** Before fees; of a linear contract exact as soon as it is closed. */
+  /** Before fees; exact for a closed position in a linear contract. */
   readonly profit: Decimal
   readonly fees: Decimal
 }
@@ -29,19 +29,22 @@ interface OpenPosition {
   lots: number
   peakLots: number
   fills: number
-  /** Ticks times lots, of what is held and of everything that opened and closed it: whole numbers, but for the first. */
+  /**
+   * Ticks times lots of the current position, and of everything that opened and closed it. All but
+   * `cost` are whole numbers.
+   */
   cost: number
   opened: { lots: number; tickLots: number }
   closed: { lots: number; tickLots: number }
-  /** As a float: what an inverse contract has. */
+  /** A float, used for inverse contracts. */
   profit: number
   fees: Decimal
 }
 
-/** Of a coin-margined profit, which is a quotient. */
+/** Decimals of a coin-margined profit, which is a quotient. */
 const MONEY_DECIMALS = 12
 
-/** The position that one strategy's own fills have made, by average cost. */
+/** The position from one strategy's own fills, by average cost. */
 export class PositionBook {
   readonly #key: Pick<RoundTrip, 'strategyId' | 'instrument' | 'slot'>
   readonly #onClosed: (trip: RoundTrip) => void
@@ -62,7 +65,7 @@ export class PositionBook {
     return this.#open === undefined ? 0 : this.#open.lots * (this.#open.entry === 'buy' ? 1 : -1)
   }
 
-  /** @returns what it realised, before fees, in the margin coin: 0 where it closes nothing. */
+  /** @returns the realised profit before fees, in the margin coin: 0 if the fill closes nothing. */
   take({
     direction,
     ticks,
@@ -86,7 +89,7 @@ export class PositionBook {
     return realised
   }
 
-  /** What is held would bring so much at a price (quote coin), in the margin coin, before fees. */
+  /** The unrealised profit at a price (quote coin), in the margin coin, before fees. */
   unrealised(price: number): number {
     const open = this.#open
     if (open === undefined || open.lots === 0) return 0
@@ -97,7 +100,7 @@ export class PositionBook {
     return isInverse(instrument) ? gain / price : gain
   }
 
-  /** The position that is open, as far as it goes. */
+  /** The open position so far. */
   current(): RoundTrip | undefined {
     return this.#open && this.#toTrip(this.#open, undefined)
   }
@@ -159,7 +162,10 @@ export class PositionBook {
     }
   }
 
-  /** What was closed less what it had cost: of what is flat the sum of all that was bought and sold. */
+  /**
+   * Proceeds of the closed lots less their cost. For a flat position this is the sum of everything
+   * bought and sold.
+   */
   #profitOf({ entry, opened, closed, cost, profit }: OpenPosition): Decimal {
     if (isInverse(this.#key.instrument)) return decimal(profit.toFixed(MONEY_DECIMALS))
     const tickLots = closed.tickLots - (opened.tickLots - cost)

@@ -1,7 +1,7 @@
 import type { RestingPrices } from '../run-facts.ts'
 import { bucketOf, emptyColumn, type TimeBuckets } from './time-buckets.ts'
 
-/** Prices of one instrument and what was traded at them, a value a bucket; NaN for none. Quote coin. */
+/** Prices and trades of one instrument, one value per bucket; NaN for none. Quote coin. */
 export interface PriceColumns {
   readonly low: readonly number[]
   readonly high: readonly number[]
@@ -18,7 +18,7 @@ export interface PriceColumns {
 
 export interface PriceFacts {
   readonly columns: PriceColumns
-  /** The first and the last price that were shown; undefined where there were none. */
+  /** The first and the last price; undefined if there were none. */
   readonly first: number | undefined
   readonly last: number | undefined
 }
@@ -32,7 +32,7 @@ export class PriceSeries {
   #first: number | undefined
   #last: number | undefined
 
-  /** @param resting Asked when a bucket ends. */
+  /** @param resting Called when a bucket ends. */
   constructor(buckets: TimeBuckets, resting: () => RestingPrices) {
     this.#buckets = buckets
     this.#resting = resting

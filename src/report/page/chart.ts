@@ -1,6 +1,6 @@
 import { escapeHtml } from './html.ts'
 
-/** One line, area, band or row of dots, a value a bucket; NaN and null where there is none. */
+/** One line, area, band or row of dots, one value per bucket; NaN and null for none. */
 export interface ChartSeries {
   readonly name: string
   /** A custom property of the page's style, such as `--blue`. */
@@ -9,13 +9,16 @@ export interface ChartSeries {
   readonly values: readonly (number | null)[]
   /** The other edge of a band. */
   readonly upper?: readonly (number | null)[]
-  /** Where the page's script finds the values: a path into the report. Absent: not read out. */
+  /**
+   * The path of the values in the report, for the page's script. Absent: the pointer does not show
+   * them.
+   */
   readonly path?: string
 }
 
 export interface ChartOptions {
   readonly title: string
-  /** Unix ms of the first bucket, and from one to the next. */
+  /** Unix ms of the first bucket, and the length of a bucket. */
   readonly startAt: number
   readonly stepMs: number
   readonly count: number
@@ -28,7 +31,7 @@ export interface ChartOptions {
 
 const WIDTH = 1000
 const HEIGHT = 100
-/** Of the height, above and below. */
+/** A share of the height, above and below. */
 const MARGIN = 0.05
 const Y_TICKS = 4
 const X_TICKS = 7
@@ -47,8 +50,8 @@ interface Scale {
 }
 
 /**
- * A chart as SVG that is stretched to the width of the page; labels stand beside it as text, so that they keep their
- * size. It needs no script; with one, the pointer reads values out.
+ * A chart as SVG that is stretched to the width of the page; labels stand beside it as text, so
+ * that they keep their size. It needs no script; with one, the pointer shows values.
  */
 export function renderChart(options: ChartOptions): string {
   const { title, series, heightPx, unit, group, startAt, stepMs, count } = options
@@ -96,7 +99,7 @@ function scaleOf(series: readonly ChartSeries[]): Scale {
   return { low, high }
 }
 
-/** From the top, in the units of the drawing, which are per cent of its height. */
+/** The distance from the top, in the units of the drawing, which are per cent of its height. */
 function y(value: number, { low, high }: Scale): number {
   const share = (value - low) / (high - low)
   return Number((HEIGHT * (1 - MARGIN - share * (1 - 2 * MARGIN))).toFixed(2))
@@ -168,7 +171,7 @@ function ticksOf({ low, high }: Scale): readonly number[] {
   )
 }
 
-/** Of the smallest tick size. */
+/** Decimals of the smallest tick size. */
 const DECIMALS_MAX = 12
 
 function showTick(

@@ -10,7 +10,10 @@ export interface NamedRun extends ComparedRun {
   readonly coin: string
 }
 
-/** Two runs or more side by side, as one file. Their equities share a chart only where their time is the same. */
+/**
+ * Several runs side by side, as one file. Their equities share a chart only if they cover the same
+ * time.
+ */
 export function renderComparisonPage(named: readonly NamedRun[]): string {
   const runs = named.map(({ run }) => run)
   const names = named.map(({ name }) => name)

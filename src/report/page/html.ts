@@ -1,4 +1,4 @@
-/** Text as it may stand between tags and in attributes. */
+/** Escapes a text for content and attributes. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
@@ -7,7 +7,7 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;')
 }
 
-/** JSON as it may stand in a script element. */
+/** JSON for a script element. */
 export function toScriptJson(
   value: unknown,
   replacer?: (key: string, value: unknown) => unknown,
@@ -15,10 +15,10 @@ export function toScriptJson(
   return JSON.stringify(value, replacer).replaceAll('<', String.raw`\u003c`)
 }
 
-/** A cell: text as it is; a number's text stands right. */
+/** A table cell: plain text, or the text of a number, which is aligned right. */
 export type Cell = string | { readonly text: string; readonly tone?: 'good' | 'bad' | 'none' }
 
-/** A table in a frame that scrolls by itself where the page is narrow. Columns of text stand left. */
+/** A table that scrolls by itself on a narrow page. Columns of text are aligned left. */
 export function renderTable(
   columns: readonly string[],
   rows: readonly (readonly Cell[])[],

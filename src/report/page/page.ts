@@ -51,7 +51,7 @@ export function renderPage(
   })
 }
 
-/** Only the page's own script runs, and nothing is fetched: a text that came into the page as markup can do neither. */
+/** Only the page's own script runs, and nothing is fetched, so injected markup can do neither. */
 const POLICY = [
   "default-src 'none'",
   "style-src 'unsafe-inline'",
@@ -69,7 +69,7 @@ ${body}
 `
 }
 
-/** Below the last peak is shown below zero. */
+/** Drawdowns are shown below zero. */
 function readable(series: RunReport['series']): unknown {
   return { ...series, drawdown: series.drawdown.map((depth) => -depth) }
 }
@@ -162,7 +162,7 @@ function renderModels({ runs, coin }: BacktestReport): string {
   )
 }
 
-/** A column each run, a row each figure. */
+/** A table of runs: one column per run, one row per figure. */
 export function renderComparison(runs: readonly RunReport[], names: readonly string[]): string {
   const row = (title: string, show: (run: RunReport) => Cell): readonly Cell[] => [
     title,

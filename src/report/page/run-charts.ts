@@ -2,7 +2,7 @@ import type { RunReport } from '../run-report.ts'
 import { type ChartOptions, renderChart } from './chart.ts'
 import { renderSection } from './html.ts'
 
-/** What is common to the charts of one run, and where the page's script finds its values. */
+/** The common options of one run's charts, with the path of its values for the page's script. */
 function frameOf(
   run: RunReport,
   index: number,
@@ -158,7 +158,7 @@ function renderExposure(run: RunReport, index: number): string {
   })
 }
 
-/** Two backtests under three fill models each. */
+/** Enough for two backtests under three fill models each. */
 const COLOURS = ['--blue', '--orange', '--teal', '--violet', '--magenta', '--olive']
 
 /** The equity of several runs of the same prices in one chart. */

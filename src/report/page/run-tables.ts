@@ -134,7 +134,7 @@ function renderCalendar({
 function renderMonths(months: RunReport['monthlyReturns']): string {
   const strongest = Math.max(0.0001, ...months.map(({ value }) => Math.abs(value)))
   const years = [...new Set(months.map(({ month }) => month.slice(0, 4)))]
-  // Of a single year no empty months are shown.
+  // Empty months are left out for a single year.
   const ofYear = months.map(({ month }) => Number(month.slice(5)) - 1)
   const [first, last] = years.length > 1 ? [0, 11] : [Math.min(...ofYear), Math.max(...ofYear)]
   const shown = MONTHS.flatMap((name, index) =>

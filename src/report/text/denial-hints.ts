@@ -1,7 +1,7 @@
 import type { DenialCode } from '../../domain/denial.ts'
 import type { Cause, PriceLooks } from '../run-report.ts'
 
-/** What is most often behind a denial, and what to do; the other codes say it themselves. */
+/** The most frequent cause of a denial, and what to do; other codes are clear by themselves. */
 const HINTS: Readonly<Partial<Record<DenialCode, string>>> = {
   PRICE_PRECISION: 'market.ticksBelow(price) and ticksAbove give whole ticks',
   SIZE_PRECISION: 'market.lots(size) gives whole lots',
@@ -15,16 +15,16 @@ const HINTS: Readonly<Partial<Record<DenialCode, string>>> = {
   DATA_STALE: 'prices have gaps, or are read (backtest.pollMs) more seldom than risk.dataAgeMaxMs',
 }
 
-/** Of one strategy, or of the exchange. */
+/** Codes shown of one strategy, or of the exchange. */
 const CODES_SHOWN = 3
 
-/** Denials that only a fault in the code of a strategy brings: however few there are, somebody must mend it. */
+/** Denials that only a fault in a strategy's code causes: even a few of them must be corrected. */
 const FAULTS: ReadonlySet<string> = new Set<DenialCode>([
   ...(['INTENT_MALFORMED', 'INTENTS_TOO_MANY', 'INSTRUMENT_NOT_BOUND', 'KEY_MISSING'] as const),
   ...(['PRICE_PRECISION', 'SIZE_PRECISION', 'PLACES_TOO_MANY'] as const),
 ])
 
-/** The codes that deny most and those that mean a fault of the strategy, a sentence each. */
+/** The most frequent codes and those that mean a fault of the strategy, a sentence each. */
 export function describeDenials(
   strategy: string,
   denials: readonly Cause[],
@@ -38,14 +38,14 @@ export function describeDenials(
   })
 }
 
-/** Of a run in which every price grows too old before the next is read (docs/backtest.md). */
+/** Explains a run in which every price is too old before the next is read (docs/backtest.md). */
 function describeLooks(looks: PriceLooks | undefined): string | undefined {
   if (looks === undefined || looks.everyMs <= looks.dataAgeMaxMs) return undefined
   const { everyMs, dataAgeMaxMs } = looks
   return `normal in this run: prices are read every ${everyMs} ms (backtest.pollMs) and are too old after ${dataAgeMaxMs} ms (risk.dataAgeMaxMs), so what is wanted in between is denied until the next look`
 }
 
-/** What the exchange rejected most, a sentence each. */
+/** The most frequent rejections by the exchange, a sentence each. */
 export function describeRejections(rejections: readonly Cause[]): readonly string[] {
   return mostOf(rejections).map(
     ({ code, meaning, count }) => `${count} rejected by the exchange, ${code} (${meaning})`,

@@ -2,12 +2,12 @@ import type { Ratio } from '../metrics.ts'
 import type { RunReport } from '../run-report.ts'
 import type { PriceCoverage } from '../run-facts.ts'
 
-/** How figures are written for people: the same in the terminal and in the page. */
+/** Figures as terminal and page show them. */
 export function showShare(value: number, decimals = 2): string {
   return Number.isFinite(value) ? `${withSign(value * 100, decimals)} %` : 'n/a'
 }
 
-/** A figure with its sign where it is below zero, thousands apart. */
+/** A figure with a sign below zero and separated thousands. */
 export function showNumber(value: number, decimals = 2): string {
   if (!Number.isFinite(value)) return 'n/a'
   const [whole = '', fraction] = Math.abs(value).toFixed(decimals).split('.')
@@ -16,18 +16,21 @@ export function showNumber(value: number, decimals = 2): string {
   return `${value < 0 && !isZero ? '-' : ''}${grouped}${fraction === undefined ? '' : `.${fraction}`}`
 }
 
-/** With a plus, for what is gained or lost. */
+/** With a plus, for gains and losses. */
 export function withSign(value: number, decimals = 2): string {
   const text = showNumber(value, decimals)
   return value > 0 && Number(value.toFixed(decimals)) !== 0 ? `+${text}` : text
 }
 
-/** Decimals of money in an account that began with so much: a coin that is worth thousands needs more of them. */
+/**
+ * Decimals of money in an account with this opening balance: a coin that is worth thousands needs
+ * more.
+ */
 export function moneyDecimals({ opening }: { readonly opening: string }): number {
   return Number(opening) < 100 ? 6 : 2
 }
 
-/** @param decimals Of money. */
+/** @param decimals For money. */
 export function showRatio({ value, unit }: Ratio, decimals = 2): string {
   if (value === null) return 'n/a'
   switch (unit) {
@@ -42,12 +45,15 @@ export function showRatio({ value, unit }: Ratio, decimals = 2): string {
   }
 }
 
-/** Of a short run a ratio is per day, of a long one per year; one that has no value may be either. */
+/**
+ * Whether the ratio is per day, as for a short run, rather than per year; a ratio without value may
+ * be either.
+ */
 export function isPerDay({ note }: Ratio): boolean {
   return note?.startsWith('per day') === true
 }
 
-/** The same ratio of several runs. Where it is per day in some alone, each says which it is. */
+/** The same ratio of several runs. If only some are per day, each states its unit. */
 export function showBeside(ratios: readonly (Ratio | undefined)[]): readonly string[] {
   const daily = ratios.map((ratio) => ratio !== undefined && isPerDay(ratio))
   const isMixed = daily.includes(true) && daily.includes(false)
@@ -58,17 +64,17 @@ export function showBeside(ratios: readonly (Ratio | undefined)[]): readonly str
   })
 }
 
-/** Says what the steps of `risk.liquidation` did, a sentence each. */
+/** The steps that `risk.liquidation` took, a sentence each. */
 export function describeSteps({ liquidation }: Pick<RunReport, 'liquidation'>): readonly string[] {
   return (liquidation?.steps ?? []).map(
     ({ at, symbol, step, reason }) => `${symbol} ${showTime(at)} UTC, step ${step}: ${reason}`,
   )
 }
 
-/** Instruments that are named in a line. */
+/** Maximum instruments named in a line. */
 const NAMED_MAX = 4
 
-/** What "buy and hold" is computed of, in words. */
+/** The basis of "buy and hold", in words. */
 export function describeHold({
   instruments,
 }: {
@@ -81,15 +87,15 @@ export function describeHold({
   return `${symbols.length === 1 ? '' : 'equal parts of '}${names} from the first price to the last, without fees`
 }
 
-/** Stands beside the name of a run whose prices, or some of them, no market ever had. */
+/** Shown beside the name of a run whose prices, or some of them, were generated. */
 export const MADE_UP = 'made-up prices'
 
-/** The instruments whose prices follow a seed. */
+/** The instruments whose prices are generated from a seed. */
 export function listSeeded(coverage: readonly Pick<PriceCoverage, 'symbol' | 'kind'>[]): string[] {
   return coverage.filter(({ kind }) => kind === 'seeded').map(({ symbol }) => symbol)
 }
 
-/** This has to be read before any figure; empty for real prices. */
+/** A warning to be read before any figure; empty for real prices. */
 export function describeMadeUp(
   coverage: readonly Pick<PriceCoverage, 'symbol' | 'kind'>[],
 ): readonly string[] {

@@ -17,13 +17,13 @@ import {
 const BARS = '▁▂▃▄▅▆▇█'
 const SPARK_WIDTH = 60
 const NAME_WIDTH = 22
-/** Of a figure, beside others. */
+/** The width of a figure beside others. */
 const FIGURE_WIDTH = 18
 
-/** Columns of figures that a terminal of 80 has room for. */
+/** Columns of figures that fit a terminal of 80. */
 const RUNS_ABREAST = 3
 
-/** Ratios that are worth a line of a terminal. */
+/** Ratios shown in the terminal. */
 const SHOWN_RATIOS: ReadonlySet<string> = new Set([
   'yearly growth',
   'Sharpe',
@@ -40,7 +40,7 @@ const SHOWN_RATIOS: ReadonlySet<string> = new Set([
   'nearest to liquidation',
 ])
 
-/** What came of a backtest, in lines of at most 80 columns: a column each fill model. */
+/** The result of a backtest, in lines of at most 80 columns: one column per fill model. */
 export function describeReport(report: BacktestReport): readonly string[] {
   const { runs, coin, name } = report
   const [first] = runs
@@ -62,7 +62,7 @@ export function describeReport(report: BacktestReport): readonly string[] {
   ]
 }
 
-/** Prices that nobody ever paid must not be taken for a market's. */
+/** Generated prices must not be taken for a market's. */
 function describePrices({ coverage }: BacktestReport): readonly string[] {
   return listSeeded(coverage).length > 0
     ? [`  on ${MADE_UP} (seeded market); real ones: --market FILE or SYMBOL=FILE`]
@@ -76,7 +76,7 @@ function describeEnds(
   return runs.flatMap(({ name, run }) => run.restrictions.flatMap((text) => wrap(name + text)))
 }
 
-/** What a reader of the figures must know: what was liquidated first. */
+/** Notes that a reader of the figures needs: liquidations first. */
 function describeNotes({ runs, remarks, looks }: BacktestReport): readonly string[] {
   const notes = runs.flatMap((run) => {
     const { model, liquidations, denialsByStrategy, rejections, notes: own = [] } = run
@@ -97,17 +97,17 @@ function describeNotes({ runs, remarks, looks }: BacktestReport): readonly strin
   return lines.length === 0 ? [] : ['', ...lines]
 }
 
-/** A run, and what it is called beside another. */
+/** A run with its name in a comparison. */
 export interface ComparedRun {
-  /** Its report, which may hold a run of each fill model. */
+  /** The directory or file of its report, which may hold one run per fill model. */
   readonly place: string
   readonly name: string
   readonly run: RunReport
-  /** As `describeMadeUp` says it; empty for real prices. */
+  /** The text of `describeMadeUp`; empty for real prices. */
   readonly madeUp: readonly string[]
 }
 
-/** Runs of several backtests, a column each. */
+/** Runs of several backtests, one column each. */
 export function describeComparison(named: readonly ComparedRun[]): readonly string[] {
   const groups = Array.from({ length: Math.ceil(named.length / RUNS_ABREAST) }, (_, index) =>
     named.slice(index * RUNS_ABREAST, (index + 1) * RUNS_ABREAST),
@@ -172,7 +172,7 @@ function describeFigures(runs: readonly RunReport[]): readonly string[] {
         ]
       : []),
     ...(runs[0]?.ratios ?? []).flatMap(({ name: ratio }) => {
-      // Reports of earlier releases have fewer.
+      // Reports of earlier releases have fewer ratios.
       const found = runs.map(({ ratios }) => ratios.find(({ name }) => name === ratio))
       const texts = showBeside(found)
       const isDaily = found.every((one) => one !== undefined && isPerDay(one))
@@ -188,8 +188,8 @@ function describeFigures(runs: readonly RunReport[]): readonly string[] {
 }
 
 /**
- * The values as bars of eighths, the lowest to the highest: always as wide, whatever their number, so that two runs of
- * the same time stand below each other moment by moment. A bar is what was known last at its end.
+ * The values as bars of eighths, from the lowest to the highest. The width does not depend on their
+ * number, so that two runs over the same time align. A bar is the last known value at its end.
  */
 function sparkline(values: readonly (number | null)[], width = SPARK_WIDTH): string {
   const known = values.flatMap((value) => (isKnown(value) ? [value] : []))
@@ -209,7 +209,7 @@ function isKnown(value: number | null): value is number {
   return value !== null && Number.isFinite(value)
 }
 
-/** Of a cell of the table of strategies: 79 characters in all. */
+/** Width of a cell of the strategies' table: 79 characters in all. */
 const CELL_WIDTH = 10
 
 function describeStrategies(
@@ -246,7 +246,7 @@ function sumOf(causes: readonly { readonly count: number }[]): number {
   return causes.reduce((sum, { count }) => sum + count, 0)
 }
 
-/** Two names often differ in their ends alone, or in their beginnings. */
+/** Two names often differ only at their ends, or at their beginnings. */
 function shorten(name: string, width: number): string {
   if (name.length <= width) return name
   const kept = width - 1
