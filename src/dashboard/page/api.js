@@ -34,10 +34,7 @@ export function doubtServer() {
 export async function request(path, options = {}) {
   const own = token()
   if (own !== null && !isProved) await askForProof(own, options.signal)
-  const headers = {
-    ...options.headers,
-    ...(own === null ? {} : { Authorization: `Bearer ${own}` }),
-  }
+  const headers = { ...options.headers, ...(own === null ? {} : { Authorization: `Bearer ${own}` }) }
   return assertOk(await send(path, { ...options, headers }))
 }
 
@@ -74,9 +71,7 @@ async function proofOf(own, nonce) {
   const encode = (text) => new TextEncoder().encode(text)
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const key = await crypto.subtle.importKey('raw', encode(own), algorithm, false, ['sign'])
-  return toHex(
-    new Uint8Array(await crypto.subtle.sign('HMAC', key, encode(`intentd proof ${nonce}`))),
-  )
+  return toHex(new Uint8Array(await crypto.subtle.sign('HMAC', key, encode(`intentd proof ${nonce}`))))
 }
 
 export async function read(path, query = {}) {
@@ -86,11 +81,7 @@ export async function read(path, query = {}) {
 }
 
 function asPost(body) {
-  return {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  }
+  return { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
 }
 
 /** `requestId` names the command: sent again after a lost answer it is not obeyed again. */
@@ -117,9 +108,7 @@ export async function enterByCode() {
   if (code === null) return undefined
   history.replaceState(null, '', '/')
   // Without the token of this tab: the code is for a daemon that may not be the one that it was for.
-  const { token: found } = await (
-    await assertOk(await send('/v1/session', asPost({ code })))
-  ).json()
+  const { token: found } = await (await assertOk(await send('/v1/session', asPost({ code })))).json()
   keepToken(found)
   return found
 }

@@ -63,8 +63,7 @@ function App() {
     const enter = () => {
       enterByCode().then(
         (found) => found && setEntry({ isOpen: true, why: '' }),
-        (error) =>
-          setEntry((before) => (before.isOpen ? before : { isOpen: false, why: error.message })),
+        (error) => setEntry((before) => (before.isOpen ? before : { isOpen: false, why: error.message })),
       )
     }
     enter()
@@ -77,10 +76,7 @@ function App() {
     setEntry({ isOpen: false, why })
   }
   if (!entry.isOpen)
-    return html`<${Entry}
-      why=${entry.why}
-      onEntered=${() => setEntry({ isOpen: true, why: '' })}
-    />`
+    return html`<${Entry} why=${entry.why} onEntered=${() => setEntry({ isOpen: true, why: '' })} />`
   return html`<${Dashboard} onRefused=${onRefused} />`
 }
 
@@ -102,8 +98,8 @@ function Entry({ why, onEntered }) {
   return html`<main class="entry">
     <h1>intentd</h1>
     <p>
-      For an address that opens this page by itself, with the <code>-c FILE</code> that the daemon
-      was started with:
+      For an address that opens this page by itself, with the <code>-c FILE</code> that the daemon was started
+      with:
     </p>
     <pre><code>intentd dashboard</code></pre>
     <form onSubmit=${enter}>
@@ -134,11 +130,7 @@ function Dashboard({ onRefused }) {
   const isShown = account?.mode !== undefined || live?.head.standby !== undefined
   const isLost = live?.link === 'lost'
   useEffect(() => {
-    const state = isLost
-      ? 'no answer · '
-      : !account || account.mode === 'active'
-        ? ''
-        : `${account.mode} · `
+    const state = isLost ? 'no answer · ' : !account || account.mode === 'active' ? '' : `${account.mode} · `
     document.title = account || live?.head.standby ? `${state}${title} · intentd` : 'intentd'
   }, [title, account?.mode, isLost])
   return html` <a class="skip" href="#main">To the content</a>
@@ -153,9 +145,8 @@ function Dashboard({ onRefused }) {
       }
     </main>
     <footer>
-      intentd ${live?.head.version} · ${live?.head.name} at ${live?.head.exchange}, pid
-      ${live?.head.pid}, since ${live?.head.processStartedAt && time(live.head.processStartedAt)} ·
-      Charts:${' '}
+      intentd ${live?.head.version} · ${live?.head.name} at ${live?.head.exchange}, pid ${live?.head.pid},
+      since ${live?.head.processStartedAt && time(live.head.processStartedAt)} · Charts:${' '}
       <a href="https://www.tradingview.com/" rel="noreferrer noopener" target="_blank"
         >TradingView Lightweight Charts™</a
       >, © 2025 TradingView, Inc.
@@ -167,9 +158,7 @@ function Head({ live, account, screens, screen, order }) {
   const nav = useRef(null)
   useEffect(
     () =>
-      nav.current
-        .querySelector('[aria-current]')
-        ?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
+      nav.current.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
     [screen],
   )
   return html`<header class="top">
@@ -184,8 +173,7 @@ function Head({ live, account, screens, screen, order }) {
           ? html`<${Badge} tone="bad" sign="?">unknown<//>`
           : live?.head.standby
             ? html`<${Badge}>standby<//>`
-            : account?.mode &&
-              html`<${Mode} mode=${account.mode} but=${account.restrictions.length} />`
+            : account?.mode && html`<${Mode} mode=${account.mode} but=${account.restrictions.length} />`
       }
       <span class="grow"></span>
       ${live?.head.isReadOnly && html`<${Badge}>read only<//>`}
@@ -220,8 +208,8 @@ function Link({ live, account }) {
       ${
         account?.phase === 'stopping' || account?.phase === 'stopped'
           ? html`<b>○ The daemon was stopping when it was seen last</b>, at ${time(live.lostAt)}.`
-          : html`<b>✕ The daemon has not answered since ${time(live.lostAt)}.</b> What stands here
-              is of then; it may trade all the same. To stop it all without
+          : html`<b>✕ The daemon has not answered since ${time(live.lostAt)}.</b> What stands here is of then;
+              it may trade all the same. To stop it all without
               it:${' '}<code>${killCommand(live)}</code>${' '} ${WHERE_TO_TYPE}.`
       }${' '}
       This page looks for it again by itself.

@@ -117,10 +117,7 @@ export function drawdownsOf(values, before = Number.NEGATIVE_INFINITY) {
 export function CurveChart({ at, values, peak, label }) {
   const place = useChart(
     (chart, { accent, fill, clear, down, lossFill, lossClear }) => {
-      const price = {
-        priceLineVisible: false,
-        priceFormat: { type: 'price', precision: 2, minMove: 0.01 },
-      }
+      const price = { priceLineVisible: false, priceFormat: { type: 'price', precision: 2, minMove: 0.01 } }
       const curve = chart.addSeries(AreaSeries, {
         ...price,
         lineColor: accent,
@@ -187,18 +184,12 @@ export function CandleChart({ candles, orders, fills, digits, label }) {
     (drawn) => {
       const { chart, series, markers, lines, palette } = drawn
       const { length } = candles
-      const isAtEnd = !(
-        (chart.timeScale().getVisibleLogicalRange()?.to ?? Infinity) <
-        drawn.count - 1
-      )
+      const isAtEnd = !((chart.timeScale().getVisibleLogicalRange()?.to ?? Infinity) < drawn.count - 1)
       drawn.near.prices = nearestPrices(orders, candles.at(-1)?.close)
       series.setData(candles.map(({ at, ...prices }) => ({ time: chartTime(at), ...prices })))
       // Somebody who has drawn it back looks at what was.
       if (isAtEnd || length > drawn.count + 3) {
-        const range = {
-          from: Math.max(0, length - CANDLES_SHOWN),
-          to: Math.max(length + 2, CANDLES_LEAST),
-        }
+        const range = { from: Math.max(0, length - CANDLES_SHOWN), to: Math.max(length + 2, CANDLES_LEAST) }
         chart.timeScale().setVisibleLogicalRange(range)
         drawn.count = length
       }
@@ -237,10 +228,7 @@ function widen(info, prices) {
   const { minValue, maxValue } = info.priceRange
   return {
     ...info,
-    priceRange: {
-      minValue: Math.min(minValue, ...prices),
-      maxValue: Math.max(maxValue, ...prices),
-    },
+    priceRange: { minValue: Math.min(minValue, ...prices), maxValue: Math.max(maxValue, ...prices) },
   }
 }
 

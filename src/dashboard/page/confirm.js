@@ -112,9 +112,7 @@ function Outcome({ stage, answer, live, order }) {
       ${' '}${answer.text}
     </p>`
   if (stage === 'sent')
-    return html`<p class="answer" role="status">
-      <${Badge} sign="…">sent<//>${' '}It waits for its answer.
-    </p>`
+    return html`<p class="answer" role="status"><${Badge} sign="…">sent<//>${' '}It waits for its answer.</p>`
   return html`<p class="answer" role="status">
     <${Badge} tone="bad" sign="?">no answer<//>${' '}${
       stage === 'late'
@@ -133,10 +131,7 @@ function warningsOf(order, account) {
     return ['A kill stands: nothing is closed before it is released.']
   if (order.kind === 'releaseKill' && closing.length > 0)
     return [`A closing waits for this: ${names} is closed at the market then.`]
-  if (
-    order.kind === 'release' &&
-    closing.some(({ scope, isClosing }) => isClosing && scope === order.scope)
-  )
+  if (order.kind === 'release' && closing.some(({ scope, isClosing }) => isClosing && scope === order.scope))
     return ['A closing of it that is still under way is given up.']
   return []
 }

@@ -4,8 +4,7 @@ const MINUS = '\u2212'
 
 /** Groups of three digits; at most `digits` behind the point, at least `least`. */
 export function number(value, digits = 2, least = 0) {
-  if (value === null || value === undefined || value === '' || Number.isNaN(Number(value)))
-    return '–'
+  if (value === null || value === undefined || value === '' || Number.isNaN(Number(value))) return '–'
   const text = Number(value).toLocaleString('en-US', {
     minimumFractionDigits: least,
     maximumFractionDigits: digits,
@@ -89,8 +88,5 @@ export function day(at) {
 
 /** `openLong` as `open long`. */
 export function words(name) {
-  return String(name).replace(
-    /([a-z])([A-Z])/g,
-    (_, before, letter) => `${before} ${letter.toLowerCase()}`,
-  )
+  return String(name).replace(/([a-z])([A-Z])/g, (_, before, letter) => `${before} ${letter.toLowerCase()}`)
 }

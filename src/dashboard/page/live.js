@@ -14,11 +14,7 @@ const SILENT_MS = 6000
 const ANSWER_MS = 3000
 const HIDDEN_MS = 10_000
 /** What a restart has found stands in these events. */
-const FOUND_IN = {
-  'recovery.started': 'recovered',
-  'daemon.running': 'found',
-  'daemon.killed': 'found',
-}
+const FOUND_IN = { 'recovery.started': 'recovered', 'daemon.running': 'found', 'daemon.killed': 'found' }
 
 /** What somebody should look at: it is kept apart, since fills of a busy minute would push it out. */
 export function isAlert({ level }) {
@@ -148,9 +144,7 @@ export function followDaemon({ onChange, onRefused }) {
       state.link = 'lost'
       state.lostAt ??= heardAt ?? Date.now()
       publish()
-      await new Promise((resolve) =>
-        setTimeout(resolve, RETRY_MS[Math.min(failures, RETRY_MS.length - 1)]),
-      )
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(failures, RETRY_MS.length - 1)]))
       failures += 1
     }
   }

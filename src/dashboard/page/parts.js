@@ -18,8 +18,7 @@ const MODES = {
 export function Mode({ mode, but = 0 }) {
   const [tone, sign] = mode === 'active' && but > 0 ? ['warn', '▼'] : (MODES[mode] ?? ['soft', '○'])
   return html`<span class=${`badge ${tone}`}
-    ><i aria-hidden="true">${sign}</i>
-    ${mode}${mode === 'active' && but > 0 && ` but for ${but}`}</span
+    ><i aria-hidden="true">${sign}</i> ${mode}${mode === 'active' && but > 0 && ` but for ${but}`}</span
   >`
 }
 
@@ -162,8 +161,7 @@ export const ACTIONS = {
   releaseKill: () => ({
     title: 'Release the kill switch',
     verb: 'Release',
-    effect:
-      'Once it is proved that nothing rests, strategies are asked again and orders may leave.',
+    effect: 'Once it is proved that nothing rests, strategies are asked again and orders may leave.',
     order: { kind: 'releaseKill' },
   }),
   release: (scope) => ({

@@ -41,8 +41,7 @@ export function Backtests() {
       </table>
     </div>
     <p class="soft">
-      <code>intentd compare</code> sets them side by side in full; each folder's report.html has the
-      charts.
+      <code>intentd compare</code> sets them side by side in full; each folder's report.html has the charts.
     </p>
   <//>`
 }

@@ -29,8 +29,7 @@ export function Fleet({ live }) {
   ${
     error &&
     html`<div class="notice bad" role="alert">
-      <b>✕ The server of the journal cannot be asked.</b
-      >${fleet && ' What stands here is of before.'}
+      <b>✕ The server of the journal cannot be asked.</b>${fleet && ' What stands here is of before.'}
       <div class="lines">${error}</div>
     </div>`
   }
@@ -43,9 +42,7 @@ function Standby({ standby: { holder, behind, seenAt, freeInMs, trouble }, now }
   const [tone, sign] = trouble ? ['bad', '■'] : seenAt === null ? ['soft', '○'] : ['ok', '●']
   const follows = holder === '' ? 'Standing by' : `Standing by for ${holder}`
   return html`<section class=${`verdict ${tone}`}>
-    <p class="headline">
-      <i aria-hidden="true">${sign}</i> ${trouble ? 'Cannot follow just now' : follows}
-    </p>
+    <p class="headline"><i aria-hidden="true">${sign}</i> ${trouble ? 'Cannot follow just now' : follows}</p>
     <p class="because lines">
       ${
         trouble ??
@@ -85,11 +82,7 @@ function Found({ fleet: { accounts, unread, workers, alerts, trouble } }) {
           ['writer', (row) => html`<${Signed} of=${WRITERS[row.state]} />`],
           ['mode', describeMode, 'wrap'],
           ['orders', (row) => dim(row, row.shown?.state.openOrders ?? '–'), 'number'],
-          [
-            'positions',
-            (row) => dim(row, html`<${Few} texts=${row.shown?.state.positions} />`),
-            'narrow',
-          ],
+          ['positions', (row) => dim(row, html`<${Few} texts=${row.shown?.state.positions} />`), 'narrow'],
           ['equity', (row) => dim(row, describeEquity(row)), 'number'],
           ['who', describeWho, 'wrap'],
           ['since', (row) => (row.holder === '' ? '–' : time(row.takenAt))],

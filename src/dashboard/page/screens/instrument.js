@@ -20,8 +20,7 @@ export function InstrumentScreen({ live, account, subject, order }) {
     [symbol, intervalMs, live.head.startedAt],
     EVERY_MS,
   )
-  const choose = (event) =>
-    (location.hash = `#instrument/${encodeURIComponent(event.target.value)}`)
+  const choose = (event) => (location.hash = `#instrument/${encodeURIComponent(event.target.value)}`)
   const isHeld = account.restrictions.some(({ scope, command }) => scope === symbol && command)
   if (symbol === undefined) return html`<p class="empty">No instrument is configured.</p>`
   return html` <div class="choices">
@@ -64,10 +63,7 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, ac
     .map((one) => ({ ...one, isDisplaced: displaced.has(one.clientOid) }))
     .toSorted(asLadder)
   const held = account.positions.filter((one) => one.symbol === symbol)
-  return html` <section
-      class=${`verdict ${view.waits.length === 0 ? 'plain' : 'warn'}`}
-      aria-live="polite"
-    >
+  return html` <section class=${`verdict ${view.waits.length === 0 ? 'plain' : 'warn'}`} aria-live="polite">
       <p class="price">
         <span class="value">${number(view.last, digits, digits)}</span>
         <span class="soft"
@@ -107,8 +103,8 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, ac
             />`
       }
       <p class="soft legend">
-        Dotted lines: resting orders. Dashed, with a sign: ? unknown, … on its way, ↻ cancelled
-        along and to be placed again. Arrows: fills, up bought, down sold.
+        Dotted lines: resting orders. Dashed, with a sign: ? unknown, … on its way, ↻ cancelled along and to
+        be placed again. Arrows: fills, up bought, down sold.
       </p>
     </section>
     <div class="two">
@@ -122,9 +118,7 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, ac
             [
               'order',
               (row) =>
-                html`<a href=${`#orders/${encodeURIComponent(row.clientOid)}`}
-                  >${words(row.action)}</a
-                >`,
+                html`<a href=${`#orders/${encodeURIComponent(row.clientOid)}`}>${words(row.action)}</a>`,
             ],
             ['price', (row) => (row.price === null ? 'market' : exact(row.price)), 'number'],
             ['size', (row) => exact(row.size), 'number'],
@@ -167,8 +161,9 @@ function feeOf({ fee, coin, otherFees }) {
 
 export function State({ order: { state, isDisplaced } }) {
   if (isDisplaced) return html`<${Badge} tone="warn" sign="↻">displaced<//>`
-  const [tone, sign] = { live: ['ok', '●'], unknown: ['bad', '?'], quarantined: ['bad', '?'] }[
-    state
-  ] ?? ['soft', '…']
+  const [tone, sign] = { live: ['ok', '●'], unknown: ['bad', '?'], quarantined: ['bad', '?'] }[state] ?? [
+    'soft',
+    '…',
+  ]
   return html`<${Badge} tone=${tone} sign=${sign}>${state}<//>`
 }

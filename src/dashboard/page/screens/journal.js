@@ -5,12 +5,7 @@ import { isAlert } from '../live.js'
 import { Badge, Card, Fields, html, Table, toLine, usePolled } from '../parts.js'
 
 const ROWS = 100
-const LEVELS = {
-  info: ['soft', '●'],
-  warn: ['warn', '▲'],
-  error: ['bad', '■'],
-  fatal: ['bad', '✕'],
-}
+const LEVELS = { info: ['soft', '●'], warn: ['warn', '▲'], error: ['bad', '■'], fatal: ['bad', '✕'] }
 const KINDS = [
   'decision',
   'denial',
@@ -54,16 +49,14 @@ function Log({ events }) {
     return events
       .filter(
         (one) =>
-          (level === '' ||
-            (level === 'warn' ? isAlert(one) : isAlert(one) && one.level !== 'warn')) &&
+          (level === '' || (level === 'warn' ? isAlert(one) : isAlert(one) && one.level !== 'warn')) &&
           (wanted === '' || `${one.event} ${toLine(one.fields)}`.toLowerCase().includes(wanted)),
       )
       .toReversed()
   }, [events, text, level])
   return html` <div class="choices">
       <label class="grow"
-        >Search
-        <input type="search" value=${text} onInput=${(event) => setText(event.target.value)}
+        >Search <input type="search" value=${text} onInput=${(event) => setText(event.target.value)}
       /></label>
       <label
         >Level
@@ -106,8 +99,7 @@ function Records() {
   }
   return html` <form class="choices" onSubmit=${search}>
       <label class="grow"
-        >Contains
-        <input type="search" name="containing" placeholder="a symbol, an orderId, a clientOid"
+        >Contains <input type="search" name="containing" placeholder="a symbol, an orderId, a clientOid"
       /></label>
       <label
         >Kind

@@ -25,9 +25,7 @@ export function Limits({ live, account }) {
           [
             '429',
             (row) =>
-              row.rateLimited === 0
-                ? '0'
-                : html`<${Badge} tone="bad" sign="!">${row.rateLimited}<//>`,
+              row.rateLimited === 0 ? '0' : html`<${Badge} tone="bad" sign="!">${row.rateLimited}<//>`,
             'number',
           ],
           ['in the queue', (row) => number(row.waiting, 0), 'number'],
@@ -38,8 +36,8 @@ export function Limits({ live, account }) {
         ]}
       />
       <p class="soft">
-        “Late” is how long a call waited in the queue for its turn; “used” the share of the allowed
-        calls since the first one.
+        “Late” is how long a call waited in the queue for its turn; “used” the share of the allowed calls
+        since the first one.
       </p>
     <//>`
 }

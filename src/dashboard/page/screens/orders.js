@@ -7,11 +7,7 @@ import { State } from './instrument.js'
 const EVERY_MS = 1000
 
 export function Orders({ live, subject }) {
-  const { value: orders, error } = usePolled(
-    () => read('/v1/orders'),
-    [live.head.startedAt],
-    EVERY_MS,
-  )
+  const { value: orders, error } = usePolled(() => read('/v1/orders'), [live.head.startedAt], EVERY_MS)
   const [filter, setFilter] = useState({ symbol: '', strategy: '', state: '', side: '' })
   const found = useMemo(
     () => (orders ?? []).filter((order) => matches(order, filter)).toSorted(asLadder),
@@ -38,8 +34,7 @@ export function Orders({ live, subject }) {
     ${error && html`<p role="alert" class="problem">${error}</p>`}
     <div class="choices">
       ${choice('symbol', 'Instrument', (one) => one.symbol)}
-      ${choice('strategy', 'Strategy', (one) => one.strategy)}
-      ${choice('state', 'State', (one) => one.state)}
+      ${choice('strategy', 'Strategy', (one) => one.strategy)} ${choice('state', 'State', (one) => one.state)}
       ${choice('side', 'Order', (one) => one.action)}
       <form
         class="grow"
@@ -48,9 +43,7 @@ export function Orders({ live, subject }) {
           open(new FormData(event.target).get('subject').trim())
         }}
       >
-        <label
-          >One that is over <input name="subject" placeholder="clientOid or key" required
-        /></label>
+        <label>One that is over <input name="subject" placeholder="clientOid or key" required /></label>
         <button>Explain</button>
       </form>
     </div>
@@ -70,8 +63,7 @@ export function Orders({ live, subject }) {
           ['strategy', (row) => row.strategy],
           [
             'wanted by',
-            (row) =>
-              row.key.startsWith(`${row.purpose}:`) ? row.key : `${row.purpose} ${row.key}`,
+            (row) => (row.key.startsWith(`${row.purpose}:`) ? row.key : `${row.purpose} ${row.key}`),
           ],
           ['force', (row) => row.force],
           ...(hasReasons ? [['why', (row) => row.reason, 'wrap']] : []),

@@ -1,18 +1,6 @@
 import { age, exact, fine, money, number, percent, signed, time, uncounted } from '../format.js'
 import { CurveChart, drawdownsOf } from '../charts.js'
-import {
-  ACTIONS,
-  Badge,
-  Card,
-  Fields,
-  Gain,
-  html,
-  Mode,
-  scopeName,
-  Table,
-  Use,
-  usePolled,
-} from '../parts.js'
+import { ACTIONS, Badge, Card, Fields, Gain, html, Mode, scopeName, Table, Use, usePolled } from '../parts.js'
 import { read } from '../api.js'
 import { MoveChart } from '../move-chart.js'
 
@@ -50,11 +38,7 @@ function Verdict({ live, account, order }) {
     </section>`
   const isIdle = strategies.length === 0
   const isWell =
-    !isIdle &&
-    mode === 'active' &&
-    isTrading &&
-    hindrances.length === 0 &&
-    restrictions.length === 0
+    !isIdle && mode === 'active' && isTrading && hindrances.length === 0 && restrictions.length === 0
   const isHeld = !isIdle && strategies.every((strategy) => isStrategyHeld(strategy, restrictions))
   const tone = isWell
     ? 'ok'
@@ -116,9 +100,7 @@ function Reasons({ account: { restrictions, hindrances }, order }) {
 /** By a restriction of its own, or by one of each instrument that it trades. */
 function isStrategyHeld({ mode, symbols }, restrictions) {
   const stopped = new Set(
-    restrictions
-      .filter((one) => one.mode === 'halted' || one.mode === 'killed')
-      .map(({ scope }) => scope),
+    restrictions.filter((one) => one.mode === 'halted' || one.mode === 'killed').map(({ scope }) => scope),
   )
   return mode === 'halted' || mode === 'killed' || symbols.every((symbol) => stopped.has(symbol))
 }
@@ -147,9 +129,7 @@ function Money({ account, curves }) {
   // The curve is read every few seconds: its end is what stands beside it.
   const values = equity === null || known.length === 0 ? known : [...known, Number(equity)]
   const at =
-    values.length === known.length
-      ? curves?.at
-      : [...curves.at, Math.max(Date.now(), curves.at.at(-1) + 1)]
+    values.length === known.length ? curves?.at : [...curves.at, Math.max(Date.now(), curves.at.at(-1) + 1)]
   const drawdown = account.drawdown ?? drawdownsOf(values).at(-1)
   const weekly = profit.week
   return html`<section class="card money">
@@ -190,8 +170,8 @@ function Money({ account, curves }) {
               label="The curve of this run, and below it how far it is under its peak"
             />
             <p class="soft legend">
-              This run: ${equity === null ? 'profit' : 'equity'} above, distance from its peak
-              below, in${' '}${account.coin}
+              This run: ${equity === null ? 'profit' : 'equity'} above, distance from its peak below,
+              in${' '}${account.coin}
             </p>`
         : html`<p class="empty">The curve begins with the first readings of this run.</p>`
     }
@@ -247,18 +227,14 @@ function Positions({ account, order }) {
       columns=${[
         [
           'instrument',
-          (row) =>
-            html`<a href=${`#instrument/${encodeURIComponent(row.symbol)}`}>${row.symbol}</a>`,
+          (row) => html`<a href=${`#instrument/${encodeURIComponent(row.symbol)}`}>${row.symbol}</a>`,
         ],
         ['side', (row) => `${row.side === 'long' ? '▲' : '▼'} ${row.side}`],
         ['size', (row) => exact(row.size), 'number'],
         [
           'unrealised',
           (row) =>
-            html`<${Gain}
-              value=${row.unrealisedProfit}
-              text=${signed(row.unrealisedProfit, row.coin)}
-            />`,
+            html`<${Gain} value=${row.unrealisedProfit} text=${signed(row.unrealisedProfit, row.coin)} />`,
           'number',
         ],
         ['entry', (row) => fine(row.entryPrice, 4), 'number'],
@@ -278,10 +254,7 @@ function Health({ account, isLost }) {
   }
   const unknown = openOrders.unknown ?? 0
   const open = Object.values(openOrders).reduce((sum, count) => sum + count, 0)
-  const most = limiter.reduce(
-    (top, one) => (one.usedShare > (top?.usedShare ?? -1) ? one : top),
-    undefined,
-  )
+  const most = limiter.reduce((top, one) => (one.usedShare > (top?.usedShare ?? -1) ? one : top), undefined)
   const row = (name, isWell, value) =>
     html`<tr>
       <th scope="row">${name}</th>
@@ -362,11 +335,7 @@ function Losses({ account }) {
             />`,
         ],
         ['', (row) => `${fine(row.used, 2)} of ${fine(row.max, 2)}`, 'number'],
-        [
-          'reached at',
-          (row) => (row.level === null ? '' : money(row.level, account.coin)),
-          'number',
-        ],
+        ['reached at', (row) => (row.level === null ? '' : money(row.level, account.coin)), 'number'],
       ]}
     />
   <//>`

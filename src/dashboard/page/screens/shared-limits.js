@@ -30,8 +30,8 @@ export function SharedLimits({ shared, now }) {
       ]}
     />
     <p class="soft">
-      “May make” are the calls that this daemon holds now; “ended” those that daemons which ended
-      may have made: they may still count at the exchange, and nobody has them until then.
+      “May make” are the calls that this daemon holds now; “ended” those that daemons which ended may have
+      made: they may still count at the exchange, and nobody has them until then.
     </p>
   <//>`
 }

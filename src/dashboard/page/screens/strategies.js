@@ -69,9 +69,7 @@ function Strategy({ strategy, account, order, curve, denials }) {
       </div>
       <div class="figure">
         <span class="label">Fees</span
-        ><span class="value"
-          >${money(made?.fees, account.coin)} <small>${account.coin}</small></span
-        >
+        ><span class="value">${money(made?.fees, account.coin)} <small>${account.coin}</small></span>
       </div>
       <div class="figure">
         <span class="label">Orders open</span><span class="value">${number(openOrders, 0)}</span>
