@@ -6,7 +6,7 @@ import { isLong, listShares, SAMPLES, startsPrograms } from './support/share.ts'
 import { findFunctions, parseSource } from './support/source-text.ts'
 import { checkTraces } from './support/tidy/shape.ts'
 import { RULES, type Violation } from './support/tidy/source-tree.ts'
-import { checkWords } from './support/tidy/words.ts'
+import { checkCommentOpenings, checkWords } from './support/tidy/words.ts'
 import { checkSourceTree, toText } from './support/tidy.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -21,6 +21,7 @@ describe('the source tree is tidy', () => {
     ...checkSourceTree(readFiles(['src', 'strategies', 'bin'].flatMap(listSources))),
     ...checkTraces(kept),
     ...checkWords(new Map([...kept].filter(([path]) => WORDED.test(path)))),
+    ...checkCommentOpenings(kept),
   ]
 
   test.each(RULES)('%s', (rule) => {
@@ -412,6 +413,14 @@ describe('a planted violation is found', () => {
   ])('old-word: %s', (_title, path, text) => {
     expect(checkWords(new Map([[path, text]]))).toMatchObject([{ rule: 'old-word', line: 2 }])
   })
+
+  test.each(['/** Of the last run. */', '  // By symbol.', ' * What is left goes.'])(
+    'comment-opening: %s',
+    (comment) => {
+      const texts = new Map([['src/risk/a.ts', `\n${comment}\n`]])
+      expect(checkCommentOpenings(texts)).toMatchObject([{ rule: 'comment-opening', line: 2 }])
+    },
+  )
 
   test('old-word: the name of a file', () => {
     expect(checkWords(new Map([['src/daemon/mailbox.ts', '']]))).toHaveLength(1)

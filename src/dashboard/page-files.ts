@@ -11,7 +11,7 @@ export interface PageFile {
   readonly type: string
   readonly body: Buffer<ArrayBuffer>
   readonly packed: Buffer<ArrayBuffer>
-  /** Of its content: the next version has another. */
+  /** Follows from the content, so the next version has another. */
   readonly etag: string
 }
 

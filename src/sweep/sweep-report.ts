@@ -81,7 +81,7 @@ export interface FoldRow {
 }
 
 export interface Deflated {
-  /** Of the best trial: the Sharpe ratio and the shape of its returns. */
+  /** Sharpe ratio of the best trial; the fields below are the shape of its returns. */
   readonly sharpe: number
   readonly periods: number
   readonly skewness: number

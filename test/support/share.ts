@@ -1,10 +1,10 @@
-// `npm test` runs the short share of the tests, `npm run test:all` everything: both shares, and all cases of the tests
+// `npm test` runs the short share of the tests, `npm run test:all` both, `npm run test:whole` also all cases of the tests
 // that take only some of theirs otherwise.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
-export const IS_WHOLE = process.env['TEST_SHARE'] === 'all'
+export const IS_WHOLE = process.env['TEST_SHARE'] === 'whole'
 
 const ROOT = join(import.meta.dirname, '../..')
 const FOLDER = join(ROOT, 'test')
@@ -62,7 +62,7 @@ export function startsPrograms(path: string): boolean {
   return false
 }
 
-/** Every n-th of them, from the first on; all of them in `npm run test:all`. */
+/** Every n-th of them, from the first on; all of them in `npm run test:whole`. */
 export function shareOf<T>(whole: readonly T[], nth: number): readonly T[] {
   return IS_WHOLE ? whole : whole.filter((_, index) => index % nth === 0)
 }

@@ -25,6 +25,7 @@ export const RULES = [
   'type-import',
   'reminder',
   'old-word',
+  'comment-opening',
   'trace',
 ] as const
 

@@ -80,6 +80,41 @@ export function checkWords(texts: ReadonlyMap<string, string>): Violation[] {
   return [...texts].flatMap(([file, text]) => (isRead(file) ? findOldWords(file, text) : []))
 }
 
+/** Modules whose comments still are to be rewritten; a module that is done leaves this list. */
+const COMMENTS_NOT_YET = [
+  'assembly',
+  'backtest',
+  'cli',
+  'config',
+  'daemon',
+  'dashboard',
+  'domain',
+  'engine',
+  'exchange',
+  'interpreter',
+  'journal',
+  'lib',
+  'logging',
+  'strategy',
+  'sweep-run',
+  'views',
+]
+const FRAGMENT = /^\s*(?:\/\*\*?|\/\/|\*) (Of|By|Who|What) /
+
+/** A comment is a sentence with a subject and a verb: one that begins so is a fragment. */
+export function checkCommentOpenings(texts: ReadonlyMap<string, string>): Violation[] {
+  return [...texts].flatMap(([file, text]) => {
+    const [root, module = ''] = file.split('/')
+    if (root !== 'strategies' && (root !== 'src' || COMMENTS_NOT_YET.includes(module))) return []
+    return text.split('\n').flatMap((content, place) => {
+      const opening = FRAGMENT.exec(content)?.[1]
+      if (opening === undefined) return []
+      const message = `a comment begins with '${opening}': say it in a sentence`
+      return [{ rule: 'comment-opening' as const, file, line: place + 1, message }]
+    })
+  })
+}
+
 function isRead(file: string): boolean {
   return !NOT_YET.some(({ files }) => files.test(file))
 }
