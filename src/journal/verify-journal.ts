@@ -15,7 +15,7 @@ const NOTHING_BOOKED = totalToText(NO_ROWS)
 
 export interface StoredText extends Mark {
   readonly body: string
-  /** The sum of all booked rows after it, where it has booked some. */
+  /** The sum of all booked rows after it, if it has booked any. */
   readonly booked: string | undefined
 }
 
@@ -39,13 +39,14 @@ export interface VerifiedPrefix {
   readonly last: Mark
   /** Why the prefix ends there, unless nothing more was written. */
   readonly flaw: Flaw | undefined
-  /** Where the days do not fit the end of the prefix. */
+  /** The flaw of days that do not match the end of the prefix. */
   readonly daysFlaw: Flaw | undefined
 }
 
 /**
- * Reads the checkpoint and follows the links from there. Damage ends the prefix and is returned as its flaw.
- * @throws Error of SQLite where the disk cannot be read now, which is no damage.
+ * Reads the checkpoint and follows the links from there. Damage ends the prefix and is returned as
+ * its flaw.
+ * @throws Error of SQLite if the disk cannot be read now, which is no damage.
  */
 export function readVerified(database: DatabaseSync, { first }: JournalNature): VerifiedPrefix {
   const found = attempt(() => readCheckpoint(database, first))
@@ -105,7 +106,7 @@ function readCheckpoint(database: DatabaseSync, first: string): StoredCheckpoint
   throw new RangeError(`the checkpoint at ${sequence} is not as it was written`)
 }
 
-/** What the seal of a checkpoint covers beside its place. */
+/** The parts that the seal of a checkpoint covers beside its place. */
 export interface Sealed {
   readonly book: RowsSum
   readonly keys: RowsSum

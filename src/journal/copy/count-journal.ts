@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { hasBlocks } from '../journal-layout.ts'
 
-/** How much there is in a journal. */
+/** The size of a journal. */
 export interface Counted {
   readonly records: number
   /** Rows of the book at the checkpoint. */
@@ -11,7 +11,7 @@ export interface Counted {
   readonly funding: number
 }
 
-/** By what stands in its tables: proves nothing. */
+/** Counts the rows of its tables; this proves nothing. */
 export function countJournal(database: DatabaseSync): Counted {
   const count = (from: string, what = 'count(*)'): number =>
     toCount(database.prepare(`SELECT ${what} AS n FROM ${from}`).get()?.['n'])
@@ -29,7 +29,7 @@ function toCount(value: SQLOutputValue | undefined): number {
   return Number(value ?? 0)
 }
 
-/** What is not alike; undefined where nothing is. */
+/** The first difference; undefined if there is none. */
 export function differenceOf(one: Counted, other: Counted): string | undefined {
   const names = ['records', 'book', 'keys', 'fills', 'funding'] as const
   const name = names.find((each) => one[each] !== other[each])

@@ -32,29 +32,32 @@ import { readVerified } from '../verify-journal.ts'
 import { stepsFrom } from './layout-steps.ts'
 
 export interface FileToMigrate {
-  /** Whoever migrates it holds its directory. */
+  /** The caller holds the lock of its directory. */
   readonly file: string
   readonly identity: string
-  /** Also where it was moved to a server: a copy that was interrupted is repeated from it. */
+  /**
+   * Whether a file that was moved to a server is migrated too: an interrupted copy is repeated from
+   * it.
+   */
   readonly evenMoved?: boolean
 }
 
-/** A journal of an earlier layout, and what becomes of it. */
+/** A journal of an earlier layout, and its migration. */
 export interface MigrationPlan {
   readonly from: number
   readonly to: number
   readonly counted: Counted
-  /** Where the journal is kept as it was. */
+  /** The path where the original journal is kept. */
   readonly copy: string
   readonly bytes: number
-  /** What the copy and the change take of the disk at most, and what it has. */
+  /** Maximum disk space that the copy and the change take, and the free space. */
   readonly neededBytes: number
   readonly freeBytes: number
 }
 
 /**
- * What a migration would do, from the journal as it is, proved row by row; undefined where there is nothing to do.
- * Nothing is changed.
+ * The migration of the journal, proved row by row; undefined if there is nothing to do. Nothing is
+ * changed.
  * @throws Failure JOURNAL_LAYOUT_UNKNOWN, and as opening the journal does
  */
 export function planMigration(options: FileToMigrate): MigrationPlan | undefined {
@@ -62,10 +65,10 @@ export function planMigration(options: FileToMigrate): MigrationPlan | undefined
 }
 
 /**
- * Makes a journal of the present layout of an earlier one; undefined where there is nothing to do.
+ * Migrates a journal from an earlier layout to the present one; undefined if there is nothing to do.
  *
  *     earlier ──proved, copied beside, the copy proved and durable──► copied ──changed in one transaction, proved──► present
- *       └── whatever ends it before the transaction is committed: earlier, and it can be run again
+ *       └── any failure before the commit: earlier, and it can be run again
  *
  * @throws Failure JOURNAL_MIGRATE_NO_ROOM, JOURNAL_CORRUPT, and as opening the journal does
  */
@@ -126,7 +129,10 @@ function sizeOf(file: string): number {
 
 type Original = Pick<Examined, 'verified'> & { readonly counted: Counted }
 
-/** The copy that an interrupted migration has left, or the first free name: a copy of another state is never replaced. */
+/**
+ * The copy of an interrupted migration, or the first free name: a copy of another state is never
+ * replaced.
+ */
 function chooseCopy(file: string, layout: number, original: Original): string {
   const name = `${file}.layout-${layout}`
   for (let number = 1; ; number++) {
@@ -139,7 +145,7 @@ function isCopyOf(copy: string, { verified, plan: { counted } }: Examined): bool
   return existsSync(copy) && isSame(copy, { verified, counted })
 }
 
-/** Whether a file holds all that the journal holds, as it was written. */
+/** Whether a file holds all rows of the journal, as they were written. */
 function isSame(file: string, { verified, counted }: Original): boolean {
   try {
     return reading(
@@ -151,7 +157,10 @@ function isSame(file: string, { verified, counted }: Original): boolean {
   }
 }
 
-/** What is not as it was written, or not as in the journal before. @throws of a damaged file */
+/**
+ * A row that is not as it was written, or not as in the original journal.
+ * @throws for a damaged file
+ */
 function findDifference(
   database: DatabaseSync,
   { verified, counted }: Original,
@@ -168,7 +177,10 @@ function findDifference(
   return differenceOf(counted, countJournal(database))
 }
 
-/** Under another name until it is whole, proved and durable. Its mark lies beside it, so that it can be put back. */
+/**
+ * The copy has another name until it is whole, proved and durable. Its mark lies beside it, so that
+ * it can be put back.
+ */
 function copyAside(file: string, { verified, plan }: Examined): void {
   const { copy, counted } = plan
   const part = `${copy}.part`
@@ -200,7 +212,7 @@ function changeLayout(file: string, { verified, plan }: Examined): void {
     if (difference !== undefined) throw corrupt(file, { sequence: undefined, found: difference })
     database.exec('COMMIT')
   } finally {
-    // What is not committed is undone.
+    // Uncommitted changes are undone.
     database.close()
   }
 }

@@ -26,7 +26,7 @@ import { insertServerRows } from '../postgres/server-tables.ts'
 import { functionsSql, JOURNAL_TABLES, type JournalTable, quoteName } from '../postgres/tables.ts'
 import { stepsFrom } from './layout-steps.ts'
 
-/** A standby looks four times a second: one that was not seen for so long has ended. */
+/** A standby looks four times a second: one that was not seen for this long has ended. */
 const FOLLOWED_FOR = '10 seconds'
 
 /** Rows that are written at a time. */
@@ -37,7 +37,7 @@ export interface ServerToMigrate {
   readonly identity: string
   /** This state directory, as a holder of the lease. */
   readonly taker: LeaseTaker
-  /** Says what would be done, and changes nothing. */
+  /** Reports what would be done, and changes nothing. */
   readonly isDry: boolean
 }
 
@@ -45,18 +45,18 @@ export interface ServerMigration {
   readonly from: number
   readonly to: number
   readonly counted: Counted
-  /** The schema that keeps the tables as they were. */
+  /** The schema that keeps the original tables. */
   readonly copy: string
-  /** What the tables take on the server. */
+  /** The size of the tables on the server. */
   readonly bytes: number
 }
 
 /**
- * Makes a journal of the present layout of an earlier one on a server, in one transaction there; undefined where there is
- * nothing to do. No machine holds the lease meanwhile or gets it, and the token of every earlier one is void.
+ * Migrates a journal on a server from an earlier layout to the present one, in one transaction; undefined if there is
+ * nothing to do. No machine holds or gets the lease meanwhile, and all earlier tokens become void.
  *
  *     earlier ──copied into a schema beside, tables changed, proved, rows changed, proved again──► committed: present
- *       └── whatever ends it before: earlier, as if nothing had been done
+ *       └── any failure before: earlier, unchanged
  *
  * @throws Failure JOURNAL_LEASE_HELD, JOURNAL_FOLLOWED, JOURNAL_MOVED, JOURNAL_FOREIGN, JOURNAL_CORRUPT,
  * JOURNAL_MIGRATE_COPY_EXISTS, JOURNAL_UNREACHABLE
@@ -114,7 +114,7 @@ async function migrateWithin(
   return plan
 }
 
-/** @throws Failure where the journal is not this account's, or not here, or somebody may write it */
+/** @throws Failure if the journal belongs to another account, is elsewhere, or has a writer */
 function assertFree({ place, identity }: ServerToMigrate, state: ServerState): void {
   const { nature, movedTo, freeInMs, holder } = state
   if (nature.identity !== identity) throw foreign(serverName(place), nature.identity, identity)
@@ -181,7 +181,7 @@ function copyExists(place: PostgresPlace, copy: string): Failure {
   })
 }
 
-/** Without feed and followers it is no journal, so nobody reads it as one. */
+/** The copy has no feed and no followers, so it is not read as a journal. */
 async function copyTables(connection: Asking, schema: string, copy: string): Promise<void> {
   await connection.query(`CREATE SCHEMA ${quoteName(copy)}`)
   for (const table of ['meta', 'lease', ...JOURNAL_TABLES.map(({ name }) => name)])
@@ -190,7 +190,7 @@ async function copyTables(connection: Asking, schema: string, copy: string): Pro
     )
 }
 
-/** The functions of an earlier layout are gone: what still calls them fails. */
+/** The functions of the earlier layout are dropped, so calls to them fail. */
 async function changeTables(connection: Asking, schema: string, from: number): Promise<void> {
   await connection.query(`
     SET LOCAL search_path = ${quoteName(schema)};
@@ -212,7 +212,7 @@ interface ToProve {
   readonly file: string
 }
 
-/** Everything that stands on the server now, in a file; proved. */
+/** Fetches everything on the server into a file, and proves it. */
 async function fetchProved(
   connection: Asking,
   { place }: ServerToMigrate,
@@ -231,7 +231,10 @@ async function fetchProved(
   }
 }
 
-/** Changes the rows in the file. @returns what was changed */
+/**
+ * Changes the rows in the file.
+ * @returns the changes
+ */
 function changeRows(database: DatabaseSync, from: number, { nature }: ServerState): Changes {
   const session = database.createSession()
   try {
@@ -268,7 +271,9 @@ async function dropRows(
     )
 }
 
-/** A writer that stood still has no lease any more, and what machines hold of the journal is fetched anew. */
+/**
+ * A writer that was suspended has no lease any more, and replicas of the journal are fetched anew.
+ */
 async function voidEarlier(connection: Asking, name: string): Promise<void> {
   const schema = quoteName(name)
   await connection.query(

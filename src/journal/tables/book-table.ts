@@ -66,7 +66,10 @@ export class BookTable {
     return this.#sum
   }
 
-  /** Within a transaction. @throws RangeError where a row is gone that was there */
+  /**
+   * Must be called within a transaction.
+   * @throws RangeError if an expected row is missing
+   */
   apply(changes: Iterable<RowChange>): void {
     for (const { name, key, value } of changes) {
       const position = this.#positions.get(name)?.get(key)
@@ -139,7 +142,10 @@ export function renameRows(
   return sum
 }
 
-/** Costs half of a link, which matters since a start reads all rows. The separator is safe: no name contains a blank. */
+/**
+ * Takes half as long as a link, which matters since a start reads all rows. The separator is safe:
+ * no name contains a blank.
+ */
 function digestOf(first: string, { position, row: { name, key, value } }: PlacedRow): string {
   return hash('sha256', `${first} ${position} ${name} ${key.length} ${key}${value}`, 'hex').slice(
     0,

@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000
 
 type Kind = BookedRow['kind']
 
-/** The columns of each table in the order in which the digest has them, and those that name a row. */
+/** The columns of each table in the digest's order, and its key. */
 const TABLES = {
   fill: {
     name: 'fills',
@@ -32,7 +32,10 @@ const TABLES = {
       'fillKind',
       'otherFees',
     ] as readonly (keyof BookedFill)[],
-    /** Added by layout 7. Where both are empty the digest leaves them out, so rows of before keep theirs. */
+    /**
+     * Number of columns that layout 7 added. The digest omits them if both are empty, so earlier
+     * rows keep theirs.
+     */
     added: 2,
   },
   funding: {
@@ -47,7 +50,7 @@ export const BOOKED_KINDS = ['fill', 'funding'] as const
 
 /** Number and sum of the rows of each day, and of all. */
 export interface FoundDays {
-  /** By kind and day. */
+  /** Keyed by kind and day. */
   readonly days: ReadonlyMap<string, RowsSum>
   readonly sum: RowsSum
 }
@@ -168,7 +171,10 @@ export class BookingTable {
     return this.#sum
   }
 
-  /** Writes bookings, within the transaction of their record. @throws RangeError where a row that changes is not as it was written */
+  /**
+   * Writes bookings, within the transaction of their record.
+   * @throws RangeError if a changed row is not as it was written
+   */
   apply(bookings: Iterable<Booking>): void {
     for (const booking of bookings) {
       if (booking.kind !== 'owner') {
@@ -177,7 +183,7 @@ export class BookingTable {
       }
       const { kind: _, ...owner } = booking
       const stored = this.#find('fill', keyOf(booking))
-      // It may have been archived meanwhile.
+      // The fill may have been archived meanwhile.
       if (stored?.kind === 'fill') this.#put({ ...stored, ...owner })
     }
   }

@@ -178,8 +178,9 @@ export class KeyTable {
   }
 
   /**
-   * The seal says what there is in all buckets together, not which number each has: a row that proves itself says that
-   * a number was changed. 50 looks in a young journal take 0.16 ms in place of 0.03 for it.
+   * The seal covers the total of all buckets, not the number of each: a valid row in a bucket that
+   * counts as empty shows that its number was changed. For 50 look-ups in a young journal this
+   * takes 0.16 ms instead of 0.03.
    */
   #assertEmpty(bucket: number): void {
     const isProved = this.#statements.read
