@@ -8,7 +8,7 @@ import type { YamlSource } from './yaml/yaml-source.ts'
 type Alerts = NonNullable<Readable<DaemonFile>['settings']['alerts']>
 type Target = NonNullable<NonNullable<Alerts['targets']>[number]>
 
-/** Which setting beside `variable` each kind has use for. */
+/** The settings beside `variable` that each kind uses. */
 const OWN_SETTINGS: Readonly<Record<NonNullable<Target['kind']>, readonly (keyof Target)[]>> = {
   json: ['tokenVariable'],
   ntfy: ['tokenVariable'],

@@ -1,6 +1,6 @@
 /**
- * Impossible combinations: settings that are each in order and cannot be meant together. The checks run on
- * what could be salvaged, and skip what is missing or wrong by itself.
+ * Impossible combinations: settings that are valid by themselves and contradict each other. The
+ * checks run on the salvaged parts, and skip what is missing or wrong by itself.
  */
 import { isProxyUrl } from '../lib/net/proxy.ts'
 import { isLoopback } from './loopback.ts'
@@ -19,7 +19,7 @@ import type { SimulatorMarket } from './schema/simulator-schema.ts'
 import type { SettingPath } from './yaml/setting-path.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
-/** A file that was read, and what of it can be used. */
+/** A file that was read, with its usable settings. */
 export interface Readable<T> {
   readonly source: YamlSource
   readonly settings: Salvaged<T>
@@ -72,7 +72,7 @@ function checkEnvironment({ source, settings }: Daemon): Problem[] {
   return problems
 }
 
-/** What cannot be sent cannot be waited for: no cancel-all would ever be answered. */
+/** A dry run sends nothing, so a cancel-all would never be answered. */
 function checkDryRun({ source, settings: { dryRun, onRestart, onStop } }: Daemon): Problem[] {
   if (dryRun !== true) return []
   return [
@@ -193,13 +193,15 @@ function checkSimulatorSection({ source, settings }: Daemon, pricing: Pricing): 
 }
 
 export interface Pricing {
-  /** Symbols of the files that the command line plays; absent for a command that plays nothing. */
+  /** Symbols of the recordings on the command line; absent for a command that plays none. */
   readonly recorded?: readonly string[] | undefined
-  /** Symbols that strategies trade; absent where anybody may trade anything. */
+  /** Symbols that strategies trade; absent if any may be traded. */
   readonly traded?: ReadonlySet<string>
 }
 
-/** Every instrument that is traded needs a price to start from or a recording, and nothing but an instrument has one. */
+/**
+ * Every traded instrument needs a start price or a recording, and only instruments may have one.
+ */
 export function checkMarket(
   source: YamlSource,
   path: SettingPath,
@@ -245,7 +247,7 @@ export function checkMarket(
   ]
 }
 
-/** Prices come from one place. */
+/** Prices have one source. */
 function checkLive(
   source: YamlSource,
   path: SettingPath,
@@ -285,7 +287,7 @@ const MARGIN_COINS: Readonly<Record<string, string>> = {
   'SUSDC-FUTURES': 'SUSDC',
 }
 
-/** A product type that settles in one coin takes no other as margin. */
+/** A product type that settles in one coin accepts no other as margin. */
 export function checkAccount(
   source: YamlSource,
   path: SettingPath,
@@ -396,7 +398,7 @@ function checkLosses({
   const unknown = Object.keys(risk?.instruments ?? {}).filter(
     (symbol) => !(instruments && symbol in instruments),
   )
-  // One that is written and wrong is a problem of its own.
+  // A capital that is written and wrong is a problem of its own.
   const knowsNone = account !== undefined && !hasCapital && !source.has(['account', 'capital'])
   return [
     ...(risk?.leverageMax !== undefined && knowsNone
@@ -449,7 +451,7 @@ function checkCancels(source: YamlSource, execution: Execution): Problem[] {
   return problems
 }
 
-/** The file that is being written and the one before it must both have room. */
+/** The current file and the one before it must both have room. */
 function checkRecord({ source, settings: { record } }: Daemon): Problem[] {
   if (typeof record !== 'object') return []
   const { segmentBytesMax, totalBytesMax } = record

@@ -11,7 +11,7 @@ import type { SettingPath } from './yaml/setting-path.ts'
 type Strategy = Readable<StrategyFile>
 type DaemonSettings = Salvaged<DaemonFile>
 
-/** Everything that can be wrong with one strategy in this daemon. */
+/** All checks of one strategy in this daemon. */
 export const checkStrategy = (strategy: Strategy, daemon: DaemonSettings): Problem[] => [
   ...checkSymbols(strategy, daemon),
   ...checkSizes(strategy, daemon),
@@ -100,7 +100,7 @@ function checkSizes({ source, settings }: Strategy, { instruments }: DaemonSetti
   return problems
 }
 
-/** A size that was written without quotes is the same size. */
+/** A size without quotes is the same size. */
 function toDecimalText(value: unknown): unknown {
   return typeof value === 'number' ? String(value) : value
 }
