@@ -140,7 +140,7 @@ export class Alerts {
     })
   }
 
-  /** By name of the target; undefined for a target that accepts alerts. */
+  /** Keyed by name of the target; undefined for a target that accepts alerts. */
   get targets(): ReadonlyMap<string, FailingTarget | undefined> {
     const { targets } = this.#options.secrets
     return new Map(targets.map(({ name }, index) => [name, this.#senders[index]?.failing]))

@@ -68,7 +68,7 @@ export interface BootRecord extends Dated {
   readonly configHash: string
   readonly strategies: readonly StrategyId[]
   /**
-   * By symbol. If they have changed, the book is converted. Absent in records of earlier versions.
+   * Keyed by symbol. If they have changed, the book is converted. Absent in records of earlier versions.
    */
   readonly grids?: Readonly<Record<string, InstrumentGrids>>
 }
@@ -94,7 +94,7 @@ export interface DecisionRecord extends Dated {
   /** The market behind the decision; absent if no strategy decided. */
   readonly seen?: {
     readonly snapshot: number
-    /** By symbol, for the instruments on which something changed. */
+    /** Keyed by symbol, for the instruments on which something changed. */
     readonly markets: Readonly<Record<string, SeenMarket>>
   }
 }

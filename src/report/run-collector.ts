@@ -97,7 +97,7 @@ export class RunCollector {
   made = 0
   fills = 0
   readonly #files: Readonly<Record<'orders' | 'fills' | 'positions', CsvFile>>
-  /** By strategy, symbol and slot. */
+  /** Keyed by strategy, symbol and slot. */
   readonly #positions = new Map<
     string,
     { strategyId: string; symbol: string; slot: string; book: PositionBook }

@@ -39,7 +39,7 @@ export interface LiquidationPrices {
  *
  *     behind + profit(p) = need(p)        each of them a straight line of p within one maintenance tier
  *
- * Of inverse contracts both sides are multiplied by p, since a profit in the base coin is size - cost / p.
+ * For inverse contracts both sides are multiplied by p, since a profit in the base coin is size - cost / p.
  */
 export function findLiquidationPrices(of: Legs, mark: number): LiquidationPrices {
   const spans = listSpans(of)

@@ -75,7 +75,7 @@ export interface HeatMap {
   readonly columnName: string
   readonly rows: readonly string[]
   readonly columns: readonly string[]
-  /** By row and column; null without trials. */
+  /** Keyed by row and column; null without trials. */
   readonly cells: readonly (readonly (number | null)[])[]
 }
 

@@ -81,7 +81,7 @@ export interface FoldRow {
 }
 
 export interface Deflated {
-  /** Of the best trial: the Sharpe ratio and the shape of its returns. */
+  /** Sharpe ratio and returns of the best trial. */
   readonly sharpe: number
   readonly periods: number
   readonly skewness: number

@@ -99,7 +99,7 @@ function openHttp() {
     keepAliveMaxTimeout: 1000,
   }
   const direct = new Agent({ ...options, connect: { timeout: CONNECT_MS } })
-  /** By the address of the proxy: there is one, or one for each scheme. */
+  /** Keyed by the address of the proxy: there is one, or one for each scheme. */
   const tunnels = new Map<string, Undici.ProxyAgent>()
   const agentFor = (proxy: ForwardProxy | undefined): Undici.Dispatcher => {
     if (proxy === undefined) return direct

@@ -5,7 +5,7 @@ import type { Facts } from './facts.ts'
 /** How a log event becomes an alert. */
 export interface AlertRule {
   readonly urgency: Urgency | ((facts: Facts) => Urgency)
-  /** What happened and where, in plain words. */
+  /** The event and its place, in plain words. */
   readonly title: (facts: Facts) => string
   /** The fields that make two events the same alert. */
   readonly by: readonly string[]

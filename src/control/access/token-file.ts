@@ -37,7 +37,7 @@ export interface ControlTokens {
   readonly read: Secret
 }
 
-/** By file. A reload keeps the token that open pages have; a new process makes another. */
+/** Keyed by file. A reload keeps the token that open pages have; a new process makes another. */
 const commandingTokens = new Map<string, Secret>()
 
 /**
