@@ -5,7 +5,7 @@ import { realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { checkFile, type CheckedFile, type FileRequest } from './yaml/checked-file.ts'
 import { checkAlerts } from './alert-checks.ts'
-import { checkDaemon, type Readable } from './cross-checks.ts'
+import { checkDaemon, type ReadableFile } from './cross-checks.ts'
 import { checkServers } from './server-checks.ts'
 import { objectToKind } from './yaml/file-kind.ts'
 import { type DaemonFile, daemonFileSchema } from './schema/daemon-schema.ts'
@@ -79,7 +79,7 @@ export function loadConfig(request: ConfigRequest): LoadedConfig {
   return loaded
 }
 
-function findTraded(strategies: readonly Readable<StrategyFile>[]): ReadonlySet<string> {
+function findTraded(strategies: readonly ReadableFile<StrategyFile>[]): ReadonlySet<string> {
   const enabled = strategies.filter(({ settings }) => settings.enabled !== false)
   return new Set(
     enabled
@@ -100,7 +100,7 @@ export function readConfig(request: ConfigRequest): ConfigReading {
   if (main.source === undefined) return { problems: sortProblems(main.problems) }
   const objection = objectToKind(main.source, file, 'main')
   if (objection) return { problems: [objection] }
-  const daemon: Readable<DaemonFile> = { source: main.source, settings: main.settings ?? {} }
+  const daemon: ReadableFile<DaemonFile> = { source: main.source, settings: main.settings ?? {} }
   const strategies = readStrategies(daemon, { mainFile, cwd, params })
   const readable = strategies.filter(isReadable)
   const market = {
@@ -139,11 +139,11 @@ interface StrategyReading extends CheckedFile<StrategyFile> {
 
 const isReadable = (
   strategy: StrategyReading,
-): strategy is StrategyReading & Readable<StrategyFile> =>
+): strategy is StrategyReading & ReadableFile<StrategyFile> =>
   strategy.source !== undefined && strategy.settings !== undefined
 
 function readStrategies(
-  daemon: Readable<DaemonFile>,
+  daemon: ReadableFile<DaemonFile>,
   {
     mainFile,
     cwd,
@@ -189,7 +189,7 @@ function placeStrategy(file: string, strategy: StrategyFile): StrategyConfig {
   return { ...strategy, file, moduleFile: resolve(dirname(file), strategy.module) }
 }
 
-interface Parts {
+interface ConfigParts {
   readonly mainFile: string
   readonly main: YamlSource
   readonly value: DaemonFile
@@ -213,7 +213,7 @@ function placeTokens(control: DaemonConfig['control'], directory: string): Daemo
 }
 
 /** Only called when there is no problem left, so every part has its value. */
-function assemble({ mainFile, main, value, strategies, given }: Parts): LoadedConfig {
+function assemble({ mainFile, main, value, strategies, given }: ConfigParts): LoadedConfig {
   const directory = dirname(mainFile)
   const accounts = value.accounts?.map((file) => resolve(directory, file))
   const sources = new Map<string, YamlSource>()

@@ -3,12 +3,12 @@
  * all traded instruments.
  */
 import { resolve } from 'node:path'
-import type { Readable } from './cross-checks.ts'
+import type { ReadableFile } from './cross-checks.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import type { StrategyFile } from './schema/strategy-schema.ts'
 import type { Problem } from './yaml/problem.ts'
 import { isFile } from './yaml/read-file.ts'
-import type { Salvaged } from './yaml/salvage.ts'
+import type { PartialSettings } from './yaml/salvage.ts'
 import type { SimulatorMarket } from './schema/simulator-schema.ts'
 import type { SettingPath } from './yaml/setting-path.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
@@ -25,7 +25,7 @@ export function resolveMarket(market: SimulatorMarket, directory: string): Simul
 /** A problem for each missing recording. `path` is the market's. */
 export function checkMarketFiles(
   { source, path, directory }: { source: YamlSource; path: SettingPath; directory: string },
-  market: Salvaged<SimulatorMarket> | undefined,
+  market: PartialSettings<SimulatorMarket> | undefined,
 ): Problem[] {
   return (['recordings', 'funding'] as const).flatMap((key) =>
     Object.entries(market?.[key] ?? {}).flatMap(([symbol, file]) => {
@@ -52,8 +52,8 @@ export interface PlayedPrices {
  * `startPrices` asks for them, and live ones only at their own speed.
  */
 export function checkPlayed(
-  { source, settings }: Readable<DaemonFile>,
-  strategies: readonly Readable<StrategyFile>[],
+  { source, settings }: ReadableFile<DaemonFile>,
+  strategies: readonly ReadableFile<StrategyFile>[],
   { files, recorded, speed }: PlayedPrices,
 ): Problem[] {
   const given = [

@@ -191,11 +191,11 @@ export function loadSecrets(
   return secrets
 }
 
-interface Reading extends Required<SecretsRequest> {
+interface SecretsReading extends Required<SecretsRequest> {
   readonly problems: Problem[]
 }
 
-function readSecret(name: string, reading: Reading): Secret | undefined {
+function readSecret(name: string, reading: SecretsReading): Secret | undefined {
   const { variables, cwd, problems } = reading
   const fileName = `${name}_FILE`
   const direct = variables[name]
@@ -227,7 +227,7 @@ function readSecret(name: string, reading: Reading): Secret | undefined {
 }
 
 /** A variable with a similar name that no account reads. */
-function explainMisspelt(name: string, { variables, keysOfAll }: Reading): string {
+function explainMisspelt(name: string, { variables, keysOfAll }: SecretsReading): string {
   const read = [undefined, ...keysOfAll]
     .flatMap((keys) => Object.values(credentialVariables(keys)))
     .flatMap((each) => [each, `${each}_FILE`])

@@ -1,5 +1,5 @@
 /** Impossible combinations among the settings of the servers that a daemon uses. */
-import type { Readable } from './cross-checks.ts'
+import type { ReadableFile } from './cross-checks.ts'
 import { isLoopback } from './loopback.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import type { Problem } from './yaml/problem.ts'
@@ -11,7 +11,7 @@ import type { Problem } from './yaml/problem.ts'
 const OVERRIDE = 'withoutTls: true'
 
 /** A journal on PostgreSQL, and limits shared through Redis. */
-export function checkServers(daemon: Readable<DaemonFile>): Problem[] {
+export function checkServers(daemon: ReadableFile<DaemonFile>): Problem[] {
   return [...checkJournal(daemon), ...checkSchema(daemon), ...checkSharedLimits(daemon)]
 }
 
@@ -81,7 +81,7 @@ function isDecodable(text: string): boolean {
  */
 const TAKEN_SCHEMA = /^(public|information_schema|pg_.*|intentd_fleet|intentd_sweeps)$/
 
-function checkSchema({ source, settings: { name, journal } }: Readable<DaemonFile>): Problem[] {
+function checkSchema({ source, settings: { name, journal } }: ReadableFile<DaemonFile>): Problem[] {
   const schema = journal?.schema ?? `intentd_${name?.replaceAll('-', '_')}`
   if (journal === undefined || !TAKEN_SCHEMA.test(schema)) return []
   const message = `the schema ${schema} is not for a journal: set another journal.schema`
@@ -89,7 +89,7 @@ function checkSchema({ source, settings: { name, journal } }: Readable<DaemonFil
 }
 
 /** A password must not be in a file that is copied and shown (SEC1). */
-function checkJournal({ source, settings: { journal } }: Readable<DaemonFile>): Problem[] {
+function checkJournal({ source, settings: { journal } }: ReadableFile<DaemonFile>): Problem[] {
   const { url } = journal ?? {}
   if (url === undefined) return []
   const at = ['journal', 'url']
@@ -109,7 +109,10 @@ function checkJournal({ source, settings: { journal } }: Readable<DaemonFile>): 
 /**
  * The simulator inside the daemon has no address to share. A password must not be in a file (SEC1).
  */
-function checkSharedLimits({ source, settings: { exchange } }: Readable<DaemonFile>): Problem[] {
+function checkSharedLimits({
+  source,
+  settings: { exchange },
+}: ReadableFile<DaemonFile>): Problem[] {
   const { shared, baseUrl } = exchange ?? {}
   if (shared === undefined) return []
   const problems: Problem[] = []

@@ -1,12 +1,12 @@
 import { isInverse } from '../domain/instrument.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import type { Problem } from './yaml/problem.ts'
-import type { Salvaged } from './yaml/salvage.ts'
+import type { PartialSettings } from './yaml/salvage.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
-interface CheckedFile {
+interface SurvivalFile {
   readonly source: YamlSource
-  readonly settings: Salvaged<DaemonFile>
+  readonly settings: PartialSettings<DaemonFile>
 }
 
 const PATH = ['risk', 'survives']
@@ -15,7 +15,7 @@ const PATH = ['risk', 'survives']
  * `risk.survives` needs an equity, crossed margin, and a move and maintenance rules for every
  * instrument.
  */
-export function checkSurvival({ source, settings }: CheckedFile): Problem[] {
+export function checkSurvival({ source, settings }: SurvivalFile): Problem[] {
   const { risk, account, simulator, instruments } = settings
   const { move } = risk?.survives ?? {}
   if (risk?.survives === undefined || !source.has(PATH)) return []

@@ -150,13 +150,13 @@ interface Page {
 
 const NO_PAGE: Page = { rows: [], beyond: undefined }
 
-interface Look {
+interface BlockScan {
   readonly beyond: number
   /** Whether there is a table of blocks. */
   readonly blocks: boolean
 }
 
-function readRows(database: DatabaseSync, query: RecordQuery, { beyond, blocks }: Look): Page {
+function readRows(database: DatabaseSync, query: RecordQuery, { beyond, blocks }: BlockScan): Page {
   const { sql, values } = buildPageQuery(query, blocks)
   const rows = database.prepare(sql).all(beyond, ...values)
   return { rows, beyond: rows.length < PAGE_ROWS ? undefined : endOf(rows) }

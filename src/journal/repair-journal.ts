@@ -10,7 +10,12 @@ import { type JournalNature, openReading, readNature, removeDatabase } from './j
 import type { BookedRow } from './booking.ts'
 import { BOOKED_KINDS, salvageBookings } from './tables/booking-table.ts'
 import { salvageKeys } from './tables/key-table.ts'
-import { markFileOf, openSqliteJournal, type Verified, verifyJournal } from './sqlite-journal.ts'
+import {
+  markFileOf,
+  openSqliteJournal,
+  type VerifiedJournal,
+  verifyJournal,
+} from './sqlite-journal.ts'
 import { readVerified } from './verify-journal.ts'
 
 export interface RepairOptions {
@@ -79,7 +84,7 @@ export function repairJournal(options: RepairOptions): RepairReport | undefined 
 /**
  * Minimum number of lost records, by the original mark, which never claims more than was durable.
  */
-function countLost(aside: string, found: Salvaged | undefined): number | undefined {
+function countLost(aside: string, found: SalvagedJournal | undefined): number | undefined {
   const written = readMark(markFileOf(aside))
   if (written.kind !== 'read') return undefined
   return Math.max(0, written.mark.sequence - (found?.prefix.last.sequence ?? 0))
@@ -119,12 +124,12 @@ function copyPart(from: string, to: string): void {
   syncFile(to)
 }
 
-interface Salvaged extends Pick<Verified, 'nature' | 'prefix'> {
+interface SalvagedJournal extends Pick<VerifiedJournal, 'nature' | 'prefix'> {
   readonly usedKeys: readonly UsedKey[]
 }
 
 /** The readable part; undefined: none. */
-function salvage(file: string): Salvaged | undefined {
+function salvage(file: string): SalvagedJournal | undefined {
   if (!existsSync(file)) return undefined
   let database: DatabaseSync | undefined
   try {
@@ -170,7 +175,7 @@ function* skipDamage(rows: Iterable<BookedRow>): Generator<BookedRow> {
 
 function buildAnew(
   { file, identity, buildRecord }: RepairOptions,
-  found: Salvaged | undefined,
+  found: SalvagedJournal | undefined,
   reason: string,
 ): void {
   const { checkpoint, records = [] } = found?.prefix ?? {}

@@ -80,7 +80,7 @@ export function openSqliteJournal(
 }
 
 /** The identity of a journal, and its contents. */
-export interface Verified {
+export interface VerifiedJournal {
   readonly nature: JournalNature
   readonly layout: number
   readonly prefix: VerifiedPrefix
@@ -93,7 +93,7 @@ export interface Verified {
 export function verifyJournal(
   { file, identity }: Pick<SqliteJournalOptions, 'file' | 'identity'>,
   { allRows = false, evenMoved = false } = {},
-): Verified | undefined {
+): VerifiedJournal | undefined {
   const mark = readMark(markFileOf(file))
   if (mark.kind === 'repairing') throw failures.repairUnfinished(file, mark.aside)
   if (mark.kind === 'copying') throw failures.copyUnfinished(file)
@@ -119,7 +119,7 @@ export function verifyJournal(
 /** The flaw of rows that a start does not read, if there is one. */
 export function findFlawedRows(
   database: DatabaseSync,
-  { nature: { first }, prefix: { start } }: Pick<Verified, 'nature' | 'prefix'>,
+  { nature: { first }, prefix: { start } }: Pick<VerifiedJournal, 'nature' | 'prefix'>,
 ): Flaw | undefined {
   const flaw = (found: string): Flaw => ({ sequence: undefined, found })
   if (!areKeysWhole(database, first)) return flaw('the used keys are not as they were written')
@@ -155,7 +155,7 @@ function confirmEnd(file: string, prefix: VerifiedPrefix, mark: MarkReading): vo
   if (named?.link !== link) throw failures.markDamaged(file, `it names another record ${sequence}`)
 }
 
-function createJournal({ file, identity, salt }: SqliteJournalOptions): Verified {
+function createJournal({ file, identity, salt }: SqliteJournalOptions): VerifiedJournal {
   const database = openWriting(file)
   try {
     chmodSync(file, 0o600)
@@ -167,7 +167,7 @@ function createJournal({ file, identity, salt }: SqliteJournalOptions): Verified
   }
 }
 
-type JournalParts = Pick<Verified, 'nature' | 'prefix'> & {
+type JournalParts = Pick<VerifiedJournal, 'nature' | 'prefix'> & {
   readonly database: DatabaseSync
   readonly mark: DurableMark
 } & Pick<SqliteJournalOptions, 'file' | 'onUnpacked' | keyof TablesGiven>

@@ -4,13 +4,13 @@ import type { Mark } from './durable-mark.ts'
 import { type Flaw, isDamage } from './journal-failures.ts'
 import { hasBlocks, type JournalNature } from './journal-layout.ts'
 import { type Row, toBlock, unpackBlock } from './packed-records.ts'
-import { type FoundRows, readRows } from './tables/book-table.ts'
-import { type FoundDays, readDays, totalToText } from './tables/booking-table.ts'
-import { type FoundKeys, readBuckets } from './tables/key-table.ts'
+import { type StoredBook, readRows } from './tables/book-table.ts'
+import { type BookedDays, readDays, totalToText } from './tables/booking-table.ts'
+import { type BucketSums, readBuckets } from './tables/key-table.ts'
 import { NO_ROWS, type RowsSum, sumToText } from './tables/rows-sum.ts'
 import { nextLink } from './record-chain.ts'
 
-const NO_DAYS: FoundDays = { days: new Map(), sum: NO_ROWS }
+const NO_DAYS: BookedDays = { days: new Map(), sum: NO_ROWS }
 const NOTHING_BOOKED = totalToText(NO_ROWS)
 
 export interface StoredText extends Mark {
@@ -20,8 +20,8 @@ export interface StoredText extends Mark {
 }
 
 /** The book after the record of that sequence. */
-export interface StoredCheckpoint extends Mark, FoundRows {
-  readonly keys: FoundKeys
+export interface StoredCheckpoint extends Mark, StoredBook {
+  readonly keys: BucketSums
   /** The sum of all booked rows. */
   readonly booked: string
 }
@@ -34,7 +34,7 @@ export interface VerifiedPrefix {
   /** All records after the checkpoint. */
   readonly records: readonly StoredText[]
   /** Number and sum of the rows of each day, in the tables of fills and funding payments. */
-  readonly days: FoundDays
+  readonly days: BookedDays
   /** The place of the last record. */
   readonly last: Mark
   /** Why the prefix ends there, unless nothing more was written. */
@@ -107,14 +107,14 @@ function readCheckpoint(database: DatabaseSync, first: string): StoredCheckpoint
 }
 
 /** The parts that the seal of a checkpoint covers beside its place. */
-export interface Sealed {
+export interface SealedSums {
   readonly book: RowsSum
   readonly keys: RowsSum
   readonly booked: string
 }
 
 /** Binds the rows of the book, the used keys and the booked rows to their place among the records. */
-export function sealOf({ sequence, link }: Mark, { book, keys, booked }: Sealed): string {
+export function sealOf({ sequence, link }: Mark, { book, keys, booked }: SealedSums): string {
   return nextLink(link, sequence, book.rows, sumToText(book), keys.rows, sumToText(keys), booked)
 }
 

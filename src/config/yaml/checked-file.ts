@@ -4,7 +4,7 @@
 import { z } from 'zod'
 import type { Problem } from './problem.ts'
 import { readTextFile, shownPath } from './read-file.ts'
-import { salvage, type Salvaged } from './salvage.ts'
+import { salvage, type PartialSettings } from './salvage.ts'
 import { YamlSource } from './yaml-source.ts'
 import { problemsFromZod } from './zod-problems.ts'
 
@@ -13,7 +13,7 @@ export interface CheckedFile<T> {
   /** Absent if there is nothing to check: no such file, no YAML, no mapping. */
   readonly source?: YamlSource
   /** The valid parts; absent with `source`. */
-  readonly settings?: Salvaged<T>
+  readonly settings?: PartialSettings<T>
   /** The whole, if everything is valid. */
   readonly value?: T
 }

@@ -57,7 +57,7 @@ export function formatProblem({ source, line, column, path, message }: Problem):
 }
 
 /**
- * @param again What to do after the correction: the given command, with its wrong part.
+ * @param again The command to run after the correction.
  * @param kept The outcome so far.
  */
 export function formatProblems(

@@ -6,12 +6,12 @@ import { z } from 'zod'
 import { childSchema, knownKeys, unwrapSchema } from './schema-walk.ts'
 
 /** A value with every part optional, however deep. */
-export type Salvaged<T> = T extends string
+export type PartialSettings<T> = T extends string
   ? T
   : T extends readonly (infer Item)[]
-    ? readonly (Salvaged<Item> | undefined)[]
+    ? readonly (PartialSettings<Item> | undefined)[]
     : T extends object
-      ? { readonly [Key in keyof T]?: Salvaged<T[Key]> | undefined }
+      ? { readonly [Key in keyof T]?: PartialSettings<T[Key]> | undefined }
       : T
 
 /**
@@ -21,8 +21,8 @@ export type Salvaged<T> = T extends string
 export function salvage<S extends z.core.$ZodType>(
   schema: S,
   value: unknown,
-): Salvaged<z.infer<S>> | undefined {
-  return salvagePart(schema, value) as Salvaged<z.infer<S>> | undefined
+): PartialSettings<z.infer<S>> | undefined {
+  return salvagePart(schema, value) as PartialSettings<z.infer<S>> | undefined
 }
 
 function salvagePart(schema: z.core.$ZodType, value: unknown): unknown {

@@ -24,7 +24,7 @@ import { type ParsedText, parseText } from './yaml-text.ts'
  * The place of a setting. A setting from the command line has no line, and a path if it differs
  * there.
  */
-type Place = Pick<Problem, 'source' | 'line' | 'column'> & Partial<Pick<Problem, 'path'>>
+type SettingPlace = Pick<Problem, 'source' | 'line' | 'column'> & Partial<Pick<Problem, 'path'>>
 
 /** The sources of settings that came from the command line. */
 export const SET_OPTION = '--set'
@@ -99,7 +99,7 @@ export class YamlSource {
       const message = `expected a mapping of settings, got ${isSeq(root) ? 'a list' : 'a single value'}`
       return { usable: false, problems: [this.problem([], message)] }
     }
-    const walk: Walk = { problems: [], values: 0, isBounded: true }
+    const walk: PlainWalk = { problems: [], values: 0, isBounded: true }
     this.#checkNode(root, { path: [], depth: 0, walk })
     return { usable: walk.isBounded, problems: walk.problems }
   }
@@ -110,7 +110,7 @@ export class YamlSource {
   }
 
   /** The place of the value at a path; if it is missing, the key of its nearest parent. */
-  locate(path: SettingPath): Place {
+  locate(path: SettingPath): SettingPlace {
     if (this.#isOverridden(path)) return this.#placeOfOption(path)
     const { node, isFound } = this.#find(path)
     if (isFound && isNode(node) && node.range) return this.#placeOf(node.range[0])
@@ -118,7 +118,7 @@ export class YamlSource {
   }
 
   /** The place of the key at a path: for a key that is unknown, for a mapping that lacks one. */
-  locateKey(path: SettingPath): Place {
+  locateKey(path: SettingPath): SettingPlace {
     if (this.#isOverridden(path)) return this.#placeOfOption(path)
     if (path.length === 0) return this.#placeOf(this.#document.contents?.range?.[0] ?? 0)
     const { key, node, isFound } = this.#find(path)
@@ -203,7 +203,7 @@ export class YamlSource {
     }
   }
 
-  #placeOfOption(path: SettingPath): Place {
+  #placeOfOption(path: SettingPath): SettingPlace {
     if (this.#strategy === undefined) return { source: SET_OPTION }
     return { source: PARAM_OPTION, path: formatPath([this.#strategy, ...path.slice(1)]) }
   }
@@ -230,8 +230,8 @@ export class YamlSource {
     return path.length === 0 || [key, node].some((part) => isNode(part) && part.range)
   }
 
-  #find(path: SettingPath): Found {
-    let found: Found = { key: undefined, node: this.#document.contents, isFound: true }
+  #find(path: SettingPath): NodeLookup {
+    let found: NodeLookup = { key: undefined, node: this.#document.contents, isFound: true }
     for (const step of path) {
       const parent = this.#resolve(found.node)
       if (isMap(parent)) {
@@ -250,7 +250,7 @@ export class YamlSource {
 
   #checkNode(
     unresolved: unknown,
-    { path, depth, walk }: { path: SettingPath; depth: number; walk: Walk },
+    { path, depth, walk }: { path: SettingPath; depth: number; walk: PlainWalk },
   ): void {
     if (!walk.isBounded) return
     walk.values += 1
@@ -297,30 +297,30 @@ export class YamlSource {
     return isNumber && schema && isTextSchema(schema) ? node.source : node.value
   }
 
-  #placeOfKey(pair: Pair, parent: SettingPath): Place {
+  #placeOfKey(pair: Pair, parent: SettingPath): SettingPlace {
     const isPlaced = isNode(pair.key) && pair.key.range
     return isPlaced ? this.#placeOf(isPlaced[0]) : this.locateKey([...parent, keyText(pair)])
   }
 
-  #placeOf(offset: number): Place {
+  #placeOf(offset: number): SettingPlace {
     const { line, col } = this.#lines.linePos(offset)
     return { source: this.shown, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
 
-  #problemAt(place: Place, path: SettingPath, message: string): Problem {
+  #problemAt(place: SettingPlace, path: SettingPath, message: string): Problem {
     return { path: formatPath(path), ...place, message }
   }
 }
 
-interface Found {
+interface NodeLookup {
   readonly key: unknown
   readonly node: unknown
   readonly isFound: boolean
 }
 
-const NOT_FOUND: Found = { key: undefined, node: undefined, isFound: false }
+const NOT_FOUND: NodeLookup = { key: undefined, node: undefined, isFound: false }
 
-interface Walk {
+interface PlainWalk {
   readonly problems: Problem[]
   values: number
   isBounded: boolean

@@ -16,20 +16,20 @@ import { secretVariableFor } from '../secret-key.ts'
 import { quote, type SettingPath } from './setting-path.ts'
 import type { YamlSource } from './yaml-source.ts'
 
-type Issue = z.core.$ZodIssue
+type ZodIssue = z.core.$ZodIssue
 
 /** A checked part of a document, and its place in the document. */
-export interface Checked {
+export interface CheckedPart {
   readonly source: YamlSource
   readonly schema: z.core.$ZodType
   /** Path of the value that was given to the schema, such as `['params']`. */
   readonly prefix?: SettingPath
 }
 
-export const problemsFromZod = (checked: Checked, issues: readonly Issue[]): Problem[] =>
+export const problemsFromZod = (checked: CheckedPart, issues: readonly ZodIssue[]): Problem[] =>
   issues.flatMap((issue) => problemsOfIssue(checked, issue))
 
-function problemsOfIssue({ source, schema, prefix = [] }: Checked, issue: Issue): Problem[] {
+function problemsOfIssue({ source, schema, prefix = [] }: CheckedPart, issue: ZodIssue): Problem[] {
   const path = [...prefix, ...issue.path]
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(schemaAt(schema, issue.path))
@@ -62,7 +62,7 @@ function problemsOfIssue({ source, schema, prefix = [] }: Checked, issue: Issue)
 /** The placeholder in a shipped file for a value that only the operator knows. */
 const TO_DECIDE = 'DECIDE'
 
-function explainToDecide(schema: z.core.$ZodType, issue: Issue, expected: string): string {
+function explainToDecide(schema: z.core.$ZodType, issue: ZodIssue, expected: string): string {
   const wanted = schemaAt(schema, issue.path)
   const meaning = wanted && describeMeaning(wanted)
   return `you have to decide this: write ${expected}${meaning === undefined ? '' : `. ${meaning}`}`
@@ -72,14 +72,14 @@ function explainToDecide(schema: z.core.$ZodType, issue: Issue, expected: string
  * If a section may also be one word, the issues inside the section, and not that it is not the
  * word.
  */
-function issuesInside(issue: Issue, isMapping: () => boolean): readonly Issue[] | undefined {
+function issuesInside(issue: ZodIssue, isMapping: () => boolean): readonly ZodIssue[] | undefined {
   if (issue.code !== 'invalid_union' || issue.discriminator !== undefined || !isMapping())
     return undefined
   return issue.errors.find((errors) => errors.every(isInside))
 }
 
 /** An unknown key belongs to the section whose path it has. */
-function isInside({ code, path }: Issue): boolean {
+function isInside({ code, path }: ZodIssue): boolean {
   return path.length > 0 || code === 'unrecognized_keys' || code === 'custom'
 }
 
@@ -105,7 +105,7 @@ function listKeys(keys: readonly string[]): string {
   return `${keys.slice(0, KEYS_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-function expectation(schema: z.core.$ZodType, issue: Issue): string {
+function expectation(schema: z.core.$ZodType, issue: ZodIssue): string {
   if (issue.code === 'invalid_union' && issue.discriminator !== undefined) {
     const parent = schemaAt(schema, issue.path.slice(0, -1))
     const options = parent && knownValues(parent, issue.discriminator)

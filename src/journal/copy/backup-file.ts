@@ -5,7 +5,7 @@ import { openReading, readNature } from '../journal-layout.ts'
 import { isJournalFile, markFileOf, verifyJournal } from '../sqlite-journal.ts'
 import { readVerified } from '../verify-journal.ts'
 import { syncFile } from '../../lib/durable-file.ts'
-import { type Counted, countJournal } from './count-journal.ts'
+import { type JournalSize, countJournal } from './count-journal.ts'
 import { nothingToCopy } from './copy-failures.ts'
 
 export interface FileToBackUp {
@@ -17,7 +17,7 @@ export interface FileToBackUp {
 }
 
 export interface JournalBackup {
-  readonly counted: Counted
+  readonly counted: JournalSize
   readonly last: Mark
 }
 

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../lib/clock.ts'
 import type { Failure } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
-import { type Counted, countJournal, differenceOf } from './count-journal.ts'
+import { type JournalSize, countJournal, differenceOf } from './count-journal.ts'
 import type { Mark } from '../durable-mark.ts'
 import type { Flaw } from '../journal-failures.ts'
 import type { JournalNature } from '../journal-layout.ts'
@@ -52,7 +52,7 @@ export interface CopyReport {
    * finished before.
    */
   readonly kind: 'copied' | 'kept' | 'done'
-  readonly counted: Counted | undefined
+  readonly counted: JournalSize | undefined
   readonly last: Mark
 }
 
@@ -109,16 +109,16 @@ export async function lookAtServer(
   }
 }
 
-export interface Copy {
+export interface JournalCopy {
   readonly database: DatabaseSync
   readonly nature: JournalNature
   /** Builds the failure of a copy that differs from its original. */
   readonly refuse: (flaw: Flaw) => Failure
 }
 
-interface Expected {
+interface ExpectedCopy {
   readonly last: Mark
-  readonly counted: Counted
+  readonly counted: JournalSize
 }
 
 /**
@@ -127,12 +127,15 @@ interface Expected {
  * imply that everything below them is equal.
  * @throws the failure that `refuse` builds of the first flaw
  */
-export function proveCopy(copy: Copy, expected: Expected): void {
+export function proveCopy(copy: JournalCopy, expected: ExpectedCopy): void {
   const flaw = findFlaw(copy, expected)
   if (flaw) throw copy.refuse(flaw)
 }
 
-function findFlaw({ database, nature }: Copy, { last, counted }: Expected): Flaw | undefined {
+function findFlaw(
+  { database, nature }: JournalCopy,
+  { last, counted }: ExpectedCopy,
+): Flaw | undefined {
   const prefix = readVerified(database, nature)
   const flaw = prefix.flaw ?? prefix.daysFlaw ?? findFlawedRows(database, { nature, prefix })
   if (flaw) return flaw
@@ -143,6 +146,6 @@ function findFlaw({ database, nature }: Copy, { last, counted }: Expected): Flaw
   return difference ? { sequence: undefined, found: `not as many rows: ${difference}` } : undefined
 }
 
-export function rowsOf({ records, book, keys, fills, funding }: Counted): number {
+export function rowsOf({ records, book, keys, fills, funding }: JournalSize): number {
   return records + book + keys + fills + funding
 }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { syncDirectory, syncFile } from '../../lib/durable-file.ts'
 import { type Failure, messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import type { Counted } from './count-journal.ts'
+import type { JournalSize } from './count-journal.ts'
 import {
   createCopyMark,
   createMark,
@@ -202,7 +202,7 @@ async function fetchFile(
   connection: Connection,
   options: CopyOptions,
   { nature }: ServerState,
-): Promise<{ readonly last: Mark; readonly counted: Counted }> {
+): Promise<{ readonly last: Mark; readonly counted: JournalSize }> {
   const { place } = options
   const file = madeFileOf(options)
   removeFile(file)
@@ -226,7 +226,7 @@ async function fetchRows(
   connection: Connection,
   { place, onProgress }: CopyOptions,
   database: DatabaseSync,
-): Promise<{ readonly last: Mark; readonly counted: Counted }> {
+): Promise<{ readonly last: Mark; readonly counted: JournalSize }> {
   const schema = quoteName(place.schema)
   const [row = {}] = await connection.query(
     `SELECT last_sequence, last_link, (SELECT max(sequence) FROM ${schema}.checkpoints) AS checkpointed,
@@ -236,7 +236,7 @@ async function fetchRows(
       FROM ${schema}.lease`,
   )
   const numberOf = (name: string): number => Number(row[name] ?? 0)
-  const counted: Counted = {
+  const counted: JournalSize = {
     records: numberOf('records'),
     book: numberOf('book'),
     keys: numberOf('keys'),

@@ -1,12 +1,12 @@
 import { renameSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Failure } from '../../lib/failure.ts'
-import { type Counted, countJournal } from './count-journal.ts'
+import { type JournalSize, countJournal } from './count-journal.ts'
 import { createMark, createMovedMark, type MarkReading, readMark } from '../durable-mark.ts'
 import { type Flaw, foreign, movedAway, movedOn } from '../journal-failures.ts'
 import { makeTables, openReading, removeDatabase } from '../journal-layout.ts'
 import { WRITER } from '../journal-writer.ts'
-import { markFileOf, type Verified, verifyJournal } from '../sqlite-journal.ts'
+import { markFileOf, type VerifiedJournal, verifyJournal } from '../sqlite-journal.ts'
 import { readStoredRecords } from '../verify-journal.ts'
 import { type TableRow, toTableRow } from '../postgres/changes.ts'
 import { Connection, serverName, sqlStateOf } from '../postgres/connection.ts'
@@ -35,9 +35,9 @@ export interface CopyToServerOptions extends CopyOptions {
   readonly isRetreated: boolean
 }
 
-interface Source extends Verified {
+interface CopySource extends VerifiedJournal {
   readonly database: DatabaseSync
-  readonly counted: Counted
+  readonly counted: JournalSize
   readonly mark: MarkReading
 }
 
@@ -80,7 +80,7 @@ function proofFileOf({ replicaFile }: CopyOptions): string {
 async function copyOver(
   connection: Connection,
   options: CopyToServerOptions,
-  source: Source,
+  source: CopySource,
 ): Promise<CopyReport> {
   const { file, place, taker, replicaFile } = options
   const { last } = source.prefix
@@ -122,7 +122,7 @@ async function copyOver(
  */
 function judgeServer(
   { place, file, identity, fileName }: CopyOptions,
-  { nature, prefix, mark }: Source,
+  { nature, prefix, mark }: CopySource,
   state: ServerState | undefined,
 ): 'make' | 'replace' | 'done' {
   if (state === undefined) return 'make'
@@ -150,7 +150,7 @@ function judgeServer(
 async function clearServer(
   connection: Pick<Connection, 'query'>,
   name: string,
-  { nature }: Source,
+  { nature }: CopySource,
 ): Promise<void> {
   const schema = quoteName(name)
   for (const table of [...JOURNAL_TABLES.map((one) => one.name), 'feed', 'followers'])
@@ -171,7 +171,7 @@ async function clearServer(
 async function writeRows(
   connection: Pick<Connection, 'query'>,
   { place, onProgress }: CopyOptions,
-  { database, counted }: Source,
+  { database, counted }: CopySource,
 ): Promise<void> {
   let rows = 0
   for (const table of JOURNAL_TABLES) {
@@ -217,7 +217,7 @@ function* rowsOfTable(
 async function writeLease(
   connection: Pick<Connection, 'query'>,
   { place, taker, isRetreated }: CopyToServerOptions,
-  { prefix }: Source,
+  { prefix }: CopySource,
 ): Promise<number> {
   const [row = {}] = await connection.query(
     `UPDATE ${quoteName(place.schema)}.lease SET token = token + 1, place = $1, holder = $2, taken_at = clock_timestamp(),
@@ -234,7 +234,7 @@ async function writeLease(
 async function proveServer(
   connection: Pick<Connection, 'query'>,
   options: CopyOptions,
-  { source, feedPlace }: { readonly source: Source; readonly feedPlace: number },
+  { source, feedPlace }: { readonly source: CopySource; readonly feedPlace: number },
 ): Promise<void> {
   const { place, onProgress } = options
   const { nature, counted, prefix } = source

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { hasBlocks } from '../journal-layout.ts'
 
 /** The size of a journal. */
-export interface Counted {
+export interface JournalSize {
   readonly records: number
   /** Rows of the book at the checkpoint. */
   readonly book: number
@@ -12,7 +12,7 @@ export interface Counted {
 }
 
 /** Counts the rows of its tables; this proves nothing. */
-export function countJournal(database: DatabaseSync): Counted {
+export function countJournal(database: DatabaseSync): JournalSize {
   const count = (from: string, what = 'count(*)'): number =>
     toCount(database.prepare(`SELECT ${what} AS n FROM ${from}`).get()?.['n'])
   const packed = hasBlocks(database) ? count('record_blocks', 'sum(last - first + 1)') : 0
@@ -30,7 +30,7 @@ function toCount(value: SQLOutputValue | undefined): number {
 }
 
 /** The first difference; undefined if there is none. */
-export function differenceOf(one: Counted, other: Counted): string | undefined {
+export function differenceOf(one: JournalSize, other: JournalSize): string | undefined {
   const names = ['records', 'book', 'keys', 'fills', 'funding'] as const
   const name = names.find((each) => one[each] !== other[each])
   return name && `${name}: ${one[name]} and ${other[name]}`

@@ -74,13 +74,13 @@ export interface FleetWorkerRow extends FleetMemberRow {
 }
 
 /** A journal, identified by its schema. */
-export interface FoundJournal {
+export interface JournalSchema {
   readonly schema: string
   /** Whether it has a table for kill orders, which earlier versions did not make. */
   readonly hasOrder: boolean
 }
 
-export interface ReadAccounts {
+export interface FleetAccountsReading {
   readonly accounts: readonly Omit<FleetAccount, 'shown'>[]
   readonly unread: readonly FleetUnread[]
 }
@@ -91,11 +91,11 @@ export interface ReadAccounts {
  */
 export async function readAccounts(
   connection: Pick<Connection, 'query'>,
-  journals: readonly FoundJournal[],
-): Promise<ReadAccounts> {
+  journals: readonly JournalSchema[],
+): Promise<FleetAccountsReading> {
   const accounts: Omit<FleetAccount, 'shown'>[] = []
   const unread: FleetUnread[] = []
-  const read = async (together: readonly FoundJournal[]): Promise<void> => {
+  const read = async (together: readonly JournalSchema[]): Promise<void> => {
     try {
       const rows = await connection.query(
         `${together.map(toSelect).join(' UNION ALL ')} ORDER BY place`,
@@ -121,7 +121,7 @@ export async function readAccounts(
 }
 
 /** One row: the lease, its followers as JSON, and the kill order. */
-function toSelect({ schema, hasOrder }: FoundJournal, place: number): string {
+function toSelect({ schema, hasOrder }: JournalSchema, place: number): string {
   const of = quoteName(schema)
   return `(SELECT ${place} AS place, token, holder, released, handover_at IS NOT NULL AND NOT released AS wanted,
       moved_to, last_sequence, extract(epoch FROM taken_at) * 1000 AS taken_at,

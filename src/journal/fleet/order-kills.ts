@@ -55,7 +55,7 @@ export async function orderKills(options: OrderKillsOptions): Promise<unknown> {
   return troubles[0] ?? (waiting.length > 0 ? lost?.reason : undefined)
 }
 
-interface Ordering extends Pick<OrderKillsOptions, 'order' | 'onOrdered'> {
+interface KillOrdering extends Pick<OrderKillsOptions, 'order' | 'onOrdered'> {
   readonly noteTrouble: (error: unknown) => void
 }
 
@@ -63,7 +63,7 @@ interface Ordering extends Pick<OrderKillsOptions, 'order' | 'onOrdered'> {
 async function orderWaiting(
   connection: Pick<Connection, 'open' | 'query'>,
   waiting: string[],
-  { order, onOrdered, noteTrouble }: Ordering,
+  { order, onOrdered, noteTrouble }: KillOrdering,
 ): Promise<void> {
   while (waiting.length > 0) {
     await connection.open()

@@ -11,7 +11,7 @@ import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { syncDirectory, syncFile } from '../../lib/durable-file.ts'
 import { Failure } from '../../lib/failure.ts'
-import { type Counted, countJournal, differenceOf } from '../copy/count-journal.ts'
+import { type JournalSize, countJournal, differenceOf } from '../copy/count-journal.ts'
 import { corrupt, translateJournalError } from '../journal-failures.ts'
 import {
   LAYOUT,
@@ -25,7 +25,7 @@ import {
   findFlawedRows,
   isJournalFile,
   markFileOf,
-  type Verified,
+  type VerifiedJournal,
   verifyJournal,
 } from '../sqlite-journal.ts'
 import { readVerified } from '../verify-journal.ts'
@@ -46,7 +46,7 @@ export interface FileToMigrate {
 export interface MigrationPlan {
   readonly from: number
   readonly to: number
-  readonly counted: Counted
+  readonly counted: JournalSize
   /** The path where the original journal is kept. */
   readonly copy: string
   readonly bytes: number
@@ -89,12 +89,16 @@ export function migrateFile(options: FileToMigrate): MigrationPlan | undefined {
   }
 }
 
-interface Examined {
-  readonly verified: Verified
+interface ExaminedJournal {
+  readonly verified: VerifiedJournal
   readonly plan: MigrationPlan
 }
 
-function examine({ file, identity, evenMoved = false }: FileToMigrate): Examined | undefined {
+function examine({
+  file,
+  identity,
+  evenMoved = false,
+}: FileToMigrate): ExaminedJournal | undefined {
   try {
     if (!isJournalFile(file)) return undefined
     const from = reading(file, readLayout)
@@ -127,13 +131,13 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
-type Original = Pick<Examined, 'verified'> & { readonly counted: Counted }
+type OriginalJournal = Pick<ExaminedJournal, 'verified'> & { readonly counted: JournalSize }
 
 /**
  * The copy of an interrupted migration, or the first free name: a copy of another state is never
  * replaced.
  */
-function chooseCopy(file: string, layout: number, original: Original): string {
+function chooseCopy(file: string, layout: number, original: OriginalJournal): string {
   const name = `${file}.layout-${layout}`
   for (let number = 1; ; number++) {
     const copy = number === 1 ? name : `${name}.${number}`
@@ -141,12 +145,12 @@ function chooseCopy(file: string, layout: number, original: Original): string {
   }
 }
 
-function isCopyOf(copy: string, { verified, plan: { counted } }: Examined): boolean {
+function isCopyOf(copy: string, { verified, plan: { counted } }: ExaminedJournal): boolean {
   return existsSync(copy) && isSame(copy, { verified, counted })
 }
 
 /** Whether a file holds all rows of the journal, as they were written. */
-function isSame(file: string, { verified, counted }: Original): boolean {
+function isSame(file: string, { verified, counted }: OriginalJournal): boolean {
   try {
     return reading(
       file,
@@ -163,7 +167,7 @@ function isSame(file: string, { verified, counted }: Original): boolean {
  */
 function findDifference(
   database: DatabaseSync,
-  { verified, counted }: Original,
+  { verified, counted }: OriginalJournal,
   file: string,
 ): string | undefined {
   const nature = readNature(database, file)
@@ -181,7 +185,7 @@ function findDifference(
  * The copy has another name until it is whole, proved and durable. Its mark lies beside it, so that
  * it can be put back.
  */
-function copyAside(file: string, { verified, plan }: Examined): void {
+function copyAside(file: string, { verified, plan }: ExaminedJournal): void {
   const { copy, counted } = plan
   const part = `${copy}.part`
   removeDatabase(part)
@@ -200,7 +204,7 @@ function copyAside(file: string, { verified, plan }: Examined): void {
   syncDirectory(dirname(file))
 }
 
-function changeLayout(file: string, { verified, plan }: Examined): void {
+function changeLayout(file: string, { verified, plan }: ExaminedJournal): void {
   const database = openWriting(file)
   try {
     const steps = stepsFrom(plan.from)

@@ -9,7 +9,7 @@ import {
   proveCopy,
   type ServerState,
 } from '../copy/copy-parts.ts'
-import type { Counted } from '../copy/count-journal.ts'
+import type { JournalSize } from '../copy/count-journal.ts'
 import { type Flaw, foreign } from '../journal-failures.ts'
 import { LAYOUT, makeTables } from '../journal-layout.ts'
 import { type Changes, readChanges, toServerText } from '../postgres/changes.ts'
@@ -44,7 +44,7 @@ export interface ServerToMigrate {
 export interface ServerMigration {
   readonly from: number
   readonly to: number
-  readonly counted: Counted
+  readonly counted: JournalSize
   /** The schema that keeps the original tables. */
   readonly copy: string
   /** The size of the tables on the server. */
@@ -77,10 +77,10 @@ export async function migrateServer(
   }
 }
 
-type Asking = Pick<Connection, 'query'>
+type MigrationConnection = Pick<Connection, 'query'>
 
 async function migrateWithin(
-  connection: Asking,
+  connection: MigrationConnection,
   options: ServerToMigrate,
   folder: string,
 ): Promise<ServerMigration | undefined> {
@@ -123,7 +123,10 @@ function assertFree({ place, identity }: ServerToMigrate, state: ServerState): v
 }
 
 /** A machine that follows an earlier layout could not take over any more. */
-async function refuseFollowed(connection: Asking, place: PostgresPlace): Promise<void> {
+async function refuseFollowed(
+  connection: MigrationConnection,
+  place: PostgresPlace,
+): Promise<void> {
   const rows = await connection.query(
     `SELECT holder FROM ${quoteName(place.schema)}.followers
       WHERE seen_at > clock_timestamp() - interval '${FOLLOWED_FOR}' ORDER BY holder`,
@@ -142,7 +145,7 @@ async function refuseFollowed(connection: Asking, place: PostgresPlace): Promise
 }
 
 async function planServer(
-  connection: Asking,
+  connection: MigrationConnection,
   place: PostgresPlace,
   { nature }: ServerState,
 ): Promise<ServerMigration> {
@@ -158,7 +161,7 @@ async function planServer(
   const copy = copyOf(place.schema, nature.layout)
   if (row['taken'] === true) throw copyExists(place, copy)
   const numberOf = (name: string): number => Number(row[name] ?? 0)
-  const counted: Counted = {
+  const counted: JournalSize = {
     records: numberOf('records'),
     book: numberOf('book'),
     keys: numberOf('keys'),
@@ -182,7 +185,11 @@ function copyExists(place: PostgresPlace, copy: string): Failure {
 }
 
 /** The copy has no feed and no followers, so it is not read as a journal. */
-async function copyTables(connection: Asking, schema: string, copy: string): Promise<void> {
+async function copyTables(
+  connection: MigrationConnection,
+  schema: string,
+  copy: string,
+): Promise<void> {
   await connection.query(`CREATE SCHEMA ${quoteName(copy)}`)
   for (const table of ['meta', 'lease', ...JOURNAL_TABLES.map(({ name }) => name)])
     await connection.query(
@@ -191,7 +198,11 @@ async function copyTables(connection: Asking, schema: string, copy: string): Pro
 }
 
 /** The functions of the earlier layout are dropped, so calls to them fail. */
-async function changeTables(connection: Asking, schema: string, from: number): Promise<void> {
+async function changeTables(
+  connection: MigrationConnection,
+  schema: string,
+  from: number,
+): Promise<void> {
   await connection.query(`
     SET LOCAL search_path = ${quoteName(schema)};
     ${stepsFrom(from)
@@ -206,7 +217,7 @@ async function changeTables(connection: Asking, schema: string, from: number): P
   `)
 }
 
-interface ToProve {
+interface ServerProof {
   readonly state: ServerState
   readonly expected: Parameters<typeof proveCopy>[1]
   readonly file: string
@@ -214,9 +225,9 @@ interface ToProve {
 
 /** Fetches everything on the server into a file, and proves it. */
 async function fetchProved(
-  connection: Asking,
+  connection: MigrationConnection,
   { place }: ServerToMigrate,
-  { state: { nature }, expected, file }: ToProve,
+  { state: { nature }, expected, file }: ServerProof,
 ): Promise<DatabaseSync> {
   const database = openReplica(file)
   try {
@@ -247,7 +258,11 @@ function changeRows(database: DatabaseSync, from: number, { nature }: ServerStat
   }
 }
 
-async function writeChanges(connection: Asking, schema: string, changes: Changes): Promise<void> {
+async function writeChanges(
+  connection: MigrationConnection,
+  schema: string,
+  changes: Changes,
+): Promise<void> {
   for (const table of JOURNAL_TABLES) {
     const { put = [], drop = [] } = changes[table.name] ?? {}
     await dropRows(connection, schema, table, [...put, ...drop])
@@ -257,7 +272,7 @@ async function writeChanges(connection: Asking, schema: string, changes: Changes
 }
 
 async function dropRows(
-  connection: Asking,
+  connection: MigrationConnection,
   schema: string,
   { name, key }: JournalTable,
   rows: NonNullable<Changes[string]['put']>,
@@ -274,7 +289,7 @@ async function dropRows(
 /**
  * A writer that was suspended has no lease any more, and replicas of the journal are fetched anew.
  */
-async function voidEarlier(connection: Asking, name: string): Promise<void> {
+async function voidEarlier(connection: MigrationConnection, name: string): Promise<void> {
   const schema = quoteName(name)
   await connection.query(
     `UPDATE ${schema}.lease SET token = token + 1,

@@ -29,7 +29,7 @@ const COMMIT_DURABLY = `SELECT set_config('synchronous_commit', 'on', false)
 /** For writes that must not wait for another server: a kill, and its progress. */
 export const COMMIT_LOCALLY = 'SET synchronous_commit = local'
 
-type Row = Readonly<Record<string, unknown>>
+type ServerRow = Readonly<Record<string, unknown>>
 
 /**
  * One connection to the server, opened when needed and reopened after it was lost. A query during
@@ -66,10 +66,10 @@ export class Connection {
     await this.#connect()
   }
 
-  async query(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+  async query(sql: string, values: readonly unknown[] = []): Promise<readonly ServerRow[]> {
     const client = await this.#connect()
     try {
-      return (await client.query<Row>(sql, [...values])).rows
+      return (await client.query<ServerRow>(sql, [...values])).rows
     } catch (error) {
       // After an error of the server the connection is intact; after any other its state is
       // unknown.

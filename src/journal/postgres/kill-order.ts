@@ -2,7 +2,7 @@ import type { KillAnswer, OrderedKill } from '../journal.ts'
 import { type Connection, sqlStateOf } from './connection.ts'
 import { cleanText, quoteName } from './tables.ts'
 
-type Asking = Pick<Connection, 'query'>
+type KillConnection = Pick<Connection, 'query'>
 
 /**
  * One row per account, beside its lease and equally durable: a kill that was ordered elsewhere, and its progress.
@@ -30,7 +30,7 @@ const TABLE_MISSING = '42P01'
 const MADE_BY_ANOTHER: ReadonlySet<unknown> = new Set(['42P07', '23505'])
 
 /** Creates the table in a journal of an earlier version. */
-export async function ensureKillOrder(connection: Asking, schema: string): Promise<void> {
+export async function ensureKillOrder(connection: KillConnection, schema: string): Promise<void> {
   if (await hasKillOrder(connection, schema)) return
   const table = KILL_ORDER_SQL.replace('kill_order', `${quoteName(schema)}.kill_order`)
   try {
@@ -40,7 +40,7 @@ export async function ensureKillOrder(connection: Asking, schema: string): Promi
   }
 }
 
-async function hasKillOrder(connection: Asking, schema: string): Promise<boolean> {
+async function hasKillOrder(connection: KillConnection, schema: string): Promise<boolean> {
   const [row] = await connection.query('SELECT to_regclass($1) IS NOT NULL AS found', [
     `${quoteName(schema)}.kill_order`,
   ])
@@ -79,7 +79,7 @@ export function parseKillOrder(value: unknown): KillOrderRow | undefined {
 
 /** Reads the present order. */
 export async function readKillOrder(
-  connection: Asking,
+  connection: KillConnection,
   schema: string,
 ): Promise<KillOrderRow | undefined> {
   if (!(await hasKillOrder(connection, schema))) return undefined
@@ -93,7 +93,7 @@ export async function readKillOrder(
  * @returns its number
  */
 export async function orderKill(
-  connection: Asking,
+  connection: KillConnection,
   schema: string,
   { reason, by }: Pick<OrderedKill, 'reason' | 'by'>,
 ): Promise<number | 'moved'> {
@@ -128,7 +128,7 @@ export async function orderKill(
 
 /** Writes the progress of an order. Only the holder of the lease may do that. */
 export async function answerKill(
-  connection: Asking,
+  connection: KillConnection,
   schema: string,
   {
     token,

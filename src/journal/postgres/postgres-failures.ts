@@ -5,10 +5,10 @@ import { LAYOUT } from '../journal-layout.ts'
 import { serverName, sqlStateOf, type PostgresPlace } from './connection.ts'
 import { JOURNAL_MOVED, LAYOUT_OTHER, toLayout } from './tables.ts'
 
-type Facts = Readonly<Record<string, string | number>>
+type FailureFacts = Readonly<Record<string, string | number>>
 
 /** The place of a journal, as facts of a failure. */
-function placeFacts({ url, schema }: PostgresPlace): Facts {
+function placeFacts({ url, schema }: PostgresPlace): FailureFacts {
   // A command that reads a whole database has no schema.
   return schema === '' ? { url } : { url, schema }
 }

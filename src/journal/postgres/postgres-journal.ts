@@ -30,7 +30,7 @@ const AWAY_MS_MAX = 30_000
 const WAITING_MAX = 256
 
 /** The parts of one transaction, in this order. */
-type Step =
+type WriteStep =
   | {
       readonly kind: 'record'
       readonly record: JournalRecord
@@ -83,7 +83,7 @@ export class PostgresJournal implements OpenedJournal {
   #checkpointed: number
   /** The number of `#steps` that are records. */
   #recordsWaiting = 0
-  #steps: Step[] = []
+  #steps: WriteStep[] = []
   #waitingFor: OnDone[] = []
   #underWay: Promise<void> | undefined
   #isWanted = false
@@ -271,7 +271,7 @@ export class PostgresJournal implements OpenedJournal {
    * Runs the steps within the replica's open transaction.
    * @returns the changes, encoded for the server
    */
-  #carryOut(steps: readonly Step[]): string {
+  #carryOut(steps: readonly WriteStep[]): string {
     const { database } = this.#options.replica
     const session = database.createSession()
     try {
@@ -282,7 +282,7 @@ export class PostgresJournal implements OpenedJournal {
     }
   }
 
-  #carryOutOne(step: Step): void {
+  #carryOutOne(step: WriteStep): void {
     if (step.kind === 'checkpoint') return this.#tables.putCheckpoint(step.changes)
     this.#recordsWaiting -= 1
     if (step.kind === 'archived') this.#tables.dropBookings(step.record)

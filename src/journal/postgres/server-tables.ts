@@ -43,7 +43,7 @@ export async function assertServerVersion(
   return version
 }
 
-type Asking = Pick<Connection, 'query' | 'within'>
+type TablesConnection = Pick<Connection, 'query' | 'within'>
 
 /** The account of a journal on the server. */
 export interface ServerOwner {
@@ -57,7 +57,7 @@ export interface ServerOwner {
  * @throws Failure STATE_OF_OTHER_KEYS
  */
 export async function openServerTables(
-  connection: Asking,
+  connection: TablesConnection,
   place: PostgresPlace,
   { identity, own }: ServerOwner,
 ): Promise<JournalNature> {

@@ -9,13 +9,13 @@ export interface PlacedRow {
   readonly row: BookRow
 }
 
-export interface FoundRows {
+export interface StoredBook {
   readonly rows: readonly PlacedRow[]
   readonly sum: RowsSum
 }
 
 /** Reads every row and checks its digest. @throws RangeError when one is not as it was written */
-export function readRows(database: DatabaseSync, first: string): FoundRows {
+export function readRows(database: DatabaseSync, first: string): StoredBook {
   const rows: PlacedRow[] = []
   let sum = 0n
   const stored = database.prepare(
@@ -48,7 +48,7 @@ export class BookTable {
   #sum: RowsSum
 
   /** @param found What {@link readRows} has read. */
-  constructor(database: DatabaseSync, first: string, found: FoundRows | undefined) {
+  constructor(database: DatabaseSync, first: string, found: StoredBook | undefined) {
     this.#first = first
     this.#sum = found?.sum ?? NO_ROWS
     for (const { row, position } of found?.rows ?? []) this.#place(row, position)

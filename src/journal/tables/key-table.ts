@@ -13,15 +13,15 @@ import type { BookRow, RowChange } from '../journal.ts'
 const BUCKETS = 65_536
 
 /** The buckets of a journal, and their sum. */
-export interface FoundKeys {
+export interface BucketSums {
   readonly buckets: ReadonlyMap<number, RowsSum>
   readonly sum: RowsSum
 }
 
-export const NO_KEYS: FoundKeys = { buckets: new Map(), sum: NO_ROWS }
+export const NO_KEYS: BucketSums = { buckets: new Map(), sum: NO_ROWS }
 
 /** Reads number and sum of each bucket, not the keys. */
-export function readBuckets(database: DatabaseSync): FoundKeys {
+export function readBuckets(database: DatabaseSync): BucketSums {
   const buckets = new Map<number, RowsSum>()
   let [rows, sum] = [0, 0n]
   for (const row of database.prepare('SELECT bucket, keys, sum FROM key_buckets').iterate()) {
@@ -88,7 +88,7 @@ export class KeyTable {
   #sum: RowsSum
 
   /** @param found What {@link readBuckets} has read. */
-  constructor(database: DatabaseSync, first: string, found: FoundKeys) {
+  constructor(database: DatabaseSync, first: string, found: BucketSums) {
     this.#first = first
     this.#buckets = new Map(found.buckets)
     this.#sum = found.sum
