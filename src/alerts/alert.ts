@@ -9,7 +9,7 @@ export interface Alert {
   /** Equal alerts have equal keys. */
   readonly key: string
   readonly urgency: Urgency
-  /** Says what happened and where, in one sentence without its full stop. */
+  /** The event and its place, in one sentence without its full stop. */
   readonly title: string
   /** Further facts, a line each. */
   readonly lines: readonly string[]

@@ -9,7 +9,7 @@ import type { Timers } from '../lib/timers.ts'
 import type { Alert } from './alert.ts'
 import { Heartbeat } from './delivery/heartbeat.ts'
 import { createLocalClock, isBetween, type LocalTime, toMinute } from './delivery/local-time.ts'
-import { type Place, writeCall } from './delivery/message.ts'
+import { type MessagePlace, writeCall } from './delivery/message.ts'
 import { listSecretParts } from './delivery/secret-parts.ts'
 import {
   type AlertLog,
@@ -20,12 +20,12 @@ import {
 } from './delivery/target-sender.ts'
 import { WebhookClient } from './delivery/webhook-client.ts'
 import { AlertRules } from './rules/alert-rules.ts'
-import type { Facts } from './rules/facts.ts'
+import type { LogFacts } from './rules/facts.ts'
 
 export interface AlertsOptions {
   readonly settings: AlertSettings
   readonly secrets: AlertSecrets
-  readonly place: Place
+  readonly place: MessagePlace
   /** The machine's own clock: only quiet hours and digest use it directly. */
   readonly clock: Clock
   readonly timers: Timers
@@ -38,7 +38,7 @@ export interface AlertsOptions {
 }
 
 /** The parts of a trading daemon that alerts read. */
-export interface Watched {
+export interface AlertSource {
   /** The day so far, a line each. */
   digest(): readonly string[]
   /**
@@ -69,7 +69,7 @@ export class Alerts {
   /** Setting the machine's clock back must not delay alerts. */
   readonly #clock: SteadyClock
   #heartbeat: Heartbeat | undefined
-  #watched: Watched | undefined
+  #watched: AlertSource | undefined
   #digestedOn: string | undefined
   #cancel = (): void => undefined
   #isBroken = false
@@ -117,7 +117,7 @@ export class Alerts {
    * Takes a line that is being logged. Never throws: an alert that cannot be built must not harm
    * the logging code.
    */
-  hear(event: LogEvent, facts: Facts): void {
+  hear(event: LogEvent, facts: LogFacts): void {
     try {
       this.#add(this.#rules.hear(event, hideIn(facts, this.#hidden), this.#clock.now()))
     } catch (error) {
@@ -126,7 +126,7 @@ export class Alerts {
   }
 
   /** From now on heartbeat and digest describe this daemon. */
-  watch(watched: Watched): void {
+  watch(watched: AlertSource): void {
     const { settings, secrets, logger } = this.#options
     this.#watched = watched
     if (settings.heartbeat === undefined || secrets.heartbeatUrl === undefined) return
@@ -140,7 +140,7 @@ export class Alerts {
     })
   }
 
-  /** Keyed by the name of the target; undefined for a target that accepts alerts. */
+  /** Keyed by name of the target; undefined for a target that accepts alerts. */
   get targets(): ReadonlyMap<string, FailingTarget | undefined> {
     const { targets } = this.#options.secrets
     return new Map(targets.map(({ name }, index) => [name, this.#senders[index]?.failing]))
@@ -260,7 +260,7 @@ export class Alerts {
 }
 
 /** Hides secrets before anything is cut: half a secret would no longer be recognised. */
-function hideIn(facts: Facts, hidden: HiddenTexts): Facts {
+function hideIn(facts: LogFacts, hidden: HiddenTexts): LogFacts {
   return Object.fromEntries(
     Object.entries(facts).map(([name, fact]) => {
       const text = typeof fact === 'string' ? fact : (JSON.stringify(fact) ?? '')

@@ -1,15 +1,17 @@
 /** Impossible combinations among the settings of alerts. */
-import type { Readable } from './cross-checks.ts'
+import type { ReadableFile } from './cross-checks.ts'
 import { isLoopback } from './loopback.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import type { Problem } from './yaml/problem.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
-type Alerts = NonNullable<Readable<DaemonFile>['settings']['alerts']>
-type Target = NonNullable<NonNullable<Alerts['targets']>[number]>
+type AlertsSection = NonNullable<ReadableFile<DaemonFile>['settings']['alerts']>
+type TargetSection = NonNullable<NonNullable<AlertsSection['targets']>[number]>
 
-/** Which setting beside `variable` each kind has use for. */
-const OWN_SETTINGS: Readonly<Record<NonNullable<Target['kind']>, readonly (keyof Target)[]>> = {
+/** The settings beside `variable` that each kind uses. */
+const OWN_SETTINGS: Readonly<
+  Record<NonNullable<TargetSection['kind']>, readonly (keyof TargetSection)[]>
+> = {
   json: ['tokenVariable'],
   ntfy: ['tokenVariable'],
   slack: [],
@@ -17,7 +19,7 @@ const OWN_SETTINGS: Readonly<Record<NonNullable<Target['kind']>, readonly (keyof
   telegram: ['chat', 'apiUrl'],
 }
 
-export function checkAlerts({ source, settings: { alerts } }: Readable<DaemonFile>): Problem[] {
+export function checkAlerts({ source, settings: { alerts } }: ReadableFile<DaemonFile>): Problem[] {
   if (alerts === undefined) return []
   const targets = alerts.targets ?? []
   const isEmpty = targets.length === 0 && !source.has(['alerts', 'heartbeat'])
@@ -44,7 +46,7 @@ export function checkAlerts({ source, settings: { alerts } }: Readable<DaemonFil
   return problems
 }
 
-function checkTarget(source: YamlSource, target: Target, index: number): Problem[] {
+function checkTarget(source: YamlSource, target: TargetSection, index: number): Problem[] {
   const { kind, chat, apiUrl } = target
   if (kind === undefined) return []
   const path = ['alerts', 'targets', index]

@@ -1,11 +1,14 @@
-/** The addresses and tokens that alerts go out by, from the environment. */
+/** The addresses and tokens of alert targets, from the environment. */
 import { Secret } from '../lib/secret.ts'
 import { isLoopback } from './loopback.ts'
 import type { AlertSettings, AlertTargetSettings } from './schema/alerts-schema.ts'
 import { loadSecrets, type SecretsRequest, variableProblem } from './secrets.ts'
 import { ConfigError } from './yaml/problem.ts'
 
-/** A target with what only the environment knows. The address is secret too: whoever has it can write there. */
+/**
+ * A target with its values from the environment. The address is secret too: it alone allows writing
+ * there.
+ */
 export interface AlertTarget extends Pick<AlertTargetSettings, 'name' | 'kind' | 'least' | 'chat'> {
   readonly url: Secret
   /** Sent as `Authorization: Bearer`. */

@@ -1,10 +1,10 @@
-/** Servers on other machines that are asked without TLS, because the configuration says so. */
+/** Servers on other machines that are called without TLS, because the configuration says so. */
 import type { DaemonConfig, LoadedConfig } from './load-config.ts'
 import { isDatabaseInClear, isRedisInClear } from './server-checks.ts'
 import type { Problem } from './yaml/problem.ts'
 import type { SettingPath } from './yaml/setting-path.ts'
 
-/** The settings that name them. */
+/** The settings that allow it. */
 export function listServersInClear({
   journal,
   exchange: { shared },

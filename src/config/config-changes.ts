@@ -1,30 +1,33 @@
-// What differs between the configuration that runs and another, in the operator's words.
+// The difference between the running configuration and another, in the operator's words.
 
 import type { DaemonConfig, StrategyConfig } from './load-config.ts'
 
-/** A setting that is another one. */
+/** A setting that differs. */
 export interface SettingChange {
-  /** As `--set` would name it; a strategy's begins with its id. */
+  /** As `--set` names it; a strategy's begins with its id. */
   readonly path: string
   /** As JSON; undefined: absent. */
   readonly was: string | undefined
   readonly is: string | undefined
-  /** Of a limit: whether less is allowed now, or more. */
+  /** For a limit: whether it is tighter or looser now. */
   readonly limit?: 'tighter' | 'looser'
 }
 
-/** What a reload would do. */
+/** The effects of a reload. */
 export interface ConfigChanges {
-  /** Ids. */
+  /** Ids of strategies. */
   readonly started: readonly string[]
   readonly stopped: readonly string[]
-  /** Of those that go on. */
+  /** Settings of strategies that go on, and of the daemon. */
   readonly settings: readonly SettingChange[]
   /** Settings that only a new process takes: the state belongs to them. */
   readonly refused: readonly SettingChange[]
 }
 
-/** Another state, another account, another exchange: what runs does not become that. Logs and alerts are a process's. */
+/**
+ * These identify the state, the account and the exchange, which a running daemon cannot change.
+ * Logs and alerts belong to the process.
+ */
 const FIXED = [
   'log',
   'alerts',
@@ -39,12 +42,12 @@ const FIXED = [
   'dryRun',
 ]
 
-/** Where the files lie says nothing of what they say. */
+/** The place of a file says nothing about its contents. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['file', 'moduleFile', 'strategies'])
 
-/** The larger of these the stricter; all other limits are stricter when they are smaller. */
+/** These limits are stricter when they are larger; all others when they are smaller. */
 const LOOSE_WHEN_SMALLER: ReadonlySet<string> = new Set(['freeBytesMin', 'coolDownMs'])
-/** A larger move must be survived; a step is reached farther from the liquidation. */
+/** A larger move must be survived; a larger distance is reached sooner. */
 const STRICTER_WHEN_LARGER = /(?:^|\.)risk\.(?:survives|liquidation)\./
 
 export function compareConfigs(was: DaemonConfig, is: DaemonConfig): ConfigChanges {
@@ -71,7 +74,7 @@ function enabledOf({ strategies }: DaemonConfig): ReadonlyMap<string, StrategyCo
   )
 }
 
-/** Path to JSON text; a list is one value. */
+/** Paths with values as JSON text; a list is one value. */
 function flatten(value: object, prefix = ''): Map<string, string> {
   const found = new Map<string, string>()
   for (const [name, part] of Object.entries(value) as [string, unknown][]) {
@@ -96,7 +99,7 @@ function compareSettings(
     })
 }
 
-/** Only of numbers under `risk`, and of its like. */
+/** Compares numbers under `risk`, and similar limits. */
 function judge(
   path: string,
   was: string | undefined,
@@ -106,7 +109,7 @@ function judge(
   if (path.endsWith('risk.losses')) return is === '"none"' ? 'looser' : 'tighter'
   const [before, after] = [was, is].map((text) => Number(text?.replaceAll('"', '')))
   if (before === undefined || after === undefined || Number.isNaN(before) || Number.isNaN(after)) {
-    // A limit that is absent is off.
+    // An absent limit is off.
     if (was === undefined && is !== undefined) return 'tighter'
     return is === undefined ? 'looser' : undefined
   }

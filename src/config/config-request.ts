@@ -5,17 +5,17 @@ import { fileURLToPath } from 'node:url'
 import type { ConfigRequest } from './load-config.ts'
 import { ConfigError } from './yaml/problem.ts'
 
-/** `--config` and `--set`, which every verb that reads a configuration has. */
+/** `--config` and `--set`, which every command that reads a configuration has. */
 export interface ConfigOptions {
   readonly config?: string | undefined
   readonly set: readonly string[]
-  /** `--state`, of verbs that address a daemon. */
+  /** `--state`, for commands that address a daemon. */
   readonly state?: string | undefined
   /** `STRATEGY.param=value` texts. */
   readonly param?: readonly string[] | undefined
 }
 
-/** What the daemon's verbs read where no file is named. */
+/** The daemon commands' default configuration. */
 export const PAPER_CONFIG = 'config/paper.yaml'
 
 export function toConfigRequest(
@@ -26,8 +26,9 @@ export function toConfigRequest(
 }
 
 /**
- * Of the working directory, else of the checkout. What a package ships is there to be copied (`intentd init`): its
- * state would lie in the installation, and its strategies below node_modules.
+ * The file in the working directory, else in the checkout. A package's files are only for copying
+ * (`intentd init`): a state beside them would lie in the installation, and the strategies below
+ * node_modules.
  */
 function shippedFile(shipped: string): string {
   if (existsSync(resolve(shipped))) return shipped

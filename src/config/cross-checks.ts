@@ -1,6 +1,6 @@
 /**
- * Impossible combinations: settings that are each in order and cannot be meant together. The checks run on
- * what could be salvaged, and skip what is missing or wrong by itself.
+ * Impossible combinations: settings that are valid by themselves and contradict each other. The
+ * checks run on the salvaged parts, and skip what is missing or wrong by itself.
  */
 import { isProxyUrl } from '../lib/net/proxy.ts'
 import { isLoopback } from './loopback.ts'
@@ -14,22 +14,22 @@ import {
 import { isAbove, isMultipleOf } from './schema/decimal-text.ts'
 import { checkSurvival } from './survival-checks.ts'
 import type { Problem } from './yaml/problem.ts'
-import type { Salvaged } from './yaml/salvage.ts'
+import type { PartialSettings } from './yaml/salvage.ts'
 import type { SimulatorMarket } from './schema/simulator-schema.ts'
 import type { SettingPath } from './yaml/setting-path.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
-/** A file that was read, and what of it can be used. */
-export interface Readable<T> {
+/** A file that was read, with its usable settings. */
+export interface ReadableFile<T> {
   readonly source: YamlSource
-  readonly settings: Salvaged<T>
+  readonly settings: PartialSettings<T>
 }
 
-type Daemon = Readable<DaemonFile>
-type Instruments = Daemon['settings']['instruments']
+type DaemonSource = ReadableFile<DaemonFile>
+type Instruments = DaemonSource['settings']['instruments']
 
 /** @param pricing As for {@link checkMarket}. */
-export const checkDaemon = (daemon: Daemon, pricing: Pricing = {}): Problem[] => [
+export const checkDaemon = (daemon: DaemonSource, pricing: Pricing = {}): Problem[] => [
   ...checkVersion(daemon),
   ...checkEnvironment(daemon),
   ...checkAddress(daemon),
@@ -46,13 +46,13 @@ export const checkDaemon = (daemon: Daemon, pricing: Pricing = {}): Problem[] =>
   ...checkDryRun(daemon),
 ]
 
-function checkVersion({ source, settings: { version } }: Daemon): Problem[] {
+function checkVersion({ source, settings: { version } }: DaemonSource): Problem[] {
   if (version === undefined || version <= CONFIG_VERSION) return []
   const message = `this file is written for a newer intentd: this one reads version ${CONFIG_VERSION}; install the newer one`
   return [source.problem(['version'], message)]
 }
 
-function checkEnvironment({ source, settings }: Daemon): Problem[] {
+function checkEnvironment({ source, settings }: DaemonSource): Problem[] {
   const { environment, confirmLive, account } = settings
   const isDemoProduct = account?.productType?.startsWith('S') === true
   const problems: Problem[] = []
@@ -72,8 +72,8 @@ function checkEnvironment({ source, settings }: Daemon): Problem[] {
   return problems
 }
 
-/** What cannot be sent cannot be waited for: no cancel-all would ever be answered. */
-function checkDryRun({ source, settings: { dryRun, onRestart, onStop } }: Daemon): Problem[] {
+/** A dry run sends nothing, so a cancel-all would never be answered. */
+function checkDryRun({ source, settings: { dryRun, onRestart, onStop } }: DaemonSource): Problem[] {
   if (dryRun !== true) return []
   return [
     ...(onRestart === 'cancel'
@@ -85,7 +85,7 @@ function checkDryRun({ source, settings: { dryRun, onRestart, onStop } }: Daemon
   ]
 }
 
-function checkAddress({ source, settings: { environment, exchange } }: Daemon): Problem[] {
+function checkAddress({ source, settings: { environment, exchange } }: DaemonSource): Problem[] {
   const path = ['exchange', 'baseUrl']
   if (exchange?.baseUrl === undefined) {
     if (environment === undefined || environment === 'simulator' || source.has(path)) return []
@@ -108,7 +108,7 @@ function checkAddress({ source, settings: { environment, exchange } }: Daemon): 
   ]
 }
 
-function checkProxy({ source, settings: { exchange } }: Daemon): Problem[] {
+function checkProxy({ source, settings: { exchange } }: DaemonSource): Problem[] {
   const { proxy } = exchange ?? {}
   if (proxy === undefined || proxy === FROM_ENVIRONMENT) return []
   const path = ['exchange', 'proxy']
@@ -123,7 +123,7 @@ function checkProxy({ source, settings: { exchange } }: Daemon): Problem[] {
 
 function checkOrigin(
   source: YamlSource,
-  environment: Daemon['settings']['environment'],
+  environment: DaemonSource['settings']['environment'],
   { path, address }: { readonly path: SettingPath; readonly address: string },
 ): Problem[] {
   const url = new URL(address)
@@ -151,7 +151,7 @@ function checkOrigin(
   return problems
 }
 
-function checkSimulatorSection({ source, settings }: Daemon, pricing: Pricing): Problem[] {
+function checkSimulatorSection({ source, settings }: DaemonSource, pricing: Pricing): Problem[] {
   const { environment, exchange, simulator, instruments } = settings
   const isWritten = source.has(['simulator'])
   const isEmbedded = environment === 'simulator' && !source.has(['exchange', 'baseUrl'])
@@ -193,13 +193,15 @@ function checkSimulatorSection({ source, settings }: Daemon, pricing: Pricing): 
 }
 
 export interface Pricing {
-  /** Symbols of the files that the command line plays; absent for a command that plays nothing. */
+  /** Symbols of the recordings on the command line; absent for a command that plays none. */
   readonly recorded?: readonly string[] | undefined
-  /** Symbols that strategies trade; absent where anybody may trade anything. */
+  /** Symbols that strategies trade; absent if any may be traded. */
   readonly traded?: ReadonlySet<string>
 }
 
-/** Every instrument that is traded needs a price to start from or a recording, and nothing but an instrument has one. */
+/**
+ * Every traded instrument needs a start price or a recording, and only instruments may have one.
+ */
 export function checkMarket(
   source: YamlSource,
   path: SettingPath,
@@ -209,7 +211,7 @@ export function checkMarket(
     recorded,
     traded,
   }: Pricing & {
-    readonly market: Salvaged<SimulatorMarket> | undefined
+    readonly market: PartialSettings<SimulatorMarket> | undefined
     readonly instruments: Instruments
   },
 ): Problem[] {
@@ -245,7 +247,7 @@ export function checkMarket(
   ]
 }
 
-/** Prices come from one place. */
+/** Prices have one source. */
 function checkLive(
   source: YamlSource,
   path: SettingPath,
@@ -285,7 +287,7 @@ const MARGIN_COINS: Readonly<Record<string, string>> = {
   'SUSDC-FUTURES': 'SUSDC',
 }
 
-/** A product type that settles in one coin takes no other as margin. */
+/** A product type that settles in one coin accepts no other as margin. */
 export function checkAccount(
   source: YamlSource,
   path: SettingPath,
@@ -307,7 +309,7 @@ export function checkAccount(
 /** Contract precision that contradicts itself. */
 export function checkInstruments(
   source: YamlSource,
-  instruments: Daemon['settings']['instruments'],
+  instruments: DaemonSource['settings']['instruments'],
 ): Problem[] {
   if (instruments === undefined) return []
   if (Object.keys(instruments).length === 0)
@@ -324,7 +326,7 @@ export function checkInstruments(
   })
 }
 
-function checkCalendar({ source, settings: { calendar } }: Daemon): Problem[] {
+function checkCalendar({ source, settings: { calendar } }: DaemonSource): Problem[] {
   const problems = (['funding', 'dayRoll'] as const).flatMap((key) => {
     const pattern = calendar?.[key]
     const message = pattern === undefined ? undefined : explainPattern(pattern)
@@ -341,7 +343,7 @@ function checkCalendar({ source, settings: { calendar } }: Daemon): Problem[] {
 function checkRisk({
   source,
   settings: { risk, polling, instruments, simulator },
-}: Daemon): Problem[] {
+}: DaemonSource): Problem[] {
   const { orderNotionalMax, grossNotionalMax, dataAgeMaxMs, accountAgeMaxMs } = risk ?? {}
   const problems: Problem[] = []
   if (
@@ -389,14 +391,14 @@ function checkRisk({
 function checkLosses({
   source,
   settings: { risk, account, simulator, instruments },
-}: Daemon): Problem[] {
+}: DaemonSource): Problem[] {
   const { losses } = risk ?? {}
   const hasDrawdown = typeof losses === 'object' && Object.keys(losses.drawdown ?? {}).length > 0
   const hasCapital = account?.capital !== undefined || simulator?.startingBalance !== undefined
   const unknown = Object.keys(risk?.instruments ?? {}).filter(
     (symbol) => !(instruments && symbol in instruments),
   )
-  // One that is written and wrong is a problem of its own.
+  // A capital that is written and wrong is a problem of its own.
   const knowsNone = account !== undefined && !hasCapital && !source.has(['account', 'capital'])
   return [
     ...(risk?.leverageMax !== undefined && knowsNone
@@ -424,7 +426,7 @@ function checkLosses({
   ]
 }
 
-function checkExecution({ source, settings: { execution, risk } }: Daemon): Problem[] {
+function checkExecution({ source, settings: { execution, risk } }: DaemonSource): Problem[] {
   const reach = execution?.takerCollarRatio
   const collar = risk?.priceCollarRatio
   const problems = execution ? checkCancels(source, execution) : []
@@ -433,7 +435,7 @@ function checkExecution({ source, settings: { execution, risk } }: Daemon): Prob
   return [...problems, source.problem(['execution', 'takerCollarRatio'], message)]
 }
 
-type Execution = NonNullable<Daemon['settings']['execution']>
+type Execution = NonNullable<DaemonSource['settings']['execution']>
 
 function checkCancels(source: YamlSource, execution: Execution): Problem[] {
   const { fillVisibilityMs, displacedWithinMs } = execution
@@ -449,8 +451,8 @@ function checkCancels(source: YamlSource, execution: Execution): Problem[] {
   return problems
 }
 
-/** The file that is being written and the one before it must both have room. */
-function checkRecord({ source, settings: { record } }: Daemon): Problem[] {
+/** The current file and the one before it must both have room. */
+function checkRecord({ source, settings: { record } }: DaemonSource): Problem[] {
   if (typeof record !== 'object') return []
   const { segmentBytesMax, totalBytesMax } = record
   if (segmentBytesMax === undefined || totalBytesMax === undefined) return []

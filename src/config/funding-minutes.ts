@@ -1,9 +1,9 @@
-/** When funding is paid, as the configuration says it: minutes after midnight UTC, rising. */
+/** The times of funding in the configuration: minutes after midnight UTC, rising. */
 import type { DaemonFile } from './schema/daemon-schema.ts'
 
 const DAY_MINUTES = 1440
 const HOUR_MINUTES = 60
-/** Where nobody says anything else. */
+/** The default interval. */
 const USUAL_HOURS = 8
 
 /** An instrument has its own hours, else the calendar, else every 8 hours. */
@@ -15,15 +15,15 @@ export function fundingMinutesOf(
   return hours === undefined ? usualFundingMinutes(calendar) : everyHours(hours)
 }
 
-/** Instruments that do not say have the calendar, else every 8 hours. */
+/** The times of instruments without their own: the calendar's, else every 8 hours. */
 export function usualFundingMinutes(calendar: DaemonFile['calendar']): readonly number[] {
   const minutes = calendarFundingMinutes(calendar)
   return minutes.length > 0 ? minutes : everyHours(USUAL_HOURS)
 }
 
 /**
- * The times of a pattern such as `5 0 0,8,16 * * *`: its seconds are only the wait for the payment. Of a pattern that does
- * not hold on every day, or another time zone, nothing is known.
+ * The times of a pattern such as `5 0 0,8,16 * * *`: its seconds are only the wait for the payment.
+ * Empty for a pattern that does not apply every day, or in another time zone.
  */
 export function calendarFundingMinutes({
   funding,
@@ -38,13 +38,15 @@ export function calendarFundingMinutes({
     .toSorted((one, other) => one - other)
 }
 
-/** From midnight on. */
+/** Funding times at this interval, from midnight on. */
 export function everyHours(hours: number): readonly number[] {
   const count = Math.floor(DAY_MINUTES / (hours * HOUR_MINUTES))
   return Array.from({ length: count }, (_, index) => index * hours * HOUR_MINUTES)
 }
 
-/** Values of a cron field below an end: lists of numbers, ranges and steps. None where it says anything else. */
+/**
+ * Values of a cron field below an end: lists of numbers, ranges and steps. Empty for anything else.
+ */
 function readField(field: string, end: number): readonly number[] {
   const values = new Set<number>()
   for (const part of field.split(',')) {

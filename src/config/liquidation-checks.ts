@@ -1,7 +1,10 @@
 import type { LoadedConfig } from './load-config.ts'
 import type { Problem } from './yaml/problem.ts'
 
-/** An isolated position begins so near to its liquidation that `risk.liquidation` lets no order open it. */
+/**
+ * Warns if an isolated position would begin so near to its liquidation that `risk.liquidation` lets
+ * no order open it.
+ */
 export function warnOfLeverage({
   config,
   documents: { main: source },

@@ -1,12 +1,15 @@
-/** What stands between real money and a mistake: what must be decided before anything trades, and what is advised. */
+/**
+ * Protection against mistakes with real money: what must be decided before trading, and what is
+ * advised.
+ */
 import type { DaemonConfig, LoadedConfig } from './load-config.ts'
 import { ConfigError, type Problem } from './yaml/problem.ts'
 
 type Losses = DaemonConfig['risk']['losses']
 
 /**
- * With real money somebody has decided how much may be lost: a limit on the account's losses that restricts
- * something, or the word none. Commands that only look or make safer do without.
+ * With real money an operator must have decided the maximum loss: a limit on the account's losses
+ * that restricts trading, or the word none. Commands that only read or reduce risk do not need it.
  */
 export function findUndecidedLosses({
   config,
@@ -20,7 +23,7 @@ export function findUndecidedLosses({
   return [source.problemOfKey(path.slice(0, source.has(path) ? 2 : 1), message)]
 }
 
-/** @throws ConfigError where the losses of an account are not decided */
+/** @throws ConfigError if the losses of an account are not decided */
 export function assertLossesDecided(accounts: readonly LoadedConfig[]): void {
   const problems = accounts.flatMap(findUndecidedLosses)
   if (problems.length > 0) throw new ConfigError(problems)
@@ -34,7 +37,7 @@ export function isLossLimited(losses: Losses): boolean {
 }
 
 /**
- * What protects an account with real money and is not set. Alerts and the port belong to the daemon.
+ * Missing protection of accounts with real money. Alerts and the port belong to the daemon.
  * @param accounts the main file's first
  */
 export function listMissingProtection(accounts: readonly LoadedConfig[]): Problem[] {

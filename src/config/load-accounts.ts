@@ -10,7 +10,7 @@ import {
 import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
-/** Every problem of every file, and the accounts when there is none: the main file's first. */
+/** Every problem of every file, and if there is none the accounts: the main file's first. */
 export interface AccountsReading {
   readonly problems: readonly Problem[]
   readonly main?: LoadedConfig
@@ -48,7 +48,7 @@ export function readAccounts(request: ConfigRequest): AccountsReading {
   return { problems: sortProblems(found), main, others }
 }
 
-/** What their keys are called in the environment. */
+/** The names of their keys in the environment. */
 export function listKeys(accounts: readonly LoadedConfig[]): readonly (string | undefined)[] {
   return accounts.map(({ config }) => config.account.keys)
 }
@@ -60,7 +60,7 @@ function checkMain({ config, documents }: LoadedConfig): readonly Problem[] {
   return [documents.main.problem(['accounts'], message)]
 }
 
-/** Market data are read once, and heard by all. */
+/** Market data are read once and shared by all accounts, so these settings must be equal. */
 function checkAlike(
   { config, documents: { main: source } }: LoadedConfig,
   main: DaemonConfig,
@@ -84,7 +84,7 @@ function checkAlike(
   ]
 }
 
-/** What is one account's is no other's. */
+/** These settings must differ between accounts. */
 function checkApart(
   { config, documents }: LoadedConfig,
   earlier: readonly LoadedConfig[],

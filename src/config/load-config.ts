@@ -1,9 +1,11 @@
-/** From files and `--set` options to one configuration, or to every problem in all of them. */
+/**
+ * Reads files and `--set` options into one configuration, or reports every problem in all of them.
+ */
 import { realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { checkFile, type CheckedFile, type FileRequest } from './yaml/checked-file.ts'
 import { checkAlerts } from './alert-checks.ts'
-import { checkDaemon, type Readable } from './cross-checks.ts'
+import { checkDaemon, type ReadableFile } from './cross-checks.ts'
 import { checkServers } from './server-checks.ts'
 import { objectToKind } from './yaml/file-kind.ts'
 import { type DaemonFile, daemonFileSchema } from './schema/daemon-schema.ts'
@@ -22,19 +24,21 @@ export interface ConfigRequest {
   readonly overrides?: readonly string[]
   /** `strategy.param=value` texts of `--param`, applied to the files of the strategies. */
   readonly params?: readonly string[]
-  /** What the command line says of the simulator's prices, over the main file. */
+  /**
+   * The command line's settings for the simulator's prices, which replace those of the main file.
+   */
   readonly played?: PlayedPrices | undefined
   /** Directory that messages show files relative to. */
   readonly cwd: string
 }
 
-/** One strategy, with the places its file spoke of made absolute. */
+/** One strategy, with the paths in its file made absolute. */
 export interface StrategyConfig extends StrategyFile {
   readonly file: string
   readonly moduleFile: string
 }
 
-/** Everything the operator said. Paths are absolute; durations are ms; decimals are text. */
+/** The complete configuration. Paths are absolute; durations are ms; decimals are text. */
 export interface DaemonConfig extends Omit<DaemonFile, 'strategies'> {
   readonly file: string
   readonly strategies: readonly StrategyConfig[]
@@ -46,7 +50,7 @@ export interface ConfigDocuments {
   readonly strategies: ReadonlyMap<string, YamlSource>
 }
 
-/** What the command line changed. */
+/** The changes on the command line. */
 export interface GivenChanges {
   /** `path=value` texts of `--set`. */
   readonly set: readonly string[]
@@ -62,7 +66,7 @@ export interface LoadedConfig {
   readonly given: GivenChanges
 }
 
-/** Every problem found, and the configuration when there is none. */
+/** Every problem found, and if there is none the configuration. */
 export interface ConfigReading {
   readonly problems: readonly Problem[]
   readonly loaded?: LoadedConfig
@@ -75,7 +79,7 @@ export function loadConfig(request: ConfigRequest): LoadedConfig {
   return loaded
 }
 
-function findTraded(strategies: readonly Readable<StrategyFile>[]): ReadonlySet<string> {
+function findTraded(strategies: readonly ReadableFile<StrategyFile>[]): ReadonlySet<string> {
   const enabled = strategies.filter(({ settings }) => settings.enabled !== false)
   return new Set(
     enabled
@@ -96,7 +100,7 @@ export function readConfig(request: ConfigRequest): ConfigReading {
   if (main.source === undefined) return { problems: sortProblems(main.problems) }
   const objection = objectToKind(main.source, file, 'main')
   if (objection) return { problems: [objection] }
-  const daemon: Readable<DaemonFile> = { source: main.source, settings: main.settings ?? {} }
+  const daemon: ReadableFile<DaemonFile> = { source: main.source, settings: main.settings ?? {} }
   const strategies = readStrategies(daemon, { mainFile, cwd, params })
   const readable = strategies.filter(isReadable)
   const market = {
@@ -135,11 +139,11 @@ interface StrategyReading extends CheckedFile<StrategyFile> {
 
 const isReadable = (
   strategy: StrategyReading,
-): strategy is StrategyReading & Readable<StrategyFile> =>
+): strategy is StrategyReading & ReadableFile<StrategyFile> =>
   strategy.source !== undefined && strategy.settings !== undefined
 
 function readStrategies(
-  daemon: Readable<DaemonFile>,
+  daemon: ReadableFile<DaemonFile>,
   {
     mainFile,
     cwd,
@@ -185,7 +189,7 @@ function placeStrategy(file: string, strategy: StrategyFile): StrategyConfig {
   return { ...strategy, file, moduleFile: resolve(dirname(file), strategy.module) }
 }
 
-interface Parts {
+interface ConfigParts {
   readonly mainFile: string
   readonly main: YamlSource
   readonly value: DaemonFile
@@ -193,7 +197,7 @@ interface Parts {
   readonly given: GivenChanges
 }
 
-/** A dry run believes nothing that a run has done, and leaves nothing that a run would believe. */
+/** A dry run uses no state of a run, and leaves none that a run would use. */
 function stateOf({ state, dryRun }: DaemonFile, directory: string): string {
   return resolve(directory, state.directory, dryRun ? 'dry-run' : '')
 }
@@ -208,8 +212,8 @@ function placeTokens(control: DaemonConfig['control'], directory: string): Daemo
   }
 }
 
-/** Only called when there is no problem left: every part has its value. */
-function assemble({ mainFile, main, value, strategies, given }: Parts): LoadedConfig {
+/** Only called when there is no problem left, so every part has its value. */
+function assemble({ mainFile, main, value, strategies, given }: ConfigParts): LoadedConfig {
   const directory = dirname(mainFile)
   const accounts = value.accounts?.map((file) => resolve(directory, file))
   const sources = new Map<string, YamlSource>()

@@ -7,7 +7,7 @@ import { objectToKind } from './yaml/file-kind.ts'
 import { checkMarketFiles, resolveMarket } from './market-files.ts'
 import { applyOverrides } from './overrides.ts'
 import { ConfigError, type Problem } from './yaml/problem.ts'
-import type { Salvaged } from './yaml/salvage.ts'
+import type { PartialSettings } from './yaml/salvage.ts'
 import { type SimulatorFile, simulatorFileSchema } from './schema/simulator-schema.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
@@ -43,7 +43,7 @@ export function loadSimulatorConfig({
 
 function checkSimulator(
   source: YamlSource,
-  settings: Salvaged<SimulatorFile>,
+  settings: PartialSettings<SimulatorFile>,
   {
     directory,
     recorded,

@@ -1,11 +1,14 @@
-/** Recordings that a simulated market plays: whether they are there, where, and whether they are all that is traded. */
+/**
+ * Recordings that a simulated market plays: whether and where they exist, and whether they cover
+ * all traded instruments.
+ */
 import { resolve } from 'node:path'
-import type { Readable } from './cross-checks.ts'
+import type { ReadableFile } from './cross-checks.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import type { StrategyFile } from './schema/strategy-schema.ts'
 import type { Problem } from './yaml/problem.ts'
 import { isFile } from './yaml/read-file.ts'
-import type { Salvaged } from './yaml/salvage.ts'
+import type { PartialSettings } from './yaml/salvage.ts'
 import type { SimulatorMarket } from './schema/simulator-schema.ts'
 import type { SettingPath } from './yaml/setting-path.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
@@ -19,10 +22,10 @@ export function resolveMarket(market: SimulatorMarket, directory: string): Simul
   return { ...market, recordings: resolved(market.recordings), funding: resolved(market.funding) }
 }
 
-/** A problem for each recording that is not there. `path` is the market's. */
+/** A problem for each missing recording. `path` is the market's. */
 export function checkMarketFiles(
   { source, path, directory }: { source: YamlSource; path: SettingPath; directory: string },
-  market: Salvaged<SimulatorMarket> | undefined,
+  market: PartialSettings<SimulatorMarket> | undefined,
 ): Problem[] {
   return (['recordings', 'funding'] as const).flatMap((key) =>
     Object.entries(market?.[key] ?? {}).flatMap(([symbol, file]) => {
@@ -34,23 +37,23 @@ export function checkMarketFiles(
   )
 }
 
-/** What the command line says of the prices that a simulated market plays. */
+/** The command line's settings for the prices of a simulated market. */
 export interface PlayedPrices {
   /** Recordings of `--market`, which replace those of the file: a path, or `SYMBOL=path`. */
   readonly files: readonly string[]
-  /** Their symbols; absent where they only name a state. */
+  /** Their symbols; absent if they only name a state. */
   readonly recorded?: readonly string[]
   /** `--speed`. */
   readonly speed: number | undefined
 }
 
 /**
- * Only the simulator inside the daemon plays prices. Those that are made up are traded only where `startPrices` asks
- * for them, and those of elsewhere only as they come.
+ * Only the simulator inside the daemon plays prices. Generated ones are traded only if
+ * `startPrices` asks for them, and live ones only at their own speed.
  */
 export function checkPlayed(
-  { source, settings }: Readable<DaemonFile>,
-  strategies: readonly Readable<StrategyFile>[],
+  { source, settings }: ReadableFile<DaemonFile>,
+  strategies: readonly ReadableFile<StrategyFile>[],
   { files, recorded, speed }: PlayedPrices,
 ): Problem[] {
   const given = [

@@ -1,20 +1,23 @@
-/** `--set path=value`: a setting from the command line, held to the same rules as one in the file. */
+/** `--set path=value`: a setting from the command line, under the same rules as one in the file. */
 import { didYouMeanEnd } from '../lib/did-you-mean.ts'
 import type { Problem } from './yaml/problem.ts'
 import { formatPath } from './yaml/setting-path.ts'
 import { PARAM_OPTION, SET_OPTION, type YamlSource } from './yaml/yaml-source.ts'
 
-/** Longer than any path of ours; a mistake in quoting, rather. */
+/** Longer than any path of a setting; it is rather a mistake in quoting. */
 const PATH_KEYS_MAX = 8
 
-/** Puts every override into the document. @returns what cannot be read as one. */
+/**
+ * Applies every override to the document.
+ * @returns the problems of unreadable ones.
+ */
 export const applyOverrides = (source: YamlSource, overrides: readonly string[]): Problem[] =>
   overrides.flatMap((text) => applyOverride(source, text) ?? [])
 
 function applyOverride(source: YamlSource, text: string): Problem | undefined {
   const keys = pathOf(text)
   if (!isUsable(keys)) {
-    // Without a path there is no telling what the rest is: it may be a secret, so it is not repeated.
+    // Without a path the text may be a secret, so it is not repeated.
     return {
       source: SET_OPTION,
       path: '',
@@ -25,7 +28,10 @@ function applyOverride(source: YamlSource, text: string): Problem | undefined {
   return message === undefined ? undefined : { source: SET_OPTION, path: formatPath(keys), message }
 }
 
-/** Puts every `strategy.param=value` that is meant for this strategy into its file. @returns what cannot be read as one. */
+/**
+ * Applies every `strategy.param=value` for this strategy to its file.
+ * @returns the problems of unreadable ones.
+ */
 export function applyParams(source: YamlSource, params: readonly string[]): Problem[] {
   const id = source.read(undefined, ['id'])
   return params.flatMap((text) => {
@@ -38,7 +44,10 @@ export function applyParams(source: YamlSource, params: readonly string[]): Prob
   })
 }
 
-/** A parameter that no strategy was given. @param ids Of the strategies that there are. */
+/**
+ * Reports parameters for strategies that do not exist.
+ * @param ids Ids of the strategies.
+ */
 export function checkParams(params: readonly string[], ids: readonly string[]): Problem[] {
   return params.flatMap((text) => {
     const [strategy = '', ...keys] = pathOf(text)
@@ -61,7 +70,7 @@ export function checkParams(params: readonly string[], ids: readonly string[]): 
   })
 }
 
-/** The keys before the sign of equality; none without one. */
+/** The keys before the equals sign; none without one. */
 function pathOf(text: string): readonly string[] {
   const at = text.indexOf('=')
   return at < 0 ? [] : text.slice(0, at).trim().split('.')

@@ -1,4 +1,4 @@
-/** The forward proxy that `exchange.proxy` names, or the environment where it says so. */
+/** The forward proxy that `exchange.proxy` names, or the environment's if it says so. */
 import { type ForwardProxy, isExempt, isProxyUrl, type ProxyFor } from '../lib/net/proxy.ts'
 import { Secret } from '../lib/secret.ts'
 import type { DaemonConfig } from './load-config.ts'
@@ -8,7 +8,7 @@ import { loadIfGiven, readVariables, type SecretsRequest, variableProblem } from
 import { ConfigError } from './yaml/problem.ts'
 
 /**
- * By which proxy an address is called. This machine itself is never called through one.
+ * The proxy for each address. This machine itself is never called through one.
  * @throws ConfigError for a login or a variable that cannot be used
  */
 export function loadProxies(
@@ -29,7 +29,10 @@ export function loadProxies(
   return (address) => (isLoopback(new URL(address).hostname) ? undefined : only)
 }
 
-/** As other programs read them: in small letters first, and HTTP_PROXY for https where nothing else is set. */
+/**
+ * The variables as other programs read them: lower case first, and HTTP_PROXY for https if nothing
+ * else is set.
+ */
 function fromEnvironment(request: SecretsRequest): ProxyFor {
   const variables = readVariables(request)
   const find = (...names: readonly string[]): ForwardProxy | undefined => {
@@ -66,7 +69,10 @@ function toAuthorization(login: string): Secret {
   return new Secret(`Basic ${Buffer.from(login).toString('base64')}`)
 }
 
-/** For people: how an address is called, where a proxy is set; empty where none is. Never a login. */
+/**
+ * For display: how an address is called if a proxy is set; empty if none is. Never contains a
+ * login.
+ */
 export function describeWay({ exchange }: Pick<DaemonConfig, 'exchange'>, address: string): string {
   if (exchange.proxy === undefined) return ''
   const proxy = loadProxies({ exchange })(address)

@@ -1,4 +1,7 @@
-/** Keys that would hold a secret if they were allowed in a file, in lower case without separators. */
+/**
+ * Keys that look as if they held a secret, which no file may contain: in lower case without
+ * separators.
+ */
 const SECRET_KEYS = new Map([
   ['apikey', 'INTENTD_API_KEY'],
   ['accesskey', 'INTENTD_API_KEY'],
@@ -14,6 +17,9 @@ const SECRET_KEYS = new Map([
   ['webhookurl', 'INTENTD_ALERT_...'],
 ])
 
-/** The environment variable that takes what this key seems to hold; undefined for an ordinary key. */
+/**
+ * The environment variable for the secret that this key seems to hold; undefined for an ordinary
+ * key.
+ */
 export const secretVariableFor = (key: string): string | undefined =>
   SECRET_KEYS.get(key.toLowerCase().replaceAll(/[^a-z]/g, ''))

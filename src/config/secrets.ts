@@ -1,8 +1,8 @@
 /**
- * The exchange credentials, other secrets by the names of their variables, and the only reader of the process
- * environment. They come from a variable (INTENTD_API_KEY), from a file that a variable names
- * (INTENTD_API_KEY_FILE), or from `.env` in the working directory, where the process environment has the last word.
- * Never from YAML, never from the command line.
+ * The exchange credentials, other secrets by the names of their variables, and the only reader of
+ * the process environment. They come from a variable (INTENTD_API_KEY), from a file that a variable
+ * names (INTENTD_API_KEY_FILE), or from `.env` in the working directory, which the process
+ * environment overrides. Never from YAML, never from the command line.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -27,18 +27,18 @@ export interface SecretsRequest {
   readonly cwd: string
   /** The process environment unless a test says otherwise. */
   readonly variables?: Variables
-  /** What the keys of all accounts of the daemon are called; undefined for those without a name. */
+  /** The names of the keys of all accounts of the daemon; undefined for those without a name. */
   readonly keysOfAll?: readonly (string | undefined)[]
 }
 
-/** Where each of them is looked for; with `_FILE` behind it, the file that holds it. */
+/** The variables of the credentials; with `_FILE` behind it, the file that holds it. */
 const CREDENTIAL_VARIABLES = {
   apiKey: 'INTENTD_API_KEY',
   apiSecret: 'INTENTD_API_SECRET',
   passphrase: 'INTENTD_API_PASSPHRASE',
 } as const
 
-/** Of an account whose keys have a name of their own: INTENTD_BOB_API_KEY. */
+/** The variables of an account whose keys have a name: INTENTD_BOB_API_KEY. */
 export function credentialVariables(
   keys: string | undefined,
 ): Readonly<Record<keyof Credentials, string>> {
@@ -50,12 +50,15 @@ export function credentialVariables(
 
 const ENV_FILE = '.env'
 
-/** Far above any key, far below what would hurt to read. */
+/** Far above any key, and small enough to read at once. */
 const SECRET_BYTES_MAX = 65_536
 
-/** Group and others: a secret is for its owner alone. */
+/** Group and others: only the owner may read a secret. */
 const MODE_OTHERS = 0o077
-/** What systemd hands over shows the mask of an access list in the place of the group, which may read nothing. */
+/**
+ * For a credential of systemd the group bits show the mask of an access list, which grants the
+ * group nothing.
+ */
 const MODE_OTHERS_CREDENTIAL = 0o007
 
 /** The process environment, for modules that need a variable which is no secret (NOTIFY_SOCKET, NO_COLOR). */
@@ -84,7 +87,10 @@ export function loadCredentials(
   return { apiKey: of('apiKey'), apiSecret: of('apiSecret'), passphrase: of('passphrase') }
 }
 
-/** Variables of the account's keys that the process environment has otherwise than `.env`, which it overrides. */
+/**
+ * Variables of the account's keys in which the process environment differs from `.env`, which it
+ * overrides.
+ */
 export function listOverriddenKeys(
   { account }: Pick<DaemonConfig, 'account'>,
   { cwd, variables = processVariables() }: SecretsRequest,
@@ -97,13 +103,13 @@ export function listOverriddenKeys(
     .filter((name) => given[name] !== undefined && given[name] !== inFile[name])
 }
 
-/** Of the journal on PostgreSQL; with `_FILE` behind it, the file that holds it. */
+/** The password of the journal on PostgreSQL; with `_FILE` behind it, the file that holds it. */
 const JOURNAL_PASSWORD = 'INTENTD_JOURNAL_PASSWORD'
 
 /**
- * The password of the journal's server; undefined where the journal is a file, or none is given: a server may know
- * its users by something else.
- * @throws ConfigError where it is unsafe
+ * The password of the journal's server; undefined if the journal is a file, or none is given: a
+ * server may authenticate its users in another way.
+ * @throws ConfigError if it is unsafe
  */
 export function loadJournalPassword(
   { journal }: Pick<DaemonConfig, 'journal'>,
@@ -112,24 +118,28 @@ export function loadJournalPassword(
   return journal === undefined ? undefined : loadIfGiven(JOURNAL_PASSWORD, request)
 }
 
-/** The environment, and what stands in `.env` beside it. */
+/** The environment, together with `.env`. */
 export function readVariables({ cwd, variables = processVariables() }: SecretsRequest): Variables {
   return { ...readEnvFile(cwd, []), ...dropEmpty(variables) }
 }
 
-/** Undefined where it is not set. @throws ConfigError where it is unsafe */
+/**
+ * Undefined if it is not set.
+ * @throws ConfigError if it is unsafe
+ */
 export function loadIfGiven(name: string, request: SecretsRequest): Secret | undefined {
   const all = readVariables(request)
   const isGiven = [name, `${name}_FILE`].some((variable) => all[variable] !== undefined)
   return isGiven ? loadSecrets([name], request).get(name) : undefined
 }
 
-/** Of the server through which daemons share the limits of their address. */
+/** The password of the server through which daemons share the limits of their address. */
 const LIMITS_PASSWORD = 'INTENTD_LIMITS_PASSWORD'
 
 /**
- * Its password; undefined where no limits are shared, or none is given.
- * @throws ConfigError where it is unsafe, or the address names a user: without a password it would be ignored
+ * Undefined if no limits are shared, or none is given.
+ * @throws ConfigError if it is unsafe, or the address names a user: without a password it would be
+ * ignored
  */
 export function loadLimitsPassword(
   { exchange }: Pick<DaemonConfig, 'exchange'>,
@@ -143,10 +153,13 @@ export function loadLimitsPassword(
   throw new ConfigError([variableProblem(LIMITS_PASSWORD, message)])
 }
 
-/** Of the server that holds the trials of sweeps for their workers. */
+/** The password of the server that holds the trials of sweeps for their workers. */
 const SWEEP_PASSWORD = 'INTENTD_SWEEP_PASSWORD'
 
-/** Undefined where none is given. @throws ConfigError where it is unsafe */
+/**
+ * Undefined if none is given.
+ * @throws ConfigError if it is unsafe
+ */
 export function loadSweepPassword(request: SecretsRequest): Secret | undefined {
   return loadIfGiven(SWEEP_PASSWORD, request)
 }
@@ -166,7 +179,7 @@ export function loadSecrets(
     problems.push(variableProblem('NODE_TLS_REJECT_UNAUTHORIZED', message))
   }
   const all = { ...readEnvFile(cwd, problems), ...dropEmpty(variables) }
-  // The contents of such a file are not known, so nothing is missing yet.
+  // The contents of an unreadable file are not known, so nothing is missing yet.
   if (problems.some(({ source, line }) => source === ENV_FILE && line === undefined))
     throw new ConfigError(problems)
   const secrets = new Map<string, Secret>()
@@ -178,11 +191,11 @@ export function loadSecrets(
   return secrets
 }
 
-interface Reading extends Required<SecretsRequest> {
+interface SecretsReading extends Required<SecretsRequest> {
   readonly problems: Problem[]
 }
 
-function readSecret(name: string, reading: Reading): Secret | undefined {
+function readSecret(name: string, reading: SecretsReading): Secret | undefined {
   const { variables, cwd, problems } = reading
   const fileName = `${name}_FILE`
   const direct = variables[name]
@@ -213,8 +226,8 @@ function readSecret(name: string, reading: Reading): Secret | undefined {
   return undefined
 }
 
-/** A variable that is nearly called so, and that no account reads. */
-function explainMisspelt(name: string, { variables, keysOfAll }: Reading): string {
+/** A variable with a similar name that no account reads. */
+function explainMisspelt(name: string, { variables, keysOfAll }: SecretsReading): string {
   const read = [undefined, ...keysOfAll]
     .flatMap((keys) => Object.values(credentialVariables(keys)))
     .flatMap((each) => [each, `${each}_FILE`])
@@ -232,7 +245,7 @@ function readEnvFile(cwd: string, problems: Problem[]): Variables {
     return {}
   }
   for (const [index, line] of read.text.split('\n').entries()) {
-    // dotenv takes an unquoted # for a comment, and the secret would silently lose its end.
+    // dotenv reads an unquoted # as a comment, and the secret would silently lose its end.
     if (
       !/^\s*(?:export\s+)?INTENTD_(?:[A-Z0-9]+_)?(?:API|ALERT|JOURNAL|LIMITS|PROXY|SWEEP)_\w+\s*=\s*[^\s'"`#][^\s#]*#/.test(
         line,
@@ -251,19 +264,19 @@ function readKeyFile(file: string, variables: Variables): ReturnType<typeof read
   return readPrivateFile(file, isHandedOver ? MODE_OTHERS_CREDENTIAL : MODE_OTHERS)
 }
 
-/** Reads a small file that nobody but its owner may read. The checks are made on what was opened. */
+/** Reads a small file that only its owner may read. The checks are made on the opened file. */
 function readPrivateFile(
   file: string,
   modeOthers = MODE_OTHERS,
 ): { text: string } | { failure: string } {
   let handle: number | undefined
   try {
-    // Without O_NONBLOCK a named pipe in the place of the file would hold up the start for ever.
+    // Without O_NONBLOCK a named pipe in place of the file would block the start for ever.
     handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
     const stats = fstatSync(handle)
     if (!stats.isFile()) return { failure: 'not a file' }
     if (stats.size > SECRET_BYTES_MAX) return { failure: `larger than ${SECRET_BYTES_MAX} bytes` }
-    // Windows has no such modes: there every file would look readable by all.
+    // Windows has no such modes: every file would look readable by all.
     if (process.platform !== 'win32' && (stats.mode & modeOthers) !== 0) {
       return { failure: 'others may read this file: run chmod 600 on it' }
     }

@@ -1,24 +1,27 @@
-/** Impossible combinations among the settings of the servers that a daemon leans on. */
-import type { Readable } from './cross-checks.ts'
+/** Impossible combinations among the settings of the servers that a daemon uses. */
+import type { ReadableFile } from './cross-checks.ts'
 import { isLoopback } from './loopback.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import type { Problem } from './yaml/problem.ts'
 
 /**
- * A server on another machine is asked under TLS, as the exchange is: passwords, leases and orders to kill go there. What
- * is not, names this setting.
+ * A server on another machine is called under TLS, like the exchange: passwords, leases and kill
+ * orders are sent to it. This setting allows the exception.
  */
 const OVERRIDE = 'withoutTls: true'
 
 /** A journal on PostgreSQL, and limits shared through Redis. */
-export function checkServers(daemon: Readable<DaemonFile>): Problem[] {
+export function checkServers(daemon: ReadableFile<DaemonFile>): Problem[] {
   return [...checkJournal(daemon), ...checkSchema(daemon), ...checkSharedLimits(daemon)]
 }
 
-/** The driver takes others for one of these, or checks no certificate. */
+/** The driver treats other modes as one of these, or checks no certificate. */
 const SSL_MODES: ReadonlySet<string> = new Set(['verify-full', 'disable'])
 
-/** What is wrong with the address of a database; undefined where nothing is. Never with the address in it (SEC1). */
+/**
+ * The problem of a database's address; undefined if there is none. It never contains the address
+ * (SEC1).
+ */
 export function objectToDatabase(address: string): string | undefined {
   const url = URL.parse(address)
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol) || url.pathname.length < 2)
@@ -28,7 +31,7 @@ export function objectToDatabase(address: string): string | undefined {
   const { searchParams } = url
   if (searchParams.size !== new Set(searchParams.keys()).size)
     return 'a parameter of the address stands there twice'
-  // Each of them changes what sslmode means to the driver.
+  // Each of them changes the driver's meaning of sslmode.
   if (searchParams.has('ssl') || searchParams.has('uselibpqcompat'))
     return 'write sslmode=verify-full in place of ssl and uselibpqcompat'
   if (hostOf(url) === '')
@@ -38,12 +41,18 @@ export function objectToDatabase(address: string): string | undefined {
   return `sslmode=${sslmode} does not say what is checked: write sslmode=verify-full, which checks the certificate, or sslmode=disable`
 }
 
-/** As the driver reads it: a parameter goes before the name, and either may be the path of a socket. */
+/**
+ * The host as the driver reads it: a parameter precedes the name, and either may be the path of a
+ * socket.
+ */
 function hostOf({ hostname, searchParams }: URL): string {
   return searchParams.get('host') || decodeURIComponent(hostname)
 }
 
-/** Whether a database on another machine would be asked in clear. @param address without objections */
+/**
+ * Whether a database on another machine would be called without TLS.
+ * @param address without objections
+ */
 export function isDatabaseInClear(address: string): boolean {
   const url = new URL(address)
   const host = hostOf(url)
@@ -52,7 +61,7 @@ export function isDatabaseInClear(address: string): boolean {
   )
 }
 
-/** The same of limits that are shared through Redis. */
+/** The same for limits that are shared through Redis. */
 export function isRedisInClear(address: string): boolean {
   const { protocol, hostname } = new URL(address)
   return protocol !== 'rediss:' && !isLoopback(hostname)
@@ -67,18 +76,20 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Schemas of a database that are somebody else's: PostgreSQL's own, those of the fleet and of the queue of sweeps. */
+/**
+ * Schemas of a database with other owners: PostgreSQL itself, the fleet and the queue of sweeps.
+ */
 const TAKEN_SCHEMA = /^(public|information_schema|pg_.*|intentd_fleet|intentd_sweeps)$/
 
-function checkSchema({ source, settings: { name, journal } }: Readable<DaemonFile>): Problem[] {
+function checkSchema({ source, settings: { name, journal } }: ReadableFile<DaemonFile>): Problem[] {
   const schema = journal?.schema ?? `intentd_${name?.replaceAll('-', '_')}`
   if (journal === undefined || !TAKEN_SCHEMA.test(schema)) return []
   const message = `the schema ${schema} is not for a journal: set another journal.schema`
   return [source.problem(['journal', ...(journal.schema === undefined ? [] : ['schema'])], message)]
 }
 
-/** A password in a file that is copied and shown is none (SEC1). */
-function checkJournal({ source, settings: { journal } }: Readable<DaemonFile>): Problem[] {
+/** A password must not be in a file that is copied and shown (SEC1). */
+function checkJournal({ source, settings: { journal } }: ReadableFile<DaemonFile>): Problem[] {
   const { url } = journal ?? {}
   if (url === undefined) return []
   const at = ['journal', 'url']
@@ -95,8 +106,13 @@ function checkJournal({ source, settings: { journal } }: Readable<DaemonFile>): 
   return [source.problem(at, message)]
 }
 
-/** The simulator inside the daemon has no address to share. A password in a file is none (SEC1). */
-function checkSharedLimits({ source, settings: { exchange } }: Readable<DaemonFile>): Problem[] {
+/**
+ * The simulator inside the daemon has no address to share. A password must not be in a file (SEC1).
+ */
+function checkSharedLimits({
+  source,
+  settings: { exchange },
+}: ReadableFile<DaemonFile>): Problem[] {
   const { shared, baseUrl } = exchange ?? {}
   if (shared === undefined) return []
   const problems: Problem[] = []
@@ -116,7 +132,7 @@ function objectToRedis(url: URL | null, mayBeInClear: boolean): string | undefin
   if (url === null) return 'expected a server, as in rediss://cache.example:6379'
   if (url.password !== '')
     return 'a password does not belong here: put it into the variable INTENTD_LIMITS_PASSWORD'
-  // The client takes any of its settings from there.
+  // The client would take any of its settings from there.
   if (url.search !== '') return 'nothing belongs behind the server and the number of its database'
   if (mayBeInClear || !isRedisInClear(url.href)) return undefined
   return `this is another machine, and nothing is encrypted: write rediss:, which checks the certificate, or say ${OVERRIDE} beside it`

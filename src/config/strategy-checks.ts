@@ -1,17 +1,17 @@
 /** Impossible combinations inside a strategy file, and between strategy files and the main file. */
-import type { Readable } from './cross-checks.ts'
+import type { ReadableFile } from './cross-checks.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import { isAbove, isMultipleOf, isPositiveDecimal } from './schema/decimal-text.ts'
 import { didYouMean } from '../lib/did-you-mean.ts'
 import type { Problem } from './yaml/problem.ts'
-import type { Salvaged } from './yaml/salvage.ts'
+import type { PartialSettings } from './yaml/salvage.ts'
 import type { StrategyFile } from './schema/strategy-schema.ts'
 import type { SettingPath } from './yaml/setting-path.ts'
 
-type Strategy = Readable<StrategyFile>
-type DaemonSettings = Salvaged<DaemonFile>
+type Strategy = ReadableFile<StrategyFile>
+type DaemonSettings = PartialSettings<DaemonFile>
 
-/** Everything that can be wrong with one strategy in this daemon. */
+/** All checks of one strategy in this daemon. */
 export const checkStrategy = (strategy: Strategy, daemon: DaemonSettings): Problem[] => [
   ...checkSymbols(strategy, daemon),
   ...checkSizes(strategy, daemon),
@@ -100,7 +100,7 @@ function checkSizes({ source, settings }: Strategy, { instruments }: DaemonSetti
   return problems
 }
 
-/** A size that was written without quotes is the same size. */
+/** A size without quotes is the same size. */
 function toDecimalText(value: unknown): unknown {
   return typeof value === 'number' ? String(value) : value
 }

@@ -1,18 +1,21 @@
 import { isInverse } from '../domain/instrument.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import type { Problem } from './yaml/problem.ts'
-import type { Salvaged } from './yaml/salvage.ts'
+import type { PartialSettings } from './yaml/salvage.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
-interface CheckedFile {
+interface SurvivalFile {
   readonly source: YamlSource
-  readonly settings: Salvaged<DaemonFile>
+  readonly settings: PartialSettings<DaemonFile>
 }
 
 const PATH = ['risk', 'survives']
 
-/** `risk.survives` needs an equity, crossed margin, and of every instrument a move and what it needs as margin. */
-export function checkSurvival({ source, settings }: CheckedFile): Problem[] {
+/**
+ * `risk.survives` needs an equity, crossed margin, and a move and maintenance rules for every
+ * instrument.
+ */
+export function checkSurvival({ source, settings }: SurvivalFile): Problem[] {
   const { risk, account, simulator, instruments } = settings
   const { move } = risk?.survives ?? {}
   if (risk?.survives === undefined || !source.has(PATH)) return []
@@ -68,7 +71,10 @@ export function checkSurvival({ source, settings }: CheckedFile): Problem[] {
   ]
 }
 
-/** The most that can be held of an instrument if nothing else is held and nothing rests: values in the quote coin. */
+/**
+ * The largest position in an instrument if nothing else is held and no order rests: values in the
+ * quote coin.
+ */
 export interface LargestHolding {
   readonly symbol: string
   readonly long: number
@@ -92,8 +98,9 @@ interface LargestInput {
 }
 
 /**
- * The budget in figures, before funding: capital = value × (move + fee + (1 ∓ move) × (rate + fee)), by the tier of the
- * largest value on the way. Of inverse contracts all is in the coin, and the first tier is taken, since the price is not known.
+ * The budget in figures, before funding: capital = value × (move + fee + (1 ∓ move) × (rate +
+ * fee)), by the tier of the largest value on the way. For inverse contracts all is in the coin, and
+ * the first tier is used, since the price is not known.
  */
 export function listLargest({
   productType,

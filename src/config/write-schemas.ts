@@ -26,7 +26,8 @@ const toEditorSchema = (schema: z.core.$ZodType) =>
     io: 'input',
     override: ({ jsonSchema }) => {
       if (jsonSchema['decimal'] !== true) return
-      // Not a word of JSON Schema, but our mark: an unquoted number is as good here, see YamlSource.read.
+      // `decimal` is our own mark, not JSON Schema: an unquoted number is valid here too, see
+      // YamlSource.read.
       delete jsonSchema['decimal']
       Object.assign(jsonSchema, { type: ['string', 'number'] })
     },

@@ -60,7 +60,7 @@ export const controlAnswerSchema = z.strictObject({
    * Whether it is done, now or earlier; a flatten and a kill go on until `status` shows their end.
    */
   isObeyed: z.boolean(),
-  /** A sentence that says what happened. */
+  /** The outcome, in a sentence. */
   text: z.string(),
   held: z.array(restrictionSchema),
   lifted: z.array(restrictionSchema),

@@ -145,7 +145,7 @@ function addFollowing(
       const from = parseEventId(context, daemon.events)
       if (from === undefined)
         return context.json({ error: 'the id of an event is a whole number' }, 400)
-      // Followers are counted per kind of token, so readers take no place of those who command; the
+      // Followers are counted per kind of token, so read-only clients take no place of commanding ones; the
       // socket has one kind.
       const peer = peerOf(context.req.header('authorization'), entrance.tokens)
       if (followers[peer] >= FOLLOWERS_MAX) {

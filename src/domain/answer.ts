@@ -4,7 +4,7 @@
  * - `accepted`: the envelope says success; each item of a batch still has its own outcome.
  * - `refused`: the exchange, or our own check, says that it was not done. `class` says what follows from that.
  * - `unknown`: a timeout, a lost connection, a 5xx, an unreadable answer, an ambiguous code. It may have been
- *   done, or be done yet.
+ *   done, or may still be.
  */
 export type Answer<Data> = AcceptedAnswer<Data> | RefusedAnswer | UnknownAnswer
 

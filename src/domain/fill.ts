@@ -9,8 +9,8 @@ import type { ClientOid, OrderId, StrategyId, TradeId } from './ids.ts'
  * - `netting`: a part of it was, against the other side (`offset_`)
  * - `delivery`: the contract was delivered (`delivery_`)
  * - `autoDeleveraging`: closed against the liquidation of another account (`dte_sys_adl_`)
- * - `takeProfit`, `stopLoss`: an exit of ours that the exchange keeps; told by what our orders have set ({@link Fill.exit})
- * - `system`: the system's doing, in a word that we do not know ({@link Fill.systemWord})
+ * - `takeProfit`, `stopLoss`: an exit of ours that the exchange keeps; recognised by the prices that our orders have set ({@link Fill.exit})
+ * - `system`: another act of the exchange's system, under an unknown word ({@link Fill.systemWord})
  */
 export const FILL_KINDS = [
   'trade',

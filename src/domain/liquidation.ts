@@ -41,16 +41,16 @@ export const LIQUIDATION_DISPUTE_MS = 600_000
 /** Liquidation figures of this run. Changed only by `engine/state/liquidations.ts`. */
 export interface LiquidationState {
   /**
-   * By symbol: the distances of its positions when its reading and the book last agreed on them.
+   * Keyed by symbol: the distances of its positions when its reading and the book last agreed on them.
    */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
-  /** By symbol and side: positions that are nearer than the first step. */
+  /** Keyed by symbol and side: positions that are nearer than the first step. */
   readonly warned: ReadonlySet<string>
-  /** By symbol and step: the reading that found it nearer, until another reading confirms that. */
+  /** Keyed by symbol and step: the reading that found it nearer, until another reading confirms that. */
   readonly awaited: ReadonlyMap<string, AwaitedReading>
-  /** By symbol and side: positions for which it was logged that only our own figure counts. */
+  /** Keyed by symbol and side: positions for which it was logged that only our own figure counts. */
   readonly alone: ReadonlySet<string>
-  /** By symbol: the smallest distance of a position in this run. */
+  /** Keyed by symbol: the smallest distance of a position in this run. */
   readonly nearest: ReadonlyMap<string, NearestDistance>
 }
 

@@ -147,15 +147,15 @@ export interface Worth {
  * `engine/state/losses.ts`.
  */
 export interface LossState {
-  /** By symbol. */
+  /** Keyed by symbol. */
   readonly statements: ReadonlyMap<string, PositionStatement>
-  /** By symbol and side: a funding counter that one reading has stated and another must confirm. */
+  /** Keyed by symbol and side: a funding counter that one reading has stated and another must confirm. */
   readonly statedCounters: ReadonlyMap<
     string,
     { readonly counter: string; readonly requestedAt: number }
   >
   /**
-   * By symbol and side: the average entry price, in ticks, that the exchange stated once for lots
+   * Keyed by symbol and side: the average entry price, in ticks, that the exchange stated once for lots
    * which no fill explains.
    */
   readonly statedEntries: ReadonlyMap<
@@ -163,11 +163,11 @@ export interface LossState {
     { readonly ticks: number; readonly requestedAt: number }
   >
   /**
-   * By symbol, and by strategy and symbol: net profit when reading and book last agreed on the
+   * Keyed by symbol, and by strategy and symbol: net profit when reading and book last agreed on the
    * position.
    */
   readonly worths: ReadonlyMap<string, Worth>
-  /** By scope: the highest net profit. The book lags behind it by a small rise at most. */
+  /** Keyed by scope: the highest net profit. The book lags behind it by a small rise at most. */
   readonly peaks: ReadonlyMap<string, number>
   readonly used: ReadonlyMap<string, UsedLoss>
   /** The scopes whose drawdown is beyond its first step. */
@@ -175,7 +175,7 @@ export interface LossState {
   /** The scopes whose flatten waits for a second reading. */
   readonly awaited: ReadonlySet<string>
   /**
-   * By symbol: when its position was last requested because of a dispute or a flatten; Unix ms, our
+   * Keyed by symbol: when its position was last requested because of a dispute or a flatten; Unix ms, our
    * clock.
    */
   readonly askedAt: ReadonlyMap<string, number>
@@ -243,7 +243,7 @@ export interface Dispute {
 
 /** Changed only by `disputes.ts`. */
 export interface DisputeState {
-  /** By figure and scope. */
+  /** Keyed by figure and scope. */
   readonly open: ReadonlyMap<string, Dispute>
   /**
    * The scopes that may only reduce during a dispute because the worse figure has reached a limit.

@@ -43,7 +43,7 @@ export type JournalRecord =
   | CandlesRecord
   | WatermarkRecord
 
-interface Dated {
+interface DatedRecord {
   /** Unix ms, our clock. */
   readonly at: number
 }
@@ -57,7 +57,7 @@ export interface InstrumentGrids {
 }
 
 /** A run of the process began. Durable before anything else. */
-export interface BootRecord extends Dated {
+export interface BootRecord extends DatedRecord {
   readonly kind: 'boot'
   /** Unix ms, exchange clock: a first run reads fills from this time. */
   readonly exchangeAt: number
@@ -68,7 +68,7 @@ export interface BootRecord extends Dated {
   readonly configHash: string
   readonly strategies: readonly StrategyId[]
   /**
-   * By symbol. If they have changed, the book is converted. Absent in records of earlier versions.
+   * Keyed by symbol. If they have changed, the book is converted. Absent in records of earlier versions.
    */
   readonly grids?: Readonly<Record<string, InstrumentGrids>>
 }
@@ -77,7 +77,7 @@ export interface BootRecord extends Dated {
  * The changes that a strategy's decision made to its wishes and its state. If there are no new
  * wishes, the state is recorded at intervals.
  */
-export interface DecisionRecord extends Dated {
+export interface DecisionRecord extends DatedRecord {
   readonly kind: 'decision'
   readonly strategyId: StrategyId
   /** The strategy's state as JSON text; absent if it has not changed. */
@@ -94,7 +94,7 @@ export interface DecisionRecord extends Dated {
   /** The market behind the decision; absent if no strategy decided. */
   readonly seen?: {
     readonly snapshot: number
-    /** By symbol, for the instruments on which something changed. */
+    /** Keyed by symbol, for the instruments on which something changed. */
     readonly markets: Readonly<Record<string, SeenMarket>>
   }
 }
@@ -109,7 +109,7 @@ export type LadderChange =
   | { readonly symbol: string; readonly rungs: readonly (QuoteLevel | number)[] }
 
 /** Why wishes did not become orders, for `explain`. It changes nothing in the book. */
-export interface DenialRecord extends Dated {
+export interface DenialRecord extends DatedRecord {
   readonly kind: 'denial'
   readonly strategyId: string
   readonly symbol: string
@@ -123,7 +123,7 @@ export interface DenialRecord extends Dated {
 }
 
 /** A batch is about to be sent. Durable before its first byte (ORD1). */
-export interface SendRecord extends Dated {
+export interface SendRecord extends DatedRecord {
   readonly kind: 'send'
   readonly batchId: number
   readonly symbol: string
@@ -182,7 +182,7 @@ export interface AnswerFacts {
   readonly requestTime?: number
 }
 
-export interface OutcomeRecord extends Dated {
+export interface OutcomeRecord extends DatedRecord {
   readonly kind: 'outcome'
   readonly batchId: number
   readonly items: readonly ItemOutcome[]
@@ -191,7 +191,7 @@ export interface OutcomeRecord extends Dated {
 }
 
 /** Fills not seen before, oldest first. */
-export interface FillsRecord extends Dated {
+export interface FillsRecord extends DatedRecord {
   readonly kind: 'fills'
   readonly fills: readonly Fill[]
   /**
@@ -210,7 +210,7 @@ export interface FillsRecord extends Dated {
  * A cancel-all is about to be sent. Durable before its first byte, since from then on no resting
  * order is certain.
  */
-export interface CancelRecord extends Dated {
+export interface CancelRecord extends DatedRecord {
   readonly kind: 'cancel'
   /** Our instruments that it covers: one, or all if it names only the product type. */
   readonly symbols: readonly string[]
@@ -220,13 +220,13 @@ export interface CancelRecord extends Dated {
 }
 
 /** A cancel-all was answered: the orders that it has cancelled. */
-export interface CancelAnsweredRecord extends Dated {
+export interface CancelAnsweredRecord extends DatedRecord {
   readonly kind: 'cancelAnswered'
   readonly listed: readonly { readonly clientOid: ClientOid; readonly orderId?: OrderId }[]
 }
 
 /** The fate of orders of one instrument, as fills and readings prove it. */
-export interface SettleRecord extends Dated {
+export interface SettleRecord extends DatedRecord {
   readonly kind: 'settle'
   readonly symbol: string
   /** Whether this ended a resolution: no cancel-all for the symbol can arrive any more. */
@@ -248,7 +248,7 @@ export interface SettledOrder {
 }
 
 /** Waiting orders that are no longer sent; `unknown` if an earlier copy may exist. */
-export interface ExpireRecord extends Dated {
+export interface ExpireRecord extends DatedRecord {
   readonly kind: 'expire'
   readonly orders: readonly {
     readonly clientOid: ClientOid
@@ -260,7 +260,7 @@ export interface ExpireRecord extends Dated {
 }
 
 /** The exchange's position differs from the fills, and was adopted. */
-export interface AdoptRecord extends Dated {
+export interface AdoptRecord extends DatedRecord {
   readonly kind: 'adopt'
   readonly symbol: string
   readonly holding: Holding
@@ -271,7 +271,7 @@ export interface AdoptRecord extends Dated {
  * A strategy takes over what the account holds of an instrument outside all strategies, by an
  * operator's command or a flatten.
  */
-export interface AssignedRecord extends Dated {
+export interface AssignedRecord extends DatedRecord {
   readonly kind: 'assigned'
   readonly symbol: string
   readonly strategyId: string
@@ -291,7 +291,7 @@ export interface AssignedRecord extends Dated {
  * The exchange's average entry price of a side of the position, confirmed by two readings: the
  * journal lacks the fills of some of its lots.
  */
-export interface EntryRecord extends Dated {
+export interface EntryRecord extends DatedRecord {
   readonly kind: 'entry'
   readonly symbol: string
   readonly holdSide: HoldSide
@@ -303,7 +303,7 @@ export interface EntryRecord extends Dated {
 }
 
 /** The funding counter of a position moved. Decimal strings in the margin coin. */
-export interface FundingRecord extends Dated {
+export interface FundingRecord extends DatedRecord {
   readonly kind: 'funding'
   readonly symbol: string
   readonly holdSide: HoldSide
@@ -319,7 +319,7 @@ export interface RestrictedRecord extends Restriction {
 }
 
 /** A restriction ends: the one with this code, or without a code all of the scope except a kill. */
-export interface ReleasedRecord extends Dated {
+export interface ReleasedRecord extends DatedRecord {
   readonly kind: 'released'
   readonly scope: Scope
   readonly code?: ModeReason
@@ -334,7 +334,7 @@ export interface ReleasedRecord extends Dated {
 }
 
 /** The book forgets what ended some time ago. */
-export interface PruneRecord extends Dated {
+export interface PruneRecord extends DatedRecord {
   readonly kind: 'prune'
   /** Unix ms, our clock: orders that ended before this are forgotten. */
   readonly ordersBefore: number
@@ -355,21 +355,21 @@ export interface PruneRecord extends Dated {
 }
 
 /** Fills that belong to no order of ours, after every possible owner was ruled out. */
-export interface ForeignRecord extends Dated {
+export interface ForeignRecord extends DatedRecord {
   readonly kind: 'foreign'
   readonly symbol: string
   readonly orderIds: readonly OrderId[]
 }
 
 /** A call on the account is about to be made, for the first time or again. */
-export interface CallRecord extends Dated {
+export interface CallRecord extends DatedRecord {
   readonly kind: 'call'
   readonly strategyId: string
   readonly key: string
 }
 
 /** A call on the account has ended. */
-export interface CallEndedRecord extends Dated {
+export interface CallEndedRecord extends DatedRecord {
   readonly kind: 'callEnded'
   readonly strategyId: string
   readonly key: string
@@ -381,7 +381,7 @@ export interface CallEndedRecord extends Dated {
  * Stands for records that were lost with a damaged journal: any order may have been sent, filled or
  * cancelled in them. A repair writes it in their place.
  */
-export interface RepairedRecord extends Dated {
+export interface RepairedRecord extends DatedRecord {
   readonly kind: 'repaired'
   /** Everything that may have been traded: each strategy with each of these instruments. */
   readonly strategies: readonly string[]
@@ -390,7 +390,7 @@ export interface RepairedRecord extends Dated {
 }
 
 /** Old fills and funding payments were written to a file and deleted from the journal. */
-export interface ArchivedRecord extends Dated {
+export interface ArchivedRecord extends DatedRecord {
   readonly kind: 'archived'
   /** Unix ms: fills and payments before this were deleted. */
   readonly before: number
@@ -400,7 +400,7 @@ export interface ArchivedRecord extends Dated {
 }
 
 /** Candles that have closed. */
-export interface CandlesRecord extends Dated {
+export interface CandlesRecord extends DatedRecord {
   readonly kind: 'candles'
   readonly symbol: string
   readonly intervalMs: number
@@ -413,7 +413,7 @@ export interface CandlesRecord extends Dated {
 }
 
 /** New reference values for losses. */
-export interface WatermarkRecord extends Dated {
+export interface WatermarkRecord extends DatedRecord {
   readonly kind: 'watermark'
   readonly watermarks: readonly Watermark[]
 }
@@ -426,7 +426,7 @@ export interface StrategyKey {
 }
 
 /** A used key, and when it was used: Unix ms, our clock. */
-export interface UsedKey extends StrategyKey, Dated {}
+export interface UsedKey extends StrategyKey, DatedRecord {}
 
 /** The keys that a record uses: of orders sent by key, and of calls that were decided on. */
 export function keysUsedBy(record: JournalRecord): readonly UsedKey[] {

@@ -36,16 +36,16 @@ export interface AccountMoment {
   readonly capital: Decimal | undefined
   /** The equity of limits, status and metrics; undefined while a part is not known. */
   readonly equity: number | undefined
-  /** By strategy and symbol. */
+  /** Keyed by strategy and symbol. */
   readonly money: ReadonlyMap<string, Money>
   /** Funding received, by symbol. */
   readonly funding: ReadonlyMap<string, Decimal>
-  /** By symbol; absent if the position was not read in this run. */
+  /** Keyed by symbol; absent if the position was not read in this run. */
   readonly marks: ReadonlyMap<string, PositionMark>
   /** The positions of the account, by symbol. */
   readonly holdings: ReadonlyMap<string, Holding>
   /**
-   * By symbol: distances of its positions to a liquidation; absent if nothing is held or nothing
+   * Keyed by symbol: distances of its positions to a liquidation; absent if nothing is held or nothing
    * was measured yet.
    */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
@@ -69,7 +69,7 @@ export interface Snapshot {
   /** Unix ms, our clock: the fills are known up to here; 0 never read. */
   readonly fillsReadAt: number
   readonly instruments: readonly InstrumentMoment[]
-  /** By the names in the strategy file; a feed that was never read is absent. */
+  /** Keyed by the names in the strategy file; a feed that was never read is absent. */
   readonly feeds: ReadonlyMap<string, FeedReading>
   /** Closed candles, by symbol and interval (`candleKey`). */
   readonly candles: ReadonlyMap<string, CandleSeries>

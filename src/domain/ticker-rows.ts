@@ -7,7 +7,7 @@ export interface TickerRows {
   readonly requestTime: number
   /** Names of the columns: a later version may have others. */
   readonly columns: readonly string[]
-  /** By symbol: a value for each column, NaN where there is none. */
+  /** Keyed by symbol: a value for each column, NaN where there is none. */
   readonly rows: ReadonlyMap<string, readonly number[]>
 }
 

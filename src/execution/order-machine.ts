@@ -185,7 +185,7 @@ export function markQueuedAgain(order: Order, reason: string): Order {
     : order
 }
 
-/** Row 12, → QUARANTINED, from wherever it stands: an operator must look. */
+/** Row 12, → QUARANTINED, from any state: an operator must look. */
 export function markQuarantined(order: Order, reason: string): Order {
   return { ...order, state: 'quarantined', reason }
 }

@@ -303,7 +303,7 @@ export function isOnCommonStep(common: number, steps: readonly number[]): boolea
   return common > 0 && steps.every((one) => one % common === 0)
 }
 
-export interface RefusalFound {
+export interface ObservedRefusal {
   readonly cause: CauseName
   readonly code: string
   readonly message: string
@@ -316,7 +316,7 @@ export interface RefusalFound {
  * The refusals in one sentence: how many, the setting that they contradict, the exchange's message,
  * what to do.
  */
-export function describeRefusal(found: RefusalFound, instrument: Instrument): string {
+export function describeRefusal(found: ObservedRefusal, instrument: Instrument): string {
   const { cause, code, message, orders, withinMs } = found
   const { setting, advice, step } = REFUSAL_CAUSES[cause]
   const times = orders === 1 ? 'once' : `${orders} times`

@@ -62,12 +62,12 @@ export function staleTargetOrders(input: TargetPlanInput): readonly Order[] {
   })
 }
 
-interface Step {
+interface TargetStep {
   readonly action: OrderAction
   readonly lots: number
 }
 
-function stepsOf(input: TargetPlanInput): readonly Step[] {
+function stepsOf(input: TargetPlanInput): readonly TargetStep[] {
   return input.positionMode === 'one_way_mode' ? oneWaySteps(input) : hedgeSteps(input)
 }
 
@@ -77,7 +77,7 @@ function stepsOf(input: TargetPlanInput): readonly Step[] {
  * order closes against other strategies' positions. The part that those do not account for is
  * denied: the account's own position is closed first.
  */
-function oneWaySteps(input: TargetPlanInput): readonly Step[] {
+function oneWaySteps(input: TargetPlanInput): readonly TargetStep[] {
   const change = input.target - netLots(input.holding)
   if (change > 0)
     return [oneWayStep(input, { side: 'shortLots', close: 'closeShort', open: 'openLong' }, change)]
@@ -96,7 +96,7 @@ function oneWayStep(
   input: TargetPlanInput,
   { side, close, open }: OneWayDirection,
   lots: number,
-): Step {
+): TargetStep {
   const { holding, accountHolding, backedHolding, instrument } = input
   const inAccount = accountHolding[side]
   if (holding[side] >= lots && inAccount >= lots) return { action: close, lots }
@@ -108,10 +108,10 @@ function oneWayStep(
 }
 
 /** One order per leg: the excess is closed, the rest is opened. */
-function hedgeSteps({ target, holding }: TargetPlanInput): readonly Step[] {
+function hedgeSteps({ target, holding }: TargetPlanInput): readonly TargetStep[] {
   const long = Math.max(0, target) - holding.longLots
   const short = Math.max(0, -target) - holding.shortLots
-  const steps: Step[] = []
+  const steps: TargetStep[] = []
   if (long < 0) steps.push({ action: 'closeLong', lots: -long })
   if (short < 0) steps.push({ action: 'closeShort', lots: -short })
   if (long > 0) steps.push({ action: 'openLong', lots: long })

@@ -1,9 +1,12 @@
-/** Whose a fill is: a strategy's; not known yet (`waiting`); or, once that is certain, of no strategy here. */
+/**
+ * The kind of a fill's owner: a strategy; not known yet (`waiting`); or, once that is certain, no
+ * strategy here.
+ */
 export type FillOwner = 'strategy' | 'waiting' | 'nobody'
 
 /**
- * A fill with everything that people want to know of it. It is kept until it is archived, longer than its record. Trade
- * and order name it together: the two fills of a self-trade have one tradeId.
+ * A fill with all its figures. It is kept until it is archived, longer than its record. Trade and
+ * order name it together: the two fills of a self-trade have one tradeId.
  */
 export interface BookedFill {
   readonly kind: 'fill'
@@ -11,7 +14,7 @@ export interface BookedFill {
   /** Unix ms, exchange clock. */
   readonly at: number
   readonly orderId: string
-  /** Empty, like the strategy, where the fill is of no strategy. */
+  /** Empty, like the strategy, if the fill belongs to no strategy. */
   readonly clientOid: string
   readonly strategyId: string
   readonly owner: FillOwner
@@ -23,26 +26,26 @@ export interface BookedFill {
   readonly price: string
   readonly size: string
   /**
-   * The profit that closing has realised by the exchange, at the average price of the account and not of the strategy, and
-   * the fee; a negative fee was received. Empty: not known.
+   * The profit that the exchange states for a close, at the average price of the account and not of
+   * the strategy, and the fee; a negative fee was received. Empty: not known.
    */
   readonly profit: string
   readonly fee: string
   /** The coin of profit and fee. */
   readonly coin: string
   readonly scope: string
-  /** Where the order came from, as the exchange says: `API`, `SYS`, or a person's client. */
+  /** The source of the order that the exchange states: `API`, `SYS`, or a client of a person. */
   readonly source: string
-  /** A `FillKind`; empty: kept by a version that did not tell the kinds apart. */
+  /** A `FillKind`; empty: written by a version that did not distinguish the kinds. */
   readonly fillKind: string
   /**
-   * Fees in other coins, as `BGB 0.011 at 4.2;BNB 0.2`: with what one was worth in the margin coin, where that was known.
-   * Empty: none, or kept by a version without them.
+   * Fees in other coins, as `BGB 0.011 at 4.2;BNB 0.2`, with the price of a coin in the margin coin
+   * if that was known. Empty: none, or written by a version without them.
    */
   readonly otherFees: string
 }
 
-/** Whose a booked fill turned out to be. */
+/** The owner of a booked fill, found later. */
 export interface BookedOwner extends Pick<
   BookedFill,
   'tradeId' | 'orderId' | 'clientOid' | 'strategyId' | 'owner'
@@ -50,7 +53,7 @@ export interface BookedOwner extends Pick<
   readonly kind: 'owner'
 }
 
-/** A funding payment, by the change of the position's counter. */
+/** A funding payment, from the change of the position's counter. */
 export interface BookedFunding {
   readonly kind: 'funding'
   /** Unique among all payments. */
@@ -60,12 +63,12 @@ export interface BookedFunding {
   readonly symbol: string
   /** `long` or `short`. */
   readonly side: string
-  /** As the exchange counts it: a negative amount was paid. */
+  /** The exchange's sign: a negative amount was paid. */
   readonly amount: string
   readonly coin: string
 }
 
-/** What a record adds to the tables of fills and funding payments, or changes there. */
+/** A row that a record adds to the tables of fills and funding payments, or changes there. */
 export type Booking = BookedFill | BookedFunding | BookedOwner
 
 /** A row of those tables. */

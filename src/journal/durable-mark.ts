@@ -9,7 +9,7 @@ export interface Mark {
 
 export type MarkReading =
   | { readonly kind: 'read'; readonly mark: Mark }
-  /** A repair has begun and not ended; `aside` names the files as it found them. */
+  /** A repair has begun and not ended; `aside` names the original files. */
   | { readonly kind: 'repairing'; readonly aside: string }
   /** The journal was moved elsewhere; this file is as it was then. */
   | { readonly kind: 'moved'; readonly mark: Mark; readonly to: string }
@@ -56,7 +56,7 @@ export function createRepairMark(file: string, aside: string): void {
   writeDurably(file, `intentd-mark repairing ${aside}\n`)
 }
 
-/** Marks that the journal was moved: it is not opened here any more. */
+/** Marks that the journal was moved: it is no longer opened here. */
 export function createMovedMark(file: string, mark: Mark, to: string): void {
   writeDurably(file, `intentd-mark moved ${numbersOf(mark)} ${to}\n`)
 }

@@ -1,23 +1,23 @@
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { Failure, messageOf } from '../lib/failure.ts'
 
-/** Where a journal is not what was written to it. */
+/** A place where a journal is not what was written to it. */
 export interface Flaw {
-  /** The first record that is not there as it was written; undefined where it is not a record. */
+  /** The first record that differs; undefined if the flaw is not in a record. */
   readonly sequence: number | undefined
   readonly found: string
 }
 
-/** In a state directory: what of a journal on PostgreSQL this machine holds. */
+/** In a state directory: this machine's replica of a journal on PostgreSQL. */
 export const REPLICA_FILE = 'journal-replica.sqlite'
 
-/** Of such a copy. */
+/** Advice for a damaged replica. */
 export const FETCH_ANEW = `remove ${REPLICA_FILE}: it is a copy of what is on the server, and the next start fetches it anew`
 
 const REPAIR =
   'run `intentd repair`: it starts from what is readable, with everything else unknown and halted'
 
-/** `to` is what a copy to a file has left on the server: a machine, and a path there. */
+/** `to` is the place that a copy to a file has left on the server: a machine, and a path there. */
 export const MOVED_TO_FILE =
   'the journal continues in that file, on the machine that `to` names: run it there without journal.url, or move it back from there with `intentd journal copy --to postgres`'
 
@@ -69,7 +69,7 @@ export function movedAway(file: string, to: string): Failure {
   })
 }
 
-/** It left the server as well, for the file of another machine or folder. */
+/** The journal also left the server, for the file of another machine or folder. */
 export function movedOn(file: string, server: string, to: string): Failure {
   return new Failure({
     code: 'JOURNAL_MOVED',
@@ -109,7 +109,10 @@ export function layoutUnknown(file: string, layout: number, known: number): Fail
   })
 }
 
-/** @param file A file, or a server with its schema. @param advice What migrates it. */
+/**
+ * @param file A file, or a server with its schema.
+ * @param advice The command that migrates it.
+ */
 export function layoutOlder(file: string, layout: number, advice: string): Failure {
   return new Failure({
     code: 'JOURNAL_LAYOUT_OLD',
@@ -120,7 +123,9 @@ export function layoutOlder(file: string, layout: number, advice: string): Failu
   })
 }
 
-/** @param file Names who else has it open, where another process has locked it. */
+/**
+ * @param file If another process has locked it: the failure names the processes that have it open.
+ */
 export function poisoned(error: unknown, file?: string): Failure {
   const isLocked = HELD.has(sqliteCodeOf(error) ?? -1)
   const others = isLocked && file !== undefined ? listUsers(file) : []
@@ -138,7 +143,10 @@ const LOCKED =
 const MAKE_ROOM =
   'free disk space or fix the rights, then start again: recovery finds out what is at the exchange'
 
-/** The other processes that have the file open, as far as this user may see that; none where the system does not say. */
+/**
+ * The other processes that have the file open, as far as this user may see them; none if the system
+ * does not say.
+ */
 function listUsers(file: string): readonly string[] {
   const path = attempt(() => realpathSync(file)) ?? file
   const pids = attempt(() => readdirSync('/proc')) ?? []
@@ -163,7 +171,7 @@ function attempt<Result>(read: () => Result): Result | undefined {
   }
 }
 
-/** Noticed when a key is looked up: what is asked for may have been placed before. */
+/** Found when a key is looked up: the order of that key may have been placed before. */
 export function keysDamaged(error: unknown, hint = REPAIR): Failure {
   return new Failure({
     code: 'JOURNAL_POISONED',
@@ -177,18 +185,22 @@ export function keysDamaged(error: unknown, hint = REPAIR): Failure {
 /** SQLITE_BUSY, _LOCKED: https://sqlite.org/rescode.html */
 const HELD: ReadonlySet<number> = new Set([5, 6])
 
-/** A database that works and cannot do it just now, or may not: SQLITE_PERM, _READONLY, _IOERR, _FULL, _CANTOPEN. */
+/**
+ * A database that works and cannot do it now, or is not allowed to: SQLITE_PERM, _READONLY, _IOERR,
+ * _FULL, _CANTOPEN.
+ */
 const UNABLE: ReadonlySet<number> = new Set([...HELD, 3, 8, 10, 13, 14])
 
-/** Whether what was read is wrong, rather than that it could not be read. */
+/** Whether the stored data is wrong, rather than unreadable now. */
 export function isDamage(error: unknown): boolean {
-  // Ours, or of a value that SQLite can hold and JavaScript cannot: a number that grew by a flipped bit.
+  // Our own error, or that of a number which SQLite can hold and JavaScript cannot, after a flipped
+  // bit.
   if (error instanceof RangeError) return true
   const code = sqliteCodeOf(error)
   return code !== undefined && !UNABLE.has(code)
 }
 
-/** What SQLite or the file system threw while the journal was opened or read, in our words. */
+/** Translates an error of SQLite or the file system from opening or reading the journal. */
 export function translateJournalError(error: unknown, file: string): Failure {
   if (error instanceof Failure) return error
   const found = messageOf(error)
@@ -222,7 +234,7 @@ function sqliteCodeOf(error: unknown): number | undefined {
   return Number(error.errcode) & 0xff
 }
 
-/** The journal could not be written. */
+/** Whether the journal could not be written. */
 export function isPoisoned(error: unknown): boolean {
   return error instanceof Failure && error.code === 'JOURNAL_POISONED'
 }

@@ -5,7 +5,7 @@ import { layoutUnknown } from './journal-failures.ts'
 import { type JournalWriter, putWriter, readWriter } from './journal-writer.ts'
 import { nextLink } from './record-chain.ts'
 
-/** The number of the layout below. A file of a later one is refused. */
+/** The number of the layout below. A file with a later one is refused. */
 export const LAYOUT = 7
 
 /** The layout of the first release. Files since then can be read, and are migrated before they are written. */
@@ -88,22 +88,23 @@ const TABLES = `
 /** How long to wait for a lock, in ms: a reader may be recovering the log of a killed writer, which takes milliseconds. */
 const WAIT_MS_MAX = 1000
 /**
- * A writer waits longer, since what it cannot write ends the run: a copy of the file or a shell on it may hold the lock
- * for seconds. Nothing else happens in the process meanwhile, so it is less than half of the usual `supervision.hungAfterMs`.
+ * A writer waits longer, since a failed write ends the run: a copy of the file or a shell on it may
+ * hold the lock for seconds. The process does nothing else meanwhile, so this is less than half of
+ * the usual `supervision.hungAfterMs`.
  */
 const WRITER_WAIT_MS_MAX = 4000
 
 /** When the log starts again from the beginning, its file is cut to this size, which SQLite uses between checkpoints. */
 const LOG_BYTES_KEPT = 4_194_304
 
-/** What identifies a journal. */
+/** The identity of a journal. */
 export interface JournalNature {
   /** The account and place that it belongs to. */
   readonly identity: string
   readonly salt: string
   /** The link before the first record. */
   readonly first: string
-  /** Who wrote it last; undefined: nobody has said. */
+  /** The last writer; undefined: none was noted. */
   readonly writer?: JournalWriter | undefined
 }
 
@@ -116,19 +117,22 @@ export function openWriting(file: string): DatabaseSync {
   return database
 }
 
-/** With the files that SQLite makes beside it. */
+/** Removes the file with those that SQLite makes beside it. */
 export function removeDatabase(file: string): void {
   for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
 }
 
-/** Opens a file for reading. Nothing is changed, not even by closing, so damage stays as it was found. */
+/**
+ * Opens a file for reading. It is not changed, not even by closing, so damage stays as it was
+ * found.
+ */
 export function openReading(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true, timeout: WAIT_MS_MAX })
   database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;')
   return database
 }
 
-/** Whether no tables were ever made in it. */
+/** Whether it never had tables. */
 export function isBlank(database: DatabaseSync): boolean {
   const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'])
   return tables === 0 && readLayout(database) === 0
@@ -148,7 +152,7 @@ export function makeTables(database: DatabaseSync, nature: JournalNature): Journ
   return nature
 }
 
-/** @throws Failure JOURNAL_LAYOUT_UNKNOWN, RangeError when it is not as it was written */
+/** @throws Failure JOURNAL_LAYOUT_UNKNOWN, RangeError if it is not as it was written */
 export function readNature(database: DatabaseSync, file: string): JournalNature {
   const layout = readLayout(database)
   if (layout < LAYOUT_FIRST || layout > LAYOUT) throw layoutUnknown(file, layout, LAYOUT)
@@ -169,7 +173,7 @@ export function hasBlocks(database: DatabaseSync): boolean {
   return readLayout(database) >= LAYOUT_PACKED
 }
 
-/** The number of its layout; 0 where no tables were ever made in it. */
+/** The number of its layout; 0 if it never had tables. */
 export function readLayout(database: DatabaseSync): number {
   return Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
 }

@@ -9,7 +9,7 @@ import { toContents } from './journal-tables.ts'
 import type { JournalContents } from './journal.ts'
 import { isLinked, readVerified, toStoredText } from './verify-journal.ts'
 
-/** Rows of a page. Between two pages no lock is held, so the writer never waits. */
+/** Rows of a page. No lock is held between two pages, so the writer never waits. */
 const PAGE_ROWS = 500
 
 /** Which records to read. An absent property restricts nothing. */
@@ -64,7 +64,7 @@ export class JournalReader {
       const page = this.#translated(() => this.#readPage(query, beyond))
       for (const row of page.rows) {
         const { sequence, body } = toStoredText(row)
-        // The oldest record that was kept has none before it to check its link against.
+        // The oldest record that was kept has no predecessor to check its link against.
         const previous = sequence === 1 ? this.#first : row['previous']
         if (previous !== null && previous !== undefined && !isLinked(String(previous), row)) {
           throw corrupt(this.#file, { sequence, found: 'the record is not as it was written' })
@@ -113,8 +113,8 @@ export class JournalReader {
   }
 
   /**
-   * The last checkpoint and the records after it, as they are together.
-   * @throws Failure JOURNAL_CORRUPT where they are not as they were written
+   * The last checkpoint and the records after it, from one snapshot.
+   * @throws Failure JOURNAL_CORRUPT if they are not as they were written
    */
   contents(): JournalContents {
     return this.#translated(() => {
@@ -150,13 +150,13 @@ interface Page {
 
 const NO_PAGE: Page = { rows: [], beyond: undefined }
 
-interface Look {
+interface BlockScan {
   readonly beyond: number
-  /** Whether there is a table of them. */
+  /** Whether there is a table of blocks. */
   readonly blocks: boolean
 }
 
-function readRows(database: DatabaseSync, query: RecordQuery, { beyond, blocks }: Look): Page {
+function readRows(database: DatabaseSync, query: RecordQuery, { beyond, blocks }: BlockScan): Page {
   const { sql, values } = buildPageQuery(query, blocks)
   const rows = database.prepare(sql).all(beyond, ...values)
   return { rows, beyond: rows.length < PAGE_ROWS ? undefined : endOf(rows) }
@@ -194,7 +194,7 @@ function readBlock(
   }
 }
 
-/** The records of a block that are asked for. A block is checked only where it may hold any. */
+/** The requested records of a block. A block is checked only if it may hold any. */
 function findInBlock(block: RecordBlock, query: RecordQuery, previous: unknown): readonly Row[] {
   const { since = 0, until = Number.MAX_SAFE_INTEGER, kinds, containing = '' } = query
   const text = textOf(block)

@@ -12,25 +12,28 @@ import { nextLink } from './record-chain.ts'
 import { sumToText } from './tables/rows-sum.ts'
 import { sealOf, type VerifiedPrefix } from './verify-journal.ts'
 
-/** How many old records a checkpoint drops at most: twice as many as come between two, some milliseconds of work. */
+/**
+ * Maximum old records that a checkpoint drops: twice as many as come between two, some milliseconds
+ * of work.
+ */
 const DROPPED_MAX = 20_000
 
-/** How long old rows are kept, and what a new journal begins with. */
+/** How long old rows are kept, and the initial rows of a new journal. */
 export interface TablesGiven {
   /** Records older than this are dropped at a checkpoint, which holds their result, Unix ms. */
   readonly keepSince: () => number
   /** Used keys older than this may be dropped at a checkpoint, Unix ms; never when absent. */
   readonly keepKeysSince?: () => number
-  /** For a new journal: the keys that were used before. */
+  /** For a new journal: keys that were used before. */
   readonly usedKeys?: readonly UsedKey[]
-  /** For a new journal: fills and funding payments of before, written at its first checkpoint. */
+  /** For a new journal: earlier fills and funding payments, written at its first checkpoint. */
   readonly bookings?: Iterable<Booking>
 }
 
 export interface TablesParts extends TablesGiven {
   readonly database: DatabaseSync
   readonly nature: JournalNature
-  /** What the tables hold, checked. */
+  /** The checked contents of the tables. */
   readonly prefix: VerifiedPrefix
   /** The records of the prefix, parsed. */
   readonly records: readonly JournalRecord[]
@@ -46,7 +49,7 @@ export class JournalTables {
   readonly #book: BookTable
   readonly #keys: KeyTable
   readonly #bookings: BookingTable
-  /** What a new journal begins with, until it is written. */
+  /** The initial bookings of a new journal, until they are written. */
   #carried: Iterable<Booking>
   #last: Mark
 
@@ -106,7 +109,10 @@ export class JournalTables {
     dropOldRecords(database, keepSince())
   }
 
-  /** The next block of records up to that sequence, to be written with {@link putBlock}; undefined: they do not fill one. */
+  /**
+   * The next block of records up to that sequence, to be written with {@link putBlock}; undefined:
+   * they do not fill one.
+   */
   takeBlock(upTo: number): RecordBlock | undefined {
     return takeBlock(this.#parts.database, upTo)
   }
@@ -122,7 +128,7 @@ export class JournalTables {
     this.#insertRecord(record, true)
   }
 
-  /** @throws RangeError where it is not what was written */
+  /** @throws RangeError if they are not as they were written */
   bookings(kind: BookedRow['kind'], span?: BookingSpan): Generator<BookedRow> {
     return this.#bookings.read(kind, span)
   }

@@ -2,23 +2,29 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Failure } from '../lib/failure.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
-/** What `meta` says of whoever writes a journal: whose keys it trades with, and by which settings and code. */
+/**
+ * The writer of a journal, as `meta` has it: the keys that it trades with, and its settings and
+ * code.
+ */
 export interface JournalWriter {
-  /** A digest of the exchange and the key; undefined while no exchange has accepted any. */
+  /** A digest of the exchange and the key; undefined while no exchange has accepted one. */
   readonly keys: string | undefined
-  /** For people: the process, with the variable of its key. */
+  /** For display: the process, with the variable of its key. */
   readonly by: string
-  /** Digests by name: the parts of the configuration that decide what is traded, and the code of each strategy. */
+  /**
+   * Digests by name: the parts of the configuration that determine trading, and the code of each
+   * strategy.
+   */
   readonly setup: Readonly<Record<string, string>>
 }
 
-/** The row of `meta`, in a file and on a server. */
+/** The name of its row in `meta`, in a file and on a server. */
 export const WRITER = 'writer'
 
-/** Enough of a digest for people to tell two apart. */
+/** Digits of a digest that are shown, enough to tell two apart. */
 const SHOWN_CHARACTERS = 8
 
-/** Undefined also where it is not what was written: the next run notes it anew. */
+/** Undefined also for a damaged text: the next run notes its writer anew. */
 export function parseWriter(text: unknown): JournalWriter | undefined {
   if (typeof text !== 'string') return undefined
   try {
@@ -62,12 +68,15 @@ export function assertKeys(
   })
 }
 
-/** For people: enough of the keys to tell two apart, and the process. */
+/** For display: digits of the keys, and the process. */
 export function describeKeys({ keys = '', by }: Pick<JournalWriter, 'keys' | 'by'>): string {
   return `keys ${keys.slice(0, SHOWN_CHARACTERS)} of ${by}`
 }
 
-/** The names of what two of them do not trade alike with, in the order of the names; none where one is not known. */
+/**
+ * The names of the settings and code in which two writers differ, sorted; none if one of them is
+ * not known.
+ */
 export function differencesOf(
   own: Pick<JournalWriter, 'setup'> | undefined,
   other: Pick<JournalWriter, 'setup'> | undefined,

@@ -10,10 +10,10 @@ export interface BookRow {
   readonly value: string
 }
 
-/** An entry that was added or changed; with an undefined value one that was removed. */
+/** An entry that was added or changed; an undefined value means that it was removed. */
 export type RowChange = Omit<BookRow, 'value'> & { readonly value: string | undefined }
 
-/** What a journal gives back when it is opened: the last checkpoint, and every record after it. */
+/** The contents of a journal when it is opened: the last checkpoint, and every record after it. */
 export interface JournalContents {
   /**
    * The rows of the book after all changes up to the last {@link Journal.saveCheckpoint}, those of a collection in the
@@ -30,7 +30,7 @@ export interface JournalContents {
 export interface Journal {
   /** Made once with the journal; part of every clientOid. */
   readonly salt: string
-  /** What the journal held when it was opened. */
+  /** The contents of the journal when it was opened. */
   load(): JournalContents
   /**
    * Appends a record and what it books; both become durable together.
@@ -38,15 +38,17 @@ export interface Journal {
    */
   append(record: JournalRecord, bookings?: readonly Booking[]): void
   /**
-   * Makes everything durable that was appended, and calls `done` when it would survive a power cut: before this returns,
-   * or later. Where that failed `done` is given the reason, and the run must end. May throw instead.
+   * Makes everything appended durable, and calls `done` when it would survive a power cut: before
+   * this returns, or later. If that failed, `done` gets the reason, and the run must end. May throw
+   * instead.
    */
   commit(done: (failure?: unknown) => void): void
-  /** Called at intervals: makes durable what nothing waits for. */
+  /** Called at intervals: makes records durable that nothing waits for. */
   flush(): void
   /**
-   * Returns those of the keys that records have used, however long ago. The book forgets keys with their orders.
-   * @throws Failure JOURNAL_POISONED where what is stored is not what was written
+   * The given keys that records have used, however long ago. The book forgets keys with their
+   * orders.
+   * @throws Failure JOURNAL_POISONED if the stored keys are not what was written
    */
   usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[]
   /** How many records there are after the last checkpoint, including those of earlier runs. */
@@ -56,26 +58,26 @@ export interface Journal {
    * entry keeps its place; one that was removed and added again comes last, as in a map.
    */
   saveCheckpoint(changes: Iterable<RowChange>): void
-  /** Makes durable what was appended, and closes the journal. */
+  /** Makes everything appended durable, and closes the journal. */
   close(): void
 }
 
 /**
- * How far a kill is that was ordered from elsewhere: `asked`: nobody who writes has heard of it · `seen`: nothing is
- * created any more · `clean`: proved that nothing of ours rests · `released`: it trades again.
+ * Progress of a kill that was ordered elsewhere: `asked`: no writer has read it · `seen`: no order
+ * is created any more · `clean`: proved that no order of ours rests · `released`: trading goes on.
  */
 export type KillAnswer = 'seen' | 'clean' | 'released'
 
-/** A kill that was ordered on the server, for whoever has the right to write. */
+/** A kill that was ordered on the server, for the journal's writer. */
 export interface OrderedKill {
-  /** Orders of one account in turn. */
+  /** Counts the orders of one account. */
   readonly number: number
   readonly state: KillAnswer | 'asked'
   readonly reason: string
   readonly by: string
 }
 
-/** What somebody should hear of, as all who look at the journal's server read it. */
+/** An alert, as all readers of the journal's server see it. */
 export interface FleetAlert {
   readonly urgency: string
   readonly event: string
@@ -83,70 +85,80 @@ export interface FleetAlert {
   readonly lines: readonly string[]
 }
 
-/** What is said of a member of the fleet, as JSON. */
+/** The state of a member of the fleet, as JSON. */
 export type FleetState = Readonly<Record<string, unknown>>
 
-/** What an account shows to all who look at the server; nothing waits for it. */
+/** The state that an account shows to all readers of the server; nothing waits for it. */
 export interface FleetNews {
-  /** As it is now, and alerts that were not taken yet. */
+  /** The current state, and alerts that were not taken yet. */
   news(): { readonly state: FleetState; readonly alerts: readonly FleetAlert[] }
   /** @param trouble Why they were not taken; undefined: they were. */
   onShown(trouble?: string): void
 }
 
-/** The right to write a journal, which another machine may take once it is over. */
+/** The right to write a journal. Another machine may take it once it has expired. */
 export interface WriterLease {
-  /** Why nothing may be signed any more; undefined while it is held by both clocks of the machine. */
+  /**
+   * Why nothing may be signed any more; undefined while the lease is held by both clocks of the
+   * machine.
+   */
   objection(): string | undefined
-  /** Hears once that it is lost, or that a write failed which nobody waited for. */
+  /** Calls the listener once when the lease is lost, or a write failed that nothing waited for. */
   onLost(listener: (failure: Failure) => void): void
-  /** Hears once that somebody wants it handed over. */
+  /** Calls the listener once when a handover is requested. */
   onHandover(listener: () => void): void
-  /** Ordered last, as it stood when the journal was opened; undefined where none ever was. */
+  /** The last kill order when the journal was opened; undefined if there was none. */
   readonly kill: OrderedKill | undefined
-  /** Hears of the ordered kill again and again, and says how far it is; undefined: no further than it was. */
+  /**
+   * Calls the listener with the kill order repeatedly; it returns the progress, or undefined
+   * if there is no change.
+   */
   onKill(listener: (kill: OrderedKill) => KillAnswer | undefined): void
-  /** It is farther than it was: that is written at once. */
+  /** Writes the progress of the kill at once. */
   answerKill(): Promise<void> | void
-  /** From now on this is shown on the server whenever the lease was renewed. */
+  /** From now on this is shown on the server at each renewal of the lease. */
   show(news: FleetNews): void
-  /** It is not given back at the end: this process opens the journal again. */
+  /** The lease is not given back at the end: this process opens the journal again. */
   keep(): void
-  /** Whether another place had it before, and did not give it back: nobody knows what was cancelled there. */
+  /**
+   * Whether another place held it before without giving it back: it is not known what was cancelled
+   * there.
+   */
   readonly isAbandoned: boolean
 }
 
-/** A journal that keeps what records have booked, beyond the records. */
+/** A journal that stores bookings beyond the records. */
 export interface BookingStore {
   /**
-   * Of one kind, the oldest first. Only what was read to its end is proved.
-   * @throws Failure JOURNAL_CORRUPT where it is not what was written
+   * Bookings of one kind, the oldest first. They are proved only when read to the end.
+   * @throws Failure JOURNAL_CORRUPT if they are not what was written
    */
   bookings(kind: BookedRow['kind'], span?: BookingSpan): Iterable<BookedRow>
   /**
-   * Takes away what was archived, with the record that says so, durably.
+   * Deletes archived bookings, durably, together with the record about it.
    * @throws Failure JOURNAL_POISONED
    */
   dropBookings(record: ArchivedRecord): void
 }
 
-/** A journal that says whose it is. */
+/** A journal that stores its writer. */
 export interface WriterStore<Done = void | Promise<void>> {
-  /** Noted last, when the journal was opened; undefined: nobody has been yet. */
+  /** The last noted writer when the journal was opened; undefined: none. */
   readonly writer: JournalWriter | undefined
-  /** Notes who writes it from now on, durably. */
+  /** Notes the writer from now on, durably. */
   noteWriter(writer: JournalWriter): Done
 }
 
-/** A journal as a daemon opens it, wherever it is. */
+/** A journal as a daemon opens it, in a file or on a server. */
 export interface OpenedJournal extends Omit<Journal, 'close'>, BookingStore, WriterStore {
-  /** Of one that several machines could write; absent where a lock of this machine is enough. */
+  /** Present if several machines could write it; absent if a lock of this machine suffices. */
   readonly lease?: WriterLease
-  /** Why nothing can be written just now, where that may end by itself. */
+  /** Why nothing can be written now, if that may end by itself. */
   readonly trouble?: string | undefined
   /**
-   * What was appended is made durable. One that takes its time holds what it writes to until then.
-   * @param isWhole False after a breakdown: whoever takes over must wait for what may be on its way.
+   * Makes everything appended durable. A slow journal holds what it writes to until then.
+   * @param isWhole False after a breakdown: a successor must wait for requests that may be on their
+   * way.
    */
   close(isWhole?: boolean): void | Promise<void>
 }

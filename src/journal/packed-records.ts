@@ -2,7 +2,10 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { nextLink } from './record-chain.ts'
 
-/** A block is full with so many records or characters: to pack it takes a millisecond, and leaves an eighth of the bytes. */
+/**
+ * A block is full with this many records or characters: packing it takes a millisecond, and leaves
+ * an eighth of the bytes.
+ */
 const BLOCK_RECORDS = 256
 const BLOCK_CHARACTERS = 131_072
 
@@ -18,15 +21,16 @@ export interface RecordBlock {
   /** The earliest and the latest instant of its records. */
   readonly at_min: number
   readonly at_max: number
-  /** The links of its first and its last record: those between are worked out from the first. */
+  /** The links of its first and its last record: the others are computed from the first. */
   readonly first_link: string
   readonly last_link: string
   readonly body: Uint8Array
 }
 
 /**
- * Packs the oldest records up to that sequence into a block; undefined where they do not fill one.
- * @throws RangeError where they are not as they were written: they stay unpacked, so that a reader finds the damage
+ * Packs the oldest records up to that sequence into a block; undefined if they do not fill one.
+ * @throws RangeError if they are not as they were written: they stay unpacked, so that a reader
+ * finds the damage
  */
 export function takeBlock(database: DatabaseSync, upTo: number): RecordBlock | undefined {
   const rows: Row[] = []
@@ -82,8 +86,8 @@ export function toBlock(row: Row): RecordBlock {
 }
 
 /**
- * The text of a block without any check, to search in it.
- * @throws RangeError where it cannot be unpacked
+ * The text of a block without any check, for searching.
+ * @throws RangeError if it cannot be unpacked
  */
 export function textOf({ first, body }: RecordBlock): string {
   try {
@@ -94,9 +98,9 @@ export function textOf({ first, body }: RecordBlock): string {
 }
 
 /**
- * The records of a block as the rows that they were. The link of the first one is not checked, since the record before it
- * is not here.
- * @throws RangeError where they are not as they were written
+ * The records of a block as their original rows. The link of the first one is not checked, since
+ * the record before it is not here.
+ * @throws RangeError if they are not as they were written
  */
 export function unpackBlock(block: RecordBlock, text = textOf(block)): readonly Row[] {
   let { first: sequence, first_link: link } = block

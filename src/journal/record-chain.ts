@@ -1,14 +1,17 @@
 import type { SQLOutputValue } from 'node:sqlite'
 import { sha256Hex } from '../lib/digest.ts'
 
-/** 128 bits: enough against accidents. It is no protection against forgery: who can write the file can forge all links. */
+/**
+ * 128 bits: enough against accidents. It is no protection against forgery: anything that can write
+ * the file can forge all links.
+ */
 const LINK_LENGTH = 32
 
 /**
  * The next link of the journal: a digest of the link before and of these parts. The first link covers what identifies
  * the journal, the link of a record covers the record, and the seal of a checkpoint covers the sum of its rows.
  *
- * Of 7,897 damages (a sample of `npm run torture`) so many opened with a wrong book, by what is checked:
+ * A sample of `npm run torture` had 7,897 damages. This many opened with a wrong book, by what is checked:
  *
  *     SQLite alone       2,683        mark             183
  *     integrity_check    2,671        mark, seal       149

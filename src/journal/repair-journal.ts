@@ -10,7 +10,12 @@ import { type JournalNature, openReading, readNature, removeDatabase } from './j
 import type { BookedRow } from './booking.ts'
 import { BOOKED_KINDS, salvageBookings } from './tables/booking-table.ts'
 import { salvageKeys } from './tables/key-table.ts'
-import { markFileOf, openSqliteJournal, type Verified, verifyJournal } from './sqlite-journal.ts'
+import {
+  markFileOf,
+  openSqliteJournal,
+  type VerifiedJournal,
+  verifyJournal,
+} from './sqlite-journal.ts'
 import { readVerified } from './verify-journal.ts'
 
 export interface RepairOptions {
@@ -25,18 +30,18 @@ export interface RepairOptions {
 export interface RepairReport {
   /** Why the journal was refused. */
   readonly refusal: Failure
-  /** Where the files as they were found are kept. */
+  /** The path of the original files. */
   readonly aside: string
   /** How many records after the checkpoint were kept. */
   readonly records: number
-  /** How many were lost at least; undefined where it is not known how many there were. */
+  /** Minimum number of lost records; undefined if the total is not known. */
   readonly lostMin: number | undefined
   readonly hasCheckpoint: boolean
-  /** Whether the salt was kept. Without it, an order that is decided again gets another clientOid. */
+  /** Whether the salt was kept. Without it, a repeated decision gets another clientOid. */
   readonly hasSalt: boolean
 }
 
-/** The refusals that can be repaired: not that the journal belongs to another account or version. */
+/** The refusals that can be repaired; a journal of another account or version cannot. */
 const REPAIRABLE: ReadonlySet<string> = new Set([
   'JOURNAL_CORRUPT',
   'JOURNAL_TAIL_LOST',
@@ -46,14 +51,14 @@ const REPAIRABLE: ReadonlySet<string> = new Set([
 
 /**
  * Replaces a journal that was refused by one that opens: with its longest correct prefix, and a record that stands for
- * everything that was lost. Returns undefined where there is nothing to repair. The caller must hold the state directory.
+ * everything that was lost. Returns undefined if there is nothing to repair. The caller must hold the state directory.
  *
  *     sound ──► (nothing)
  *     damaged ──copied aside, mark says so──► repairing ──new journal built and put in place──► sound
  *
  * If it is interrupted, the next repair begins again from the damaged files that were put aside; nothing else opens it.
  *
- * @throws Failure for what a repair cannot mend
+ * @throws Failure for a journal that cannot be repaired
  */
 export function repairJournal(options: RepairOptions): RepairReport | undefined {
   const refusal = findRefusal(options)
@@ -76,8 +81,10 @@ export function repairJournal(options: RepairOptions): RepairReport | undefined 
   }
 }
 
-/** How many records were lost at least, by the mark as it was found, which never claims more than was durable. */
-function countLost(aside: string, found: Salvaged | undefined): number | undefined {
+/**
+ * Minimum number of lost records, by the original mark, which never claims more than was durable.
+ */
+function countLost(aside: string, found: SalvagedJournal | undefined): number | undefined {
   const written = readMark(markFileOf(aside))
   if (written.kind !== 'read') return undefined
   return Math.max(0, written.mark.sequence - (found?.prefix.last.sequence ?? 0))
@@ -92,7 +99,10 @@ function findRefusal(options: RepairOptions): Failure | undefined {
   }
 }
 
-/** Copies the files as they were found, durably, before anything is changed. After an interrupted repair puts its copies back. */
+/**
+ * Copies the original files, durably, before anything is changed. After an interrupted repair it
+ * puts its copies back.
+ */
 function putAside({ file, stamp }: RepairOptions): string {
   const mark = readMark(markFileOf(file))
   if (mark.kind === 'repairing') {
@@ -114,12 +124,12 @@ function copyPart(from: string, to: string): void {
   syncFile(to)
 }
 
-interface Salvaged extends Pick<Verified, 'nature' | 'prefix'> {
+interface SalvagedJournal extends Pick<VerifiedJournal, 'nature' | 'prefix'> {
   readonly usedKeys: readonly UsedKey[]
 }
 
-/** What can still be read; undefined: nothing. */
-function salvage(file: string): Salvaged | undefined {
+/** The readable part; undefined: none. */
+function salvage(file: string): SalvagedJournal | undefined {
   if (!existsSync(file)) return undefined
   let database: DatabaseSync | undefined
   try {
@@ -127,7 +137,7 @@ function salvage(file: string): Salvaged | undefined {
     const nature = readNature(database, file)
     return { nature, prefix: readVerified(database, nature), usedKeys: readKeys(database, nature) }
   } catch (error) {
-    // A damaged file counts as empty. An error of the disk is reported.
+    // A damaged file counts as empty. A disk error is reported.
     if (!isDamage(error)) throw error
     return undefined
   } finally {
@@ -135,7 +145,7 @@ function salvage(file: string): Salvaged | undefined {
   }
 }
 
-/** As many used keys as are readable. */
+/** All used keys that are readable. */
 function readKeys(database: DatabaseSync, { first }: JournalNature): readonly UsedKey[] {
   try {
     return [...salvageKeys(database, first)]
@@ -145,7 +155,7 @@ function readKeys(database: DatabaseSync, { first }: JournalNature): readonly Us
   }
 }
 
-/** As many bookings as are readable, one by one, since they may be many. */
+/** All readable bookings, one by one, since they may be many. */
 function* readBookings(file: string, { first }: JournalNature): Generator<BookedRow> {
   const database = openReading(file)
   try {
@@ -165,7 +175,7 @@ function* skipDamage(rows: Iterable<BookedRow>): Generator<BookedRow> {
 
 function buildAnew(
   { file, identity, buildRecord }: RepairOptions,
-  found: Salvaged | undefined,
+  found: SalvagedJournal | undefined,
   reason: string,
 ): void {
   const { checkpoint, records = [] } = found?.prefix ?? {}

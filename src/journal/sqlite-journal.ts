@@ -27,7 +27,7 @@ import { areKeysWhole } from './tables/key-table.ts'
 import { areOldRecordsWhole, readVerified, type VerifiedPrefix } from './verify-journal.ts'
 import { makeDirectory } from '../lib/durable-file.ts'
 
-/** So many records at most wait to be written: then they are written without a durable record. */
+/** Maximum records that wait to be written: then they are written without a durable record. */
 const WAITING_MAX = 256
 
 export interface SqliteJournalOptions extends TablesGiven {
@@ -36,7 +36,7 @@ export interface SqliteJournalOptions extends TablesGiven {
   readonly identity: string
   /** The salt of a new journal; drawn when absent. */
   readonly salt?: string | undefined
-  /** Called once where old records are not as they were written, and so not packed. */
+  /** Called once if old records are not as they were written, and so not packed. */
   readonly onUnpacked?: (reason: string) => void
 }
 
@@ -79,21 +79,21 @@ export function openSqliteJournal(
   }
 }
 
-/** What identifies a journal, and what it holds. */
-export interface Verified {
+/** The identity of a journal, and its contents. */
+export interface VerifiedJournal {
   readonly nature: JournalNature
   readonly layout: number
   readonly prefix: VerifiedPrefix
 }
 
 /**
- * What the file holds, checked to be what was written; undefined where there is no journal yet. Used keys, fills, funding
+ * The contents of the file, checked to be what was written; undefined where there is no journal yet. Used keys, fills, funding
  * payments and the records before the checkpoint are checked here only with `allRows`: otherwise when they are read.
  */
 export function verifyJournal(
   { file, identity }: Pick<SqliteJournalOptions, 'file' | 'identity'>,
   { allRows = false, evenMoved = false } = {},
-): Verified | undefined {
+): VerifiedJournal | undefined {
   const mark = readMark(markFileOf(file))
   if (mark.kind === 'repairing') throw failures.repairUnfinished(file, mark.aside)
   if (mark.kind === 'copying') throw failures.copyUnfinished(file)
@@ -116,10 +116,10 @@ export function verifyJournal(
   }
 }
 
-/** The flaw of what a start does not read, where there is one. */
+/** The flaw of rows that a start does not read, if there is one. */
 export function findFlawedRows(
   database: DatabaseSync,
-  { nature: { first }, prefix: { start } }: Pick<Verified, 'nature' | 'prefix'>,
+  { nature: { first }, prefix: { start } }: Pick<VerifiedJournal, 'nature' | 'prefix'>,
 ): Flaw | undefined {
   const flaw = (found: string): Flaw => ({ sequence: undefined, found })
   if (!areKeysWhole(database, first)) return flaw('the used keys are not as they were written')
@@ -135,7 +135,7 @@ export function isJournalFile(file: string): boolean {
   return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
-/** @throws Failure where a mark says that there was a journal */
+/** @throws Failure if a mark proves that there was a journal */
 function confirmAbsent(file: string, mark: MarkReading): undefined {
   if (mark.kind === 'read' || mark.kind === 'moved')
     throw failures.tailLost(file, 0, mark.mark.sequence)
@@ -155,7 +155,7 @@ function confirmEnd(file: string, prefix: VerifiedPrefix, mark: MarkReading): vo
   if (named?.link !== link) throw failures.markDamaged(file, `it names another record ${sequence}`)
 }
 
-function createJournal({ file, identity, salt }: SqliteJournalOptions): Verified {
+function createJournal({ file, identity, salt }: SqliteJournalOptions): VerifiedJournal {
   const database = openWriting(file)
   try {
     chmodSync(file, 0o600)
@@ -167,7 +167,7 @@ function createJournal({ file, identity, salt }: SqliteJournalOptions): Verified
   }
 }
 
-type JournalParts = Pick<Verified, 'nature' | 'prefix'> & {
+type JournalParts = Pick<VerifiedJournal, 'nature' | 'prefix'> & {
   readonly database: DatabaseSync
   readonly mark: DurableMark
 } & Pick<SqliteJournalOptions, 'file' | 'onUnpacked' | keyof TablesGiven>
@@ -183,7 +183,7 @@ class SqliteJournal implements Journal, BookingStore, WriterStore<void> {
   readonly #parts: Pick<JournalParts, 'file' | 'database' | 'nature' | 'mark'>
   readonly #tables: JournalTables
   #onUnpacked: ((reason: string) => void) | undefined
-  /** What the file held when it was opened, until it is loaded. */
+  /** The file's contents when it was opened, until they are loaded. */
   #found: JournalContents | undefined
   #checkpointed: number
   /** Whether the records before the checkpoint may fill another block. */
@@ -221,7 +221,10 @@ class SqliteJournal implements Journal, BookingStore, WriterStore<void> {
     done()
   }
 
-  /** Writes what waits, and packs a block of records before the checkpoint: nothing waits for either. */
+  /**
+   * Writes waiting records, and packs a block of records before the checkpoint: nothing waits for
+   * either.
+   */
   flush(): void {
     this.#writeWaiting(this.#takeBlock())
   }

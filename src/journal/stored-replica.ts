@@ -6,7 +6,9 @@ import { JournalReader } from './journal-reader.ts'
 import { toContents } from './journal-tables.ts'
 import { readVerified } from './verify-journal.ts'
 
-/** A machine's copy of a journal on PostgreSQL, read without the server: as it was when it was last updated. */
+/**
+ * A machine's replica of a journal on PostgreSQL, read without the server, as of its last update.
+ */
 export interface StoredReplica {
   readonly salt: string
   readonly contents: JournalContents

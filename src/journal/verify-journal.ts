@@ -4,24 +4,24 @@ import type { Mark } from './durable-mark.ts'
 import { type Flaw, isDamage } from './journal-failures.ts'
 import { hasBlocks, type JournalNature } from './journal-layout.ts'
 import { type Row, toBlock, unpackBlock } from './packed-records.ts'
-import { type FoundRows, readRows } from './tables/book-table.ts'
-import { type FoundDays, readDays, totalToText } from './tables/booking-table.ts'
-import { type FoundKeys, readBuckets } from './tables/key-table.ts'
+import { type StoredBook, readRows } from './tables/book-table.ts'
+import { type BookedDays, readDays, totalToText } from './tables/booking-table.ts'
+import { type BucketSums, readBuckets } from './tables/key-table.ts'
 import { NO_ROWS, type RowsSum, sumToText } from './tables/rows-sum.ts'
 import { nextLink } from './record-chain.ts'
 
-const NO_DAYS: FoundDays = { days: new Map(), sum: NO_ROWS }
+const NO_DAYS: BookedDays = { days: new Map(), sum: NO_ROWS }
 const NOTHING_BOOKED = totalToText(NO_ROWS)
 
 export interface StoredText extends Mark {
   readonly body: string
-  /** The sum of all booked rows after it, where it has booked some. */
+  /** The sum of all booked rows after it, if it has booked any. */
   readonly booked: string | undefined
 }
 
 /** The book after the record of that sequence. */
-export interface StoredCheckpoint extends Mark, FoundRows {
-  readonly keys: FoundKeys
+export interface StoredCheckpoint extends Mark, StoredBook {
+  readonly keys: BucketSums
   /** The sum of all booked rows. */
   readonly booked: string
 }
@@ -34,18 +34,19 @@ export interface VerifiedPrefix {
   /** All records after the checkpoint. */
   readonly records: readonly StoredText[]
   /** Number and sum of the rows of each day, in the tables of fills and funding payments. */
-  readonly days: FoundDays
+  readonly days: BookedDays
   /** The place of the last record. */
   readonly last: Mark
   /** Why the prefix ends there, unless nothing more was written. */
   readonly flaw: Flaw | undefined
-  /** Where the days do not fit the end of the prefix. */
+  /** The flaw of days that do not match the end of the prefix. */
   readonly daysFlaw: Flaw | undefined
 }
 
 /**
- * Reads the checkpoint and follows the links from there. Damage ends the prefix and is returned as its flaw.
- * @throws Error of SQLite where the disk cannot be read now, which is no damage.
+ * Reads the checkpoint and follows the links from there. Damage ends the prefix and is returned as
+ * its flaw.
+ * @throws Error of SQLite if the disk cannot be read now, which is no damage.
  */
 export function readVerified(database: DatabaseSync, { first }: JournalNature): VerifiedPrefix {
   const found = attempt(() => readCheckpoint(database, first))
@@ -105,15 +106,15 @@ function readCheckpoint(database: DatabaseSync, first: string): StoredCheckpoint
   throw new RangeError(`the checkpoint at ${sequence} is not as it was written`)
 }
 
-/** What the seal of a checkpoint covers beside its place. */
-export interface Sealed {
+/** The parts that the seal of a checkpoint covers beside its place. */
+export interface SealedSums {
   readonly book: RowsSum
   readonly keys: RowsSum
   readonly booked: string
 }
 
 /** Binds the rows of the book, the used keys and the booked rows to their place among the records. */
-export function sealOf({ sequence, link }: Mark, { book, keys, booked }: Sealed): string {
+export function sealOf({ sequence, link }: Mark, { book, keys, booked }: SealedSums): string {
   return nextLink(link, sequence, book.rows, sumToText(book), keys.rows, sumToText(keys), booked)
 }
 

@@ -19,7 +19,7 @@ export interface CalendarJob {
   readonly onError: (error: unknown) => void
 }
 
-type Task = ReturnType<typeof createTask>
+type ScheduledTask = ReturnType<typeof createTask>
 
 /**
  * Schedules jobs through node-cron, by the system's clock. node-cron omits jobs within the hour
@@ -27,7 +27,7 @@ type Task = ReturnType<typeof createTask>
  * time that a zone repeats in autumn runs once, in either turn.
  */
 export class Calendar {
-  readonly #tasks: readonly Task[]
+  readonly #tasks: readonly ScheduledTask[]
 
   constructor(jobs: readonly CalendarJob[]) {
     this.#tasks = jobs.flatMap((job) => {
@@ -55,7 +55,7 @@ const MINUTE_MS = 60_000
 const LOOKED_BACK_MS = 86_400_000
 
 /** Checks each minute whether the zone has skipped some time, and runs the jobs within it. */
-function createSkippedTask({ name, pattern, timeZone, run, onError }: CalendarJob): Task {
+function createSkippedTask({ name, pattern, timeZone, run, onError }: CalendarJob): ScheduledTask {
   const wallTime = createWallTime(timeZone)
   // Local times count as UTC, which skips none. Any second matches, since whole minutes are
   // compared.

@@ -334,7 +334,7 @@ function checkPositionNotional(
 
 /**
  * RSK1: limits the value of everything held, open, in flight or unknown. A flatten may always close
- * what the strategy holds, whatever other strategies hold.
+ * what the strategy holds, regardless of other strategies.
  */
 function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (intent.purpose === 'flatten' && reducesRisk(intent, context)) return undefined

@@ -86,12 +86,12 @@ function listSpans({ legs, rules }: Legs): readonly Span[] {
 }
 
 /** Collateral plus profit less need, as a line over one span: above zero the positions stand. */
-interface Line {
+interface MarginLine {
   readonly slope: number
   readonly rest: number
 }
 
-function lineOf({ legs, behind, rules, isInverse }: Legs, { from, to }: Span): Line {
+function lineOf({ legs, behind, rules, isInverse }: Legs, { from, to }: Span): MarginLine {
   let [slope, rest] = isInverse ? [behind, 0] : [0, behind]
   const within = Number.isFinite(to) ? (from + to) / 2 : from * 2 + 1
   for (const { holdSide, size, entryPrice } of legs) {
@@ -126,6 +126,6 @@ function findAbove(of: Legs, spans: readonly Span[], mark: number): number {
 }
 
 /** NaN if the line does not cross zero at a price. */
-function zeroOf({ slope, rest }: Line): number {
+function zeroOf({ slope, rest }: MarginLine): number {
   return slope === 0 || rest === 0 || slope > 0 === rest > 0 ? Number.NaN : -rest / slope
 }

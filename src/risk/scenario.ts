@@ -120,7 +120,7 @@ export function computeScenario(account: ScenarioAccount, scenario: Scenario): S
 }
 
 /** The outcome of one instrument. */
-interface Played {
+interface InstrumentOutcome {
   readonly positions: readonly ScenarioPosition[]
   readonly filled: number
   readonly realised: number
@@ -131,9 +131,9 @@ interface Played {
 
 function sumUp(
   { equity: before, isIsolated }: ScenarioAccount,
-  played: readonly Played[],
+  played: readonly InstrumentOutcome[],
 ): ScenarioOutcome {
-  const total = (of: (one: Played) => number): number =>
+  const total = (of: (one: InstrumentOutcome) => number): number =>
     played.reduce((sum, one) => sum + of(one), 0)
   const positions = played.flatMap((one) => one.positions)
   const [realised, fees, funding] = [
@@ -173,7 +173,7 @@ function play(
   instrument: ScenarioInstrument,
   account: ScenarioAccount,
   scenario: Scenario,
-): Played {
+): InstrumentOutcome {
   const { price, legs, orders } = instrument
   const after = price * (1 + (scenario.moves.get(instrument.symbol) ?? 0))
   const filled =

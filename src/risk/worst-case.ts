@@ -1,5 +1,6 @@
 /**
- * Counts what a move of the market takes from an account with one margin coin, whatever rests in it (`risk.survives`).
+ * Computes the need of an account with one margin coin after a market move, with all resting orders filled
+ * (`risk.survives`).
  *
  *     used = (loss + fees + funding + maintenance) / equity        the account survives while it is 1 at most
  *

@@ -1,7 +1,7 @@
 import type { ParamSet } from './param-sets.ts'
 
 /** A combination and its score. */
-export interface Scored {
+export interface ScoredSet {
   readonly params: ParamSet
   readonly score: number
 }
@@ -36,13 +36,13 @@ function toNumber(text: string): number {
  * value, the best leads the median of all by less than half of its own lead. Such a peak is usually
  * luck.
  */
-export function isIsolated(peak: Scored, all: readonly Scored[]): boolean {
+export function isIsolated(peak: ScoredSet, all: readonly ScoredSet[]): boolean {
   const sets = all.map(({ params }) => params)
   const names = variedParams(sets)
   const steps = new Map(
     names.map((name) => [name, new Map(valuesOf(sets, name).map((text, index) => [text, index]))]),
   )
-  const distanceTo = ({ params }: Scored): number =>
+  const distanceTo = ({ params }: ScoredSet): number =>
     names.reduce((sum, name) => {
       const places = steps.get(name)
       return (
@@ -75,7 +75,7 @@ export interface HeatMap {
   readonly columnName: string
   readonly rows: readonly string[]
   readonly columns: readonly string[]
-  /** Rows of columns; null where there are no trials. */
+  /** Keyed by row and column; null without trials. */
   readonly cells: readonly (readonly (number | null)[])[]
 }
 
@@ -83,7 +83,7 @@ export interface HeatMap {
 const BINS_MAX = 12
 
 /** A heat map of the first two varied parameters. Undefined if fewer were varied. */
-export function buildHeatMap(all: readonly Scored[]): HeatMap | undefined {
+export function buildHeatMap(all: readonly ScoredSet[]): HeatMap | undefined {
   const sets = all.map(({ params }) => params)
   const [rowName, columnName] = variedParams(sets)
   if (rowName === undefined || columnName === undefined) return undefined

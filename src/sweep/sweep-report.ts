@@ -1,6 +1,6 @@
 import { roundNumbers } from '../report/round-numbers.ts'
 import type { Fold } from './folds.ts'
-import { buildHeatMap, type HeatMap, isIsolated, type Scored } from './landscape.ts'
+import { buildHeatMap, type HeatMap, isIsolated, type ScoredSet } from './landscape.ts'
 import type { ParamSet } from './param-sets.ts'
 import {
   type FindOutcome,
@@ -38,7 +38,7 @@ export interface SweepReport {
   readonly folds: readonly FoldRow[]
   /** Combinations that were ever tried on these prices, with any configuration and code. */
   readonly tries: number
-  readonly deflated: Deflated | null
+  readonly deflated: DeflatedSharpe | null
   readonly overfitting: Overfitting | null
   readonly heatMap: HeatMap | null
   /**
@@ -80,8 +80,8 @@ export interface FoldRow {
   readonly command: string
 }
 
-export interface Deflated {
-  /** Sharpe ratio of the best trial; the fields below are the shape of its returns. */
+export interface DeflatedSharpe {
+  /** Sharpe ratio and returns of the best trial. */
   readonly sharpe: number
   readonly periods: number
   readonly skewness: number
@@ -123,7 +123,7 @@ export function buildSweepReport({
 }: ReportInput): SweepReport {
   const sets = rankSets(plan, find)
   const whole = wholeOf(plan, sets)
-  const scored = whole.flatMap((set): readonly Scored[] => {
+  const scored = whole.flatMap((set): readonly ScoredSet[] => {
     const score = scoreOfSet(set, plan)
     return score === null ? [] : [{ params: set.params, score }]
   })
@@ -283,7 +283,7 @@ function deflate(
   sets: readonly RankedSet[],
   whole: readonly RankedSet[],
   { tries }: { readonly plan: SweepPlan; readonly tries: number },
-): Deflated | undefined {
+): DeflatedSharpe | undefined {
   const sharpes = sets.flatMap((set) => returnsOf(set)?.map(sharpeOf) ?? [])
   const best = whole
     .flatMap((set) => returnsOf(set) ?? [])

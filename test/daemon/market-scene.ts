@@ -1,5 +1,5 @@
 import { AlertRules } from '../../src/alerts/rules/alert-rules.ts'
-import { type Facts } from '../../src/alerts/rules/facts.ts'
+import { type LogFacts } from '../../src/alerts/rules/facts.ts'
 import { MarketData } from '../../src/daemon/market-data/market-data.ts'
 import { EventLog } from '../../src/daemon/reporting/event-log.ts'
 import { Health } from '../../src/daemon/reporting/health.ts'
@@ -33,7 +33,7 @@ export class MarketScene {
   readonly alerts: string[] = []
   readonly #follows: (event: LogEvent) => boolean
   readonly #rules = new AlertRules({ repeatMs: 600_000, lastingMs: LASTING_MS, repeatsMin: 3 })
-  readonly #log = (event: LogEvent, facts: Facts = {}): void => {
+  readonly #log = (event: LogEvent, facts: LogFacts = {}): void => {
     if (!this.#follows(event)) return
     this.logged.push(event)
     for (const { urgency } of this.#rules.hear(event, facts, this.time.monotonic()))
@@ -44,7 +44,7 @@ export class MarketScene {
     timers: this.time,
     grids: new Map(),
     logger: {
-      log: (_level: string, event: LogEvent, facts?: Facts) => this.#log(event, facts),
+      log: (_level: string, event: LogEvent, facts?: LogFacts) => this.#log(event, facts),
     } as never,
   })
   readonly #health = new Health({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { cutFolds } from '../../src/sweep/folds.ts'
-import { buildHeatMap, isIsolated, type Scored } from '../../src/sweep/landscape.ts'
+import { buildHeatMap, isIsolated, type ScoredSet } from '../../src/sweep/landscape.ts'
 import { type ParamSet } from '../../src/sweep/param-sets.ts'
 import {
   countTrials,
@@ -112,7 +112,7 @@ describe('the order of the trials', () => {
 })
 
 describe('a peak', () => {
-  const land = (scoreOf: (x: number, y: number) => number): readonly Scored[] =>
+  const land = (scoreOf: (x: number, y: number) => number): readonly ScoredSet[] =>
     Array.from({ length: 25 }, (_, index) => {
       const [x, y] = [index % 5, Math.floor(index / 5)]
       return {
@@ -120,7 +120,7 @@ describe('a peak', () => {
         score: scoreOf(x, y),
       }
     })
-  const at = (all: readonly Scored[], x: number, y: number) => all[y * 5 + x] as Scored
+  const at = (all: readonly ScoredSet[], x: number, y: number) => all[y * 5 + x] as ScoredSet
 
   test('whose neighbours are as bad as all others is isolated; one on a hill is not', () => {
     const needle = land((x, y) => (x === 2 && y === 2 ? 1 : 0))

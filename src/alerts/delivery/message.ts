@@ -6,7 +6,7 @@ import { cutText, showFact } from '../rules/facts.ts'
 import type { WebhookCall } from './webhook-client.ts'
 
 /** The facts about the daemon that every message contains. */
-export interface Place {
+export interface MessagePlace {
   /** Name of the configuration. */
   readonly name: string
   readonly environment: string
@@ -57,7 +57,7 @@ export function writeCall(target: AlertTarget, alert: Alert, frame: MessageFrame
 }
 
 export interface MessageFrame {
-  readonly place: Place
+  readonly place: MessagePlace
   readonly hidden: HiddenTexts
   /** Messages that were dropped before this one. */
   readonly dropped: number
@@ -65,7 +65,7 @@ export interface MessageFrame {
 
 function writeTitle(
   { urgency, title, repeats, account }: Alert,
-  { name, environment }: Place,
+  { name, environment }: MessagePlace,
 ): string {
   const mark = urgency === 'urgent' ? 'URGENT ' : ''
   const again = repeats > 0 ? ` (${repeats} more)` : ''
@@ -74,7 +74,7 @@ function writeTitle(
 
 function writeBody(
   { lines, command, account, at }: Alert,
-  { optionsOf }: Place,
+  { optionsOf }: MessagePlace,
   dropped: number,
 ): string {
   const lost = dropped > 0 ? [`${dropped} messages before this one were dropped`] : []
@@ -94,7 +94,7 @@ interface ObjectParts {
   readonly alert: Alert
   readonly title: string
   readonly text: string
-  readonly place: Place
+  readonly place: MessagePlace
   readonly clean: (text: string) => string
 }
 

@@ -3,7 +3,7 @@ import type { LogEvent } from '../../domain/log-events.ts'
 import type { HiddenTexts } from '../../lib/secret.ts'
 import { type Alert, rankOf } from '../alert.ts'
 import { showFact } from '../rules/facts.ts'
-import { type Place, writeCall } from './message.ts'
+import { type MessagePlace, writeCall } from './message.ts'
 import { Outbox } from './outbox.ts'
 import { SendRate } from './send-rate.ts'
 import type { WebhookClient, WebhookOutcome } from './webhook-client.ts'
@@ -19,7 +19,7 @@ export interface AlertLog {
 export interface SenderOptions {
   readonly target: AlertTarget
   readonly client: Pick<WebhookClient, 'call'>
-  readonly place: Place
+  readonly place: MessagePlace
   readonly hidden: HiddenTexts
   readonly logger: AlertLog
   /** Unix ms. */

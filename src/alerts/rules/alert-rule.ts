@@ -1,18 +1,18 @@
 import type { LogEvent } from '../../domain/log-events.ts'
 import type { Urgency } from '../alert.ts'
-import type { Facts } from './facts.ts'
+import type { LogFacts } from './facts.ts'
 
 /** How a log event becomes an alert. */
 export interface AlertRule {
-  readonly urgency: Urgency | ((facts: Facts) => Urgency)
-  /** Says in plain words what happened, and where. */
-  readonly title: (facts: Facts) => string
+  readonly urgency: Urgency | ((facts: LogFacts) => Urgency)
+  /** The event and its place, in plain words. */
+  readonly title: (facts: LogFacts) => string
   /** The fields that make two events the same alert. */
   readonly by: readonly string[]
   /** The command to type next, without `intentd`; undefined if none helps. */
-  readonly command?: (facts: Facts) => string | undefined
+  readonly command?: (facts: LogFacts) => string | undefined
   /** Other lines of this event are no alert. */
-  readonly when?: (facts: Facts) => boolean
+  readonly when?: (facts: LogFacts) => boolean
   /**
    * This event with the same fields ends the trouble, and the end is an alert too. The trouble is
    * an alert only when it lasts.

@@ -3,7 +3,7 @@ import type { Alert } from '../alert.ts'
 import type { AlertRule } from './alert-rule.ts'
 import { ALERT_TABLE } from './alert-table.ts'
 import { BoundedMap } from './bounded-map.ts'
-import { type Facts, showFact } from './facts.ts'
+import { type LogFacts, showFact } from './facts.ts'
 import { Repeats } from './repeats.ts'
 import { Turns } from './turns.ts'
 
@@ -22,13 +22,13 @@ const FOLLOWED_MAX = 500
 /** Maximum facts in a message. */
 const LINES_MAX = 12
 
-interface Lasting {
+interface LastingTrouble {
   readonly alert: Alert
   readonly dueAt: number
   readonly isSent: boolean
 }
 
-interface Counted {
+interface CountedEvents {
   readonly times: number
   readonly untilAt: number
 }
@@ -50,8 +50,8 @@ export class AlertRules {
   readonly #settings: RuleSettings
   readonly #repeats: Repeats
   readonly #turns = new Turns()
-  readonly #lasting = new BoundedMap<Lasting>(FOLLOWED_MAX)
-  readonly #counted = new BoundedMap<Counted>(FOLLOWED_MAX)
+  readonly #lasting = new BoundedMap<LastingTrouble>(FOLLOWED_MAX)
+  readonly #counted = new BoundedMap<CountedEvents>(FOLLOWED_MAX)
 
   constructor(settings: RuleSettings) {
     this.#settings = settings
@@ -62,7 +62,7 @@ export class AlertRules {
    * @returns the alerts to send now: mostly none or one.
    * @param now Unix ms.
    */
-  hear(event: LogEvent, facts: Facts, now: number): readonly Alert[] {
+  hear(event: LogEvent, facts: LogFacts, now: number): readonly Alert[] {
     const ended = ENDS.get(event)
     if (ended !== undefined)
       return ended.flatMap(([one, rule]) => this.#end(keyOf(one, rule, facts), now))
@@ -95,7 +95,7 @@ export class AlertRules {
   }
 
   /** An event whose opposite happened in between is news again. */
-  #turn(event: LogEvent, facts: Facts, now: number): void {
+  #turn(event: LogEvent, facts: LogFacts, now: number): void {
     for (const { own, other, isVolatile } of this.#turns.take(event, facts)) {
       if (!isVolatile) {
         this.#repeats.forget(own)
@@ -145,20 +145,20 @@ export class AlertRules {
   }
 }
 
-function keyOf(event: LogEvent, { by }: AlertRule, facts: Facts): string {
+function keyOf(event: LogEvent, { by }: AlertRule, facts: LogFacts): string {
   // Accounts have separate troubles.
   const names = facts['account'] === undefined ? by : [...by, 'account']
   return [event, ...names.map((name) => showFact(facts[name]))].join(' ')
 }
 
-interface Happening {
+interface RuleEvent {
   readonly event: LogEvent
   readonly rule: AlertRule
-  readonly facts: Facts
+  readonly facts: LogFacts
   readonly at: number
 }
 
-function buildAlert({ event, rule, facts, at }: Happening): Alert {
+function buildAlert({ event, rule, facts, at }: RuleEvent): Alert {
   const lines = Object.entries(facts)
     .map(([name, fact]) => [name, showFact(fact)] as const)
     .filter(([name, text]) => text !== '' && name !== 'stack')

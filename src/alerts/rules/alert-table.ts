@@ -1,21 +1,21 @@
 import type { LogEvent } from '../../domain/log-events.ts'
 import type { AlertRule } from './alert-rule.ts'
-import { type Facts, showFact, showScope, toArgument } from './facts.ts'
+import { type LogFacts, showFact, showScope, toArgument } from './facts.ts'
 
 const SILENT = 'silent'
 const [urgent, warning, info] = ['urgent', 'warning', 'info'] as const
-const release = ({ scope }: Facts) => `release ${toArgument(scope)} --reason "..."`
+const release = ({ scope }: LogFacts) => `release ${toArgument(scope)} --reason "..."`
 /**
  * These end by themselves once the settings of the account are right; an earlier release would end
  * nothing.
  */
-const releaseUnlessMeasured = ({ scope, code }: Facts) =>
+const releaseUnlessMeasured = ({ scope, code }: LogFacts) =>
   ['positionMode', 'marginMode', 'leverage', 'maintenance'].includes(String(code))
     ? undefined
     : release({ scope })
-const releaseSymbol = ({ symbol }: Facts) => `release ${toArgument(symbol)} --reason "..."`
+const releaseSymbol = ({ symbol }: LogFacts) => `release ${toArgument(symbol)} --reason "..."`
 /** `2 of BTCUSDT at 60000, -9452.1` */
-const describeDeed = ({ size, symbol, price, net, profit }: Facts) =>
+const describeDeed = ({ size, symbol, price, net, profit }: LogFacts) =>
   `${showFact(size)} of ${showFact(symbol)} at ${showFact(price)}, ${showFact(net ?? profit)}`
 const describeSeconds = (ms: unknown): string => `${Math.round(Number(ms) / 1000)} s`
 /** `3 unknown orders (absent 2, filled 1)` */
@@ -26,7 +26,7 @@ const describeFound = (unknownOrders: unknown, found: unknown): string => {
   return states.length === 0 ? orders : `${orders} (${states.join(', ')})`
 }
 const releaseKill = () => 'release --reason "..."'
-const explainSymbol = ({ symbol }: Facts) => `explain ${toArgument(symbol)}`
+const explainSymbol = ({ symbol }: LogFacts) => `explain ${toArgument(symbol)}`
 const check = () => 'check'
 /** `doctor` tests the keys at the exchange, which `check` does not. */
 const doctor = () => 'doctor'

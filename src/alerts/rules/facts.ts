@@ -1,5 +1,5 @@
 /** The fields of a log line. */
-export type Facts = Readonly<Record<string, unknown>>
+export type LogFacts = Readonly<Record<string, unknown>>
 
 /** Maximum length of one fact: texts of an exchange or a strategy can have any length. */
 const FACT_MAX = 300

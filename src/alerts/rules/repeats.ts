@@ -4,7 +4,7 @@ import { BoundedMap } from './bounded-map.ts'
 /** Maximum different alerts that are remembered: beyond any real trouble. */
 const KEYS_MAX = 500
 
-interface Sent {
+interface SentAlert {
   /** Unix ms. */
   readonly sentAt: number
   readonly untilAt: number
@@ -19,7 +19,7 @@ interface Sent {
  */
 export class Repeats {
   readonly #repeatMs: number
-  readonly #sent = new BoundedMap<Sent>(KEYS_MAX)
+  readonly #sent = new BoundedMap<SentAlert>(KEYS_MAX)
 
   constructor(repeatMs: number) {
     this.#repeatMs = repeatMs
@@ -61,7 +61,7 @@ export class Repeats {
       this.#sent.set(key, { ...sent, untilAt: Math.min(sent.sentAt + this.#repeatMs, at) })
   }
 
-  #listOf(beginnings: readonly string[]): readonly (readonly [string, Sent])[] {
+  #listOf(beginnings: readonly string[]): readonly (readonly [string, SentAlert])[] {
     return this.#sent
       .list(() => true)
       .filter(([key]) => beginnings.some((beginning) => key.startsWith(beginning)))

@@ -1,6 +1,6 @@
 import type { LogEvent } from '../../domain/log-events.ts'
 import { BoundedMap } from './bounded-map.ts'
-import { type Facts, showFact } from './facts.ts'
+import { type LogFacts, showFact } from './facts.ts'
 
 /** Maximum matters that are followed at a time. */
 const FOLLOWED_MAX = 500
@@ -22,7 +22,7 @@ interface Matter {
  * A matter has changed sides: beginnings of the keys of this side's alerts, and of the other
  * side's.
  */
-export interface Turn {
+export interface MatterChange {
   readonly own: readonly string[]
   readonly other: readonly string[]
   readonly isVolatile: boolean
@@ -52,7 +52,7 @@ export class Turns {
   readonly #sides = new BoundedMap<'begins' | 'ends'>(FOLLOWED_MAX)
 
   /** @returns the sides that this event changes. */
-  take(event: LogEvent, facts: Facts): readonly Turn[] {
+  take(event: LogEvent, facts: LogFacts): readonly MatterChange[] {
     return MATTERS.flatMap((matter, index) => {
       const side = (['begins', 'ends'] as const).find((one) => matter[one].includes(event))
       if (side === undefined) return []

@@ -1,4 +1,7 @@
-/** Who hears of trouble, and when. Addresses and tokens stand in the environment; here stand the names of variables. */
+/**
+ * Targets and times of alerts. Addresses and tokens are in the environment; the file has the names
+ * of their variables.
+ */
 import { z } from 'zod'
 import { isTimeZone } from './calendar-pattern.ts'
 import { presetNumber } from './whole-number.ts'

@@ -1,6 +1,9 @@
 import { validateDetailed } from 'node-cron'
 
-/** What is wrong with a cron pattern of five fields, or six that begin with seconds; undefined when nothing is. */
+/**
+ * The problem of a cron pattern of five fields, or six that begin with seconds; undefined if there
+ * is none.
+ */
 export function explainPattern(pattern: string): string | undefined {
   const { valid, errors } = validateDetailed(pattern)
   if (valid) return undefined
@@ -9,7 +12,7 @@ export function explainPattern(pattern: string): string | undefined {
 
 /** Whether the runtime knows the time zone. node-cron would find out only when the first job is due. */
 export function isTimeZone(timeZone: string): boolean {
-  // The default. To ask the runtime costs a start 15 ms.
+  // The default. Asking the runtime costs a start 15 ms.
   if (timeZone === 'UTC') return true
   try {
     new Intl.DateTimeFormat('en', { timeZone })

@@ -1,4 +1,7 @@
-/** The main file (config/paper.yaml): what the daemon trades, where, how fast and inside which limits. */
+/**
+ * The main file (config/paper.yaml): what the daemon trades, where, how fast and within which
+ * limits.
+ */
 import { liquidationSchema } from './liquidation-schema.ts'
 import { z } from 'zod'
 import { alertsSchema } from './alerts-schema.ts'
@@ -14,7 +17,7 @@ import { presetNumber, wholeNumber } from './whole-number.ts'
 /** `user:password` of a proxy that `exchange.proxy` names; with `_FILE` behind it, the file that holds it. */
 export const PROXY_LOGIN = 'INTENTD_PROXY_LOGIN'
 
-/** The setting that takes the variables which other programs obey too. */
+/** The value of the setting that selects the variables which other programs use too. */
 export const FROM_ENVIRONMENT = 'environment'
 
 const exchangeSchema = z
@@ -136,13 +139,14 @@ const calendarSchema = z
   })
   .meta({ description: 'What happens at a time of day.' })
 
-/** Of `risk.dataAgeMaxMs`: older prices say nothing of the market. */
+/** Maximum of `risk.dataAgeMaxMs`: older prices say nothing about the market. */
 export const DATA_AGE_MS_MAX = 600_000
 
 /**
- * Limits of the whole account, each a number or a decimal; risk checks know them by these names. What an order or a
- * position may be worth has no default, since it must not be guessed. The age of readings follows from how often they are
- * read, and the limits on losses and pace have the values that their own schemas name.
+ * Limits of the whole account, each a number or a decimal; risk checks know them by these names.
+ * The values of orders and positions have no default, since it must not be guessed. The age of
+ * readings follows from their interval, and limits on losses and pace have the defaults of their
+ * own schemas.
  */
 const riskSchema = z
   .strictObject({
@@ -212,12 +216,12 @@ const riskSchema = z
 const executionSchema = z
   .strictObject({
     batchOrdersMax: presetNumber({ min: 1, max: 50, preset: 50 }, 'Most orders in one batch.'),
-    // A2 of docs/orders.md.
+    // Assumption A2 of docs/orders.md.
     fillVisibilityMs: presetNumber(
       { min: 0, max: 60_000, preset: 3000 },
       'How long after it happened a fill may stay unreadable, in ms.',
     ),
-    // A1.
+    // Assumption A1 of docs/orders.md.
     acceptanceWindowMs: presetNumber(
       { min: 1000, max: 600_000, preset: 35_000 },
       'How long after it was signed a request can still be accepted by the exchange, in ms.',
@@ -241,7 +245,7 @@ const executionSchema = z
 
 const backtestSchema = z
   .strictObject({
-    // A slower poller would find its measurement of the exchange's clock too old.
+    // With slower polls the measurement of the exchange's clock would be too old.
     pollMs: wholeNumber(
       { min: 50, max: 60_000 },
       'Time between two reads of all tickers in a backtest, in ms. Absent: as `polling` says, which takes hours for a month.',
@@ -258,7 +262,10 @@ const backtestSchema = z
   })
   .meta({ description: 'What `intentd backtest` does otherwise than a live run.' })
 
-/** How a running daemon is looked at and commanded: always by a socket in its state directory, and by a port if one is named. */
+/**
+ * The control interface of a running daemon: always a socket in its state directory, and a port if
+ * one is named.
+ */
 const controlSchema = z
   .strictObject({
     port: wholeNumber(
@@ -297,7 +304,7 @@ const controlSchema = z
 
 export const recordSectionSchema = z.strictObject({
   enabled: z.boolean().default(true).meta({ description: 'Whether anything is recorded.' }),
-  // Some hours of a busy day, and short enough to copy.
+  // This holds some hours of a busy day, and is short enough to copy.
   segmentBytesMax: presetNumber(
     { min: 65_536, max: 1_073_741_824, preset: 67_108_864 },
     'A file of the recording is followed by the next one at this size, in bytes.',
@@ -308,7 +315,7 @@ export const recordSectionSchema = z.strictObject({
   ),
 })
 
-/** The flight recorder: a bare `true` or `false` is the whole section. */
+/** The flight recorder: a bare `true` or `false` stands for the whole section. */
 const recordSchema = z.union([z.boolean(), recordSectionSchema]).default(false).meta({
   title: 'true, false, or a section',
   description:
@@ -318,7 +325,7 @@ const recordSchema = z.union([z.boolean(), recordSectionSchema]).default(false).
 /** The layout of the configuration that this program reads. */
 export const CONFIG_VERSION = 1
 
-/** The event loop shows four times a second that it turns: less than a few of these would end a daemon that is well, ms. */
+/** The event loop signals four times a second: a shorter time would end a healthy daemon, ms. */
 const HUNG_AFTER_MS_MIN = 1000
 
 export const daemonFileSchema = z

@@ -1,11 +1,11 @@
 /**
- * Decimals as text: a size or an amount of money keeps the digits its author wrote, from the YAML file to
- * the wire, and never passes through a float.
+ * Decimals as text: a size or an amount of money keeps its digits from the YAML file to the wire,
+ * and never passes through a float.
  */
 import { z } from 'zod'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 
-/** 18 digits either side: more than any contract has, and a cap on what anyone can make us read. */
+/** 18 digits on either side: more than any contract has, and a bound on the input. */
 const MAGNITUDE = String.raw`(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?`
 
 /** At most 15 digits, so that a step is a safe integer of its smallest unit. Coins at 0.00001 need more than nine places. */
@@ -14,11 +14,11 @@ const STEP = String.raw`(?:(?:0|[1-9]\d{0,5})(?:\.\d{1,9})?|0\.\d{10,12})`
 /** A decimal above zero, as text. An unquoted YAML number is taken digit for digit. */
 export const positiveDecimal = (description: string) => aboveZero(MAGNITUDE, description)
 
-/** The same for an amount of money. */
+/** A positive decimal for an amount of money. */
 export const positiveAmount = (description: string) =>
   aboveZero(MAGNITUDE, description, 'a decimal above zero such as "1000"')
 
-/** The same for a size in the base coin: the core counts it in lots. */
+/** A positive decimal for a size in the base coin, which the core counts in lots. */
 export const sizeDecimal = (description: string) => positiveDecimal(description).brand<'size'>()
 
 export type Size = z.infer<ReturnType<typeof sizeDecimal>>

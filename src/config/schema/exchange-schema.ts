@@ -1,4 +1,4 @@
-/** The exchange's own nouns as the operator writes them: accounts, symbols, contract precision. */
+/** The exchange's nouns as the operator writes them: accounts, symbols, contract precision. */
 import { maintenanceSchema } from './liquidation-schema.ts'
 import { z } from 'zod'
 import { positiveDecimal, stepDecimal } from './decimal-text.ts'
@@ -7,7 +7,7 @@ import { wholeNumber } from './whole-number.ts'
 /** An instrument's symbol as the exchange spells it, such as BTCUSDT. */
 export const symbolSchema = z
   .string()
-  // As requests take it (symbol in src/protocol/values.ts): what passes here can be asked for.
+  // The same as in requests (symbol in src/protocol/values.ts): what passes here can be requested.
   .regex(/^[A-Z0-9]{2,30}(?:_[A-Z0-9]{1,12})?$/)
   .meta({
     title:
@@ -26,7 +26,7 @@ const productTypeSchema = z
   ])
   .meta({ description: 'Product type; those that begin with S are the demo ones.' })
 
-/** What describes a futures account, key by key. */
+/** The keys of a futures account. */
 export const accountShape = {
   productType: productTypeSchema,
   marginCoin: z
@@ -42,7 +42,10 @@ export const accountShape = {
     .meta({ description: 'Whether an instrument has one net position or a long and a short one.' }),
 }
 
-/** Contract precision of one instrument. The API document has no endpoint for it, so the operator says it. */
+/**
+ * Contract precision of one instrument. The API document has no endpoint for it, so the operator
+ * states it.
+ */
 const instrumentSchema = z
   .strictObject({
     tickSize: stepDecimal('Smallest step of a price, in the quote coin.'),
@@ -56,7 +59,7 @@ const instrumentSchema = z
   })
   .meta({ description: 'Contract precision of one instrument.' })
 
-/** The same as a simulated exchange lists them, for accounts of several product types. */
+/** Instruments of a simulated exchange, for accounts of several product types. */
 export const instrumentsSchema = z
   .record(
     symbolSchema,
@@ -72,11 +75,11 @@ export const instrumentsSchema = z
     minProperties: 1,
   })
 
-/** What is compared with each position that the exchange reports. The daemon changes no leverage. */
+/** The leverage that is compared with each reported position. The daemon changes no leverage. */
 export const leverageSchema = (description: string) =>
   wholeNumber({ min: 1, max: 1000 }, description).optional()
 
-/** The same as an account trades them. */
+/** Instruments of an account. */
 export const tradedInstrumentsSchema = z
   .record(
     symbolSchema,

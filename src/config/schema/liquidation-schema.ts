@@ -1,8 +1,8 @@
-/** The distance of positions to a liquidation: what it needs, and what follows from it. */
+/** The distance of positions to a liquidation: the data for it, and its steps. */
 import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
 
-/** The usual fee of taking, as a share of the value. */
+/** The usual taker fee, as a share of the value. */
 export const TAKER_FEE_RATE = '0.0006'
 
 const STEPS = ['warn', 'reduce', 'flatten'] as const

@@ -1,4 +1,7 @@
-/** Limits on losses: of the account, of an instrument, of a strategy. What is absent is not limited. */
+/**
+ * Limits on losses: of the account, of an instrument, of a strategy. An absent limit does not
+ * apply.
+ */
 import { z } from 'zod'
 import { positiveAmount, positiveDecimal } from './decimal-text.ts'
 import { symbolSchema } from './exchange-schema.ts'
@@ -20,7 +23,7 @@ const share = (what: string) =>
     .optional()
     .meta({ description: `Fall from the peak of the equity, as a share of it, at which ${what}.` })
 
-/** Of a drawdown, in the order in which they are reached. */
+/** The steps of a drawdown, in the order in which they are reached. */
 const STEPS = ['warn', 'reducing', 'flatten'] as const
 
 const amount = (what: string) =>
@@ -28,7 +31,7 @@ const amount = (what: string) =>
     `Fall from the peak of the net profit at which ${what}, in the margin coin.`,
   ).optional()
 
-/** Each step is reached after the one before it: a later one that is smaller would make it nothing. */
+/** A step must not be smaller than the one before it, which it would make ineffective. */
 function objectToOrder(
   context: z.core.ParsePayload<Partial<Record<(typeof STEPS)[number], unknown>>>,
 ): void {
@@ -47,7 +50,7 @@ const drawdown = z
   .optional()
   .meta({ description: 'Limits on the fall from the peak of the net profit.' })
 
-/** How long a drawdown cools down where the account has no limits of its own, ms. */
+/** The cooling time of a drawdown if the account has no limits of its own, ms. */
 export const COOL_DOWN_MS = 3_600_000
 
 const accountLimitsSchema = z
@@ -67,14 +70,14 @@ const accountLimitsSchema = z
   })
   .meta({ description: 'Limits on what the account may lose. What is absent is not limited.' })
 
-/** With real money a start wants one of the two (`config/live-checks.ts`). */
+/** With real money a start needs one of the two (`config/live-checks.ts`). */
 export const accountLossesSchema = z.union([z.literal('none'), accountLimitsSchema]).meta({
   title: '"none", or a mapping with daily, drawdown, coolDownMs',
   description:
     'Limits on what the account may lose. What is absent is not limited. none: the account may lose everything that it holds; limits of instruments and strategies count all the same. With environment live nothing trades while neither limits nor none are written.',
 })
 
-/** By symbol: what the operator limits on one instrument alone. */
+/** Keyed by symbol: the operator's limits on single instruments. */
 export const instrumentRisksSchema = z.record(
   symbolSchema,
   z.strictObject({

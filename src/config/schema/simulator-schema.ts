@@ -1,6 +1,7 @@
 /**
- * What the operator tells the exchange simulator: the part shared by the simulator inside the daemon
- * (`simulator:` of the main file) and the one on its own (`intentd simulate`, config/simulator.yaml).
+ * Settings of the exchange simulator: the part shared by the simulator inside the daemon
+ * (`simulator:` of the main file) and the one on its own (`intentd simulate`,
+ * config/simulator.yaml).
  */
 import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
@@ -12,7 +13,9 @@ import {
 } from './simulator-services-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
-/** Where simulated prices come from: a seeded generator, and recordings for the symbols that have one. */
+/**
+ * The source of simulated prices: a seeded generator, and recordings for the symbols that have one.
+ */
 const marketSchema = z
   .strictObject({
     startPrices: z
@@ -102,7 +105,7 @@ const limitsSchema = z
   })
   .meta({ description: 'How the simulated exchange counts its rate limits.' })
 
-/** Everything both kinds of simulator share, key by key. */
+/** The common settings of both kinds of simulator. */
 const simulatorShape = {
   seed: wholeNumber({ min: 0, max: 4_294_967_295 }, 'Same seed, same market, same behaviour.'),
   stepMs: presetNumber(
@@ -206,7 +209,7 @@ const demoPast = (preset: boolean) =>
         'and margin orders in every state, and the month of a copy trader.',
     })
 
-/** The main file's `simulator:` section: the exchange that lives inside the daemon. */
+/** The main file's `simulator:` section: the exchange inside the daemon. */
 export const embeddedSimulatorSchema = z
   .strictObject({
     ...simulatorShape,
@@ -219,7 +222,7 @@ export const embeddedSimulatorSchema = z
       'The exchange simulator inside the daemon; only with environment simulator and no baseUrl.',
   })
 
-/** A server has clients that hammer it, and a gateway. */
+/** A server has a gateway, and clients that may overload it. */
 const serverLimitsSchema = limitsSchema
   .extend({
     refusedCallsCount: z.boolean().default(true).meta({

@@ -1,4 +1,7 @@
-/** Settings of `intentd simulate` alone: who has an account, and how the services beside futures behave. */
+/**
+ * Settings only of `intentd simulate`: its accounts, and the behaviour of the services beside
+ * futures.
+ */
 import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
 import { accountShape } from './exchange-schema.ts'
@@ -51,7 +54,7 @@ export const simulatedAccountSchema = z
   })
   .meta({ description: 'One account of the simulated exchange.' })
 
-/** What the API document leaves open about futures orders. */
+/** Readings of the points about futures orders that the API document leaves open. */
 export const readingsSchema = z
   .strictObject({
     postOnlyCross: z.enum(['reject', 'cancel']).default('reject').meta({

@@ -1,4 +1,4 @@
-/** A strategy file: which code trades what, with which parameters, inside which limits. */
+/** A strategy file: which code trades what, with which parameters, within which limits. */
 import { z } from 'zod'
 import { positiveDecimal, sizeDecimal } from './decimal-text.ts'
 import { symbolSchema } from './exchange-schema.ts'
@@ -6,8 +6,9 @@ import { strategyLossesSchema, strategyPaceSchema } from './loss-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
 /**
- * Limits of one strategy: sizes in the base coin, a value in the quote coin, or numbers; risk checks know them by these
- * names. Sizes have no default, since they must not be guessed; pace and losses have those that their schemas name.
+ * Limits of one strategy: sizes in the base coin, a value in the quote coin, or numbers; risk
+ * checks know them by these names. Sizes have no default, since they must not be guessed; pace and
+ * losses have those of their schemas.
  */
 const strategyRiskSchema = z
   .strictObject({
@@ -29,7 +30,7 @@ const strategyRiskSchema = z
     description: 'Limits of this strategy. Sizes have no default; `pace` and `losses` have.',
   })
 
-/** Any read endpoint of the exchange, read again and again. */
+/** Any read endpoint of the exchange, read at intervals. */
 const feedSchema = z
   .strictObject({
     endpoint: z.string().min(1).max(60).meta({

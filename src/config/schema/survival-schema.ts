@@ -1,4 +1,4 @@
-/** The moves of the market that an account must survive with all that rests filled. */
+/** The market moves that an account must survive with all resting orders filled. */
 import { z } from 'zod'
 import { symbolSchema } from './exchange-schema.ts'
 

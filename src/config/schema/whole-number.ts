@@ -9,7 +9,7 @@ interface Limits {
 export const wholeNumber = ({ min, max }: Limits, description: string) =>
   z.int().min(min).max(max).meta({ description })
 
-/** The same, and what it is when nobody says it. */
+/** The same, with a default. */
 export const presetNumber = (
   { min, max, preset }: Limits & { readonly preset: number },
   description: string,

@@ -1,28 +1,30 @@
-/** One configuration file, read and held against its schema, with everything that is wrong in it. */
+/**
+ * One configuration file, read and checked against its schema, with everything that is wrong in it.
+ */
 import { z } from 'zod'
 import type { Problem } from './problem.ts'
 import { readTextFile, shownPath } from './read-file.ts'
-import { salvage, type Salvaged } from './salvage.ts'
+import { salvage, type PartialSettings } from './salvage.ts'
 import { YamlSource } from './yaml-source.ts'
 import { problemsFromZod } from './zod-problems.ts'
 
 export interface CheckedFile<T> {
   readonly problems: readonly Problem[]
-  /** Absent when there is nothing to look at: no such file, no YAML, no mapping. */
+  /** Absent if there is nothing to check: no such file, no YAML, no mapping. */
   readonly source?: YamlSource
-  /** The parts that pass; absent with `source`. */
-  readonly settings?: Salvaged<T>
-  /** The whole, when everything passes. */
+  /** The valid parts; absent with `source`. */
+  readonly settings?: PartialSettings<T>
+  /** The whole, if everything is valid. */
   readonly value?: T
 }
 
-/** Where a file is, and what changes it before it is checked. */
+/** A file, and the changes made to it before the check. */
 export interface FileRequest {
   readonly file: string
   readonly cwd: string
   /** Applies `--set` options; @returns their problems. */
   readonly change?: (source: YamlSource) => readonly Problem[]
-  /** Where to report that the file cannot be read, when that is not the file itself. */
+  /** Builds the problem of an unreadable file, if it is not reported at the file itself. */
   readonly blame?: (failure: string) => Problem
 }
 
@@ -63,12 +65,15 @@ function checkSource<S extends z.core.$ZodType>(
   }
 }
 
-/** What came of reading one section against a schema that somebody else owns. */
+/** The result of reading one section against a schema of its own owner. */
 export type CheckedSection<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
-/** Reads a section such as `['params']` against a strategy's own schema, digits of decimals kept. */
+/**
+ * Reads a section such as `['params']` against a strategy's own schema, keeping the digits of
+ * decimals.
+ */
 export function checkSection<S extends z.core.$ZodType>(
   source: YamlSource,
   schema: S,

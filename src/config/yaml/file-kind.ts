@@ -1,4 +1,6 @@
-/** There are three kinds of files. One that is read as another kind would give a problem for nearly every key. */
+/**
+ * The three kinds of files. A file read as another kind would give a problem for nearly every key.
+ */
 import type { Problem } from './problem.ts'
 import type { YamlSource } from './yaml-source.ts'
 
@@ -8,7 +10,10 @@ const KINDS: Readonly<
   Record<
     FileKind,
     {
-      /** Top-level keys: a file that has all of them, and none of those of another kind, is of this one. */
+      /**
+       * Top-level keys: a file that has all of them, and none of those of another kind, is of this
+       * one.
+       */
       readonly marks: readonly string[]
       readonly what: string
       readonly use: (file: string) => string
@@ -33,8 +38,10 @@ const KINDS: Readonly<
 }
 
 /**
- * A file that is evidently of another kind than the wanted one: with all marks of that, and none of its own.
- * @param file As the command line names it. @returns The one problem that says so, else undefined.
+ * Reports a file that is evidently of another kind than the wanted one: it has all marks of that,
+ * and none of its own.
+ * @param file As the command line names it.
+ * @returns The one problem that says so, else undefined.
  */
 export function objectToKind(
   source: YamlSource,

@@ -1,22 +1,25 @@
-/** What is wrong with what the operator wrote, and how it is printed. */
+/** Problems of the operator's input, and their text. */
 
 import { hideLogins } from './setting-path.ts'
 
 /** Exit code of a process that cannot start with this configuration (EX_CONFIG of sysexits.h). */
 export const EXIT_CONFIG = 78
 
-/** One thing to put right. */
+/** One thing to correct. */
 export interface Problem {
   /** A file as the operator would type it here, `--set`, or the name of an environment variable. */
   readonly source: string
-  /** From 1; absent where there is no text to point at. */
+  /** From 1; absent if there is no text to point at. */
   readonly line?: number
   readonly column?: number
   /** Dotted path of the setting such as `risk.openOrdersMax`; empty for the whole source. */
   readonly path: string
-  /** What was expected and what was found. Never a secret. */
+  /** The expected and the found value. Never a secret. */
   readonly message: string
-  /** Options or the file of the command line that must not be given again, because they are what is wrong. */
+  /**
+   * Options or the file on the command line that the next command must omit, because they are
+   * wrong.
+   */
   readonly refusedWords?: readonly string[]
 }
 
@@ -24,7 +27,7 @@ export interface Problem {
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly Problem[]
-  /** What to do when they are put right, where that is not to check the configuration. */
+  /** The next command after the correction, if that is not to check the configuration. */
   readonly again: string | undefined
 
   constructor(problems: readonly Problem[], again?: string) {
@@ -35,7 +38,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** By source, then line, then column; in the order found where these are equal. Says each thing once. */
+/** Sorts by source, line and column, otherwise in the order found, and removes duplicates. */
 export function sortProblems(problems: readonly Problem[]): Problem[] {
   const unique = new Map(problems.map((problem) => [formatProblem(problem), problem]))
   return [...unique.values()].toSorted(
@@ -53,7 +56,10 @@ export function formatProblem({ source, line, column, path, message }: Problem):
   return `${place} ${path}: ${message}`
 }
 
-/** @param again What to do next, when they are put right: the command that was given, with what was wrong in it. @param kept What came of it. */
+/**
+ * @param again The command to run after the correction.
+ * @param kept The outcome so far.
+ */
 export function formatProblems(
   problems: readonly Problem[],
   again = 'Check again with: intentd check',
@@ -63,5 +69,5 @@ export function formatProblems(
   return [...problems.map(formatProblem), '', `${count}; ${kept}. ${hideLogins(again)}`].join('\n')
 }
 
-/** Code-unit order: the same on every machine, whatever its language. */
+/** Code-unit order: the same on every machine and in every locale. */
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

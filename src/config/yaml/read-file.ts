@@ -1,11 +1,13 @@
-/** Reading one configuration file: a bounded amount of UTF-8 text, or a sentence that says why not. */
+/**
+ * Reads one configuration file: a bounded amount of UTF-8 text, or a sentence that says why not.
+ */
 import { readFileSync, statSync } from 'node:fs'
 import { relative } from 'node:path'
 
 /** A hundred times the largest sensible file. */
 const FILE_BYTES_MAX = 1_048_576
 
-/** The text of a file, or what keeps us from having it. */
+/** The text of a file, or the reason why it cannot be read. */
 export type FileText = { readonly text: string } | { readonly failure: string }
 
 const FAILURES: Readonly<Record<string, string>> = {

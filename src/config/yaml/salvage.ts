@@ -1,25 +1,28 @@
 /**
- * What can still be used of a value that did not pass: comparisons between settings run on it, so that one
- * wrong field does not hide what is wrong with the others.
+ * The usable parts of an invalid value: comparisons between settings run on them, so that one wrong
+ * field does not hide what is wrong with the others.
  */
 import { z } from 'zod'
 import { childSchema, knownKeys, unwrapSchema } from './schema-walk.ts'
 
 /** A value with every part optional, however deep. */
-export type Salvaged<T> = T extends string
+export type PartialSettings<T> = T extends string
   ? T
   : T extends readonly (infer Item)[]
-    ? readonly (Salvaged<Item> | undefined)[]
+    ? readonly (PartialSettings<Item> | undefined)[]
     : T extends object
-      ? { readonly [Key in keyof T]?: Salvaged<T[Key]> | undefined }
+      ? { readonly [Key in keyof T]?: PartialSettings<T[Key]> | undefined }
       : T
 
-/** The parts of a value that pass their own schema, with their defaults; undefined when there are none. */
+/**
+ * The parts of a value that pass their own schema, with their defaults; undefined if there are
+ * none.
+ */
 export function salvage<S extends z.core.$ZodType>(
   schema: S,
   value: unknown,
-): Salvaged<z.infer<S>> | undefined {
-  return salvagePart(schema, value) as Salvaged<z.infer<S>> | undefined
+): PartialSettings<z.infer<S>> | undefined {
+  return salvagePart(schema, value) as PartialSettings<z.infer<S>> | undefined
 }
 
 function salvagePart(schema: z.core.$ZodType, value: unknown): unknown {
@@ -54,7 +57,10 @@ function salvageKey(
   return child && salvagePart(child, item)
 }
 
-/** With a bad key there is no telling which one was meant, and every comparison would only repeat the mistake. */
+/**
+ * With a wrong key the intended one is not known, and every comparison would only repeat the
+ * mistake.
+ */
 function hasGoodKeys(record: z.core.$ZodRecord, value: object): boolean {
   return Object.keys(value).every((key) => z.safeParse(record._zod.def.keyType, key).success)
 }

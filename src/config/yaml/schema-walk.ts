@@ -1,4 +1,4 @@
-/** Walking a zod schema along a path of settings: what is expected there, and which keys are known. */
+/** Walks a zod schema along a path of settings, to find the expected value and the known keys. */
 import { z } from 'zod'
 
 type Schema = z.core.$ZodType
@@ -16,7 +16,7 @@ export function unwrapSchema(schema: Schema): Schema {
   return isWrapper ? unwrapSchema(schema._zod.def.innerType) : schema
 }
 
-/** The schema of one key or index of a value, when the schema knows it. */
+/** The schema of one key or index of a value, if the schema has it. */
 export function childSchema(schema: Schema, key: PropertyKey): Schema | undefined {
   const inner = unwrapSchema(schema)
   if (inner instanceof z.core.$ZodObject) {
@@ -38,11 +38,11 @@ export function schemaAt(schema: Schema, path: readonly PropertyKey[]): Schema |
   return current
 }
 
-/** Whether the schema wants text, so that an unquoted number must be handed over digit for digit. */
+/** Whether the schema expects text, so that an unquoted number must be passed digit for digit. */
 export const isTextSchema = (schema: Schema): boolean =>
   unwrapSchema(schema) instanceof z.core.$ZodString
 
-/** The keys that a mapping may have here; none where any key will do. */
+/** The keys that a mapping may have here; none if any key is allowed. */
 export function knownKeys(schema: Schema | undefined): string[] {
   const inner = schema && unwrapSchema(schema)
   if (inner instanceof z.core.$ZodObject) return Object.keys(inner._zod.def.shape)
@@ -50,12 +50,12 @@ export function knownKeys(schema: Schema | undefined): string[] {
   return []
 }
 
-/** What the schema wants in words: `a whole number from 1 to 50`. */
+/** The schema's expectation in words: `a whole number from 1 to 50`. */
 export function describeSchema(schema: Schema): string | undefined {
   return describe(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))
 }
 
-/** What the setting is for, as the schema says it. */
+/** The purpose of the setting, from the schema. */
 export function describeMeaning(schema: Schema): string | undefined {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
   return typeof json === 'boolean' ? undefined : json.description
@@ -99,7 +99,7 @@ function describeRange({
   return parts.length === 0 ? '' : ` ${parts.join(' and ')}`
 }
 
-/** zod bounds every integer by what a float can hold exactly: true, and nothing to tell an operator. */
+/** zod bounds every integer by the exact range of a float, which does not help an operator. */
 const isLimit = (bound: unknown): bound is number =>
   typeof bound === 'number' && Math.abs(bound) !== Number.MAX_SAFE_INTEGER
 

@@ -1,5 +1,5 @@
 /**
- * A YAML document that still knows where everything stood, so that a problem found long after reading
+ * A YAML document that keeps the place of every value, so that a problem found long after reading
  * (by a schema, by a comparison of two files, by the strategy loader) can name its line and column.
  */
 import {
@@ -20,8 +20,11 @@ import { secretVariableFor } from '../secret-key.ts'
 import { formatPath, quote, type SettingPath } from './setting-path.ts'
 import { type ParsedText, parseText } from './yaml-text.ts'
 
-/** Where a setting stands. No line for what came from the command line, and a path where it is another there. */
-type Place = Pick<Problem, 'source' | 'line' | 'column'> & Partial<Pick<Problem, 'path'>>
+/**
+ * The place of a setting. A setting from the command line has no line, and a path if it differs
+ * there.
+ */
+type SettingPlace = Pick<Problem, 'source' | 'line' | 'column'> & Partial<Pick<Problem, 'path'>>
 
 /** The sources of settings that came from the command line. */
 export const SET_OPTION = '--set'
@@ -33,10 +36,10 @@ const PARAMS = 'params'
 /** Nesting of a hand-written file stays in single digits; deeper is a mistake or an attack. */
 const DEPTH_MAX = 32
 
-/** Values in one file, an alias counted each time it is used: an alias bomb ends here. */
+/** Values in one file, an alias counted each time it is used: this stops an alias bomb. */
 const VALUES_MAX = 20_000
 
-/** A source with its overrides, as data that can cross into a thread. */
+/** A source with its overrides, as data that can be sent to a thread. */
 export interface SourceCopy {
   readonly text: string
   readonly shown: string
@@ -46,7 +49,7 @@ export interface SourceCopy {
 interface SourceOverride {
   readonly path: readonly string[]
   readonly text: string
-  /** Set where it was a parameter of this strategy. */
+  /** Set for a parameter of this strategy. */
   readonly strategy: string | undefined
 }
 
@@ -58,7 +61,10 @@ export class YamlSource {
   readonly #complaints: ParsedText['complaints']
   readonly #text: string
   readonly #overridden: SourceOverride[] = []
-  /** Whose parameters `--param` has changed: of a strategy file nothing else comes from the command line. */
+  /**
+   * The strategy whose parameters `--param` has changed: nothing else in a strategy file comes from
+   * the command line.
+   */
   #strategy: string | undefined
 
   /** Parses a text. `shown` names it in messages. Never throws: see {@link check}. */
@@ -72,8 +78,8 @@ export class YamlSource {
   }
 
   /**
-   * What is wrong with the YAML itself: its syntax, keys written twice, secrets. Only when `usable` is
-   * there a mapping that {@link read} and a schema may look at.
+   * The problems of the YAML itself: its syntax, duplicate keys, secrets. Only if `usable` is there
+   * a mapping for {@link read} and a schema.
    */
   check(): { usable: boolean; problems: Problem[] } {
     if (this.#complaints.length > 0) {
@@ -93,7 +99,7 @@ export class YamlSource {
       const message = `expected a mapping of settings, got ${isSeq(root) ? 'a list' : 'a single value'}`
       return { usable: false, problems: [this.problem([], message)] }
     }
-    const walk: Walk = { problems: [], values: 0, isBounded: true }
+    const walk: PlainWalk = { problems: [], values: 0, isBounded: true }
     this.#checkNode(root, { path: [], depth: 0, walk })
     return { usable: walk.isBounded, problems: walk.problems }
   }
@@ -103,16 +109,16 @@ export class YamlSource {
     return this.#find(path).isFound
   }
 
-  /** Where the value at a path stands; where it is missing, the key of its nearest parent. */
-  locate(path: SettingPath): Place {
+  /** The place of the value at a path; if it is missing, the key of its nearest parent. */
+  locate(path: SettingPath): SettingPlace {
     if (this.#isOverridden(path)) return this.#placeOfOption(path)
     const { node, isFound } = this.#find(path)
     if (isFound && isNode(node) && node.range) return this.#placeOf(node.range[0])
     return this.locateKey(isFound ? path : path.slice(0, -1))
   }
 
-  /** Where the key at a path stands: for a key that is unknown, for a mapping that lacks one. */
-  locateKey(path: SettingPath): Place {
+  /** The place of the key at a path: for a key that is unknown, for a mapping that lacks one. */
+  locateKey(path: SettingPath): SettingPlace {
     if (this.#isOverridden(path)) return this.#placeOfOption(path)
     if (path.length === 0) return this.#placeOf(this.#document.contents?.range?.[0] ?? 0)
     const { key, node, isFound } = this.#find(path)
@@ -130,15 +136,15 @@ export class YamlSource {
   }
 
   /**
-   * The plain value at a path. Where the schema wants text and the file has a number, the number's own
-   * digits are handed over: an unquoted `0.10` stays "0.10" and never becomes a float. Call it only on a
-   * source that {@link check} found usable.
+   * The plain value at a path. If the schema expects text and the file has a number, the number's
+   * own digits are passed: an unquoted `0.10` stays "0.10" and never becomes a float. Call it only
+   * on a source that {@link check} found usable.
    */
   read(schema: z.core.$ZodType | undefined, path: SettingPath = []): unknown {
     return this.#toPlain(this.#find(path).node, schema)
   }
 
-  /** What stands at a path, in words that fit after "got"; never a secret. */
+  /** The value at a path, in words that fit after "got"; never a secret. */
   describe(path: SettingPath): string {
     const { node, isFound } = this.#find(path)
     if (!isFound) return 'nothing'
@@ -159,7 +165,10 @@ export class YamlSource {
     return isScalar(node) && node.value === text
   }
 
-  /** Puts the value of `--set path=value` in place of what the file says. @returns what is wrong with it. */
+  /**
+   * Replaces the file's value by that of `--set path=value`.
+   * @returns its problem.
+   */
   override(path: readonly string[], text: string): string | undefined {
     const { document, complaints } = parseText(text)
     if (complaints.length > 0) return 'the value is not valid YAML'
@@ -176,7 +185,7 @@ export class YamlSource {
     return undefined
   }
 
-  /** Puts the value of `--param strategy.path=value` in its place in a strategy file; as {@link override}. */
+  /** Applies `--param strategy.path=value` to a strategy file; as {@link override}. */
   overrideParam(strategy: string, path: readonly string[], text: string): string | undefined {
     this.#strategy = strategy
     return this.override([PARAMS, ...path], text)
@@ -186,7 +195,7 @@ export class YamlSource {
     return { text: this.#text, shown: this.shown, overrides: this.#overridden }
   }
 
-  /** Overrides as another source of this text was. */
+  /** Applies the overrides of another source of this text. */
   repeat(overrides: readonly SourceOverride[]): void {
     for (const { path, text, strategy } of overrides) {
       this.#strategy = strategy
@@ -194,12 +203,12 @@ export class YamlSource {
     }
   }
 
-  #placeOfOption(path: SettingPath): Place {
+  #placeOfOption(path: SettingPath): SettingPlace {
     if (this.#strategy === undefined) return { source: SET_OPTION }
     return { source: PARAM_OPTION, path: formatPath([this.#strategy, ...path.slice(1)]) }
   }
 
-  /** A value far behind the end of a list would leave a hole before it, of whatever length was asked for. */
+  /** A value far behind the end of a list would leave a gap of any length before it. */
   #isBeyondEnd(path: readonly string[]): boolean {
     const { node } = this.#find(path.slice(0, -1))
     return isSeq(node) && Number(path.at(-1)) > node.items.length
@@ -215,14 +224,14 @@ export class YamlSource {
     })
   }
 
-  /** Whether the file itself has the key at this path, and not only an override. */
+  /** Whether the file itself, and not only an override, has the key at this path. */
   #isInFile(path: SettingPath): boolean {
     const { key, node } = this.#find(path)
     return path.length === 0 || [key, node].some((part) => isNode(part) && part.range)
   }
 
-  #find(path: SettingPath): Found {
-    let found: Found = { key: undefined, node: this.#document.contents, isFound: true }
+  #find(path: SettingPath): NodeLookup {
+    let found: NodeLookup = { key: undefined, node: this.#document.contents, isFound: true }
     for (const step of path) {
       const parent = this.#resolve(found.node)
       if (isMap(parent)) {
@@ -241,7 +250,7 @@ export class YamlSource {
 
   #checkNode(
     unresolved: unknown,
-    { path, depth, walk }: { path: SettingPath; depth: number; walk: Walk },
+    { path, depth, walk }: { path: SettingPath; depth: number; walk: PlainWalk },
   ): void {
     if (!walk.isBounded) return
     walk.values += 1
@@ -288,47 +297,47 @@ export class YamlSource {
     return isNumber && schema && isTextSchema(schema) ? node.source : node.value
   }
 
-  #placeOfKey(pair: Pair, parent: SettingPath): Place {
+  #placeOfKey(pair: Pair, parent: SettingPath): SettingPlace {
     const isPlaced = isNode(pair.key) && pair.key.range
     return isPlaced ? this.#placeOf(isPlaced[0]) : this.locateKey([...parent, keyText(pair)])
   }
 
-  #placeOf(offset: number): Place {
+  #placeOf(offset: number): SettingPlace {
     const { line, col } = this.#lines.linePos(offset)
     return { source: this.shown, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
 
-  #problemAt(place: Place, path: SettingPath, message: string): Problem {
+  #problemAt(place: SettingPlace, path: SettingPath, message: string): Problem {
     return { path: formatPath(path), ...place, message }
   }
 }
 
-interface Found {
+interface NodeLookup {
   readonly key: unknown
   readonly node: unknown
   readonly isFound: boolean
 }
 
-const NOT_FOUND: Found = { key: undefined, node: undefined, isFound: false }
+const NOT_FOUND: NodeLookup = { key: undefined, node: undefined, isFound: false }
 
-interface Walk {
+interface PlainWalk {
   readonly problems: Problem[]
   values: number
   isBounded: boolean
 }
 
-/** A secret belongs into the variable that is named under such a key, and may have been pasted in its place. */
+/** Such a key holds the name of a variable, and the secret itself may have been pasted instead. */
 function mayHoldSecret(key: PropertyKey): boolean {
   return secretVariableFor(String(key)) !== undefined || /^(?:v|\w+V)ariable$/.test(String(key))
 }
 
-/** A key as text, however it was written; `''` for a mapping or a list in the place of a key. */
+/** A key as text, however it was written; `''` for a mapping or a list in place of a key. */
 function keyText({ key }: Pair): string {
   if (!isScalar(key)) return typeof key === 'string' ? key : ''
   return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
 }
 
-/** What is wrong with a key wherever it stands, whatever the schema says. */
+/** The problem of a key that is independent of the schema. */
 function explainKey(key: string, seen: ReadonlySet<string>): string | undefined {
   if (seen.has(key)) return 'this key is written twice'
   if (key === '' || key === '__proto__') return 'this cannot be a key'

@@ -1,16 +1,16 @@
-/** From a text to a YAML document, and from the parser's complaints to sentences of ours. */
+/** Parses a text into a YAML document, and translates the parser's errors into our sentences. */
 import { type Alias, type Document, Lexer, LineCounter, parseDocument, visit } from 'yaml'
 
 export interface ParsedText {
   readonly document: Document
   readonly lines: LineCounter
-  /** What is wrong with the text as YAML, with the offset of each place. */
+  /** The problems of the text as YAML, with the offset of each place. */
   readonly complaints: readonly { readonly offset: number; readonly message: string }[]
 }
 
 /**
- * The parser's own messages repeat parts of the text, and a part of the text may be a secret pasted into
- * the wrong file: so each of its codes has a sentence here, and none repeats anything.
+ * The parser's own messages repeat parts of the text, which may be a secret pasted into the wrong
+ * file: so each of its codes has a sentence here, and none repeats anything.
  */
 const SENTENCES: Readonly<Record<string, string>> = {
   BAD_DQ_ESCAPE: 'unknown escape in a text between double quotes',
@@ -29,23 +29,29 @@ const SENTENCES: Readonly<Record<string, string>> = {
 const DEEPER_BELOW =
   'the line below is indented deeper than this one, which has a value already; keys of one section begin in one column'
 
-/** Whether the value of this line goes on below, where it meets the next key. */
+/** Whether the value of this line continues below, where it meets the next key. */
 function isDeeperBelow(text: string, code: string, offset: number): boolean {
   if (code !== 'BLOCK_AS_IMPLICIT_KEY' && code !== 'MULTILINE_IMPLICIT_KEY') return false
   const [line = ''] = text.slice(offset).split('\n', 1)
   return !/:(?:\s|$)/.test(line)
 }
 
-/** One slip can make thousands of lines wrong; the first of them say where it was. */
+/** One slip can make thousands of lines wrong; the first problems show its place. */
 const COMPLAINTS_MAX = 20
 
-/** A file written by hand uses a few. Each one is looked for in the whole file above it: many would take minutes. */
+/**
+ * A file written by hand uses a few. Each alias is searched in the whole file above it: many would
+ * take minutes.
+ */
 const ALIASES_MAX = 100
 
-/** Lists and objects in brackets, one in another: a file written by hand has a few levels. Thousands take minutes. */
+/**
+ * Nested lists and objects in brackets: a file written by hand has a few levels. Thousands take
+ * minutes.
+ */
 const BRACKETS_DEEP_MAX = 64
 
-/** Words, signs and pauses of a file: ten times what the largest sensible one has, and read in less than a second. */
+/** Tokens of a file: ten times those of the largest sensible one, read in less than a second. */
 const TOKENS_MAX = 100_000
 
 /** Parses one YAML 1.2 document. Never throws. */
@@ -68,7 +74,7 @@ export function parseText(text: string): ParsedText {
         ? DEEPER_BELOW
         : (SENTENCES[code] ?? 'this is not valid YAML'),
     }))
-    // The parser says such a slip twice.
+    // The parser reports such a slip twice.
     const complaints = found.filter(
       ({ offset, message }, index) =>
         index === 0 || found[index - 1]?.offset !== offset || found[index - 1]?.message !== message,
@@ -99,10 +105,13 @@ export function parseText(text: string): ParsedText {
   }
 }
 
-/** What the parser's first pass puts between the parts of a text: where a document, a text or a line of brackets ends. */
+/**
+ * The lexer's marks between the parts of a text: the end of a document, a text or a line of
+ * brackets.
+ */
 const MARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001F'])
 
-/** What in a text would keep the parser busy for seconds or minutes: found before it is parsed. */
+/** A construct that would keep the parser busy for seconds or minutes, found before parsing. */
 function findExcess(text: string): ParsedText['complaints'][number] | undefined {
   let depth = 0
   let tokens = 0
@@ -124,7 +133,7 @@ function findExcess(text: string): ParsedText['complaints'][number] | undefined 
   return undefined
 }
 
-/** Counted before any of them is resolved. */
+/** They are counted before any of them is resolved. */
 function listAliases(document: Document): readonly Alias[] {
   const aliases: Alias[] = []
   visit(document, { Alias: (_, alias) => void aliases.push(alias) })

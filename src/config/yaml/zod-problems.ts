@@ -1,4 +1,7 @@
-/** From what zod found to what an operator can act on: what was expected, what was found, and where. */
+/**
+ * Translates zod's issues into problems that an operator can act on: the expected value, the found
+ * value, and the place.
+ */
 import type { z } from 'zod'
 import { didYouMean } from '../../lib/did-you-mean.ts'
 import type { Problem } from './problem.ts'
@@ -13,24 +16,24 @@ import { secretVariableFor } from '../secret-key.ts'
 import { quote, type SettingPath } from './setting-path.ts'
 import type { YamlSource } from './yaml-source.ts'
 
-type Issue = z.core.$ZodIssue
+type ZodIssue = z.core.$ZodIssue
 
-/** What a part of a document was checked against, and where in the document that part begins. */
-export interface Checked {
+/** A checked part of a document, and its place in the document. */
+export interface CheckedPart {
   readonly source: YamlSource
   readonly schema: z.core.$ZodType
   /** Path of the value that was given to the schema, such as `['params']`. */
   readonly prefix?: SettingPath
 }
 
-export const problemsFromZod = (checked: Checked, issues: readonly Issue[]): Problem[] =>
+export const problemsFromZod = (checked: CheckedPart, issues: readonly ZodIssue[]): Problem[] =>
   issues.flatMap((issue) => problemsOfIssue(checked, issue))
 
-function problemsOfIssue({ source, schema, prefix = [] }: Checked, issue: Issue): Problem[] {
+function problemsOfIssue({ source, schema, prefix = [] }: CheckedPart, issue: ZodIssue): Problem[] {
   const path = [...prefix, ...issue.path]
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(schemaAt(schema, issue.path))
-    // What a strategy's own schema takes stands in no schema file: it is listed.
+    // The keys of a strategy's own schema are in no schema file, so they are listed.
     const listed = prefix.length === 0 || known.length === 0 ? '' : `; there are ${listKeys(known)}`
     return issue.keys
       .filter((key) => secretVariableFor(key) === undefined) // The source itself reports these.
@@ -56,24 +59,27 @@ function problemsOfIssue({ source, schema, prefix = [] }: Checked, issue: Issue)
   return [source.problem(path, `expected ${expected}, got ${source.describe(path)}`)]
 }
 
-/** Stands in a shipped file where only the operator knows the value. */
+/** The placeholder in a shipped file for a value that only the operator knows. */
 const TO_DECIDE = 'DECIDE'
 
-function explainToDecide(schema: z.core.$ZodType, issue: Issue, expected: string): string {
+function explainToDecide(schema: z.core.$ZodType, issue: ZodIssue, expected: string): string {
   const wanted = schemaAt(schema, issue.path)
   const meaning = wanted && describeMeaning(wanted)
   return `you have to decide this: write ${expected}${meaning === undefined ? '' : `. ${meaning}`}`
 }
 
-/** Where a section may also be one word, what is wrong in the section, and not that it is not the word. */
-function issuesInside(issue: Issue, isMapping: () => boolean): readonly Issue[] | undefined {
+/**
+ * If a section may also be one word, the issues inside the section, and not that it is not the
+ * word.
+ */
+function issuesInside(issue: ZodIssue, isMapping: () => boolean): readonly ZodIssue[] | undefined {
   if (issue.code !== 'invalid_union' || issue.discriminator !== undefined || !isMapping())
     return undefined
   return issue.errors.find((errors) => errors.every(isInside))
 }
 
-/** An unknown key is in the section whose path it has. */
-function isInside({ code, path }: Issue): boolean {
+/** An unknown key belongs to the section whose path it has. */
+function isInside({ code, path }: ZodIssue): boolean {
   return path.length > 0 || code === 'unrecognized_keys' || code === 'custom'
 }
 
@@ -91,7 +97,7 @@ function explainUnknownKey(key: string, known: readonly string[], listed: string
   return `unknown key${listed}${guess === undefined ? '' : `; did you mean "${guess}"?`}`
 }
 
-/** Keys that are listed: a strategy may have any number of params. */
+/** Maximum keys that are listed: a strategy may have any number of params. */
 const KEYS_LISTED = 20
 
 function listKeys(keys: readonly string[]): string {
@@ -99,7 +105,7 @@ function listKeys(keys: readonly string[]): string {
   return `${keys.slice(0, KEYS_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-function expectation(schema: z.core.$ZodType, issue: Issue): string {
+function expectation(schema: z.core.$ZodType, issue: ZodIssue): string {
   if (issue.code === 'invalid_union' && issue.discriminator !== undefined) {
     const parent = schemaAt(schema, issue.path.slice(0, -1))
     const options = parent && knownValues(parent, issue.discriminator)

@@ -5,29 +5,31 @@ import { openReading, readNature } from '../journal-layout.ts'
 import { isJournalFile, markFileOf, verifyJournal } from '../sqlite-journal.ts'
 import { readVerified } from '../verify-journal.ts'
 import { syncFile } from '../../lib/durable-file.ts'
-import { type Counted, countJournal } from './count-journal.ts'
+import { type JournalSize, countJournal } from './count-journal.ts'
 import { nothingToCopy } from './copy-failures.ts'
 
 export interface FileToBackUp {
-  /** It may be written meanwhile. */
+  /** A daemon may write it meanwhile. */
   readonly file: string
   readonly identity: string
-  /** Where the copy goes: nothing is there yet. */
+  /** The path of the copy, where no file may exist yet. */
   readonly to: string
 }
 
 export interface JournalBackup {
-  readonly counted: Counted
+  readonly counted: JournalSize
   readonly last: Mark
 }
 
 /**
- * Copies a journal as it is at one moment, while a daemon may go on writing it, with a mark of its own, and proves the
- * copy record by record and row by row. Nothing of the journal is changed; the daemon waits for nothing.
- * @throws Failure JOURNAL_COPY_NOTHING, and as opening the copy does: what it says of the copy is so in the journal
+ * Copies a journal as it is at one moment, while a daemon may go on writing it, with a mark of its
+ * own, and proves the copy record by record and row by row. The journal is not changed, and the
+ * daemon never waits.
+ * @throws Failure JOURNAL_COPY_NOTHING, and as opening the copy does: a flaw in the copy is one in
+ * the journal
  */
 export function backUpFile({ file, identity, to }: FileToBackUp): JournalBackup {
-  // Records that were safe on the disk before the copy began must be in it.
+  // Records that were durable before the copy began must be in it.
   const before = readMark(markFileOf(file))
   if (before.kind === 'copying') throw failures.copyUnfinished(file)
   if (before.kind === 'repairing') throw failures.repairUnfinished(file, before.aside)

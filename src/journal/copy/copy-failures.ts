@@ -32,7 +32,7 @@ export function copyBehind(where: string, there: Mark, here: Mark): Failure {
   })
 }
 
-/** An order that only who opens the journal there would hear of. */
+/** A pending kill order would reach only a daemon that opens the journal there. */
 export function copyKilled(
   where: string,
   { by, reason }: Pick<OrderedKill, 'by' | 'reason'>,
@@ -45,7 +45,7 @@ export function copyKilled(
   })
 }
 
-/** Before the one side was marked: nothing has changed. */
+/** For failures before one side was marked: nothing has changed. */
 export function copyFailed(error: unknown): Failure {
   if (error instanceof Failure) return error
   return new Failure({
@@ -57,7 +57,7 @@ export function copyFailed(error: unknown): Failure {
   })
 }
 
-/** The last step was asked for, and not answered. */
+/** The last step was requested, and not answered. */
 export function copyUnknown(error: unknown): Failure {
   return new Failure({
     code: 'JOURNAL_COPY_UNKNOWN',

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../lib/clock.ts'
 import type { Failure } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
-import { type Counted, countJournal, differenceOf } from './count-journal.ts'
+import { type JournalSize, countJournal, differenceOf } from './count-journal.ts'
 import type { Mark } from '../durable-mark.ts'
 import type { Flaw } from '../journal-failures.ts'
 import type { JournalNature } from '../journal-layout.ts'
@@ -17,26 +17,26 @@ import {
 } from '../postgres/server-tables.ts'
 import { quoteName } from '../postgres/tables.ts'
 
-/** A statement that takes longer has failed, ms: of a large journal one may take minutes. */
+/** A statement that takes longer has failed, ms: in a large journal one may take minutes. */
 export const COPY_ANSWER_MS_MAX = 600_000
 
-/** A journal in a file and its place on a server, of which one is to be copied to the other. */
+/** A journal in a file and its place on a server, one of which is to be copied to the other. */
 export interface CopyOptions {
   readonly place: PostgresPlace
-  /** Whoever copies holds its directory. */
+  /** The caller holds the lock of its directory. */
   readonly file: string
-  /** What of the server's journal this machine holds. */
+  /** This machine's replica of the server's journal. */
   readonly replicaFile: string
   readonly identity: string
-  /** Names the file among those of all machines. */
+  /** Identifies the file among those of all machines. */
   readonly fileName: string
   /** This state directory, as a holder of the lease. */
   readonly taker: LeaseTaker
   readonly terms: LeaseTerms
-  /** The machine's own. */
+  /** The machine's own clock. */
   readonly clock: Clock
   readonly timers: Timers
-  /** Hears now and then how many rows of how many were copied, or read back. */
+  /** Called now and then with the number of rows copied, or read back, and the total. */
   readonly onProgress: (progress: CopyProgress) => void
 }
 
@@ -47,29 +47,33 @@ export interface CopyProgress {
 }
 
 export interface CopyReport {
-  /** `kept`: the copy that was begun is off, and the journal is where it was. `done`: it was done before. */
+  /**
+   * `kept`: an unfinished copy was cancelled, and the journal is where it was. `done`: it was
+   * finished before.
+   */
   readonly kind: 'copied' | 'kept' | 'done'
-  readonly counted: Counted | undefined
+  readonly counted: JournalSize | undefined
   readonly last: Mark
 }
 
-/** A journal on the server, as it stands. */
+/** The state of a journal on the server. */
 export interface ServerState {
   readonly nature: ServerNature
   readonly last: Mark
   readonly feedPlace: number
-  /** Where it goes on, where that is not here. */
+  /** The place where it continues, if that is not here. */
   readonly movedTo: string | undefined
-  /** Nothing was ever written to it. */
+  /** Whether it has never been written. */
   readonly isBlank: boolean
   readonly holder: string
-  /** Until its lease is free for this taker. */
+  /** Time until its lease is free for this taker. */
   readonly freeInMs: number
 }
 
 /**
- * Within a transaction, until whose end nobody else copies to this schema or from it, and nobody takes the lease: where
- * an earlier copy was cut off at its end, it is waited for what becomes of it. Undefined where there is no journal.
+ * Reads the state of the server's journal within a transaction, during which no other process
+ * copies to this schema or from it, or takes the lease. If an earlier copy was cut off at its end,
+ * this waits for its outcome. Undefined if there is no journal.
  * @throws Failure JOURNAL_SERVER_OLD
  */
 export async function lookAtServer(
@@ -105,29 +109,33 @@ export async function lookAtServer(
   }
 }
 
-export interface Copy {
+export interface JournalCopy {
   readonly database: DatabaseSync
   readonly nature: JournalNature
-  /** What is said where it is not what it is held against. */
+  /** Builds the failure of a copy that differs from its original. */
   readonly refuse: (flaw: Flaw) => Failure
 }
 
-interface Expected {
+interface ExpectedCopy {
   readonly last: Mark
-  readonly counted: Counted
+  readonly counted: JournalSize
 }
 
 /**
- * Holds a copy against what it is of: as a start does, and every row that a start does not read; then its end and its
- * numbers. With the link of the last record and the seal of the checkpoint all that stands under them is the same.
- * @throws what `refuse` makes of the first flaw
+ * Compares a copy with its original: as a start does, plus every row that a start does not read,
+ * then its end and its numbers. Equal links of the last record and equal seals of the checkpoint
+ * imply that everything below them is equal.
+ * @throws the failure that `refuse` builds of the first flaw
  */
-export function proveCopy(copy: Copy, expected: Expected): void {
+export function proveCopy(copy: JournalCopy, expected: ExpectedCopy): void {
   const flaw = findFlaw(copy, expected)
   if (flaw) throw copy.refuse(flaw)
 }
 
-function findFlaw({ database, nature }: Copy, { last, counted }: Expected): Flaw | undefined {
+function findFlaw(
+  { database, nature }: JournalCopy,
+  { last, counted }: ExpectedCopy,
+): Flaw | undefined {
   const prefix = readVerified(database, nature)
   const flaw = prefix.flaw ?? prefix.daysFlaw ?? findFlawedRows(database, { nature, prefix })
   if (flaw) return flaw
@@ -138,6 +146,6 @@ function findFlaw({ database, nature }: Copy, { last, counted }: Expected): Flaw
   return difference ? { sequence: undefined, found: `not as many rows: ${difference}` } : undefined
 }
 
-export function rowsOf({ records, book, keys, fills, funding }: Counted): number {
+export function rowsOf({ records, book, keys, fills, funding }: JournalSize): number {
   return records + book + keys + fills + funding
 }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { syncDirectory, syncFile } from '../../lib/durable-file.ts'
 import { type Failure, messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import type { Counted } from './count-journal.ts'
+import type { JournalSize } from './count-journal.ts'
 import {
   createCopyMark,
   createMark,
@@ -40,13 +40,14 @@ import { corruptOnServer, leaseHeld, leaseLost, movedAway } from '../postgres/po
 import { quoteName } from '../postgres/tables.ts'
 
 /**
- * A standby that took over in the midst would spoil the copy, nothing else: its last step names the token. Nothing is
- * renewed while the copy is proved, which takes a minute for some million records.
+ * A standby that took over during the copy would only spoil the copy: its last step names the
+ * token. The lease is not renewed while the copy is proved, which takes a minute for some million
+ * records.
  */
 const LEASE_MS = 600_000
 
 export interface CopyToFileOptions extends CopyOptions {
-  /** Says durably that what the book says of resting orders is not to be believed. */
+  /** Records durably that the book's resting orders may be outdated. */
   readonly noteRetreat: () => void
 }
 
@@ -54,9 +55,9 @@ export interface CopyToFileOptions extends CopyOptions {
  * Moves a journal from PostgreSQL to a file, under the lease:
  *
  *     server ──fetched beside, proved──► in its place, marked as a copy ──server says that it moved──► file
- *       └── anything that goes wrong before: server
+ *       └── any failure before: server
  *
- * A file that is marked as a copy is opened by nobody, and the same copy again begins anew.
+ * No program opens a file that is marked as a copy. Repeating the copy begins anew.
  * @throws Failure JOURNAL_COPY_*, JOURNAL_FOREIGN, JOURNAL_LEASE_HELD, JOURNAL_MOVED, JOURNAL_CORRUPT
  */
 export async function copyToFile(options: CopyToFileOptions): Promise<CopyReport> {
@@ -96,7 +97,10 @@ function removeFile(file: string): void {
   rmSync(markFileOf(file), { force: true })
 }
 
-/** A copy to the server that came as far as the mark of the file, and not to its end: the server has nothing of it. */
+/**
+ * Whether a copy to the server only reached the mark of the file and not its end: the server then
+ * has nothing of it.
+ */
 function isNeverCopied(
   { file, identity, place, fileName }: CopyOptions,
   mark: MarkReading,
@@ -108,7 +112,10 @@ function isNeverCopied(
   return found?.nature.first === state.nature.first && state.movedTo === fileName
 }
 
-/** Whether what is in the place of the file may be replaced. @throws Failure where it may not */
+/**
+ * Decides whether an existing file may be replaced.
+ * @throws Failure if it may not
+ */
 function judgeFile(options: CopyOptions, mark: MarkReading, state: ServerState): 'copy' | 'done' {
   const { file, identity, place, fileName } = options
   if (state.nature.identity !== identity)
@@ -163,7 +170,7 @@ async function copyOver(
   }
 }
 
-/** Looked at before, and again when all is copied, which may have taken minutes. */
+/** Checked before the copy, and again after it, since it may take minutes. */
 async function refuseKilled(connection: Connection, { place }: CopyOptions): Promise<void> {
   const kill = await readKillOrder(connection, place.schema)
   if (kill && kill.state !== 'released') throw copyKilled(serverName(place), kill)
@@ -188,12 +195,14 @@ async function holdLease(connection: Connection, options: CopyToFileOptions): Pr
   })
 }
 
-/** Everything of the server, in one look at it, in a file of another name; proved. */
+/**
+ * Fetches everything from one snapshot of the server into a file of another name, and proves it.
+ */
 async function fetchFile(
   connection: Connection,
   options: CopyOptions,
   { nature }: ServerState,
-): Promise<{ readonly last: Mark; readonly counted: Counted }> {
+): Promise<{ readonly last: Mark; readonly counted: JournalSize }> {
   const { place } = options
   const file = madeFileOf(options)
   removeFile(file)
@@ -217,7 +226,7 @@ async function fetchRows(
   connection: Connection,
   { place, onProgress }: CopyOptions,
   database: DatabaseSync,
-): Promise<{ readonly last: Mark; readonly counted: Counted }> {
+): Promise<{ readonly last: Mark; readonly counted: JournalSize }> {
   const schema = quoteName(place.schema)
   const [row = {}] = await connection.query(
     `SELECT last_sequence, last_link, (SELECT max(sequence) FROM ${schema}.checkpoints) AS checkpointed,
@@ -227,7 +236,7 @@ async function fetchRows(
       FROM ${schema}.lease`,
   )
   const numberOf = (name: string): number => Number(row[name] ?? 0)
-  const counted: Counted = {
+  const counted: JournalSize = {
     records: numberOf('records'),
     book: numberOf('book'),
     keys: numberOf('keys'),
@@ -252,7 +261,7 @@ async function fetchRows(
   return { last: { sequence: numberOf('last_sequence'), link: String(row['last_link']) }, counted }
 }
 
-/** From the mark on no start opens the file, whatever stands there. */
+/** From the mark on no start opens the file, whatever it holds. */
 function putInPlace(options: CopyOptions): void {
   const { file } = options
   const made = madeFileOf(options)
@@ -263,7 +272,7 @@ function putInPlace(options: CopyOptions): void {
   syncDirectory(dirname(file))
 }
 
-/** Nobody writes there from now on. */
+/** Marks the server's journal as moved: no daemon writes it from now on. */
 async function leaveServer(
   connection: Connection,
   { place, fileName }: CopyOptions,

@@ -1,12 +1,12 @@
 import { renameSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Failure } from '../../lib/failure.ts'
-import { type Counted, countJournal } from './count-journal.ts'
+import { type JournalSize, countJournal } from './count-journal.ts'
 import { createMark, createMovedMark, type MarkReading, readMark } from '../durable-mark.ts'
 import { type Flaw, foreign, movedAway, movedOn } from '../journal-failures.ts'
 import { makeTables, openReading, removeDatabase } from '../journal-layout.ts'
 import { WRITER } from '../journal-writer.ts'
-import { markFileOf, type Verified, verifyJournal } from '../sqlite-journal.ts'
+import { markFileOf, type VerifiedJournal, verifyJournal } from '../sqlite-journal.ts'
 import { readStoredRecords } from '../verify-journal.ts'
 import { type TableRow, toTableRow } from '../postgres/changes.ts'
 import { Connection, serverName, sqlStateOf } from '../postgres/connection.ts'
@@ -26,18 +26,18 @@ import { putFeedPlace } from '../postgres/replica.ts'
 import { insertServerRows, makeServerTables } from '../postgres/server-tables.ts'
 import { JOURNAL_TABLES, type JournalTable, quoteName } from '../postgres/tables.ts'
 
-/** Rows and characters that go to the server at a time. */
+/** Rows and characters that are sent to the server at a time. */
 const PAGE_ROWS = 1000
 const PAGE_CHARACTERS = 1_000_000
 
 export interface CopyToServerOptions extends CopyOptions {
-  /** Whether what the book says of resting orders is not to be believed: another machine must know of it. */
+  /** Whether the book's resting orders may be outdated: another machine must know of it. */
   readonly isRetreated: boolean
 }
 
-interface Source extends Verified {
+interface CopySource extends VerifiedJournal {
   readonly database: DatabaseSync
-  readonly counted: Counted
+  readonly counted: JournalSize
   readonly mark: MarkReading
 }
 
@@ -45,9 +45,9 @@ interface Source extends Verified {
  * Moves a journal from its file to PostgreSQL, in one transaction there:
  *
  *     file ──proved──► written, read back and proved there ──file marked as moved──► committed: server
- *       └── anything that goes wrong before the mark: file
+ *       └── any failure before the mark: file
  *
- * Between the mark and the commit neither side is opened by a start, and the same copy again finds out which it is.
+ * Between the mark and the commit a start opens neither side. Repeating the copy finds out which one is the journal.
  * @throws Failure JOURNAL_COPY_*, JOURNAL_FOREIGN, JOURNAL_LEASE_HELD, JOURNAL_MOVED, and as opening the file does
  */
 export async function copyToServer(options: CopyToServerOptions): Promise<CopyReport> {
@@ -72,7 +72,7 @@ export async function copyToServer(options: CopyToServerOptions): Promise<CopyRe
   }
 }
 
-/** Becomes what this machine holds of the server's journal. */
+/** The file that becomes this machine's replica of the server's journal. */
 function proofFileOf({ replicaFile }: CopyOptions): string {
   return `${replicaFile}.copied`
 }
@@ -80,7 +80,7 @@ function proofFileOf({ replicaFile }: CopyOptions): string {
 async function copyOver(
   connection: Connection,
   options: CopyToServerOptions,
-  source: Source,
+  source: CopySource,
 ): Promise<CopyReport> {
   const { file, place, taker, replicaFile } = options
   const { last } = source.prefix
@@ -96,7 +96,7 @@ async function copyOver(
       await writeRows(connection, options, source)
       const feedPlace = await writeLease(connection, options, source)
       await proveServer(connection, options, { source, feedPlace })
-      // A server that has given up meanwhile says so before the mark.
+      // A server that has given up meanwhile fails here, before the mark.
       await connection.query('SELECT 1')
       createMovedMark(markFileOf(file), last, serverName(place))
       isMarked = true
@@ -109,17 +109,20 @@ async function copyOver(
     return { kind, counted: kind === 'copied' ? source.counted : undefined, last }
   } catch (error) {
     if (!isMarked) throw copyFailed(error)
-    // The server's own word says that nothing is committed; without it, it may be.
+    // An error of the server itself proves that nothing is committed; otherwise it may be.
     if (sqlStateOf(error) === undefined) throw copyUnknown(error)
     createMark(markFileOf(file), last)
     throw copyFailed(error)
   }
 }
 
-/** What is to become of what is there. @throws Failure where that is not ours to say */
+/**
+ * Decides what happens to an existing journal on the server.
+ * @throws Failure if this copy may not decide that
+ */
 function judgeServer(
   { place, file, identity, fileName }: CopyOptions,
-  { nature, prefix, mark }: Source,
+  { nature, prefix, mark }: CopySource,
   state: ServerState | undefined,
 ): 'make' | 'replace' | 'done' {
   if (state === undefined) return 'make'
@@ -137,17 +140,17 @@ function judgeServer(
       throw tailLostOnServer(where, state.last.sequence, prefix.last.sequence)
     return 'done'
   }
-  // One that left here before, and left there for another file, is an old one.
+  // A journal that moved from the server to another file is newer than this one.
   if (isMoved && state.movedTo !== fileName) throw movedOn(file, where, state.movedTo)
   if (state.last.sequence > prefix.last.sequence) throw copyBehind(where, state.last, prefix.last)
   return 'replace'
 }
 
-/** What was there goes, and rights that were given on the tables stay. */
+/** Clears the server's tables; rights that were granted on them stay. */
 async function clearServer(
   connection: Pick<Connection, 'query'>,
   name: string,
-  { nature }: Source,
+  { nature }: CopySource,
 ): Promise<void> {
   const schema = quoteName(name)
   for (const table of [...JOURNAL_TABLES.map((one) => one.name), 'feed', 'followers'])
@@ -168,7 +171,7 @@ async function clearServer(
 async function writeRows(
   connection: Pick<Connection, 'query'>,
   { place, onProgress }: CopyOptions,
-  { database, counted }: Source,
+  { database, counted }: CopySource,
 ): Promise<void> {
   let rows = 0
   for (const table of JOURNAL_TABLES) {
@@ -208,13 +211,13 @@ function* rowsOfTable(
 }
 
 /**
- * Nobody has it, and what any machine holds of the server's journal is fetched anew: the place in the feed is beyond all
- * that there was, since no journal has a transaction each millisecond.
+ * Writes a free lease, and makes every machine fetch its replica anew: the place in the feed is
+ * beyond all earlier ones, since no journal has a transaction each millisecond.
  */
 async function writeLease(
   connection: Pick<Connection, 'query'>,
   { place, taker, isRetreated }: CopyToServerOptions,
-  { prefix }: Source,
+  { prefix }: CopySource,
 ): Promise<number> {
   const [row = {}] = await connection.query(
     `UPDATE ${quoteName(place.schema)}.lease SET token = token + 1, place = $1, holder = $2, taken_at = clock_timestamp(),
@@ -227,11 +230,11 @@ async function writeLease(
   return Number(row['feed_place'])
 }
 
-/** Everything that stands there now is read back, into a file beside the replica. */
+/** Reads everything on the server back, into a file beside the replica. */
 async function proveServer(
   connection: Pick<Connection, 'query'>,
   options: CopyOptions,
-  { source, feedPlace }: { readonly source: Source; readonly feedPlace: number },
+  { source, feedPlace }: { readonly source: CopySource; readonly feedPlace: number },
 ): Promise<void> {
   const { place, onProgress } = options
   const { nature, counted, prefix } = source

@@ -1,8 +1,8 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { hasBlocks } from '../journal-layout.ts'
 
-/** How much there is in a journal. */
-export interface Counted {
+/** The size of a journal. */
+export interface JournalSize {
   readonly records: number
   /** Rows of the book at the checkpoint. */
   readonly book: number
@@ -11,8 +11,8 @@ export interface Counted {
   readonly funding: number
 }
 
-/** By what stands in its tables: proves nothing. */
-export function countJournal(database: DatabaseSync): Counted {
+/** Counts the rows of its tables; this proves nothing. */
+export function countJournal(database: DatabaseSync): JournalSize {
   const count = (from: string, what = 'count(*)'): number =>
     toCount(database.prepare(`SELECT ${what} AS n FROM ${from}`).get()?.['n'])
   const packed = hasBlocks(database) ? count('record_blocks', 'sum(last - first + 1)') : 0
@@ -29,8 +29,8 @@ function toCount(value: SQLOutputValue | undefined): number {
   return Number(value ?? 0)
 }
 
-/** What is not alike; undefined where nothing is. */
-export function differenceOf(one: Counted, other: Counted): string | undefined {
+/** The first difference; undefined if there is none. */
+export function differenceOf(one: JournalSize, other: JournalSize): string | undefined {
   const names = ['records', 'book', 'keys', 'fills', 'funding'] as const
   const name = names.find((each) => one[each] !== other[each])
   return name && `${name}: ${one[name]} and ${other[name]}`

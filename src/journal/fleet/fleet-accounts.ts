@@ -4,61 +4,61 @@ import { type Connection, sqlStateOf } from '../postgres/connection.ts'
 import { killOrderColumn, type KillOrderRow, parseKillOrder } from '../postgres/kill-order.ts'
 import { quoteName } from '../postgres/tables.ts'
 
-/** Who was not seen for longer is not listed any more. */
+/** A member that was not seen for longer is not listed. */
 export const LISTED_FOR = '1 day'
-/** A standby looks four times a second: one that was not seen for so long follows no more. */
+/** A standby looks four times a second: one that was not seen for this long no longer follows. */
 const SEEN_WITHIN_MS = 5000
-/** Accounts read in one question: a server far away is asked a dozen times for hundreds of them. */
+/** Accounts read per query: a distant server is then queried a dozen times for hundreds of them. */
 const READ_TOGETHER = 25
 
 /**
- * `writes`: its lease lasts · `vanished`: it ran out and was not given back · `ended`: given back · `new`: nobody ever
- * wrote it · `moved`: it lies elsewhere now.
+ * `writes`: its lease is valid · `vanished`: it expired and was not given back · `ended`: given
+ * back · `new`: never written · `moved`: the journal is elsewhere now.
  */
 export type WriterState = 'writes' | 'vanished' | 'ended' | 'new' | 'moved'
 
-/** Somebody who follows a journal, or did within the last day. */
+/** A standby that follows a journal, or did within the last day. */
 export interface FleetStandby {
   readonly holder: string
   /** Transactions. */
   readonly behind: number
-  /** By the server's clock, ms. */
+  /** Time since it was last seen by the server's clock, ms. */
   readonly seenAgoMs: number
   readonly isFollowing: boolean
-  /** What it would trade otherwise than the writer, in words; empty: nothing that is known of. */
+  /** Differences between its trading and the writer's, in words; empty: none that is known. */
   readonly differs: string
 }
 
-/** An account by its journal. */
+/** An account, identified by its journal. */
 export interface FleetAccount {
   readonly schema: string
   readonly state: WriterState
-  /** Who writes it, or wrote it last. */
+  /** The current or last writer. */
   readonly holder: string
-  /** Unix ms by the server's clock: since when it writes, or wrote. */
+  /** Unix ms by the server's clock: when the writer took the lease. */
   readonly takenAt: number
-  /** Until the lease ends unless it is renewed, ms; below zero since when it is over. */
+  /** Time until the lease ends unless it is renewed, ms; negative after its end. */
   readonly leaseLeftMs: number
-  /** Until a standby may take over, unless the lease is renewed, ms. */
+  /** Time until a standby may take over unless the lease is renewed, ms. */
   readonly freeInMs: number
   readonly isHandoverAsked: boolean
   readonly lastSequence: number
-  /** Where its journal is now, `HOST FILE`; absent where it is here. */
+  /** The place of its journal, `HOST FILE`; absent if it is here. */
   readonly movedTo?: string | undefined
   readonly standbys: readonly FleetStandby[]
-  /** What its writer said of it last; undefined where it has not yet. */
+  /** The last state that its writer has shown; undefined if there is none. */
   readonly shown: FleetMemberRow | undefined
-  /** Ordered last for all accounts; undefined where none ever was. */
+  /** The last kill order; undefined if there was none. */
   readonly kill: KillOrderRow | undefined
 }
 
-/** A journal that cannot be read: another version's, or one that this user has no right to. */
+/** A journal that cannot be read: another version's, or one without rights for this user. */
 export interface FleetUnread {
   readonly schema: string
   readonly reason: string
 }
 
-/** What a member says of itself. */
+/** The state that a member shows. */
 export interface FleetMemberRow {
   readonly holder: string
   readonly state: FleetState
@@ -67,32 +67,35 @@ export interface FleetMemberRow {
   readonly seenAgoMs: number
 }
 
-/** One that computes trials of sweeps. */
+/** A worker that computes trials of sweeps. */
 export interface FleetWorkerRow extends FleetMemberRow {
-  /** Whether the server has its connection: it ends with the process. */
+  /** Whether its connection to the server is open: it ends with the process. */
   readonly isConnected: boolean
 }
 
-/** A journal by its schema. */
-export interface FoundJournal {
+/** A journal, identified by its schema. */
+export interface JournalSchema {
   readonly schema: string
-  /** Whether it has a table for kills that are ordered: one that an earlier version made has none. */
+  /** Whether it has a table for kill orders, which earlier versions did not make. */
   readonly hasOrder: boolean
 }
 
-export interface ReadAccounts {
+export interface FleetAccountsReading {
   readonly accounts: readonly Omit<FleetAccount, 'shown'>[]
   readonly unread: readonly FleetUnread[]
 }
 
-/** Many in one question; each by itself where the server refuses it. @throws where the server does not answer */
+/**
+ * Reads many accounts per query; each by itself if the server refuses that.
+ * @throws if the server does not answer
+ */
 export async function readAccounts(
   connection: Pick<Connection, 'query'>,
-  journals: readonly FoundJournal[],
-): Promise<ReadAccounts> {
+  journals: readonly JournalSchema[],
+): Promise<FleetAccountsReading> {
   const accounts: Omit<FleetAccount, 'shown'>[] = []
   const unread: FleetUnread[] = []
-  const read = async (together: readonly FoundJournal[]): Promise<void> => {
+  const read = async (together: readonly JournalSchema[]): Promise<void> => {
     try {
       const rows = await connection.query(
         `${together.map(toSelect).join(' UNION ALL ')} ORDER BY place`,
@@ -104,7 +107,8 @@ export async function readAccounts(
         else accounts.push(toAccount(schema, row))
       }
     } catch (error) {
-      // The server's word of a journal alone; without an answer the others have none either.
+      // Only an error of the server concerns one journal; without an answer the others would fail
+      // too.
       if (sqlStateOf(error) === undefined) throw error
       const [{ schema } = { schema: '' }, ...others] = together
       if (others.length === 0) unread.push({ schema, reason: messageOf(error) })
@@ -116,8 +120,8 @@ export async function readAccounts(
   return { accounts, unread }
 }
 
-/** One row: the lease, with who follows as JSON, and the order. */
-function toSelect({ schema, hasOrder }: FoundJournal, place: number): string {
+/** One row: the lease, its followers as JSON, and the kill order. */
+function toSelect({ schema, hasOrder }: JournalSchema, place: number): string {
   const of = quoteName(schema)
   return `(SELECT ${place} AS place, token, holder, released, handover_at IS NOT NULL AND NOT released AS wanted,
       moved_to, last_sequence, extract(epoch FROM taken_at) * 1000 AS taken_at,

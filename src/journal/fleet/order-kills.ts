@@ -2,13 +2,16 @@ import { messageOf } from '../../lib/failure.ts'
 import { type Connection, sqlStateOf } from '../postgres/connection.ts'
 import { type KillOrderRow, orderKill } from '../postgres/kill-order.ts'
 
-/** Connections at a time: the server may be near the most that it takes. */
+/** Maximum connections: the server may be near its own maximum. */
 const CONNECTIONS_MAX = 8
 
-/** Class of SQLSTATEs: what was asked for is not there, or this user has no right to it. Asked again it is the same. */
+/** Class of SQLSTATEs: a missing object or a missing right. Repeating the query gives the same. */
 const REFUSED = '42'
 
-/** What became of the order of one account: `refused` by the server for good, `moved`: its journal lies elsewhere. */
+/**
+ * The outcome of the kill order for one account: `refused` by the server for good, `moved`: its
+ * journal is elsewhere.
+ */
 export type KillOrdered =
   | { readonly kind: 'ordered'; readonly number: number }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -17,17 +20,20 @@ export type KillOrdered =
 export interface OrderKillsOptions {
   readonly schemas: readonly string[]
   readonly order: Pick<KillOrderRow, 'reason' | 'by'>
-  /** There already, so that the first order waits for nothing. */
+  /** Already open, so that the first order does not wait. */
   readonly connection: Pick<Connection, 'open' | 'query'>
   readonly createConnection: () => Pick<Connection, 'open' | 'query' | 'close'>
-  /** An order counts as soon as the server has taken it, whatever becomes of the others. */
+  /**
+   * Called per order. An order counts as soon as the server has accepted it, independent of the
+   * others.
+   */
   readonly onOrdered: (schema: string, ordered: KillOrdered) => void
 }
 
 /**
- * Orders the kill of each account, over several connections side by side. What is wrong with one account, or a
- * connection that the server does not give, keeps no other from its order.
- * @returns what kept some of them from their order, so that they have to be asked for again
+ * Orders the kill of each account, over several connections side by side. Trouble with one account,
+ * or a connection that the server does not grant, delays no other order.
+ * @returns the trouble that kept some orders back, which must then be repeated
  */
 export async function orderKills(options: OrderKillsOptions): Promise<unknown> {
   const { schemas, connection, createConnection } = options
@@ -44,20 +50,20 @@ export async function orderKills(options: OrderKillsOptions): Promise<unknown> {
     }
   })
   const ends = await Promise.allSettled([first, ...others])
-  // A connection that there was not is no trouble where the others have done its work.
+  // A failed connection is no trouble if the others have done its work.
   const lost = ends.find((end) => end.status === 'rejected')
   return troubles[0] ?? (waiting.length > 0 ? lost?.reason : undefined)
 }
 
-interface Ordering extends Pick<OrderKillsOptions, 'order' | 'onOrdered'> {
+interface KillOrdering extends Pick<OrderKillsOptions, 'order' | 'onOrdered'> {
   readonly noteTrouble: (error: unknown) => void
 }
 
-/** @throws where there is no connection: nobody has been taken out of those that wait then */
+/** @throws if there is no connection; no account has then been taken from the waiting ones */
 async function orderWaiting(
   connection: Pick<Connection, 'open' | 'query'>,
   waiting: string[],
-  { order, onOrdered, noteTrouble }: Ordering,
+  { order, onOrdered, noteTrouble }: KillOrdering,
 ): Promise<void> {
   while (waiting.length > 0) {
     await connection.open()

@@ -20,59 +20,63 @@ import {
 } from './fleet-accounts.ts'
 import { type KillOrdered, orderKills } from './order-kills.ts'
 
-/** The server answers at once, or not. */
+/** The server answers within this time, or counts as away. */
 const ANSWER_MS_MAX = 10_000
 /**
- * Whoever holds a lock on one journal for longer keeps no other from being read or killed. What is read of many accounts
- * at once looks dear to the server, and compiling it takes ten times as long as doing it. The one thing that is written
- * is an order to kill, which waits for no other server: one that is dead must not keep it back.
+ * A longer lock on one journal must not keep others from being read or killed. PostgreSQL
+ * overestimates the cost of reading many accounts, and compiling the query takes ten times as long
+ * as running it. The only thing written is a kill order, which waits for no other server: a dead
+ * replica must not keep it back.
  */
 const SETTINGS = `SET lock_timeout = 1000; SET jit = off; ${COMMIT_LOCALLY}`
 
-/** Of the stream of alerts, beside the accounts. */
+/** Alerts shown beside the accounts. */
 const ALERTS_SHOWN = 10
 
-/** A journal is a schema with the first four tables, whatever it is called. */
+/** A journal is a schema with the first four tables, under any name. */
 const FIND_JOURNALS = `
   SELECT n.nspname AS schema, bool_or(c.relname = 'kill_order') AS has_order
     FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid
     WHERE c.relkind = 'r' AND c.relname IN ('lease', 'followers', 'feed', 'records', 'kill_order')
     GROUP BY n.nspname HAVING count(*) FILTER (WHERE c.relname <> 'kill_order') = 4 ORDER BY n.nspname`
 
-/** What a server knows of all accounts whose journals lie in a database. */
+/** All accounts whose journals are in a database. */
 export interface Fleet {
   /** Unix ms by the server's clock. */
   readonly now: number
   readonly accounts: readonly FleetAccount[]
   readonly unread: readonly FleetUnread[]
-  /** Those that compute trials of sweeps, within the last day. */
+  /** Workers that computed trials of sweeps within the last day. */
   readonly workers: readonly FleetWorkerRow[]
   /** The last ones, the newest last. */
   readonly alerts: readonly FleetAlertRow[]
-  /** Why workers, alerts and what accounts show could not be read. */
+  /** Why workers, alerts and shown states could not be read. */
   readonly trouble: string | undefined
 }
 
 export interface FleetAlertRow extends FleetAlert {
   readonly id: number
-  /** Unix ms by the server's clock, when it was taken there. */
+  /** Unix ms by the server's clock, when the server received it. */
   readonly at: number
   readonly holder: string
   readonly schema: string
 }
 
-/** Looks at the journals of a database; writes nothing there but an order to kill. */
+/** Reads the journals of a database; writes only kill orders. */
 export class FleetReader {
   readonly #place: PostgresPlace
   readonly #connection: Connection
 
-  /** @param place Of any of them: its schema does not count. */
+  /** @param place The place of any of its journals: the schema is ignored. */
   constructor(place: PostgresPlace) {
     this.#place = { ...place, schema: '' }
     this.#connection = this.#createConnection()
   }
 
-  /** Not before a kill: that is to go out at once, and asks for nothing new. @throws Failure JOURNAL_SERVER_OLD */
+  /**
+   * Not called before a kill, which must go out at once and needs no new features.
+   * @throws Failure JOURNAL_SERVER_OLD
+   */
   async assertVersion(): Promise<void> {
     try {
       await assertServerVersion(this.#connection, this.#place)
@@ -97,7 +101,10 @@ export class FleetReader {
     }
   }
 
-  /** One account alone; undefined where it has no journal there. @throws Failure JOURNAL_UNREACHABLE */
+  /**
+   * Reads one account; undefined if it has no journal there.
+   * @throws Failure JOURNAL_UNREACHABLE
+   */
   async readAccount(schema: string): Promise<FleetAccount | undefined> {
     try {
       const found = (await this.#findJournals()).filter((journal) => journal.schema === schema)
@@ -111,10 +118,10 @@ export class FleetReader {
   }
 
   /**
-   * Orders the kill of all accounts but those that are noted already, durably, before anything is read of them: whoever
-   * has the lease obeys it, or whoever gets it, before anything trades.
-   * @param noted What became of each, which is filled in as the server answers.
-   * @returns what kept some of them from their order: they are to be asked for again
+   * Orders the kill of all accounts that are not noted yet, durably and before anything is read of
+   * them. The lease's current or next holder obeys it before it trades.
+   * @param noted The outcome per account, filled in as the server answers.
+   * @returns the trouble that kept some orders back, which must then be repeated
    * @throws Failure JOURNAL_UNREACHABLE
    */
   async orderKills(
@@ -138,7 +145,7 @@ export class FleetReader {
     }
   }
 
-  /** Whether what it has thrown will be the same however often it is asked. */
+  /** Whether repeating the call would give the same error. */
   isRefusal(error: unknown): boolean {
     return isRefusal(error)
   }
@@ -148,7 +155,7 @@ export class FleetReader {
   }
 
   /**
-   * Alerts that came after one, the newest last, or the last ones.
+   * The alerts after an id, the newest last, or the last ones.
    * @throws Failure JOURNAL_UNREACHABLE
    */
   async readAlerts(after: number | undefined, most: number): Promise<readonly FleetAlertRow[]> {
@@ -182,7 +189,7 @@ export class FleetReader {
   }
 
   async #selectAlerts(after: number | undefined, most: number): Promise<readonly FleetAlertRow[]> {
-    // Those that come after one are read in turn, the others from the end.
+    // Alerts after an id are read in order, the last ones from the end.
     return this.#selectIds(
       after === undefined
         ? lastAlerts(most)
@@ -190,7 +197,7 @@ export class FleetReader {
     )
   }
 
-  /** @param ids Selects those of the alerts that are read. */
+  /** @param ids SQL that selects the ids of the alerts. */
   async #selectIds(ids: string): Promise<readonly FleetAlertRow[]> {
     const rows = await this.#connection.query(
       `SELECT id, extract(epoch FROM at) * 1000 AS at, holder, schema, urgency, event, title, lines
@@ -208,7 +215,7 @@ export class FleetReader {
     }))
   }
 
-  /** What nothing needs that trades: trouble of it hides no account. */
+  /** Reads data that trading does not need: trouble with it hides no account. */
   async #readShown() {
     const daemons = new Map<string, FleetMemberRow>()
     const workers: FleetWorkerRow[] = []
@@ -233,7 +240,7 @@ export class FleetReader {
         if (kind === 'daemon') daemons.set(String(schema), member)
         else workers.push({ ...member, isConnected: connected === true })
       }
-      // What is urgent is not pushed out by what is said of other accounts.
+      // Alerts of other accounts must not push urgent ones out.
       const alerts = await this.#selectIds(
         `(${lastAlerts(ALERTS_SHOWN)}) UNION (${lastAlerts(ALERTS_SHOWN, URGENT_LATELY)})`,
       )
@@ -252,7 +259,7 @@ function lastAlerts(most: number, where = ''): string {
   return `${ALERT_IDS} ${where} ORDER BY id DESC LIMIT ${most}`
 }
 
-/** What its writer said of it; the writer before another one is not believed. */
+/** The state that its current writer has shown; that of an earlier writer is ignored. */
 function ownOf(
   { schema, holder }: Pick<FleetAccount, 'schema' | 'holder'>,
   daemons: ReadonlyMap<string, FleetMemberRow>,

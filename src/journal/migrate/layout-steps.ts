@@ -6,25 +6,26 @@ import { readBuckets } from '../tables/key-table.ts'
 import { type RowsSum, sumToText } from '../tables/rows-sum.ts'
 import { sealOf } from '../verify-journal.ts'
 
-/** What makes a journal of the next layout. */
+/** The change from one layout to the next. */
 interface LayoutStep {
-  /** How the tables of a file change. */
+  /** SQL for the tables of a file. */
   readonly file: string
-  /** How those on a server change, in its schema; empty where they stay as they are. */
+  /** SQL for the tables of a server, in its schema; empty if they stay as they are. */
   readonly server: string
   /**
-   * Which rows become others, in a file whose tables have the present layout already. The rows of a server are changed
-   * in such a file too, and go back from there. Records are never changed; rows of the book get new digests and seal.
+   * Changes rows, in a file whose tables have the present layout already. The rows of a server are
+   * changed in such a file too, and then written back. Records are never changed; rows of the book
+   * get new digests and a new seal.
    */
   readonly rows?: (database: DatabaseSync, nature: JournalNature) => void
 }
 
-/** By the layout from which a step leads to the next one. A new layout is one more entry. */
+/** Keyed by the layout that a step starts from. A new layout is one more entry. */
 const STEPS: Readonly<Record<number, LayoutStep>> = {
   // Packed records. A server's are never packed.
   5: { file: BLOCKS_TABLE, server: '' },
-  // A fill is named by trade and order. Its kind and its fees in other coins are unknown for fills of before.
-  // On a server a standby says what it would trade otherwise.
+  // A fill is named by trade and order. The kind of earlier fills and their fees in other coins are
+  // unknown. On a server a standby states how its trading would differ.
   6: {
     file: `
       DROP INDEX fills_by_time;
@@ -52,7 +53,10 @@ export function stepsFrom(layout: number): readonly LayoutStep[] {
   })
 }
 
-/** The book has known fills by trade alone. One whose row is archived stays so: the book takes it for any order's. */
+/**
+ * Earlier books named fills by trade alone. A fill whose row is archived keeps that name: the book
+ * accepts it for any order.
+ */
 function nameFillsByOrder(database: DatabaseSync, { first }: JournalNature): void {
   const orders = database.prepare('SELECT orderId FROM fills WHERE tradeId = ?')
   const book = renameRows(database, first, 'trades', (tradeId) => {
@@ -62,7 +66,7 @@ function nameFillsByOrder(database: DatabaseSync, { first }: JournalNature): voi
   sealAnew(database, book)
 }
 
-/** @param book The sum of its rows as they are now. */
+/** @param book The sum of its present rows. */
 function sealAnew(database: DatabaseSync, book: RowsSum): void {
   const row = database.prepare('SELECT sequence, link, booked FROM checkpoints').get()
   if (row === undefined) return

@@ -11,7 +11,7 @@ import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { syncDirectory, syncFile } from '../../lib/durable-file.ts'
 import { Failure } from '../../lib/failure.ts'
-import { type Counted, countJournal, differenceOf } from '../copy/count-journal.ts'
+import { type JournalSize, countJournal, differenceOf } from '../copy/count-journal.ts'
 import { corrupt, translateJournalError } from '../journal-failures.ts'
 import {
   LAYOUT,
@@ -25,36 +25,39 @@ import {
   findFlawedRows,
   isJournalFile,
   markFileOf,
-  type Verified,
+  type VerifiedJournal,
   verifyJournal,
 } from '../sqlite-journal.ts'
 import { readVerified } from '../verify-journal.ts'
 import { stepsFrom } from './layout-steps.ts'
 
 export interface FileToMigrate {
-  /** Whoever migrates it holds its directory. */
+  /** The caller holds the lock of its directory. */
   readonly file: string
   readonly identity: string
-  /** Also where it was moved to a server: a copy that was interrupted is repeated from it. */
+  /**
+   * Whether a file that was moved to a server is migrated too: an interrupted copy is repeated from
+   * it.
+   */
   readonly evenMoved?: boolean
 }
 
-/** A journal of an earlier layout, and what becomes of it. */
+/** A journal of an earlier layout, and its migration. */
 export interface MigrationPlan {
   readonly from: number
   readonly to: number
-  readonly counted: Counted
-  /** Where the journal is kept as it was. */
+  readonly counted: JournalSize
+  /** The path where the original journal is kept. */
   readonly copy: string
   readonly bytes: number
-  /** What the copy and the change take of the disk at most, and what it has. */
+  /** Maximum disk space that the copy and the change take, and the free space. */
   readonly neededBytes: number
   readonly freeBytes: number
 }
 
 /**
- * What a migration would do, from the journal as it is, proved row by row; undefined where there is nothing to do.
- * Nothing is changed.
+ * The migration of the journal, proved row by row; undefined if there is nothing to do. Nothing is
+ * changed.
  * @throws Failure JOURNAL_LAYOUT_UNKNOWN, and as opening the journal does
  */
 export function planMigration(options: FileToMigrate): MigrationPlan | undefined {
@@ -62,10 +65,10 @@ export function planMigration(options: FileToMigrate): MigrationPlan | undefined
 }
 
 /**
- * Makes a journal of the present layout of an earlier one; undefined where there is nothing to do.
+ * Migrates a journal from an earlier layout to the present one; undefined if there is nothing to do.
  *
  *     earlier ──proved, copied beside, the copy proved and durable──► copied ──changed in one transaction, proved──► present
- *       └── whatever ends it before the transaction is committed: earlier, and it can be run again
+ *       └── any failure before the commit: earlier, and it can be run again
  *
  * @throws Failure JOURNAL_MIGRATE_NO_ROOM, JOURNAL_CORRUPT, and as opening the journal does
  */
@@ -86,12 +89,16 @@ export function migrateFile(options: FileToMigrate): MigrationPlan | undefined {
   }
 }
 
-interface Examined {
-  readonly verified: Verified
+interface ExaminedJournal {
+  readonly verified: VerifiedJournal
   readonly plan: MigrationPlan
 }
 
-function examine({ file, identity, evenMoved = false }: FileToMigrate): Examined | undefined {
+function examine({
+  file,
+  identity,
+  evenMoved = false,
+}: FileToMigrate): ExaminedJournal | undefined {
   try {
     if (!isJournalFile(file)) return undefined
     const from = reading(file, readLayout)
@@ -124,10 +131,13 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
-type Original = Pick<Examined, 'verified'> & { readonly counted: Counted }
+type OriginalJournal = Pick<ExaminedJournal, 'verified'> & { readonly counted: JournalSize }
 
-/** The copy that an interrupted migration has left, or the first free name: a copy of another state is never replaced. */
-function chooseCopy(file: string, layout: number, original: Original): string {
+/**
+ * The copy of an interrupted migration, or the first free name: a copy of another state is never
+ * replaced.
+ */
+function chooseCopy(file: string, layout: number, original: OriginalJournal): string {
   const name = `${file}.layout-${layout}`
   for (let number = 1; ; number++) {
     const copy = number === 1 ? name : `${name}.${number}`
@@ -135,12 +145,12 @@ function chooseCopy(file: string, layout: number, original: Original): string {
   }
 }
 
-function isCopyOf(copy: string, { verified, plan: { counted } }: Examined): boolean {
+function isCopyOf(copy: string, { verified, plan: { counted } }: ExaminedJournal): boolean {
   return existsSync(copy) && isSame(copy, { verified, counted })
 }
 
-/** Whether a file holds all that the journal holds, as it was written. */
-function isSame(file: string, { verified, counted }: Original): boolean {
+/** Whether a file holds all rows of the journal, as they were written. */
+function isSame(file: string, { verified, counted }: OriginalJournal): boolean {
   try {
     return reading(
       file,
@@ -151,10 +161,13 @@ function isSame(file: string, { verified, counted }: Original): boolean {
   }
 }
 
-/** What is not as it was written, or not as in the journal before. @throws of a damaged file */
+/**
+ * A row that is not as it was written, or not as in the original journal.
+ * @throws for a damaged file
+ */
 function findDifference(
   database: DatabaseSync,
-  { verified, counted }: Original,
+  { verified, counted }: OriginalJournal,
   file: string,
 ): string | undefined {
   const nature = readNature(database, file)
@@ -168,8 +181,11 @@ function findDifference(
   return differenceOf(counted, countJournal(database))
 }
 
-/** Under another name until it is whole, proved and durable. Its mark lies beside it, so that it can be put back. */
-function copyAside(file: string, { verified, plan }: Examined): void {
+/**
+ * The copy has another name until it is whole, proved and durable. Its mark lies beside it, so that
+ * it can be put back.
+ */
+function copyAside(file: string, { verified, plan }: ExaminedJournal): void {
   const { copy, counted } = plan
   const part = `${copy}.part`
   removeDatabase(part)
@@ -188,7 +204,7 @@ function copyAside(file: string, { verified, plan }: Examined): void {
   syncDirectory(dirname(file))
 }
 
-function changeLayout(file: string, { verified, plan }: Examined): void {
+function changeLayout(file: string, { verified, plan }: ExaminedJournal): void {
   const database = openWriting(file)
   try {
     const steps = stepsFrom(plan.from)
@@ -200,7 +216,7 @@ function changeLayout(file: string, { verified, plan }: Examined): void {
     if (difference !== undefined) throw corrupt(file, { sequence: undefined, found: difference })
     database.exec('COMMIT')
   } finally {
-    // What is not committed is undone.
+    // Uncommitted changes are undone.
     database.close()
   }
 }

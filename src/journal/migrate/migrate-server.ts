@@ -9,7 +9,7 @@ import {
   proveCopy,
   type ServerState,
 } from '../copy/copy-parts.ts'
-import type { Counted } from '../copy/count-journal.ts'
+import type { JournalSize } from '../copy/count-journal.ts'
 import { type Flaw, foreign } from '../journal-failures.ts'
 import { LAYOUT, makeTables } from '../journal-layout.ts'
 import { type Changes, readChanges, toServerText } from '../postgres/changes.ts'
@@ -26,7 +26,7 @@ import { insertServerRows } from '../postgres/server-tables.ts'
 import { functionsSql, JOURNAL_TABLES, type JournalTable, quoteName } from '../postgres/tables.ts'
 import { stepsFrom } from './layout-steps.ts'
 
-/** A standby looks four times a second: one that was not seen for so long has ended. */
+/** A standby looks four times a second: one that was not seen for this long has ended. */
 const FOLLOWED_FOR = '10 seconds'
 
 /** Rows that are written at a time. */
@@ -37,26 +37,26 @@ export interface ServerToMigrate {
   readonly identity: string
   /** This state directory, as a holder of the lease. */
   readonly taker: LeaseTaker
-  /** Says what would be done, and changes nothing. */
+  /** Reports what would be done, and changes nothing. */
   readonly isDry: boolean
 }
 
 export interface ServerMigration {
   readonly from: number
   readonly to: number
-  readonly counted: Counted
-  /** The schema that keeps the tables as they were. */
+  readonly counted: JournalSize
+  /** The schema that keeps the original tables. */
   readonly copy: string
-  /** What the tables take on the server. */
+  /** The size of the tables on the server. */
   readonly bytes: number
 }
 
 /**
- * Makes a journal of the present layout of an earlier one on a server, in one transaction there; undefined where there is
- * nothing to do. No machine holds the lease meanwhile or gets it, and the token of every earlier one is void.
+ * Migrates a journal on a server from an earlier layout to the present one, in one transaction; undefined if there is
+ * nothing to do. No machine holds or gets the lease meanwhile, and all earlier tokens become void.
  *
  *     earlier ──copied into a schema beside, tables changed, proved, rows changed, proved again──► committed: present
- *       └── whatever ends it before: earlier, as if nothing had been done
+ *       └── any failure before: earlier, unchanged
  *
  * @throws Failure JOURNAL_LEASE_HELD, JOURNAL_FOLLOWED, JOURNAL_MOVED, JOURNAL_FOREIGN, JOURNAL_CORRUPT,
  * JOURNAL_MIGRATE_COPY_EXISTS, JOURNAL_UNREACHABLE
@@ -77,10 +77,10 @@ export async function migrateServer(
   }
 }
 
-type Asking = Pick<Connection, 'query'>
+type MigrationConnection = Pick<Connection, 'query'>
 
 async function migrateWithin(
-  connection: Asking,
+  connection: MigrationConnection,
   options: ServerToMigrate,
   folder: string,
 ): Promise<ServerMigration | undefined> {
@@ -114,7 +114,7 @@ async function migrateWithin(
   return plan
 }
 
-/** @throws Failure where the journal is not this account's, or not here, or somebody may write it */
+/** @throws Failure if the journal belongs to another account, is elsewhere, or has a writer */
 function assertFree({ place, identity }: ServerToMigrate, state: ServerState): void {
   const { nature, movedTo, freeInMs, holder } = state
   if (nature.identity !== identity) throw foreign(serverName(place), nature.identity, identity)
@@ -123,7 +123,10 @@ function assertFree({ place, identity }: ServerToMigrate, state: ServerState): v
 }
 
 /** A machine that follows an earlier layout could not take over any more. */
-async function refuseFollowed(connection: Asking, place: PostgresPlace): Promise<void> {
+async function refuseFollowed(
+  connection: MigrationConnection,
+  place: PostgresPlace,
+): Promise<void> {
   const rows = await connection.query(
     `SELECT holder FROM ${quoteName(place.schema)}.followers
       WHERE seen_at > clock_timestamp() - interval '${FOLLOWED_FOR}' ORDER BY holder`,
@@ -142,7 +145,7 @@ async function refuseFollowed(connection: Asking, place: PostgresPlace): Promise
 }
 
 async function planServer(
-  connection: Asking,
+  connection: MigrationConnection,
   place: PostgresPlace,
   { nature }: ServerState,
 ): Promise<ServerMigration> {
@@ -158,7 +161,7 @@ async function planServer(
   const copy = copyOf(place.schema, nature.layout)
   if (row['taken'] === true) throw copyExists(place, copy)
   const numberOf = (name: string): number => Number(row[name] ?? 0)
-  const counted: Counted = {
+  const counted: JournalSize = {
     records: numberOf('records'),
     book: numberOf('book'),
     keys: numberOf('keys'),
@@ -181,8 +184,12 @@ function copyExists(place: PostgresPlace, copy: string): Failure {
   })
 }
 
-/** Without feed and followers it is no journal, so nobody reads it as one. */
-async function copyTables(connection: Asking, schema: string, copy: string): Promise<void> {
+/** The copy has no feed and no followers, so it is not read as a journal. */
+async function copyTables(
+  connection: MigrationConnection,
+  schema: string,
+  copy: string,
+): Promise<void> {
   await connection.query(`CREATE SCHEMA ${quoteName(copy)}`)
   for (const table of ['meta', 'lease', ...JOURNAL_TABLES.map(({ name }) => name)])
     await connection.query(
@@ -190,8 +197,12 @@ async function copyTables(connection: Asking, schema: string, copy: string): Pro
     )
 }
 
-/** The functions of an earlier layout are gone: what still calls them fails. */
-async function changeTables(connection: Asking, schema: string, from: number): Promise<void> {
+/** The functions of the earlier layout are dropped, so calls to them fail. */
+async function changeTables(
+  connection: MigrationConnection,
+  schema: string,
+  from: number,
+): Promise<void> {
   await connection.query(`
     SET LOCAL search_path = ${quoteName(schema)};
     ${stepsFrom(from)
@@ -206,17 +217,17 @@ async function changeTables(connection: Asking, schema: string, from: number): P
   `)
 }
 
-interface ToProve {
+interface ServerProof {
   readonly state: ServerState
   readonly expected: Parameters<typeof proveCopy>[1]
   readonly file: string
 }
 
-/** Everything that stands on the server now, in a file; proved. */
+/** Fetches everything on the server into a file, and proves it. */
 async function fetchProved(
-  connection: Asking,
+  connection: MigrationConnection,
   { place }: ServerToMigrate,
-  { state: { nature }, expected, file }: ToProve,
+  { state: { nature }, expected, file }: ServerProof,
 ): Promise<DatabaseSync> {
   const database = openReplica(file)
   try {
@@ -231,7 +242,10 @@ async function fetchProved(
   }
 }
 
-/** Changes the rows in the file. @returns what was changed */
+/**
+ * Changes the rows in the file.
+ * @returns the changes
+ */
 function changeRows(database: DatabaseSync, from: number, { nature }: ServerState): Changes {
   const session = database.createSession()
   try {
@@ -244,7 +258,11 @@ function changeRows(database: DatabaseSync, from: number, { nature }: ServerStat
   }
 }
 
-async function writeChanges(connection: Asking, schema: string, changes: Changes): Promise<void> {
+async function writeChanges(
+  connection: MigrationConnection,
+  schema: string,
+  changes: Changes,
+): Promise<void> {
   for (const table of JOURNAL_TABLES) {
     const { put = [], drop = [] } = changes[table.name] ?? {}
     await dropRows(connection, schema, table, [...put, ...drop])
@@ -254,7 +272,7 @@ async function writeChanges(connection: Asking, schema: string, changes: Changes
 }
 
 async function dropRows(
-  connection: Asking,
+  connection: MigrationConnection,
   schema: string,
   { name, key }: JournalTable,
   rows: NonNullable<Changes[string]['put']>,
@@ -268,8 +286,10 @@ async function dropRows(
     )
 }
 
-/** A writer that stood still has no lease any more, and what machines hold of the journal is fetched anew. */
-async function voidEarlier(connection: Asking, name: string): Promise<void> {
+/**
+ * A writer that was suspended has no lease any more, and replicas of the journal are fetched anew.
+ */
+async function voidEarlier(connection: MigrationConnection, name: string): Promise<void> {
   const schema = quoteName(name)
   await connection.query(
     `UPDATE ${schema}.lease SET token = token + 1,

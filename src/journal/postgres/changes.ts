@@ -1,20 +1,20 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { JOURNAL_TABLES, type JournalTable, tableNamed } from './tables.ts'
 
-/** A row of a table of the journal, or as much of it as names it. */
+/** A row of a journal's table, or only its key. */
 export type TableRow = Readonly<Record<string, string | number | null>>
 
-/** What a transaction did to the tables of the journal, in whatever order it did it. */
+/** The changes of a transaction to the tables of the journal, in no particular order. */
 export type Changes = Readonly<
   Record<string, { readonly put?: readonly TableRow[]; readonly drop?: readonly TableRow[] }>
 >
 
 /** PostgreSQL's text holds every character but one. */
 const NUL = '\0'
-/** Of those that mean nothing: before `0` it stands for NUL, before `1` for itself. */
+/** A private-use character: before `0` it stands for NUL, before `1` for itself. */
 const ESCAPE = '\uf8ff'
 
-/** Changes, or rows, as the server takes them. */
+/** Changes, or rows, encoded for the server. */
 export function toServerText(changes: Changes | readonly TableRow[]): string {
   const text = JSON.stringify(changes)
   if (!text.includes('\\u0000') && !text.includes(ESCAPE)) return text
@@ -25,7 +25,7 @@ export function toServerText(changes: Changes | readonly TableRow[]): string {
   )
 }
 
-/** A value as the server gives it. */
+/** Decodes a value of the server. */
 function fromServer(value: TableRow[string] | undefined): string | number | null {
   if (typeof value !== 'string' || !value.includes(ESCAPE)) return value ?? null
   return value.replaceAll(`${ESCAPE}0`, NUL).replaceAll(`${ESCAPE}1`, ESCAPE)
@@ -37,13 +37,14 @@ const FLOAT = 2
 const TEXT = 3
 const NULL = 5
 
-/** As SQLite numbers them. */
+/** SQLite's numbers of these operations. */
 const DELETED = 9
 const UPDATED = 23
 
 /**
- * What a session of SQLite has seen, from its changeset: rows that are new or changed, whole, and the keys of those
- * that are gone. @see https://sqlite.org/session/c_changeset_apply.html and the head of sqlite3session.c
+ * The changes in a changeset of a SQLite session: new or changed rows, whole, and the keys of
+ * deleted ones. @see https://sqlite.org/session/c_changeset_apply.html and the head of
+ * sqlite3session.c
  */
 export function readChanges(database: DatabaseSync, changeset: Uint8Array): Changes {
   const changes: Record<string, { put: TableRow[]; drop: TableRow[] }> = {}
@@ -73,7 +74,10 @@ function readRow(database: DatabaseSync, table: JournalTable, key: TableRow): Ta
   return toTableRow(row)
 }
 
-/** Does the same to the tables of another journal, within a transaction. @param changes As the server gives them. */
+/**
+ * Applies the changes to the tables of another journal, within a transaction.
+ * @param changes As the server gives them.
+ */
 export function applyChanges(database: DatabaseSync, changes: Changes): void {
   for (const table of JOURNAL_TABLES) {
     const { put = [], drop = [] } = changes[table.name] ?? {}
@@ -133,7 +137,7 @@ class ChangesetReader {
     return this.#bytes[this.#at] === 'T'.charCodeAt(0)
   }
 
-  /** The name of the table that the rows behind it are of. */
+  /** Reads the name of the table that the following rows belong to. */
   readTable(): string {
     this.#at += 1
     const columns = this.#readLength()
@@ -144,10 +148,10 @@ class ChangesetReader {
     return name
   }
 
-  /** What became of a row, and its key. */
+  /** Reads the operation on a row, and its key. */
   readRow(table: JournalTable | undefined): { readonly operation: number; readonly key: TableRow } {
     const operation = this.#bytes[this.#at] ?? 0
-    // Behind it: whether a trigger did it. There is none.
+    // The next byte says whether a trigger did it. There is none.
     this.#at += 2
     const values = this.#readValues()
     if (operation === UPDATED) this.#readValues()

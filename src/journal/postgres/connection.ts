@@ -2,48 +2,52 @@ import type { Socket } from 'node:net'
 import pg from 'pg'
 import type { Secret } from '../../lib/secret.ts'
 
-/** Where a journal lies on PostgreSQL. */
+/** The place of a journal on PostgreSQL. */
 export interface PostgresPlace {
   /** Without a password. */
   readonly url: string
   readonly password: Secret | undefined
-  /** Of this account alone. */
+  /** The schema of this account alone. */
   readonly schema: string
 }
 
-/** For people. */
+/** A name for display. */
 export function serverName({ url, schema }: PostgresPlace): string {
   return `${url} ${schema}`
 }
 
-/** To connect, TLS and all: a server that takes longer is as good as gone. */
+/** Timeout of connecting, with TLS: a slower server counts as away. */
 const CONNECT_MS_MAX = 5000
 
-/** A server may be set to say that a commit is done before it is. Settings that promise more than `on` stay. */
+/**
+ * A server may be set to confirm a commit before it is durable. Settings that promise more than
+ * `on` stay.
+ */
 const COMMIT_DURABLY = `SELECT set_config('synchronous_commit', 'on', false)
   WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')`
 
-/** For what must not wait for another server: a kill, and how far it is. */
+/** For writes that must not wait for another server: a kill, and its progress. */
 export const COMMIT_LOCALLY = 'SET synchronous_commit = local'
 
-type Row = Readonly<Record<string, unknown>>
+type ServerRow = Readonly<Record<string, unknown>>
 
 /**
- * One connection to the server, made when it is needed and made anew after it was lost. What was under way when it
- * was lost has failed: nothing is asked twice by itself. One question at a time is the caller's care.
+ * One connection to the server, opened when needed and reopened after it was lost. A query during
+ * the loss has failed: no query is repeated automatically. The caller must send one query at a
+ * time.
  */
 export class Connection {
   readonly #place: PostgresPlace
   readonly #answerMsMax: number
-  /** Of each session, in one question. */
+  /** SQL of each session, in one query. */
   readonly #settings: string
   #client: pg.Client | undefined
   #connecting: Promise<pg.Client> | undefined
-  /** The one that a transaction is open on. */
+  /** The client with an open transaction. */
   #within: pg.Client | undefined
 
   /**
-   * @param answerMsMax An answer that takes longer has failed, ms; without one the server may take its time.
+   * @param answerMsMax Timeout of an answer, ms; without one there is no timeout.
    * @param settings SQL that each session begins with.
    */
   constructor(place: PostgresPlace, answerMsMax = 0, settings = '') {
@@ -52,28 +56,32 @@ export class Connection {
     this.#settings = `${COMMIT_DURABLY}; ${settings}`
   }
 
-  /** Made now, if it is not there: else the first question does it. */
+  /** Opens the connection now, if it is closed: otherwise the first query does it. */
   async open(): Promise<void> {
     await this.#connect()
   }
 
-  /** Without a question: what fails here has told the server nothing. */
+  /** Connects without a query: a failure here has told the server nothing. */
   async connect(): Promise<void> {
     await this.#connect()
   }
 
-  async query(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+  async query(sql: string, values: readonly unknown[] = []): Promise<readonly ServerRow[]> {
     const client = await this.#connect()
     try {
-      return (await client.query<Row>(sql, [...values])).rows
+      return (await client.query<ServerRow>(sql, [...values])).rows
     } catch (error) {
-      // The server's own word leaves the connection as it was; anything else leaves it unknown.
+      // After an error of the server the connection is intact; after any other its state is
+      // unknown.
       if (sqlStateOf(error) === undefined) this.#cut(client)
       throw error
     }
   }
 
-  /** Within one transaction, which is over where the connection is lost: nothing is asked outside of it. */
+  /**
+   * Runs work within one transaction, which ends if the connection is lost: no query is sent
+   * outside of it.
+   */
   async within<Result>(begin: string, work: () => Promise<Result>): Promise<Result> {
     const client = await this.#connect()
     this.#within = client
@@ -96,7 +104,7 @@ export class Connection {
     await client?.end().catch(() => undefined)
   }
 
-  /** Two questions at once are asked over one connection, in turn. */
+  /** Two queries at once use one connection, in turn. */
   async #connect(): Promise<pg.Client> {
     if (this.#within && this.#client !== this.#within) throw new Error('the connection was lost')
     if (this.#client) return this.#client
@@ -114,7 +122,7 @@ export class Connection {
       application_name: 'intentd',
       keepAlive: true,
     })
-    // One that is lost while nothing is asked is made anew for the next question.
+    // After a loss between queries, the next query reconnects.
     client.on('error', () => {
       if (this.#client === client) this.#client = undefined
     })
@@ -127,7 +135,7 @@ export class Connection {
     return client
   }
 
-  /** Without a good-bye: nobody may be there to take it. */
+  /** Closes without a farewell, which a dead server would not take. */
   #cut(client: pg.Client): void {
     if (this.#client === client) this.#client = undefined
     const { connection } = client as unknown as { readonly connection: { readonly stream: Socket } }
@@ -135,7 +143,7 @@ export class Connection {
   }
 }
 
-/** The address as the driver takes it. Never to be shown. */
+/** The address for the driver, with the password. It must never be shown. */
 export function withPassword({ url, password }: Pick<PostgresPlace, 'url' | 'password'>): string {
   if (password === undefined) return url
   const whole = new URL(url)
@@ -143,7 +151,7 @@ export function withPassword({ url, password }: Pick<PostgresPlace, 'url' | 'pas
   return whole.href
 }
 
-/** The server's word for what went wrong; undefined where it is not the server's. */
+/** The SQLSTATE of a server's error; undefined for any other error. */
 export function sqlStateOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }

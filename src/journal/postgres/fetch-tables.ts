@@ -10,11 +10,11 @@ import { JOURNAL_TABLES } from './tables.ts'
 export interface TablesToFetch {
   readonly connection: Pick<Connection, 'query'>
   readonly schema: string
-  /** Has the tables, with nothing in them. */
+  /** A database with empty tables. */
   readonly database: DatabaseSync
-  /** Records up to this one are packed as they come; none when absent. */
+  /** Records up to this one are packed as they come; none if absent. */
   readonly packUpTo?: number
-  /** Hears after each page how many rows it had, and of what. */
+  /** Called after each page with the table and its number of rows. */
   readonly onRows?: (table: string, rows: number) => void
 }
 
@@ -37,12 +37,15 @@ function packRecords(database: DatabaseSync, upTo: number): void {
     putBlock(database, block)
 }
 
-/** For its owner alone, with the files that SQLite makes beside it: one of an earlier version was for all. */
+/**
+ * Opens a replica with its SQLite files for the owner only: an earlier version made it readable for
+ * all.
+ */
 export function openReplica(file: string): DatabaseSync {
   closeSync(openSync(file, 'a', 0o600))
   chmodSync(file, 0o600)
   const database = openWriting(file)
-  // What a power cut takes of it is fetched again.
+  // Rows lost in a power cut are fetched again.
   database.exec('PRAGMA synchronous = NORMAL')
   return database
 }

@@ -2,39 +2,44 @@ import type { FleetAlert, FleetState } from '../journal.ts'
 import { type Connection, sqlStateOf } from './connection.ts'
 import { cleanText } from './tables.ts'
 
-/** What belongs to all accounts of a database. Nothing that trades needs it. */
+/** The schema for all accounts of a database. Trading does not need it. */
 export const FLEET_SCHEMA = 'intentd_fleet'
 
-/** Who was not seen for longer is taken out; alerts are kept for so long, and so many at most. */
+/**
+ * Members that were not seen for longer are deleted; alerts are kept this long, up to a maximum
+ * number.
+ */
 const MEMBERS_KEPT = '7 days'
 const ALERTS_KEPT = '30 days'
 const ALERTS_MAX = 5000
 
-/** Names the locks of members among all of the database: `memb`. */
+/** The class of members' locks among all of the database: `memb`. */
 const LOCKS = 0x6d_65_6d_62
 
 /**
- * A worker holds it on a connection of its own: the server lets go of it in the moment in which its process is gone.
- * `$1` is its id.
+ * A worker holds this lock on its own connection: the server releases it at the moment its process
+ * is gone. `$1` is its id.
  */
 export const LOCK_MEMBER = `SELECT pg_advisory_lock_shared(${LOCKS}, hashtext($1))`
 
 const HELD_LOCKS = `FROM pg_locks WHERE locktype = 'advisory' AND classid = ${LOCKS} AND objsubid = 2
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
-/** How many hold one. */
+/** The number of members with a lock. */
 export const COUNT_CONNECTED = `SELECT count(DISTINCT pid) AS connected ${HELD_LOCKS}`
 
-/** Whether the member of a row holds one. */
+/** Whether the member of a row has a lock. */
 export const IS_CONNECTED = `hashtext(id)::bit(32)::bigint IN (SELECT objid::bigint ${HELD_LOCKS})`
 
-/** SQLSTATEs where the schema, a table or the function is not there; and where another makes them at this moment. */
+/**
+ * SQLSTATEs for a missing schema, table or function, and for one that another session is creating.
+ */
 const MISSING: ReadonlySet<unknown> = new Set(['3F000', '42P01', '42883'])
 const MADE_BY_ANOTHER: ReadonlySet<unknown> = new Set(['42P06', '42P07', '42723', '23505'])
 
 /**
- * A row is updated in place and has room for that in its page. The function waits for no lock: the connection that
- * calls it is one that something else waits for.
+ * Rows are updated in place and have room for that in their page. The function waits for no lock,
+ * since other work waits for the connection that calls it.
  */
 const FLEET_SQL = `
   CREATE SCHEMA IF NOT EXISTS ${FLEET_SCHEMA};
@@ -69,16 +74,19 @@ const FLEET_SQL = `
 
 export interface FleetMemberOptions {
   readonly connection: Pick<Connection, 'query'>
-  /** Whatever writes under the same id takes the row over: of an account its schema, of a worker its process. */
+  /**
+   * A writer with the same id takes the row over: for an account the id is its schema, for a worker
+   * its process.
+   */
   readonly id: string
   readonly kind: 'daemon' | 'worker'
-  /** For people: who, on which machine, as which process. */
+  /** For display: user, machine and process. */
   readonly holder: string
-  /** Of its journal; empty where it has none. */
+  /** The schema of its journal; empty if it has none. */
   readonly schema: string
 }
 
-/** One row of what all who look at the database see, and the stream of alerts. */
+/** One member's row that all readers of the database see, and its stream of alerts. */
 export class FleetMember {
   readonly #options: FleetMemberOptions
 
@@ -86,7 +94,10 @@ export class FleetMember {
     this.#options = options
   }
 
-  /** Writes the row anew, or only alerts where there is no state. @throws what the server says */
+  /**
+   * Writes the row anew, or only alerts if there is no state.
+   * @throws the server's error
+   */
   async show(state: FleetState | undefined, alerts: readonly FleetAlert[] = []): Promise<void> {
     const { connection, id, kind, holder, schema } = this.#options
     const values = [toJson({ id, kind, holder, schema, state }), toJson(alerts)]
@@ -100,7 +111,7 @@ export class FleetMember {
     }
   }
 
-  /** It ends in good order, and is not missed. */
+  /** Marks a clean end, so that the member is not missed. */
   async leave(): Promise<void> {
     const { connection, id, holder } = this.#options
     await connection.query(`DELETE FROM ${FLEET_SCHEMA}.members WHERE id = $1 AND holder = $2`, [
@@ -110,7 +121,10 @@ export class FleetMember {
   }
 }
 
-/** What an alert or a reason quotes can hold anything, and one such text would keep all of them back. */
+/**
+ * Texts in an alert or a reason can contain any character, and one invalid text would keep all of
+ * them back.
+ */
 function toJson(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) =>
     typeof part === 'string' ? cleanText(part) : part,
@@ -119,7 +133,7 @@ function toJson(value: unknown): string {
 
 async function makeFleet(connection: Pick<Connection, 'query'>): Promise<void> {
   try {
-    // Several statements in one question are one transaction.
+    // Several statements in one query are one transaction.
     await connection.query(FLEET_SQL)
   } catch (error) {
     if (!MADE_BY_ANOTHER.has(sqlStateOf(error))) throw error

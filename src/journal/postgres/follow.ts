@@ -13,27 +13,30 @@ import { isAway, isPassing } from './postgres-failures.ts'
 import type { Replica } from './replica.ts'
 import { quoteName } from './tables.ts'
 
-/** How often it is looked for news. */
+/** Interval of looking for changes. */
 const FOLLOW_MS = 250
 
-/** What a standby knows of the journal that it follows. */
+/** The state of a standby. */
 export interface StandbyState {
-  /** Who writes it, or wrote it last; empty where nobody ever did, or that is not known yet. */
+  /** The current or last writer; empty if there was none, or it is not known yet. */
   readonly holder: string
   /** How many transactions it was behind when it looked. */
   readonly behind: number
-  /** Until it could take over by itself, ms; 0 where it may now. */
+  /** Time until it could take over by itself, ms; 0 if it may now. */
   readonly freeInMs: number
-  /** What of its settings and code is not the writer's; empty where all is, or that is not known. */
+  /** Settings and code that differ from the writer's; empty if none do, or that is not known. */
   readonly differs: readonly string[]
-  /** Why it could not look; then the rest is from before. */
+  /** Why it could not look; the other fields are then from before. */
   readonly trouble?: string | undefined
 }
 
 export interface Following {
-  /** Hears each time it has looked. */
+  /** Called after each look. */
   readonly onState: (state: StandbyState) => void
-  /** Resolves after so many ms. @throws where it shall follow no longer */
+  /**
+   * Resolves after this many ms.
+   * @throws if following must end
+   */
   readonly pause: (ms: number) => Promise<void>
 }
 
@@ -45,16 +48,16 @@ export interface FollowOptions {
   readonly terms: LeaseTerms
   readonly clock: Clock
   readonly following: Following
-  /** Who is to write it. */
+  /** The writer that the journal is to get. */
   readonly own?: JournalWriter | undefined
-  /** What differs keeps it from taking over. */
+  /** Whether a difference keeps it from taking over. */
   readonly refusesDifference?: boolean
 }
 
-/** Of a journal that it has not seen yet. */
+/** The state before the first look. */
 const UNSEEN: StandbyState = { holder: '', behind: 0, freeInMs: 0, differs: [] }
 
-/** Tries again what a server that is away does not answer: a standby that ended would be started again too often. */
+/** Retries while a server is away: a standby that ended would be restarted too often. */
 export async function waitForServer<Result>(
   open: () => Promise<Result>,
   { onState, pause }: Following,
@@ -71,8 +74,8 @@ export async function waitForServer<Result>(
 }
 
 /**
- * Keeps the replica where the server is until the lease is free, and takes it. A server that is away is asked again:
- * nobody can write while it is.
+ * Keeps the replica up to date until the lease is free, and takes it. Looking is retried while the
+ * server is away: no daemon can write meanwhile.
  */
 export async function follow(options: FollowOptions): Promise<TakenLease> {
   const { following } = options
@@ -88,7 +91,7 @@ export async function follow(options: FollowOptions): Promise<TakenLease> {
         if (taken) return taken
       }
     } catch (error) {
-      // What the server itself refuses is refused again.
+      // A refusal by the server itself would be repeated.
       if (!isPassing(error) || isOfOtherKeys(error)) throw error
       following.onState({ ...state, trouble: messageOf(error) })
     }
@@ -100,10 +103,10 @@ function isOfOtherKeys(error: unknown): boolean {
   return error instanceof Failure && error.code === 'STATE_OF_OTHER_KEYS'
 }
 
-/** Places that come and go leave nothing behind for ever. */
+/** Rows of standbys that have gone must not stay for ever. */
 async function forgetFollowers({ connection, place }: FollowOptions): Promise<void> {
   const old = `DELETE FROM ${quoteName(place.schema)}.followers WHERE seen_at < clock_timestamp() - interval '7 days'`
-  // A server that is away is waited for below.
+  // The loop below waits for a server that is away.
   await connection.query(old).catch(() => undefined)
 }
 
@@ -123,10 +126,10 @@ async function look({
       FROM ${schema}.lease`,
     [taker.place, WRITER],
   )
-  // One that knows more than the server is no standby of it, and is not listed as one.
+  // A replica that knows more than the server is no standby of it, and is not listed as one.
   replica.assertWithin(Number(row['feed_place']))
   const writer = parseWriter(row['writer'])
-  // The first one that writes may note its keys while this one follows.
+  // The first writer may note its keys while this standby follows.
   if (own) assertKeys(serverName(place), writer, own)
   const differs = differencesOf(own, writer)
   await connection.query(

@@ -3,25 +3,30 @@ import { Connection, type PostgresPlace } from './connection.ts'
 import { translatePostgresError } from './postgres-failures.ts'
 import { quoteName } from './tables.ts'
 
-/** A standby that has not been seen for so long is none: it looks four times a second. */
+/** A standby looks four times a second: one that was not seen for this long does not count. */
 const SEEN_WITHIN = '5 seconds'
-/** The server answers at once, or not. */
+/** The server answers within this time, or counts as away. */
 const ANSWER_MS_MAX = 10_000
 
-/** How the lease of a journal stands. */
+/** The state of a journal's lease. */
 export interface LeaseState {
   readonly token: number
   readonly holder: string
   readonly isHeld: boolean
-  /** Where the journal lies now, machine and file; undefined where it is here. */
+  /** The place of the journal, machine and file; undefined if it is here. */
   readonly movedTo: string | undefined
-  /** Standbys that follow now, with what each would trade otherwise than the writer; empty: nothing. */
+  /**
+   * Standbys that follow now, with the differences between their trading and the writer's; empty:
+   * none.
+   */
   readonly followers: readonly { readonly holder: string; readonly differs: string }[]
-  /** Who wrote it last. */
+  /** The last writer. */
   readonly writer: JournalWriter | undefined
 }
 
-/** For whoever wants an account moved: looks at its lease, and asks. */
+/**
+ * Requests that an account moves to another machine: reads its lease, and asks for the handover.
+ */
 export class Handover {
   readonly #place: PostgresPlace
   readonly #connection: Connection
@@ -53,7 +58,7 @@ export class Handover {
     }
   }
 
-  /** The holder hears of it when it renews its lease, and stops in good order. */
+  /** The holder learns of it when it renews its lease, and stops in good order. */
   async ask(token: number): Promise<void> {
     await this.#query('UPDATE $schema.lease SET handover_at = clock_timestamp() WHERE token = $1', [
       token,

@@ -2,17 +2,17 @@ import type { KillAnswer, OrderedKill } from '../journal.ts'
 import { type Connection, sqlStateOf } from './connection.ts'
 import { cleanText, quoteName } from './tables.ts'
 
-type Asking = Pick<Connection, 'query'>
+type KillConnection = Pick<Connection, 'query'>
 
 /**
- * One row, of the account alone, beside its lease and as safe as that: a kill that was ordered from elsewhere, and how
- * far it is. Numbers only grow.
+ * One row per account, beside its lease and equally durable: a kill that was ordered elsewhere, and its progress.
+ * Numbers only grow.
  *
  *     asked ──its writer hears of it──► seen ──proved──► clean ──released there──► released
  *       ▲                                                  │                           │
  *       └───────────────ordered once more──────────────────┴───────────────────────────┘
  *
- * Ordered while it is asked or seen it is the same order.
+ * Repeating the command while a kill is `asked` or `seen` changes nothing.
  */
 const KILL_ORDER_SQL = `
   CREATE TABLE IF NOT EXISTS kill_order (
@@ -23,11 +23,14 @@ const KILL_ORDER_SQL = `
 
 const TABLE_MISSING = '42P01'
 
-/** Two that make it at once: of a table, of a row in the server's own list of types. */
+/**
+ * SQLSTATEs of two sessions that create it at once: for a table, and for a row in the server's own
+ * list of types.
+ */
 const MADE_BY_ANOTHER: ReadonlySet<unknown> = new Set(['42P07', '23505'])
 
-/** A journal that an earlier version made has none. */
-export async function ensureKillOrder(connection: Asking, schema: string): Promise<void> {
+/** Creates the table in a journal of an earlier version. */
+export async function ensureKillOrder(connection: KillConnection, schema: string): Promise<void> {
   if (await hasKillOrder(connection, schema)) return
   const table = KILL_ORDER_SQL.replace('kill_order', `${quoteName(schema)}.kill_order`)
   try {
@@ -37,29 +40,29 @@ export async function ensureKillOrder(connection: Asking, schema: string): Promi
   }
 }
 
-async function hasKillOrder(connection: Asking, schema: string): Promise<boolean> {
+async function hasKillOrder(connection: KillConnection, schema: string): Promise<boolean> {
   const [row] = await connection.query('SELECT to_regclass($1) IS NOT NULL AS found', [
     `${quoteName(schema)}.kill_order`,
   ])
   return row?.['found'] === true
 }
 
-/** One value of a query: the order as {@link parseKillOrder} reads it. */
+/** One column of a query: the order as {@link parseKillOrder} reads it. */
 export function killOrderColumn(schema: string): string {
   return `(SELECT to_jsonb(k) || jsonb_build_object('ordered_ms', extract(epoch FROM k.ordered_at) * 1000,
     'answered_ms', extract(epoch FROM k.answered_at) * 1000) FROM ${quoteName(schema)}.kill_order k) AS kill`
 }
 
-/** An order, and what whoever gave it wants to know. */
+/** An order, with the facts for the person who gave it. */
 export interface KillOrderRow extends OrderedKill {
   /** Unix ms by the server's clock. */
   readonly orderedAt: number
-  /** Who has answered, and when; empty and undefined where nobody has. */
+  /** The daemon that answered, and when; empty and undefined without an answer. */
   readonly answeredBy: string
   readonly answeredAt: number | undefined
 }
 
-/** @returns undefined where none was ever ordered */
+/** @returns undefined if none was ever ordered */
 export function parseKillOrder(value: unknown): KillOrderRow | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const row = value as Readonly<Record<string, unknown>>
@@ -74,9 +77,9 @@ export function parseKillOrder(value: unknown): KillOrderRow | undefined {
   }
 }
 
-/** As it stands now. */
+/** Reads the present order. */
 export async function readKillOrder(
-  connection: Asking,
+  connection: KillConnection,
   schema: string,
 ): Promise<KillOrderRow | undefined> {
   if (!(await hasKillOrder(connection, schema))) return undefined
@@ -85,12 +88,12 @@ export async function readKillOrder(
 }
 
 /**
- * Orders a kill, durably, in one question. One that is under way is the same order, and so is one that was proved where
- * nobody has taken the lease since. A journal that was moved takes none.
+ * Orders a kill, durably, in one query. An order under way stays the same order, and so does a
+ * proved one while the lease was not taken since. A journal that was moved accepts none.
  * @returns its number
  */
 export async function orderKill(
-  connection: Asking,
+  connection: KillConnection,
   schema: string,
   { reason, by }: Pick<OrderedKill, 'reason' | 'by'>,
 ): Promise<number | 'moved'> {
@@ -117,15 +120,15 @@ export async function orderKill(
     if (sqlStateOf(error) !== TABLE_MISSING) throw error
     await ensureKillOrder(connection, schema)
   }
-  // Another may have given the first order at this moment: the second look sees it.
+  // Another session may have given the first order at this moment: the second query sees it.
   number ??= await ask()
   if (number === undefined) throw new Error('its lease has no row')
   return number
 }
 
-/** What has become of an order. Only who holds the lease is believed. */
+/** Writes the progress of an order. Only the holder of the lease may do that. */
 export async function answerKill(
-  connection: Asking,
+  connection: KillConnection,
   schema: string,
   {
     token,

@@ -1,11 +1,14 @@
 import type { Clock } from '../../lib/clock.ts'
 
-/** It is made to last again this often within its time; where that fails, sooner, since its time runs out. */
+/**
+ * The lease is renewed this often within its term; after a failure more often, since its term runs
+ * out.
+ */
 const RENEWALS = 4
 const TRIES = 20
 /**
- * It counts as over so much before its end, as a share of it: two clocks do not run alike, and what was signed at the
- * last moment has a valid signature for as long as the one who takes over waits.
+ * It counts as over this much before its end, as a share of its term: two clocks drift apart, and a
+ * request signed at the last moment is valid for as long as the successor waits.
  */
 const MARGIN = 0.1
 
@@ -20,10 +23,11 @@ export function instantOf(clock: Clock): Instant {
 }
 
 /**
- * For how long something may be signed under a lease. The exchange knows no token, so nothing may be signed once the
- * lease could be another's: both clocks must be before the deadline, since one stands still while the machine is
- * suspended, and the other can be set. The deadline is counted from before the question that the server granted, and
- * so never lies behind the server's. What is over once stays so.
+ * The time within which requests may be signed under a lease. The exchange knows no token, so
+ * nothing may be signed once another machine could have the lease: both clocks must be before the
+ * deadline, since one stops while the machine is suspended, and the other can be set. The deadline
+ * counts from before the query that the server granted, and so is never later than the server's. A
+ * term that is over stays over.
  */
 export class LeaseTerm {
   readonly #clock: Clock
@@ -31,7 +35,7 @@ export class LeaseTerm {
   #deadline: Instant
   #isOver = false
 
-  /** @param asked before the lease was asked for. */
+  /** @param asked The moment before the lease was requested. */
   constructor(clock: Clock, lastingMs: number, asked: Instant) {
     this.#clock = clock
     this.#lastingMs = lastingMs
@@ -45,17 +49,20 @@ export class LeaseTerm {
     return this.#isOver
   }
 
-  /** Until the deadline, by the clock that counts time, ms. */
+  /** Time until the deadline, by the monotonic clock, ms. */
   get leftMs(): number {
     return Math.max(0, this.#deadline.monotonic - this.#clock.monotonic())
   }
 
-  /** When the server is to be asked again, ms. */
+  /** Time until the next renewal, ms. */
   renewInMs(hasFailed: boolean): number {
     return Math.min(this.#lastingMs / (hasFailed ? TRIES : RENEWALS), this.leftMs)
   }
 
-  /** The server has granted what was asked then. An answer may come late: what is over is not held again. */
+  /**
+   * The server has granted the request of that moment. Its answer may come late: a term that is
+   * over does not begin again.
+   */
   extend(asked: Instant): void {
     if (!this.isOver) this.#deadline = this.#deadlineFrom(asked)
   }

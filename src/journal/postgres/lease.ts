@@ -11,8 +11,8 @@ import { leaseLost } from './postgres-failures.ts'
 import { quoteName, STILL_HELD } from './tables.ts'
 
 /**
- * A renewal that takes longer may wait for another server that is dead. Then a kill is looked for over a connection of
- * its own, this often, ms.
+ * A slow renewal may be waiting for another, dead server. Kill orders are then read over a separate
+ * connection, this often, ms.
  */
 const KILL_LOOK_MS = 1000
 
@@ -20,17 +20,17 @@ const KILL_LOOK_MS = 1000
 const LAST_WORD_MS = 500
 
 export interface LeaseTerms {
-  /** How long it lasts without being renewed, ms. */
+  /** Term of the lease without a renewal, ms. */
   readonly lastingMs: number
-  /** How long after it was signed the exchange may still act on a request, ms. */
+  /** How long after its signature the exchange may still act on a request, ms. */
   readonly validityMs: number
 }
 
-/** Who takes a lease. */
+/** A state directory that takes a lease. */
 export interface LeaseTaker {
-  /** Names a state directory among all. */
+  /** Identifies the state directory. */
   readonly place: string
-  /** For people. */
+  /** For display. */
   readonly name: string
 }
 
@@ -38,11 +38,11 @@ export interface TakenLease {
   readonly kind: 'taken'
   readonly token: number
   readonly feedPlace: number
-  /** Whether its last holder was at another place and did not give it back. */
+  /** Whether the last holder was at another place and did not give it back. */
   readonly isAbandoned: boolean
-  /** By both clocks, before it was asked for: it lasts from then at least. */
+  /** The moment before the request, by both clocks: the lease is valid from then at least. */
   readonly asked: Instant
-  /** The commit that took it, ms. */
+  /** Duration of the commit that took it, ms. */
   readonly commitMs: number
 }
 
@@ -53,7 +53,7 @@ export type LeaseAttempt =
 interface LeaseFrame {
   readonly connection: Pick<Connection, 'query' | 'close'>
   readonly schema: string
-  /** The machine's own: a clock that makes up for jumps would hide a sleep. */
+  /** The machine's own clock: one that corrects jumps would hide a sleep. */
   readonly clock: Clock
 }
 
@@ -81,10 +81,13 @@ export async function takeLease(
 
 export interface HeldLeaseOptions extends LeaseFrame, Pick<LeaseTerms, 'lastingMs'> {
   readonly taken: TakenLease
-  /** For people: who has it. */
+  /** For display: the holder. */
   readonly holder: string
   readonly timers: Timers
-  /** Made when it is needed; commits on it wait for no other server. Absent: nobody obeys a kill here. */
+  /**
+   * Opened when needed; commits on it wait for no other server. Absent: kill orders are not obeyed
+   * here.
+   */
   readonly kills?: Pick<Connection, 'query' | 'close'>
 }
 
@@ -92,7 +95,7 @@ export interface HeldLeaseOptions extends LeaseFrame, Pick<LeaseTerms, 'lastingM
  * The right to write, for as long as it is renewed:
  *
  *     held ──renewed in time──► held ──given back──► over
- *       └──its term is over, or another has taken it──► lost, for ever
+ *       └──its term is over, or another machine has taken it──► lost, for ever
  */
 export class HeldLease implements Omit<WriterLease, 'keep'> {
   readonly token: number
@@ -108,7 +111,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
   #news: FleetNews | undefined
   #showing: Promise<void> = Promise.resolve()
   #isHandoverAsked = false
-  /** Why it could not be renewed last. */
+  /** Why the last renewal failed. */
   #lastTrouble: string | undefined
   #isOver = false
   #cancelTimers: readonly (() => void)[] = []
@@ -149,7 +152,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     this.#onKill = listener
   }
 
-  /** Ordered before it was taken. */
+  /** Notes the kill order from before the lease was taken. */
   noteKill(kill: OrderedKill | undefined): void {
     this.#kill = kill
   }
@@ -158,15 +161,18 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     this.#news = news
   }
 
-  /** A write was refused because another has the lease. */
+  /** A write was refused because another machine has the lease. */
   noteGone(): void {
     this.#lose('another has taken it')
   }
 
-  /** Another may take it from now on, without a wait: nothing of this process is on its way any more. */
+  /**
+   * Another machine may take it at once from now on: no request of this process is on its way any
+   * more.
+   */
   async giveBack(): Promise<void> {
     const { connection, schema } = this.#options
-    // A kill that has just been proved is not left as one that nobody answered.
+    // A kill that has just been proved must not stay unanswered.
     await this.answerKill()
     await this.#showNews()
     const isHeld = this.objection() === undefined
@@ -178,7 +184,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     )
   }
 
-  /** It is renewed no more, and runs out. Why it ended is said where there is a way to. */
+  /** Stops renewing, so that the lease expires. The reason of the end is shown if possible. */
   async close(): Promise<void> {
     const { connection, kills, timers } = this.#options
     this.#end()
@@ -200,7 +206,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     for (const cancel of this.#cancelTimers) cancel()
     this.#cancelTimers = [
       timers.after(this.#term.renewInMs(hasFailed), () => void this.#renew()),
-      // Whatever becomes of the question, its end is noticed.
+      // The end of the term is noticed even if the query never returns.
       timers.after(this.#term.leftMs, () => void this.objection()),
     ]
   }
@@ -224,7 +230,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
       this.#kill = parseKillOrder(row['kill'])
       if (row['wanted'] === true) this.#hearHandover()
     } catch (error) {
-      // It is tried again until its time is over.
+      // The renewal is repeated until the term is over.
       this.#lastTrouble = messageOf(error)
       hasFailed = true
     } finally {
@@ -236,7 +242,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     await this.#showNews()
   }
 
-  /** Until it is stopped: what keeps a renewal back must not keep a kill back. */
+  /** Runs until it is stopped: a delayed renewal must not delay a kill. */
   #lookForKills(): () => void {
     const { kills, timers, schema } = this.#options
     if (kills === undefined) return () => undefined
@@ -262,7 +268,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     }
   }
 
-  /** One after the other: what is on its way to the server is no news any more. */
+  /** Writes one after the other: news on its way to the server is not sent twice. */
   #showNews(isLast = false): Promise<void> {
     this.#showing = this.#showing.then(() =>
       this.#showNow(!isLast && this.objection() === undefined),
@@ -270,7 +276,10 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     return this.#showing
   }
 
-  /** Whatever goes wrong with it is no trouble of the lease. @param isHeld Else only alerts are said, if there are any. */
+  /**
+   * A failure here is no trouble of the lease.
+   * @param isHeld False: only alerts are written, if there are any.
+   */
   async #showNow(isHeld: boolean): Promise<void> {
     const news = this.#news
     if (news === undefined) return
@@ -284,7 +293,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     }
   }
 
-  /** What the listener says of the kill is written. What cannot be now is at the next renewal. */
+  /** Writes the listener's progress of the kill. After a failure the next renewal does it. */
   async answerKill(): Promise<void> {
     const { connection, kills = connection, schema } = this.#options
     const kill = this.#kill

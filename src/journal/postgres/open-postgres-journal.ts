@@ -21,35 +21,35 @@ import {
 export interface OpenPostgresOptions extends TablesGiven {
   readonly place: PostgresPlace
   readonly identity: string
-  /** Who is to write it; absent: nobody who trades. */
+  /** The writer that the journal is to get; absent: a process that does not trade. */
   readonly own?: JournalWriter | undefined
-  /** A standby that trades with other settings or code takes nothing over. */
+  /** Whether a standby with other settings or code must not take over. */
   readonly refusesDifference?: boolean
-  /** Of the replica. Whoever opens it holds its directory. */
+  /** The file of the replica. The caller holds the lock of its directory. */
   readonly file: string
   readonly taker: LeaseTaker
   readonly terms: LeaseTerms
-  /** The machine's own, not one that makes up for jumps. */
+  /** The machine's own clock, not one that corrects jumps. */
   readonly clock: Clock
   readonly timers: Timers
   readonly onAway: OnAway
-  /** Waits for the lease, and follows meanwhile. Absent: a lease that is held is a refusal. */
+  /** Waits for the lease, and follows meanwhile. Absent: a held lease is a refusal. */
   readonly following?: Following | undefined
 }
 
 export interface OpenedPostgres extends ServerDurability {
   readonly journal: OpenedJournal
-  /** Nothing was ever written to it. */
+  /** Whether it has never been written. */
   readonly isEmpty: boolean
-  /** How long a commit took, ms. */
+  /** Duration of a commit, ms. */
   readonly commitMs: number
 }
 
 /**
- * The journal on PostgreSQL, with the right to write it: the schema is made where there is none, the replica brought
- * to where the server is, the lease taken, and what is there proved.
- * @throws Failure JOURNAL_UNREACHABLE, JOURNAL_LEASE_HELD, JOURNAL_FOREIGN, STATE_OF_OTHER_KEYS, JOURNAL_MOVED, JOURNAL_CORRUPT,
- * JOURNAL_SERVER_OLD
+ * Opens the journal on PostgreSQL for writing: makes the schema if it is missing, updates the
+ * replica, takes the lease, and proves the contents.
+ * @throws Failure JOURNAL_UNREACHABLE, JOURNAL_LEASE_HELD, JOURNAL_FOREIGN, STATE_OF_OTHER_KEYS,
+ * JOURNAL_MOVED, JOURNAL_CORRUPT, JOURNAL_SERVER_OLD
  */
 export async function openPostgresJournal(options: OpenPostgresOptions): Promise<OpenedPostgres> {
   const { place, terms } = options
@@ -89,11 +89,11 @@ async function openOver(
       holder: options.taker.name,
     })
     try {
-      // What was ordered while nobody wrote stands from the beginning.
+      // A kill that was ordered while there was no writer holds from the beginning.
       lease.noteKill(await readKillOrder(connection, place.schema))
       await replica.catchUp()
       const prefix = await replica.verify()
-      // Somebody may have noted himself while this one waited.
+      // Another writer may have been noted while this one waited.
       const writer = (await readServerNature(connection, place))?.writer
       const journal = new PostgresJournal({
         ...options,

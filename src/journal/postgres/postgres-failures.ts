@@ -5,15 +5,15 @@ import { LAYOUT } from '../journal-layout.ts'
 import { serverName, sqlStateOf, type PostgresPlace } from './connection.ts'
 import { JOURNAL_MOVED, LAYOUT_OTHER, toLayout } from './tables.ts'
 
-type Facts = Readonly<Record<string, string | number>>
+type FailureFacts = Readonly<Record<string, string | number>>
 
-/** Where a journal is, for whoever reads of it. */
-function placeFacts({ url, schema }: PostgresPlace): Facts {
-  // Whoever looks at a whole database has none.
+/** The place of a journal, as facts of a failure. */
+function placeFacts({ url, schema }: PostgresPlace): FailureFacts {
+  // A command that reads a whole database has no schema.
   return schema === '' ? { url } : { url, schema }
 }
 
-/** What went wrong while a journal on the server was opened or read, in our words. */
+/** Translates an error of opening or reading a journal on the server. */
 export function translatePostgresError(error: unknown, place: PostgresPlace): Failure {
   if (error instanceof Failure) return error
   const state = sqlStateOf(error)
@@ -27,17 +27,17 @@ export function translatePostgresError(error: unknown, place: PostgresPlace): Fa
       found: isPasswordMissing(error) ? NO_PASSWORD : foundOf(error),
     },
     hint: adviseOpening(error, place),
-    // The driver's words for a missing password help nobody.
+    // The driver's message for a missing password helps no reader.
     ...(isPasswordMissing(error) ? {} : { cause: error }),
   })
 }
 
 const NO_PASSWORD = 'no password was given'
 const PASSWORD = 'INTENTD_JOURNAL_PASSWORD, or the file that INTENTD_JOURNAL_PASSWORD_FILE names'
-/** Whoever looks at a whole database may look at one with a queue of sweeps. */
+/** A command on a whole database may read one with a queue of sweeps. */
 const PASSWORD_OF_QUEUE = 'where neither is set, --url takes INTENTD_SWEEP_PASSWORD'
 
-/** By the server's word for what it refuses: its manual has them under "PostgreSQL Error Codes". */
+/** Keyed by SQLSTATE, which PostgreSQL's manual lists under "PostgreSQL Error Codes". */
 const ADVICE: Readonly<Record<string, string>> = {
   '28000':
     'create the user (`createuser`), and let it in from this machine (pg_hba.conf); journal.url names it',
@@ -46,14 +46,14 @@ const ADVICE: Readonly<Record<string, string>> = {
     'let the user make its schema (`GRANT CREATE ON DATABASE … TO …`), or use what another user has made (docs/scaling.md)',
 }
 
-/** Whoever looks makes nothing. */
+/** For commands that only read. */
 const READING_ADVICE =
   'let the user read it: `GRANT USAGE ON SCHEMA … TO …` and `GRANT SELECT ON ALL TABLES IN SCHEMA … TO …`, for each journal and for intentd_fleet (docs/scaling.md)'
 
-/** Where the driver looks for a copy of a certificate. */
+/** The place in which the driver looks for a certificate. */
 const COPY_IN_ADDRESS = 'the address (sslrootcert=FILE)'
 
-/** Its words are its own language's; these are English, as those of a server that was set up without another. */
+/** A server's messages are in its language; these are in English, the default. */
 const UNENCRYPTED = /no encryption|SSL off/
 
 function adviseOpening(error: unknown, { schema }: PostgresPlace): string {
@@ -72,27 +72,29 @@ function adviseOpening(error: unknown, { schema }: PostgresPlace): string {
   )
 }
 
-/** The driver's own word: the server has asked for one already. */
+/** The driver's own message: the server has requested a password. */
 function isPasswordMissing(error: unknown): boolean {
   return messageOf(error).includes('client password must be a string')
 }
 
 /**
- * It shuts down, starts up, or ended the connection; has no room, no memory or no connection left, or trouble with its
- * disk; or it is a standby that is not promoted yet.
+ * SQLSTATEs of a server that shuts down, starts up, or ended the connection; has no room, no
+ * memory, no connection left, or disk trouble; or is a standby that is not promoted yet.
  */
 const PASSING = ['57P', '08', '53', '58', '25006']
 
-/** What is not the server's own word, or one that will not be its last. */
+/** Whether the error is not the server's own, or one that will pass. */
 export function isPassing(error: unknown): boolean {
   const state = sqlStateOf(error)
   return state === undefined || PASSING.some((start) => state.startsWith(start))
 }
 
-/** A login that is refused, no such database, no right. Anything else may pass. */
+/**
+ * SQLSTATEs of a refused login, a missing database, a missing right. Any other trouble may pass.
+ */
 const LASTING = ['28', '3D', '42501']
 
-/** Of what was translated, what no repetition mends: a login or a certificate that is refused, a database that is not there. */
+/** Whether a translated error lasts: a refused login or certificate, a missing database. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof Failure)) return false
   const { facts, cause } = error
@@ -101,12 +103,15 @@ export function isRefusal(error: unknown): boolean {
   return facts['found'] === NO_PASSWORD || adviseCertificate(cause, COPY_IN_ADDRESS) !== undefined
 }
 
-/** Whether a server cannot be asked just now: neither did it refuse anything for good, nor is it ours to mend. */
+/**
+ * Whether a server cannot be reached now: it has refused nothing for good, and nothing on our side
+ * is wrong.
+ */
 export function isAway(error: unknown): boolean {
   return !(error instanceof Failure) && !isPasswordMissing(error) && isPassing(error)
 }
 
-/** A server that ends itself, its disk full, has no other word for who waits for it. */
+/** A server that ends itself because its disk is full gives its clients no other error. */
 const CUT: ReadonlySet<unknown> = new Set(['EPIPE', 'ECONNRESET'])
 
 export function foundOf(error: unknown): string {
@@ -118,7 +123,7 @@ export function foundOf(error: unknown): string {
     : messageOf(error)
 }
 
-/** A write failed, or it is not known whether it did. */
+/** A write failed, or its outcome is unknown. */
 export function notWritten(error: unknown): Failure {
   return new Failure({
     code: 'JOURNAL_POISONED',
@@ -172,7 +177,10 @@ export function corruptOnServer(
   })
 }
 
-/** @param where A server with its schema. @param durable The last that it said was durable, in the same count as `found`. */
+/**
+ * @param where A server with its schema.
+ * @param durable The last record that it reported as durable, in the same count as `found`.
+ */
 export function tailLostOnServer(where: string, found: number, durable: number): Failure {
   return new Failure({
     code: 'JOURNAL_TAIL_LOST',
@@ -182,7 +190,7 @@ export function tailLostOnServer(where: string, found: number, durable: number):
   })
 }
 
-/** @param found What its user may not do. */
+/** @param found The right that its user lacks. */
 export function notAllowed(place: PostgresPlace, found: string): Failure {
   return new Failure({
     code: 'JOURNAL_UNREACHABLE',
@@ -201,7 +209,7 @@ export function serverOld(place: PostgresPlace, version: string): Failure {
   })
 }
 
-/** @param text What the journal says of its layout. */
+/** @param text The layout, as the journal has it. */
 export function layoutOther(place: PostgresPlace, text: string): Failure {
   const layout = toLayout(text)
   if (layout < LAYOUT)

@@ -19,15 +19,18 @@ import { putFeedPlace, type Replica } from './replica.ts'
 import { noteServerWriter } from './server-tables.ts'
 import { LEASE_GONE, quoteName } from './tables.ts'
 
-/** A server that cannot be reached is tried again this often, and so long at most where the lease lasts: both ms. */
+/**
+ * An unreachable server is tried again this often, and at most this long while the lease is valid:
+ * both ms.
+ */
 const RECONNECT_MS = 250
 const AWAY_MS_MAX = 30_000
 
-/** Undurable records wait for the next durable one, but never more than these. */
+/** Records that need not be durable wait for the next durable one, but at most this many. */
 const WAITING_MAX = 256
 
-/** What one transaction does, in this order. */
-type Step =
+/** The parts of one transaction, in this order. */
+type WriteStep =
   | {
       readonly kind: 'record'
       readonly record: JournalRecord
@@ -46,26 +49,29 @@ export interface PostgresJournalOptions extends TablesGiven {
   readonly prefix: VerifiedPrefix
   readonly lease: HeldLease
   readonly writer: JournalWriter | undefined
-  /** Of the replica, for whoever reads of it. */
+  /** The file of the replica, for readers. */
   readonly file: string
   readonly clock: Pick<Clock, 'monotonic'>
   readonly timers: Timers
   readonly onAway: OnAway
 }
 
-/** Hears that the server cannot be reached, and why; or how long it could not, ms. */
+/**
+ * Called when the server cannot be reached, with the reason; or when it can again, with the time,
+ * ms.
+ */
 export type OnAway = (away: { readonly reason: string } | { readonly afterMs: number }) => void
 
 /**
- * The journal on PostgreSQL. What is appended waits until it must be durable; then one transaction takes all of it to
- * the server, in one call that also looks at the lease, while what comes meanwhile waits for the next:
+ * The journal on PostgreSQL. Appended records wait until they must be durable. Then one transaction writes all of them
+ * to the server, in one call that also checks the lease. Records that come meanwhile wait for the next transaction:
  *
  *     quiet ──commit, flush──► under way ──committed there, then here──► quiet, or under way with what came meanwhile
  *                                 └──refused, lost, too late──► broken, for ever
  *
- * The same transaction is open on the replica from before until then: what is read here is durable there. It is never
- * known what became of a commit that was not answered, and it is not tried again: the next start finds out. A server
- * that cannot be reached was told nothing, so that alone is tried again, while the lease lasts.
+ * The same transaction is open on the replica from before until then, so everything read here is durable there. The
+ * outcome of a commit without an answer is unknown, and the commit is not repeated: the next start finds out. Only
+ * connecting is repeated, while the lease is valid, since an unreachable server has received nothing.
  */
 export class PostgresJournal implements OpenedJournal {
   readonly salt: string
@@ -75,9 +81,9 @@ export class PostgresJournal implements OpenedJournal {
   readonly #tables: JournalTables
   #found: JournalContents | undefined
   #checkpointed: number
-  /** Those of `#steps` that are records. */
+  /** The number of `#steps` that are records. */
   #recordsWaiting = 0
-  #steps: Step[] = []
+  #steps: WriteStep[] = []
   #waitingFor: OnDone[] = []
   #underWay: Promise<void> | undefined
   #isWanted = false
@@ -198,7 +204,7 @@ export class PostgresJournal implements OpenedJournal {
     this.flush()
   }
 
-  /** Whole, it gives the lease back; else that runs out, so that whoever takes over waits. */
+  /** After a clean end the lease is given back; otherwise it expires, so that a successor waits. */
   async close(isWhole = true): Promise<void> {
     const { connection, replica, lease } = this.#options
     try {
@@ -241,7 +247,7 @@ export class PostgresJournal implements OpenedJournal {
     if (this.#isWanted || this.#waitingFor.length > 0) this.flush()
   }
 
-  /** @throws what kept it from being reached for too long, or will for ever */
+  /** @throws the trouble that kept the server unreachable for too long, or will for ever */
   async #reach(): Promise<void> {
     const { connection, lease, clock, timers, onAway } = this.#options
     const since = clock.monotonic()
@@ -261,8 +267,11 @@ export class PostgresJournal implements OpenedJournal {
     }
   }
 
-  /** Within the open transaction of the replica. @returns what it changed, as the server takes it */
-  #carryOut(steps: readonly Step[]): string {
+  /**
+   * Runs the steps within the replica's open transaction.
+   * @returns the changes, encoded for the server
+   */
+  #carryOut(steps: readonly WriteStep[]): string {
     const { database } = this.#options.replica
     const session = database.createSession()
     try {
@@ -273,7 +282,7 @@ export class PostgresJournal implements OpenedJournal {
     }
   }
 
-  #carryOutOne(step: Step): void {
+  #carryOutOne(step: WriteStep): void {
     if (step.kind === 'checkpoint') return this.#tables.putCheckpoint(step.changes)
     this.#recordsWaiting -= 1
     if (step.kind === 'archived') this.#tables.dropBookings(step.record)

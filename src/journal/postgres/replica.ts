@@ -19,21 +19,22 @@ import { corruptOnServer, tailLostOnServer } from './postgres-failures.ts'
 import { fetchTables, openReplica } from './fetch-tables.ts'
 import { quoteName } from './tables.ts'
 
-/** Transactions that are fetched at a time: a checkpoint is a megabyte or two. */
+/** Transactions fetched at a time: a checkpoint is a megabyte or two. */
 const FEED_PAGE = 50
 
 export interface ReplicaOptions {
   readonly connection: Pick<Connection, 'query' | 'within'>
   readonly place: PostgresPlace
-  /** What the journal on the server is. */
+  /** The identity of the server's journal. */
   readonly nature: JournalNature
   readonly file: string
 }
 
 /**
- * The journal of the server in a file of SQLite, table by table: what a writer answers at once from, what a standby
- * holds warm, and what readers read. It proves nothing by itself, needs no mark and may be removed at any time: what
- * is not the server's journal word for word is thrown away and fetched anew.
+ * The server's journal in a SQLite file, table by table: a writer answers from it at once, a
+ * standby keeps it up to date, and readers read it. It proves nothing by itself, needs no mark and
+ * may be removed at any time: a file that is not exactly the server's journal is discarded and
+ * fetched anew.
  */
 export class Replica {
   readonly #options: ReplicaOptions
@@ -46,7 +47,7 @@ export class Replica {
     this.#feedPlace = feedPlace
   }
 
-  /** Brings it to where the server is, or nearly. */
+  /** Opens it and brings it nearly up to date. */
   static async open(options: ReplicaOptions): Promise<Replica> {
     const kept = await openKept(options)
     if (kept) {
@@ -63,17 +64,20 @@ export class Replica {
     return this.#database
   }
 
-  /** How far it follows the feed. */
+  /** The place in the feed that it has reached. */
   get feedPlace(): number {
     return this.#feedPlace
   }
 
-  /** @throws Failure JOURNAL_TAIL_LOST where the server is behind what it has */
+  /** @throws Failure JOURNAL_TAIL_LOST if the server is behind it */
   assertWithin(head: number): void {
     assertKept(this.#options.place, head, this.#feedPlace)
   }
 
-  /** Until nothing more comes. @returns how many transactions of the writer there were */
+  /**
+   * Fetches until there is nothing new.
+   * @returns the number of the writer's transactions
+   */
   async catchUp(): Promise<number> {
     const { connection, place } = this.#options
     let caughtUp = 0
@@ -92,9 +96,9 @@ export class Replica {
   }
 
   /**
-   * What it holds, held against what the server has: the last record, the checkpoint and the sums. What differs is
-   * fetched anew, once.
-   * @throws Failure JOURNAL_CORRUPT where what the server has is not what was written
+   * Compares it with the server: the last record, the checkpoint and the sums. A replica that
+   * differs is fetched anew, once.
+   * @throws Failure JOURNAL_CORRUPT if the server's data is not what was written
    */
   async verify(): Promise<VerifiedPrefix> {
     const first = await this.#tryVerify()
@@ -109,7 +113,7 @@ export class Replica {
     this.#database.close()
   }
 
-  /** The writer's own changes, committed here once they are on the server. */
+  /** Notes the writer's own changes, which are committed here once they are on the server. */
   noteWritten(feedPlace: number): void {
     this.#feedPlace = feedPlace
   }
@@ -153,7 +157,7 @@ export class Replica {
     }
   }
 
-  /** Whether the server's journal ends with the same record, behind the same checkpoint. */
+  /** Whether the server's journal ends with the same record, after the same checkpoint. */
   async #isServers({ last, checkpoint }: VerifiedPrefix): Promise<boolean> {
     const { connection, place, nature } = this.#options
     const schema = quoteName(place.schema)
@@ -171,7 +175,7 @@ export function putFeedPlace(database: DatabaseSync, place: number): void {
 }
 
 /**
- * One of an earlier run, where it can be followed on from.
+ * Opens the replica of an earlier run, if it can be continued.
  * @throws Failure JOURNAL_TAIL_LOST
  */
 async function openKept({
@@ -199,7 +203,7 @@ async function openKept({
     if (feedPlace >= 0 && isInReach && isPresent) return { database, feedPlace }
   } catch (error) {
     database?.close()
-    // Of the server's word, or of a lock, nothing follows for the file.
+    // An error of the server, or a lock, says nothing about the file.
     if (!isDamage(error)) throw error
     return undefined
   }
@@ -207,12 +211,12 @@ async function openKept({
   return undefined
 }
 
-/** What stands here was durable there: a server that has less came back without it. */
+/** Everything here was durable there: a server that has less was restored without it. */
 function assertKept(place: PostgresPlace, head: number, feedPlace: number): void {
   if (feedPlace > head) throw tailLostOnServer(serverName(place), head, feedPlace)
 }
 
-/** -1 where it is none of this journal. */
+/** -1 if it is no replica of this journal. */
 function readFeedPlace(database: DatabaseSync, nature: JournalNature, file: string): number {
   if (isBlank(database)) return -1
   const { first } = readNature(database, file)
@@ -220,7 +224,9 @@ function readFeedPlace(database: DatabaseSync, nature: JournalNature, file: stri
   return first === nature.first && place !== undefined ? Number(place) : -1
 }
 
-/** Reads every table in one look at the server, into a file that then takes the place of what was there. */
+/**
+ * Reads every table from one snapshot of the server, into a file that then replaces the old one.
+ */
 async function fetchAnew({
   connection,
   place,

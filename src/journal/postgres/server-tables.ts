@@ -15,16 +15,22 @@ import {
 } from './postgres-failures.ts'
 import { type JournalTable, quoteName, schemaSql, STILL_HELD, toLayout } from './tables.ts'
 
-/** Rows that are read at a time: some hundred kilobytes. */
+/** Rows read at a time: some hundred kilobytes. */
 const PAGE_ROWS = 1000
 
-/** Two that make the same at once: of a schema, of a row in the server's own list of them. */
+/**
+ * SQLSTATEs of two sessions that create the same at once: for a schema, and for a row in the
+ * server's own list of them.
+ */
 const MADE_BY_ANOTHER: ReadonlySet<string> = new Set(['42P06', '23505'])
 
-/** The oldest that it is tested with, as the server numbers them. */
+/** The oldest version with which the daemon is tested, in the server's numbering. */
 const VERSION_MIN = 150_000
 
-/** @returns the version in words. @throws Failure JOURNAL_SERVER_OLD */
+/**
+ * @returns the version in words.
+ * @throws Failure JOURNAL_SERVER_OLD
+ */
 export async function assertServerVersion(
   connection: Pick<Connection, 'query'>,
   place: PostgresPlace,
@@ -37,18 +43,21 @@ export async function assertServerVersion(
   return version
 }
 
-type Asking = Pick<Connection, 'query' | 'within'>
+type TablesConnection = Pick<Connection, 'query' | 'within'>
 
-/** Whose journal it is to be. */
+/** The account of a journal on the server. */
 export interface ServerOwner {
   readonly identity: string
-  /** Who is to write it; absent: nobody who trades. */
+  /** The writer that it is to get; absent: a process that does not trade. */
   readonly own?: JournalWriter | undefined
 }
 
-/** What the journal on the server is, which is made where there is none yet. @throws Failure STATE_OF_OTHER_KEYS */
+/**
+ * The identity of the server's journal, which is created if it is missing.
+ * @throws Failure STATE_OF_OTHER_KEYS
+ */
 export async function openServerTables(
-  connection: Asking,
+  connection: TablesConnection,
   place: PostgresPlace,
   { identity, own }: ServerOwner,
 ): Promise<JournalNature> {
@@ -69,7 +78,7 @@ export async function openServerTables(
   }
 }
 
-/** Within a transaction. */
+/** Must be called within a transaction. */
 export async function makeServerTables(
   connection: Pick<Connection, 'query'>,
   schema: string,
@@ -95,8 +104,8 @@ export interface ServerNature extends JournalNature {
 }
 
 /**
- * Undefined where there is none.
- * @throws Failure JOURNAL_LAYOUT_UNKNOWN; JOURNAL_LAYOUT_OLD unless an earlier layout is asked for too
+ * Undefined if there is no journal.
+ * @throws Failure JOURNAL_LAYOUT_UNKNOWN; JOURNAL_LAYOUT_OLD unless an earlier layout is accepted
  */
 export async function readServerNature(
   connection: Pick<Connection, 'query'>,
@@ -126,7 +135,7 @@ function assertOwner(
   return nature
 }
 
-/** Notes who writes it from now on: only whoever has the lease may. */
+/** Notes the writer from now on: only the holder of the lease may do that. */
 export async function noteServerWriter(
   connection: Pick<Connection, 'query'>,
   schema: string,
@@ -183,7 +192,7 @@ export async function* readServerTable(
 }
 
 export interface ServerDurability {
-  /** Whether a commit waits for another server too, and whether this one waits for its disk. */
+  /** Whether a commit also waits for another server, and whether this one waits for its disk. */
   readonly isReplicated: boolean
   readonly isSynchronised: boolean
 }
@@ -200,21 +209,21 @@ export async function readDurability(
 /** The server of a journal, as a start would find it. */
 export interface ProbedServer extends ServerDurability {
   readonly version: string
-  /** Whether the journal is there already; `empty`: a start has made it, and nothing is in it. */
+  /** Whether the journal exists; `empty`: a start has made it, and nothing was written. */
   readonly journal: 'none' | 'empty' | 'written'
-  /** Whether this user may show the account in the fleet, where another user has made its schema. */
+  /** Whether this user may show the account in the fleet, whose schema another user has made. */
   readonly maySayInFleet: boolean
-  /** How long a commit took, ms. */
+  /** Duration of a commit, ms. */
   readonly commitMs: number
-  /** Who wrote it last. */
+  /** The last writer. */
   readonly writer: JournalWriter | undefined
 }
 
-/** An answer that takes longer is none, ms. */
+/** Timeout of an answer, ms. */
 const ANSWER_MS_MAX = 10_000
 
 /**
- * Looks at what a start depends on there, and changes nothing.
+ * Reads everything that a start depends on, and changes nothing.
  * @throws Failure as a start would
  */
 export async function probeServer(
@@ -244,7 +253,7 @@ export async function probeServer(
   }
 }
 
-/** @throws Failure where this user may not write it, or it was moved */
+/** @throws Failure if this user may not write it, or it was moved */
 async function readWhatIsThere(
   connection: Pick<Connection, 'query'>,
   place: PostgresPlace,
@@ -271,7 +280,7 @@ async function readWhatIsThere(
   return row?.['is_empty'] === true ? 'empty' : 'written'
 }
 
-/** Asked step by step: a table cannot be named without a right to its schema. */
+/** Checked step by step: a table cannot be named without a right to its schema. */
 async function maySayInFleet(connection: Pick<Connection, 'query'>): Promise<boolean> {
   const [row] = await connection.query(
     `SELECT CASE
@@ -286,7 +295,10 @@ async function maySayInFleet(connection: Pick<Connection, 'query'>): Promise<boo
   return row?.['may'] !== false
 }
 
-/** A message in the server's log of changes, which nobody reads: it is waited for as a record is. */
+/**
+ * Writes a message to the server's log of changes, which has no reader: it is waited for as a
+ * record is.
+ */
 async function measureCommit(
   connection: Pick<Connection, 'query'>,
   clock: Pick<Clock, 'monotonic'>,

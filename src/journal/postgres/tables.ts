@@ -1,7 +1,7 @@
-/** A table of the journal, which SQLite and PostgreSQL have alike. */
+/** A table of the journal, the same in SQLite and PostgreSQL. */
 export interface JournalTable {
   readonly name: string
-  /** In the order in which SQLite has them. */
+  /** In SQLite's order. */
   readonly columns: readonly { readonly name: string; readonly type: 'bigint' | 'text' }[]
   readonly key: readonly string[]
 }
@@ -17,7 +17,7 @@ function table(name: string, key: readonly string[], columns: string): JournalTa
   }
 }
 
-/** As `journal-layout.ts` makes them; a number has # behind it. */
+/** As `journal-layout.ts` makes them; # marks a number. */
 export const JOURNAL_TABLES: readonly JournalTable[] = [
   table('records', ['sequence'], 'sequence# at# kind body booked link'),
   table('book', ['position'], 'position# name key value digest'),
@@ -33,26 +33,32 @@ export const JOURNAL_TABLES: readonly JournalTable[] = [
   table('checkpoints', ['sequence'], 'sequence# link rows# sum keys# key_sum booked seal'),
 ]
 
-/** Undefined for one that is not the journal's own. */
+/** Undefined for a table that is not the journal's own. */
 export function tableNamed(name: string): JournalTable | undefined {
   return JOURNAL_TABLES.find((one) => one.name === name)
 }
 
-/** What a server says of its layout until layout 7: it stands for 5 and 6, which differ in files alone. */
+/**
+ * The layout in a server's `meta` until layout 7: it stands for 5 and 6, which differ only in
+ * files.
+ */
 const SERVER_LAYOUT_FIRST = '1'
 
-/** The layout of a journal on a server, by what its `meta` says. */
+/** The layout of a journal on a server, from the text in its `meta`. */
 export function toLayout(text: string): number {
   return text === SERVER_LAYOUT_FIRST ? 6 : Number(text)
 }
 
 /**
- * What followers may be behind before they have to read the tables anew: a machine that was away for longer is no
- * standby, and the changes of an hour are some megabytes.
+ * How far followers may be behind before they must read the tables anew: a machine that was away
+ * for longer is no standby, and the changes of an hour are some megabytes.
  */
 const FEED_KEPT = '1 hour'
 
-/** A handover goes to another place: the one that gave it away may not take it back within this. */
+/**
+ * A handover goes to another place: the previous holder may not take the lease back within this
+ * time.
+ */
 const HANDED_OVER_FOR = '30 seconds'
 
 /** SQLSTATEs of our own. */
@@ -60,17 +66,17 @@ export const LEASE_GONE = 'IN001'
 export const JOURNAL_MOVED = 'IN002'
 export const LAYOUT_OTHER = 'IN003'
 
-/** A lease that may be renewed, by its token. */
+/** The condition of a lease that may be renewed, by its token. */
 export const STILL_HELD = 'token = $1 AND NOT released'
 
 const DOUBLE_QUOTE = /"/g
 
-/** @returns a name as it may stand in SQL */
+/** @returns a name quoted for SQL */
 export function quoteName(name: string): string {
   return `"${name.replaceAll(DOUBLE_QUOTE, '""')}"`
 }
 
-/** @returns a text for people as the server takes it: it has neither NUL nor half of a character */
+/** @returns a text that the server accepts: without NUL and halves of characters */
 export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
@@ -79,10 +85,10 @@ export function cleanText(text: string): string {
  * Everything in one schema, made in one transaction:
  *
  * - the tables of the journal, and `meta`, as SQLite has them;
- * - `feed`: what each transaction changed in them, for those who follow;
- * - `lease`: one row, who may write, and until when. Every write names its token, in its own transaction, and
+ * - `feed`: the changes of each transaction, for followers;
+ * - `lease`: one row with the writer and the end of its lease. Every write names its token, in its own transaction, and
  *   leaves the link of the last record, so that a tail cannot be lost without notice;
- * - `followers`: who follows, how far, and what it would trade otherwise than the writer.
+ * - `followers`: each standby, its place in the feed, and how its trading would differ from the writer's.
  */
 export function schemaSql(schema: string): string {
   return `
@@ -110,7 +116,7 @@ export function schemaSql(schema: string): string {
   `
 }
 
-/** What the server does by itself. */
+/** The functions on the server. */
 export function functionsSql(schema: string): string {
   return `
     ${functionSql('write_changes(held bigint, new_place bigint, new_sequence bigint, new_link text, changes jsonb) RETURNS void', WRITE_CHANGES, schema)}
@@ -119,7 +125,7 @@ export function functionsSql(schema: string): string {
 }
 
 function tableSql({ name, columns, key }: JournalTable): string {
-  // What a record has booked is the one value that may be missing.
+  // Only `booked`, the sum of booked rows, may be missing.
   const parts = columns.map(
     (column) =>
       `${quoteName(column.name)} ${column.type}${column.name === 'booked' && name === 'records' ? '' : ' NOT NULL'}`,
@@ -132,8 +138,8 @@ function functionSql(head: string, body: string, schema: string): string {
 }
 
 /**
- * One write of the journal: the token first, which locks the row of the lease until the end. A lease that was taken
- * by another has another token for ever.
+ * One write of the journal. It checks the token first, which locks the row of the lease until the
+ * end. A lease that another machine has taken has a different token for ever.
  */
 const WRITE_CHANGES = `
   BEGIN
@@ -169,9 +175,10 @@ const TAKE_LEASE_HEAD = `take_lease(
   OUT free_in_ms double precision)`
 
 /**
- * Free is a lease that was given back, or whose time is over, and that of every request signed under it; or one of
- * this very place, whose process is dead: its directory is locked. Nobody gets it who knows another layout: a machine may
- * have followed since before a migration.
+ * A lease is free if it was given back, or if its term and that of every request signed under it
+ * are over; or if it belongs to this same place, whose process is dead, since its directory is
+ * locked. A process with another layout never gets it: a machine may have followed since before a
+ * migration.
  */
 const TAKE_LEASE = `
   DECLARE

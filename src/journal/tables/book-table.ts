@@ -9,13 +9,13 @@ export interface PlacedRow {
   readonly row: BookRow
 }
 
-export interface FoundRows {
+export interface StoredBook {
   readonly rows: readonly PlacedRow[]
   readonly sum: RowsSum
 }
 
 /** Reads every row and checks its digest. @throws RangeError when one is not as it was written */
-export function readRows(database: DatabaseSync, first: string): FoundRows {
+export function readRows(database: DatabaseSync, first: string): StoredBook {
   const rows: PlacedRow[] = []
   let sum = 0n
   const stored = database.prepare(
@@ -48,7 +48,7 @@ export class BookTable {
   #sum: RowsSum
 
   /** @param found What {@link readRows} has read. */
-  constructor(database: DatabaseSync, first: string, found: FoundRows | undefined) {
+  constructor(database: DatabaseSync, first: string, found: StoredBook | undefined) {
     this.#first = first
     this.#sum = found?.sum ?? NO_ROWS
     for (const { row, position } of found?.rows ?? []) this.#place(row, position)
@@ -66,7 +66,10 @@ export class BookTable {
     return this.#sum
   }
 
-  /** Within a transaction. @throws RangeError where a row is gone that was there */
+  /**
+   * Must be called within a transaction.
+   * @throws RangeError if an expected row is missing
+   */
   apply(changes: Iterable<RowChange>): void {
     for (const { name, key, value } of changes) {
       const position = this.#positions.get(name)?.get(key)
@@ -139,7 +142,10 @@ export function renameRows(
   return sum
 }
 
-/** Costs half of a link, which matters since a start reads all rows. The separator is safe: no name contains a blank. */
+/**
+ * Takes half as long as a link, which matters since a start reads all rows. The separator is safe:
+ * no name contains a blank.
+ */
 function digestOf(first: string, { position, row: { name, key, value } }: PlacedRow): string {
   return hash('sha256', `${first} ${position} ${name} ${key.length} ${key}${value}`, 'hex').slice(
     0,

@@ -5,9 +5,9 @@ import { addDigest, NO_ROWS, type RowsSum, sumToText, takeDigest } from './rows-
 
 const DAY_MS = 86_400_000
 
-type Kind = BookedRow['kind']
+type BookedKind = BookedRow['kind']
 
-/** The columns of each table in the order in which the digest has them, and those that name a row. */
+/** The columns of each table in the digest's order, and its key. */
 const TABLES = {
   fill: {
     name: 'fills',
@@ -32,7 +32,10 @@ const TABLES = {
       'fillKind',
       'otherFees',
     ] as readonly (keyof BookedFill)[],
-    /** Added by layout 7. Where both are empty the digest leaves them out, so rows of before keep theirs. */
+    /**
+     * Number of columns that layout 7 added. The digest omits them if both are empty, so earlier
+     * rows keep theirs.
+     */
     added: 2,
   },
   funding: {
@@ -46,14 +49,14 @@ const TABLES = {
 export const BOOKED_KINDS = ['fill', 'funding'] as const
 
 /** Number and sum of the rows of each day, and of all. */
-export interface FoundDays {
-  /** By kind and day. */
+export interface BookedDays {
+  /** Keyed by kind and day. */
   readonly days: ReadonlyMap<string, RowsSum>
   readonly sum: RowsSum
 }
 
 /** Reads number and sum of each day, not the rows. */
-export function readDays(database: DatabaseSync): FoundDays {
+export function readDays(database: DatabaseSync): BookedDays {
   const days = new Map<string, RowsSum>()
   let [rows, sum] = [0, 0n]
   for (const row of database.prepare('SELECT kind, day, rows, sum FROM booked_days').iterate()) {
@@ -74,7 +77,7 @@ export function totalToText(sum: RowsSum): string {
 export function* salvageBookings(
   database: DatabaseSync,
   first: string,
-  kind: Kind,
+  kind: BookedKind,
 ): Generator<BookedRow> {
   for (const row of database.prepare(`SELECT * FROM ${TABLES[kind].name}`).iterate()) {
     const stored = toRow(kind, row)
@@ -90,7 +93,7 @@ export function* salvageBookings(
 export function* readBookings(
   database: DatabaseSync,
   first: string,
-  { kind, since = 0, until = Number.MAX_SAFE_INTEGER }: BookingSpan & { readonly kind: Kind },
+  { kind, since = 0, until = Number.MAX_SAFE_INTEGER }: BookingSpan & { readonly kind: BookedKind },
 ): Generator<BookedRow> {
   const { name, key } = TABLES[kind]
   const query = `SELECT * FROM ${name} WHERE at >= ? AND at < ? ORDER BY at, ${key.join(', ')}`
@@ -128,12 +131,12 @@ export class BookingTable {
   readonly #putDay: StatementSync
   readonly #dropDay: StatementSync
   readonly #statements: Readonly<
-    Record<Kind, Readonly<Record<'find' | 'put' | 'read' | 'drop', StatementSync>>>
+    Record<BookedKind, Readonly<Record<'find' | 'put' | 'read' | 'drop', StatementSync>>>
   >
   #sum: RowsSum
 
   /** @param found What {@link readDays} has read. */
-  constructor(database: DatabaseSync, first: string, found: FoundDays) {
+  constructor(database: DatabaseSync, first: string, found: BookedDays) {
     this.#database = database
     this.#first = first
     this.#days = new Map(found.days)
@@ -145,7 +148,7 @@ export class BookingTable {
     this.#statements = { fill: this.#prepare('fill'), funding: this.#prepare('funding') }
   }
 
-  #prepare(kind: Kind): Readonly<Record<'find' | 'put' | 'read' | 'drop', StatementSync>> {
+  #prepare(kind: BookedKind): Readonly<Record<'find' | 'put' | 'read' | 'drop', StatementSync>> {
     const { name, key, columns } = TABLES[kind]
     const all = [...columns, 'digest']
     const span = 'at >= ? AND at < ?'
@@ -168,7 +171,10 @@ export class BookingTable {
     return this.#sum
   }
 
-  /** Writes bookings, within the transaction of their record. @throws RangeError where a row that changes is not as it was written */
+  /**
+   * Writes bookings, within the transaction of their record.
+   * @throws RangeError if a changed row is not as it was written
+   */
   apply(bookings: Iterable<Booking>): void {
     for (const booking of bookings) {
       if (booking.kind !== 'owner') {
@@ -177,7 +183,7 @@ export class BookingTable {
       }
       const { kind: _, ...owner } = booking
       const stored = this.#find('fill', keyOf(booking))
-      // It may have been archived meanwhile.
+      // The fill may have been archived meanwhile.
       if (stored?.kind === 'fill') this.#put({ ...stored, ...owner })
     }
   }
@@ -187,7 +193,7 @@ export class BookingTable {
    * @throws RangeError for a day that is not as it was written
    */
   *read(
-    kind: Kind,
+    kind: BookedKind,
     { since = 0, until = Number.MAX_SAFE_INTEGER }: BookingSpan = {},
   ): Generator<BookedRow> {
     const [first, last] = [dayOf(since), dayOf(until - 1)]
@@ -227,12 +233,12 @@ export class BookingTable {
     this.#count(row, addDigest)
   }
 
-  #find(kind: Kind, key: readonly string[]): BookedRow | undefined {
+  #find(kind: BookedKind, key: readonly string[]): BookedRow | undefined {
     const row = this.#statements[kind].find.get(...key)
     return row && this.#prove(kind, row)
   }
 
-  #prove(kind: Kind, row: Row): BookedRow {
+  #prove(kind: BookedKind, row: BookingRow): BookedRow {
     const stored = toRow(kind, row)
     if (digestOf(this.#first, stored) === row['digest']) return stored
     throw notAsWritten(kind, dayOf(stored.at))
@@ -245,7 +251,7 @@ export class BookingTable {
     this.#sum = change(this.#sum, digest)
   }
 
-  #setDay(kind: Kind, day: number, sum: RowsSum): void {
+  #setDay(kind: BookedKind, day: number, sum: RowsSum): void {
     const name = nameOfDay(kind, day)
     if (sum.rows === 0) {
       this.#days.delete(name)
@@ -256,16 +262,16 @@ export class BookingTable {
     this.#putDay.run(kind, day, sum.rows, sumToText(sum))
   }
 
-  #daysOf(kind: Kind): readonly (readonly [number, RowsSum])[] {
+  #daysOf(kind: BookedKind): readonly (readonly [number, RowsSum])[] {
     return [...this.#days].flatMap(([name, sum]) =>
       name.startsWith(`${kind} `) ? [[Number(name.slice(kind.length + 1)), sum] as const] : [],
     )
   }
 }
 
-type Row = Readonly<Record<string, SQLOutputValue>>
+type BookingRow = Readonly<Record<string, SQLOutputValue>>
 
-function toRow(kind: Kind, row: Row): BookedRow {
+function toRow(kind: BookedKind, row: BookingRow): BookedRow {
   const columns: readonly string[] = TABLES[kind].columns
   const values = columns.map((column) => [
     column,
@@ -296,7 +302,7 @@ function dayOf(at: number): number {
   return Math.floor(at / DAY_MS)
 }
 
-function nameOfDay(kind: Kind, day: number): string {
+function nameOfDay(kind: BookedKind, day: number): string {
   return `${kind} ${day}`
 }
 
@@ -304,7 +310,7 @@ function isSame(one: RowsSum = NO_ROWS, other: RowsSum = NO_ROWS): boolean {
   return one.rows === other.rows && one.sum === other.sum
 }
 
-function notAsWritten(kind: Kind, day: number): RangeError {
+function notAsWritten(kind: BookedKind, day: number): RangeError {
   const date = new Date(day * DAY_MS).toISOString().slice(0, 10)
   return new RangeError(`a ${kind} of ${date} is not as it was written`)
 }

@@ -13,15 +13,15 @@ import type { BookRow, RowChange } from '../journal.ts'
 const BUCKETS = 65_536
 
 /** The buckets of a journal, and their sum. */
-export interface FoundKeys {
+export interface BucketSums {
   readonly buckets: ReadonlyMap<number, RowsSum>
   readonly sum: RowsSum
 }
 
-export const NO_KEYS: FoundKeys = { buckets: new Map(), sum: NO_ROWS }
+export const NO_KEYS: BucketSums = { buckets: new Map(), sum: NO_ROWS }
 
 /** Reads number and sum of each bucket, not the keys. */
-export function readBuckets(database: DatabaseSync): FoundKeys {
+export function readBuckets(database: DatabaseSync): BucketSums {
   const buckets = new Map<number, RowsSum>()
   let [rows, sum] = [0, 0n]
   for (const row of database.prepare('SELECT bucket, keys, sum FROM key_buckets').iterate()) {
@@ -88,7 +88,7 @@ export class KeyTable {
   #sum: RowsSum
 
   /** @param found What {@link readBuckets} has read. */
-  constructor(database: DatabaseSync, first: string, found: FoundKeys) {
+  constructor(database: DatabaseSync, first: string, found: BucketSums) {
     this.#first = first
     this.#buckets = new Map(found.buckets)
     this.#sum = found.sum
@@ -178,8 +178,9 @@ export class KeyTable {
   }
 
   /**
-   * The seal says what there is in all buckets together, not which number each has: a row that proves itself says that
-   * a number was changed. 50 looks in a young journal take 0.16 ms in place of 0.03 for it.
+   * The seal covers the total of all buckets, not the number of each: a valid row in a bucket that
+   * counts as empty shows that its number was changed. For 50 look-ups in a young journal this
+   * takes 0.16 ms instead of 0.03.
    */
   #assertEmpty(bucket: number): void {
     const isProved = this.#statements.read

@@ -40,7 +40,7 @@ export interface EquityFacts {
 }
 
 /** Unix ms; the end is excluded. */
-export interface Span {
+export interface RunSpan {
   readonly startAt: number
   readonly endAt: number
 }
@@ -78,7 +78,7 @@ export class EquitySeries {
    * @param endAt Excluded: a value at this instant belongs to the hour and the day that end. Unix
    * ms.
    */
-  constructor(buckets: TimeBuckets, { startAt, endAt }: Span, opening: number) {
+  constructor(buckets: TimeBuckets, { startAt, endAt }: RunSpan, opening: number) {
     this.#buckets = buckets
     this.#startAt = startAt
     this.#endAt = endAt
