@@ -83,7 +83,7 @@ export class AccountReader {
     }
   }
 
-  /** What still waits is not read any more. */
+  /** Drops the reads that still wait. */
   stop(): void {
     this.#fillsSince = Number.POSITIVE_INFINITY
     this.#urgent.clear()
@@ -200,7 +200,7 @@ export class ReadPauses {
   /** When the last of all reads may ask again while all wait, and how many of them were refused in a row. */
   #allWaitUntil = 0
   #allInRow = 0
-  /** By read on the wire: how many private calls had been accepted when it left. */
+  /** Keyed by the read on the wire: how many private calls had been accepted when it left. */
   readonly #onWire = new Map<string, number>()
   #accepted = 0
 

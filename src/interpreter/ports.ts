@@ -62,7 +62,7 @@ export interface ExchangePort {
   readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void
 }
 
-/** What is checked once more right before the first byte of a call. */
+/** Checks made once more right before the first byte of a call. */
 export interface SafetyPort {
   /** False while one of the two clocks may have jumped: a request could expire too late. */
   isClockSynchronised(): boolean
@@ -70,7 +70,7 @@ export interface SafetyPort {
   isKilled(): boolean
 }
 
-/** What the core tells the outside world. */
+/** Log lines, alerts and metrics of the core. */
 export interface AnnouncementsPort {
   announce(announcement: Announcement): void
   killState(state: Extract<Effect, { kind: 'killState' }>['state']): void
@@ -94,7 +94,7 @@ export interface Step {
   readonly at: number
   readonly event: EngineEvent
   readonly effects: readonly Effect[]
-  /** What the core threw, where it did. */
+  /** The message of an error that the core threw. */
   readonly thrown?: string
 }
 
@@ -115,7 +115,7 @@ export interface RunListener {
   batchDurable?(wait: BatchWait): void
 }
 
-/** What tests do to a process between two effects: it dies, stands still, or hears something twice. */
+/** Faults that tests cause between two effects: the process dies, stands still, or hears an event twice. */
 export interface Interruptions {
   /** While it is true nothing is stepped or performed; `Interpreter.resume` goes on. */
   readonly isStill: boolean

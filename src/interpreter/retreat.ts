@@ -28,7 +28,7 @@ export interface RetreatOptions {
 }
 
 /**
- * What is done when the journal cannot be written, or the program is broken. No orders are placed any more, and resting
+ * The retreat begins when the journal cannot be written, or the program is broken. No orders are placed any more, and resting
  * ones are left or cancelled as `onStop` says: a cancel-all can be repeated, so it is safe without a record. Positions
  * stay open: an order without a record could be doubled after the restart (ORD1). The next run closes them.
  *

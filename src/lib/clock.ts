@@ -39,7 +39,7 @@ export class SteadyClock implements Clock {
   readonly #source: Clock
   /** Unix ms at the origin of the monotonic clock. */
   #originAt: number
-  /** What the machine's clock is ahead of this one, ms. */
+  /** How far the machine's clock is ahead of this one, ms. */
   #gapMs = 0
 
   constructor(source: Clock) {

@@ -49,7 +49,7 @@ export function makeDirectory(directory: string, mode = 0o777): void {
   }
 }
 
-/** What was written to the file survives a power cut. */
+/** After it, everything written to the file survives a power cut. */
 export function syncFile(file: string): void {
   syncOpened(openSync(file, 'r+'))
 }

@@ -7,7 +7,7 @@ export interface FailureDetails {
   readonly sentence: string
   /** Aligned facts under the sentence. Never a secret. */
   readonly facts?: Readonly<Record<string, string | number>>
-  /** What to do next. */
+  /** Says what to do next. */
   readonly hint?: string
   readonly cause?: unknown
 }
@@ -37,12 +37,12 @@ function renderFailure({ code, sentence, facts = {}, hint }: FailureDetails): st
   const rows = Object.entries(facts).map(([name, value]) => [name, String(value)] as const)
   if (hint !== undefined) rows.push(['hint', hint])
   const width = Math.max(0, ...rows.map(([name]) => name.length))
-  // What was found in a file may be anything: no terminal is to obey it.
+  // The text of a file may be anything, and no terminal is to obey it.
   const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${cleanLines(value)}`)
   return [`${code}: ${sentence}`, ...lines].join('\n')
 }
 
-/** What was thrown, without facts and hint. */
+/** The message of a thrown value, without facts and hint. */
 export function headlineOf(error: unknown): string {
   return messageOf(error).split('\n', 1).join('')
 }

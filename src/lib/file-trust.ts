@@ -20,7 +20,7 @@ export interface Trust {
   readonly groups: ReadonlySet<number>
 }
 
-/** What lets others change a file. */
+/** Reasons why others can change a file. */
 export interface FileFault {
   /** The file, or a directory or link on the way to it. */
   readonly place: string

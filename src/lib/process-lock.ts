@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { parseBoundedJson } from './text/bounded-json.ts'
 
-/** Who holds a lock, for the one that is refused. */
+/** The holder of a lock, shown to the process that is refused. */
 export interface LockHolder {
   readonly pid: number
   /** Unix ms. */
   readonly since: number
   readonly host: string
-  /** What the process calls itself. */
+  /** The name that the process gives itself. */
   readonly name: string
   readonly command: string
 }
@@ -54,7 +54,7 @@ export function takeProcessLock(file: string, holder: LockHolder): LockAttempt {
   }
 }
 
-/** Who holds the lock of a file now; undefined when nobody does. Takes nothing. */
+/** Reads the holder of a file's lock; undefined if it is free. The lock is not taken. */
 export function readLockHolder(file: string): LockHolder | undefined {
   if (!existsSync(file)) return undefined
   try {
@@ -72,7 +72,7 @@ export function readLockHolder(file: string): LockHolder | undefined {
   }
 }
 
-/** Of two that start at once the one that has the lock says who it is a moment later. */
+/** If two start at once, the one that has the lock writes its name a moment later. */
 function awaitHolder(database: DatabaseSync): LockHolder | undefined {
   for (let waitedMs = 0; waitedMs < WRITING_MS_MAX; waitedMs += LOOK_AGAIN_MS) {
     const holder = readHolder(database)

@@ -14,7 +14,7 @@ export function startOfDay(at: number, timeZone: string): number {
   return beyond < DAY_MS / 2 ? begin - beyond : begin + (DAY_MS - beyond)
 }
 
-/** What the wall clock has gone since midnight, ms. */
+/** Time of day on the wall clock, ms since midnight. */
 function sinceMidnight(at: number, timeZone: string): number {
   let format = formats.get(timeZone)
   if (format === undefined) {

@@ -13,7 +13,7 @@ import { systemTimers } from './timers.ts'
 const HEAP_MB_MAX = 4096
 /** How often a thread is looked at that has to do something in time, or may not grow, ms. */
 const LOOK_MS = 50
-/** What the process may grow by itself meanwhile, MB. */
+/** Growth of the process that is not the thread's, MB. */
 const OWN_GROWTH_MB = 64
 /** A thread comes to its end within milliseconds, where it does at all. */
 const END_MS_MAX = 1000
@@ -49,11 +49,11 @@ export interface SupervisedThreadOptions<News> {
   readonly isByCpu?: boolean
   readonly heapMb?: number
   readonly youngHeapMb?: number
-  /** What it may add to the process while it runs, MB: no limit of V8 counts everything. */
+  /** Growth of the process while it runs that it may cause, MB: no limit of V8 counts everything. */
   readonly growthMb?: number
   /** The process does not wait for it. */
   readonly isBackground?: boolean
-  /** What it prints is dropped. */
+  /** Drops its output. */
   readonly isSilent?: boolean
   readonly errors?: ErrorCrossing
 }
@@ -256,7 +256,7 @@ function openWorker<News>(options: SupervisedThreadOptions<News>): Worker {
   return worker
 }
 
-/** Of the kernel; undefined where it does not tell. */
+/** The kernel's id of this thread; undefined where it gives none. */
 function readThreadId(): number | undefined {
   try {
     return Number(readlinkSync('/proc/thread-self').split('/').at(-1))

@@ -36,7 +36,7 @@ export function parseValue(text: string): unknown {
   return revive(parseBoundedJson(text))
 }
 
-/** What JSON would turn into null, or drop. */
+/** Values that JSON would turn into null, or drop. */
 const ODD = new Map<string, number | undefined>([
   ['undefined', undefined],
   ['NaN', Number.NaN],

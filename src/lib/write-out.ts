@@ -1,11 +1,11 @@
 import { cleanLines } from './text/clean-text.ts'
 
-/** What a command has found, to standard output: nothing that others have put into it is obeyed by a terminal. */
+/** Writes a command's result to standard output, cleaned so that no terminal obeys what others have put into it. */
 export function writeOut(text: string): void {
   process.stdout.write(cleanLines(text))
 }
 
-/** What there is to say beside it, to standard error. */
+/** Writes remarks beside the result to standard error. */
 export function writeAside(text: string): void {
   process.stderr.write(cleanLines(text))
 }

@@ -10,19 +10,19 @@ import type { DestinationStream } from 'pino'
  * the telling ones first and without their names where the value says what it is.
  */
 
-/** Of every line, or said by its place in it; and long ids that nobody reads on a screen. */
+/** Fields left out on a terminal: shown by position, or ids too long to read. */
 const FRAME: ReadonlySet<string> = new Set(['level', 'time', 'name', 'event', 'orderId', 'tradeId'])
 
 /** Which come first, and which last; the others stand between them as they were logged. */
 const FIRST = ['strategy', 'symbol', 'side', 'size', 'price', 'profit', 'state']
 const LAST = ['scope', 'batchId', 'fee', 'clientOid']
 
-/** Of a start: what it has not found is not said. */
+/** Fields of a start that are shown only where something was found. */
 const COUNTING = /^(?:recovery|daemon)\./
 
 const LAST_RANK = 1000
 
-/** What a value is called on a screen: nothing where the value says what it is, or a shorter word. */
+/** Names of fields on a screen: none where the value says what it is, or a shorter word. */
 const WORDS: Readonly<Record<string, string>> = {
   strategy: '',
   symbol: '',
@@ -42,7 +42,7 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Sentences: what follows one is set off from it. */
 const SENTENCES: ReadonlySet<string> = new Set(['detail', 'hint', 'message', 'reason'])
 
-/** Of these a screen shows as much as fits: there are many of them, and a log that is piped has them whole. */
+/** Long lists: a screen shows as many entries as fit, a piped log has all of them. */
 const ROUTINE =
   /^(?:batch|call|cancel|cancelAll|funding|instrument|order|quote|read|simulator(?!\.(?:opened|listening))|stop|target)\./
 
@@ -193,7 +193,7 @@ function isBareState(event: string, key: string): boolean {
 }
 
 function rankOf(key: string, index: number, event: string): number {
-  // Of a restriction; the scope of a fill is maker or taker.
+  // This is the scope of a restriction; the scope of a fill is maker or taker.
   if (key === 'scope' && !event.includes('fill')) return -1
   if (FIRST.includes(key)) return FIRST.indexOf(key)
   return LAST.includes(key) ? LAST_RANK + LAST.indexOf(key) : FIRST.length + index
@@ -240,7 +240,7 @@ function fromHere(text: string, directory: string): string {
   return text.startsWith(`${directory}${sep}`) ? text.slice(directory.length + 1) : text
 }
 
-/** Of a terminal that does not say how wide it is. */
+/** Width assumed for a terminal that does not state one. */
 const COLUMNS = 80
 
 export interface Terminal {

@@ -196,7 +196,7 @@ function convertEach<Name extends string, Limit>(
   return Object.fromEntries(entries) as Record<Name, number>
 }
 
-/** What the operator says of liquidations; the contracts of the simulator are known without a word. */
+/** Rules that the operator configured come after those of the simulator's contracts, which are always known. */
 export function toLiquidationSettings(config: DaemonConfig): LiquidationSettings {
   const { liquidation } = config.risk
   const rules = new Map([...simulatedRules(config), ...configuredRules(config)])

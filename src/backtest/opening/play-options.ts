@@ -2,14 +2,14 @@ import type { FillModelName } from '../../simulator/matching/fill-model.ts'
 import type { ConfigOptions } from '../../config/config-request.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 
-/** What a backtest plays, as the command line says it. Instants are Unix ms. */
+/** The options that choose the prices, settings and fill model of a backtest. Instants are Unix ms. */
 export interface PlayOptions extends Pick<ConfigOptions, 'set'> {
   /** `STRATEGY.param=value` texts. */
   readonly param: readonly string[]
   readonly market: readonly string[]
   /** `FILE`, `NAME=FILE` or `STRATEGY.NAME=FILE` texts. */
   readonly feed?: readonly string[] | undefined
-  /** Of a seeded market. */
+  /** The length of a seeded market. */
   readonly days?: number | undefined
   readonly from?: number | undefined
   readonly to?: number | undefined
@@ -22,7 +22,7 @@ export interface BacktestOptions extends PlayOptions {
   readonly out?: string | undefined
 }
 
-/** What to type to play the same again. @param config As it was given. */
+/** Returns the command that plays the same again. @param config The path as it was given. */
 export function backtestCommand(config: string | undefined, options: PlayOptions): string {
   const { market, feed = [], days, model, seed, balance, set, param, from, to } = options
   const many = (name: string, texts: readonly string[]) => texts.flatMap((text) => [name, text])

@@ -10,7 +10,7 @@ export interface BacktestTask {
   readonly version: string
 }
 
-/** Who watches what is played. */
+/** The side that is told how far a run is. */
 export interface PlayWatcher {
   readonly marks: PlayMarks
   /** Whether somebody sees how far it is. */

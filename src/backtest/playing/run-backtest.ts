@@ -35,7 +35,7 @@ import type { PriceSource } from '../opening/priced-instruments.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { keepReportWritable, REPORTS, ReportDirectory } from './report-directory.ts'
 
-/** Of a seeded market. */
+/** Length of a seeded market for which no length is given. */
 const DAYS_DEFAULT = 30
 /** Virtual time between two looks at the terminal. */
 const CHUNK_MS = 300_000

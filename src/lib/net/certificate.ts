@@ -2,7 +2,7 @@ const RENEW = 'renew the certificate of the server'
 const OTHER_NAME =
   'name the server in the address as its certificate does, or give it one for this name'
 
-/** By Node's word: nobody who is known has signed it. */
+/** Node's codes for a certificate that no known authority has signed. */
 const UNKNOWN_SIGNER: ReadonlySet<string> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -14,7 +14,7 @@ const UNKNOWN_SIGNER: ReadonlySet<string> = new Set([
 export const COPY_IN_VARIABLE = 'the variable NODE_EXTRA_CA_CERTS'
 
 /**
- * What to do about the certificate of a server that was refused; undefined for any other error.
+ * Advice for a server whose certificate was refused; undefined for any other error.
  * @param copyIn Where a copy of one is named that nobody known has signed.
  */
 export function adviseCertificate(error: unknown, copyIn: string): string | undefined {

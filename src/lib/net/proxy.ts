@@ -6,7 +6,7 @@ import type { Secret } from '../secret.ts'
 export interface ForwardProxy {
   /** Scheme, host and port, without a login. */
   readonly url: string
-  /** What the header Proxy-Authorization holds. */
+  /** Value of the header Proxy-Authorization. */
   readonly authorization: Secret | undefined
   /** The setting or the variable that names it. */
   readonly from: string

@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 
-/** What the path of a Unix socket may have, in bytes: `sun_path` less its end. */
+/** Longest path of a Unix socket, in bytes: `sun_path` less its end. */
 export const SOCKET_PATH_MAX = process.platform === 'linux' ? 107 : 103
 
 /** From here, where the whole path is too long for a socket. */
