@@ -6,14 +6,17 @@ import { type Phase, POINTS } from './points.ts'
 
 afterAll(() => killLeftOver())
 
-/** Where a wrong order of things costs money; `npm run crash` has all of them. */
+/**
+ * Where a wrong order of things costs money; `npm run crash` has all of them. The sample of every run holds one that is
+ * counted from a line of the log on, which a change of how the log is written would blind.
+ */
 const WHOLE: readonly (readonly [Phase, string])[] = [
   ['trading', 'journal.commit.send.before'],
   ['trading', 'file.rename.journal.sqlite.mark.new.before'],
   ['trading', 'journal.commit.send.after'],
   ['trading', 'wire.batch-place-order.answered'],
-  ['trading', 'wire.batch-place-order.sent'],
   ['stopping', 'journal.commit.prune.before'],
+  ['trading', 'wire.batch-place-order.sent'],
   ['trading', 'wire.cancel-all-orders.sent'],
   ['flattening', 'journal.commit.send.after'],
   ['recovering', 'journal.commit.boot.after'],

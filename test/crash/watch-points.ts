@@ -98,6 +98,9 @@ function watchFiles(): void {
   }
   watch(fs, 'fsyncSync', () => 'file.sync')
   watch(fs, 'writeSync', ([, text]) => nameOfLine(String(text)))
+  // The log of a terminal or a pipe: the daemon writes it through the streams, so that nothing waits for a reader.
+  for (const stream of [process.stdout, process.stderr])
+    watch(stream, 'write', ([text]) => nameOfLine(String(text)))
   syncBuiltinESMExports()
 }
 

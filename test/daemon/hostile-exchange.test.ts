@@ -23,7 +23,9 @@ function memoryPeakOf(pid: number): number {
 }
 
 describe('[ORD3] [ORD4] [ORD5] whatever comes instead of an answer, no order is doubled and none lost', () => {
-  const kinds = shareOf(Object.entries(MISANSWERS), 3).map(
+  // A refused address ends a run that starts, as a wrong key does (several-accounts.test.ts).
+  const misanswers = Object.entries(MISANSWERS).filter(([kind]) => kind !== 'refusedAddress')
+  const kinds = shareOf(misanswers, 3).map(
     ([kind, misanswer], index) =>
       [kind, misanswer, index % 2 === 0 ? 'hedge_mode' : 'one_way_mode'] as const,
   )
