@@ -6,8 +6,13 @@ import { formatProblem } from '../../src/config/yaml/problem.ts'
 
 const PLAYED = { files: [], speed: undefined }
 
+/** The shipped paper account before its first run: the state of a run here would have other prices. */
 const load = (...overrides: readonly string[]): LoadedConfig =>
-  loadConfig({ file: 'config/paper.yaml', cwd: join(import.meta.dirname, '../..'), overrides })
+  loadConfig({
+    file: 'config/paper.yaml',
+    cwd: join(import.meta.dirname, '../..'),
+    overrides: ['state.directory=.intentd/never-run', ...overrides],
+  })
 
 async function warningsOf(...overrides: readonly string[]): Promise<readonly string[]> {
   return (await warnOfLargePositions(load(...overrides), PLAYED)).map(formatProblem)
