@@ -11,6 +11,7 @@
 // all rates together.
 
 import Bottleneck from 'bottleneck'
+import { PRIORITY, type Priority } from '../src/exchange/limiter/grant.ts'
 import { Limiter } from '../src/exchange/limiter/limiter.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { createRandom, type Random } from '../src/lib/random.ts'
@@ -179,6 +180,41 @@ function findFaults(rows: readonly Measured[]): string[] {
   ]
 }
 
+/** In a loop that is blocked for so long in each turn: of the reads that were asked for, how many were granted, and the longest wait in ms. */
+async function measureSlowLoop(turnMs: number, forMs: number): Promise<string> {
+  const first = new Limiter({ clock: systemClock, timers: systemTimers })
+  const limiters = [first]
+  while (limiters.length < 10) {
+    limiters.push(new Limiter({ clock: systemClock, timers: systemTimers, address: first }))
+  }
+  let asked = 0
+  const waitedMs: number[] = []
+  const ask = (limiter: Limiter, endpoint: EndpointName, priority: Priority): void => {
+    const askedAt = performance.now()
+    if (priority === PRIORITY.reads) asked++
+    limiter.request(endpoint, priority, (grant) => {
+      if (priority === PRIORITY.reads) waitedMs.push(performance.now() - askedAt)
+      systemTimers.after(5, () => grant.release({ roundTripMs: 5 }))
+    })
+  }
+  const endsAt = performance.now() + forMs
+  for (let next = performance.now(); next < endsAt;) {
+    const startedAt = performance.now()
+    while (performance.now() - startedAt < turnMs) Math.random()
+    for (; next <= performance.now(); next += 500) {
+      for (const limiter of limiters) {
+        ask(limiter, 'orderFills', PRIORITY.reads)
+        ask(limiter, 'batchPlaceOrder', PRIORITY.addsRisk)
+        if (next % 1000 < 500) ask(limiter, 'singlePosition', PRIORITY.reads)
+      }
+    }
+    await sleep(0)
+  }
+  await sleep(3 * turnMs)
+  await Promise.all(limiters.map((limiter) => limiter.stop()))
+  return `${pad(`${turnMs} ms`)} ${pad(waitedMs.length)} of ${asked}, longest ${Math.max(0, ...waitedMs).toFixed(0)} ms`
+}
+
 const seconds = Number(process.argv[2] ?? 20)
 const heads = [
   `in ${seconds} s`.padStart(9),
@@ -196,3 +232,6 @@ for (const [name, createContender] of CONTENDERS) {
 }
 console.log(faults.length === 0 ? 'ok: no 429, at least 98 % used' : `failed: ${faults.join('; ')}`)
 process.exitCode = faults.length === 0 ? 0 : 1
+
+console.log('\nreads granted in a loop whose turns take so long')
+for (const turnMs of [1, 30, 60, 200]) console.log(await measureSlowLoop(turnMs, 10_000))

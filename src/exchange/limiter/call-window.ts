@@ -182,16 +182,20 @@ const LEAD_MS = 25
 /**
  * The pool over Bottleneck, which counts the tokens (its reservoir, never refreshed by itself).
  *
- * A job takes Bottleneck three turns of a timer, about 3.6 ms. So a job is not a call: it fetches one token into stock,
- * ahead of need, and which call gets the token is decided when it is taken. Even scheduling a job takes a tenth of a
- * millisecond, so that is done after the call that took a token has been written.
+ * A job takes Bottleneck three turns of a timer, about 3.6 ms. So a job is not a call: it fetches tokens into stock,
+ * ahead of need, and which call gets a token is decided when it is taken. Even scheduling a job takes a tenth of a
+ * millisecond, so that is done after the call that took a token has been written. One job fetches all that the stock
+ * lacks: where turns take long, a job a token hands out fewer tokens than calls are made (measured with turns of 30 ms
+ * and 50 calls a second: of 430 reads 13 were granted).
  */
 export class BottleneckPool implements TokenPool {
   readonly leadMs = LEAD_MS
   readonly #limiter: Bottleneck
   readonly #options: TokenPoolOptions
   #stock: number
-  #fetching = 0
+  /** Tokens that the reservoir has and that no job is fetching; -1 while a job waits for the next one. */
+  #left: number
+  #isFetching = false
   #cancelFetch: (() => void) | undefined
   #isStopped = false
 
@@ -199,7 +203,8 @@ export class BottleneckPool implements TokenPool {
     this.#options = options
     // The first stock is not fetched: an account has a hundred pools, and most are never used.
     this.#stock = Math.min(options.stockMin, options.tokens)
-    this.#limiter = new Bottleneck({ reservoir: options.tokens - this.#stock })
+    this.#left = options.tokens - this.#stock
+    this.#limiter = new Bottleneck({ reservoir: this.#left })
   }
 
   get stock(): number {
@@ -217,6 +222,7 @@ export class BottleneckPool implements TokenPool {
 
   giveBack(): void {
     if (this.#isStopped) return
+    this.#left++
     forgetWallClock(this.#limiter)
     void this.#limiter.incrementReservoir(1)
   }
@@ -234,20 +240,23 @@ export class BottleneckPool implements TokenPool {
     await this.#limiter.disconnect()
   }
 
-  /** Every wanted token is either in stock or has a job that fetches it. */
+  /** Fetches what the stock lacks, or the next token that is given back. */
   #fetch(): void {
-    while (!this.#isStopped && this.#stock + this.#fetching < this.#options.stockMin) {
-      this.#fetching++
-      forgetWallClock(this.#limiter)
-      // It fails only when the pool is stopped, and then the token is not needed.
-      this.#limiter.schedule(() => this.#arrive()).catch(() => undefined)
-    }
+    const lacking = this.#options.stockMin - this.#stock
+    if (this.#isStopped || this.#isFetching || lacking < 1) return
+    const weight = Math.min(lacking, Math.max(1, this.#left))
+    this.#isFetching = true
+    this.#left -= weight
+    forgetWallClock(this.#limiter)
+    // It fails only when the pool is stopped, and then the tokens are not needed.
+    this.#limiter.schedule({ weight }, () => this.#arrive(weight)).catch(() => undefined)
   }
 
-  #arrive(): Promise<void> {
+  #arrive(tokens: number): Promise<void> {
     if (!this.#isStopped) {
-      this.#fetching--
-      this.#stock++
+      this.#isFetching = false
+      this.#stock += tokens
+      this.#fetch()
       this.#options.onStock()
     }
     return Promise.resolve()

@@ -57,8 +57,8 @@ interface AddressParts {
 /** Beyond the specification: 6000 calls a minute and address, all endpoints together. */
 export const OVERALL_CALLS = 6000
 export const OVERALL_PER_MS = 60_000
-/** Tokens that are fetched ahead of need: more than are taken in the few ms until another is fetched. */
-const OVERALL_STOCK = 16
+/** Tokens that are fetched ahead of need: more than are taken until others are fetched, also where turns take 200 ms. */
+const OVERALL_STOCK = 128
 /**
  * The share of the overall limit that a run leaves unused in its first minute, because the run before it may have used it
  * in its last: 50 calls a second, far more than a daemon polls.
