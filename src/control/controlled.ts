@@ -2,6 +2,8 @@ import type { ControlAnswer, ControlRequest } from './commands.ts'
 import type {
   BacktestView,
   CandleView,
+  ClosedTradesQuery,
+  ClosedTradesView,
   CurvesView,
   DenialsView,
   FleetView,
@@ -34,6 +36,8 @@ export interface Controlled {
   orders(symbol?: string): readonly OrderView[]
   /** The last fills of one instrument or of all, the newest first. */
   fills(limit: number, symbol?: string): readonly FillView[]
+  /** The last closed trades of all runs. */
+  trades(query: ClosedTradesQuery): Promise<ClosedTradesView>
   /** The oldest first; undefined if the instrument is not traded, or no such candles are stored. */
   candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined
   curves(): CurvesView

@@ -1,33 +1,21 @@
+import type { ClosedTradesQuery, ClosedTradesView } from '../control/detail-views.ts'
 import type { ClosedTrade } from '../domain/closed-trade.ts'
 import type { PositionMode } from '../domain/instrument.ts'
 import type { AdoptRecord, AssignedRecord } from '../domain/record.ts'
+import type { Book } from '../engine/book/book.ts'
 import { rebuildBook } from '../engine/book/book-rows.ts'
 import { TradeFold, type TradeEvent } from '../engine/book/trade-fold.ts'
 import type { BookedRow } from '../journal/booking.ts'
 import type { JournalReader } from '../journal/journal-reader.ts'
+import type { RowsCount } from '../journal/tables/booking-table.ts'
+import { NO_ROWS, type RowsSum } from '../journal/tables/rows-sum.ts'
 
-/** Which closed trades to show. An absent property restricts nothing. */
-export interface TradesQuery {
-  readonly strategy?: string | undefined
-  readonly symbol?: string | undefined
-  /** Unix ms, of the end of a trade: `since` is included, `until` is not. */
-  readonly since?: number | undefined
-  readonly until?: number | undefined
-  /** Only the last ones. */
-  readonly limit: number
-}
-
-export interface ClosedTrades {
-  /** The oldest first, by their ends. */
-  readonly trades: readonly ClosedTrade[]
-  /** Strategy and symbol of which the journal's fills do not explain what is held: these trades may be wrong. */
-  readonly unexplained: readonly (readonly [strategyId: string, symbol: string])[]
-}
-
+/** So many of the last trades are kept between two readings; a question for more reads all fills again. */
+const KEPT_MAX = 500
 /** So many more than are wanted are kept before the oldest are dropped. */
 const KEPT_BEYOND = 1000
 
-type Readable = Pick<JournalReader, 'bookings' | 'records' | 'contents'>
+type Readable = Pick<JournalReader, 'bookings' | 'records' | 'contents' | 'bookedTotal'>
 
 /**
  * The closed trades of all runs, folded from all fills of the journal. Only those that are wanted are kept in memory.
@@ -36,30 +24,168 @@ type Readable = Pick<JournalReader, 'bookings' | 'records' | 'contents'>
 export function readClosedTrades(
   reader: Readable,
   positionMode: PositionMode,
-  query: TradesQuery,
-): ClosedTrades {
-  const { strategy, symbol, since = 0, until = Number.POSITIVE_INFINITY, limit } = query
-  const trades: ClosedTrade[] = []
-  const flattens = listFlattenOrders(reader)
-  const pairs = new Map<string, readonly [string, string]>()
-  const fold = new TradeFold({
-    book: rebuildBook(reader.contents(), positionMode),
-    isFlatten: (clientOid) => flattens.has(clientOid),
-    onClosed: (trade) => {
-      if (trade.strategyId !== (strategy ?? trade.strategyId)) return
-      if (trade.symbol !== (symbol ?? trade.symbol)) return
-      if (trade.closedAt < since || trade.closedAt >= until) return
-      pairs.set(`${trade.strategyId} ${trade.symbol}`, [trade.strategyId, trade.symbol])
-      trades.push(trade)
-      if (trades.length > limit + KEPT_BEYOND) trades.splice(0, trades.length - limit)
-    },
-  })
-  for (const event of mergeEvents(reader)) fold.add(event)
-  fold.finish()
-  return {
-    trades: limit < trades.length ? trades.slice(trades.length - limit) : trades,
-    unexplained: [...pairs.values()].filter((pair) => !fold.explains(...pair)),
+  query: ClosedTradesQuery,
+): ClosedTradesView {
+  const book = rebuildBook(reader.contents(), positionMode)
+  const folding = new Folding(book, (trade) => matches(trade, query), query.limit)
+  folding.readOn(reader)
+  folding.finish()
+  return folding.show(book, query)
+}
+
+/**
+ * Reads a journal again and again, and only what is new in it: the fold goes on, as long as number and sum of all rows
+ * show that none of those behind it has changed.
+ */
+export class TradeHistory {
+  readonly #positionMode: PositionMode
+  #folding: Folding | undefined
+
+  constructor(positionMode: PositionMode) {
+    this.#positionMode = positionMode
   }
+
+  /** @throws Failure JOURNAL_CORRUPT */
+  read(reader: Readable, query: ClosedTradesQuery): ClosedTradesView {
+    const book = rebuildBook(reader.contents(), this.#positionMode)
+    const folding = this.#continue(reader, book) ?? this.#begin(reader, book)
+    // What waits for its order is shown as it stands; it may count otherwise next time.
+    if (folding.isWaiting) {
+      this.#folding = undefined
+      folding.finish()
+    }
+    return folding.knowsAll(query)
+      ? folding.show(book, query)
+      : readClosedTrades(reader, this.#positionMode, query)
+  }
+
+  #continue(reader: Readable, book: Book): Folding | undefined {
+    const folding = this.#folding
+    if (!folding?.isOnGridsOf(book)) return undefined
+    const before = reader.bookedTotal()
+    folding.readOn(reader)
+    const isWhole = [before, reader.bookedTotal()].some((total) => isSame(total, folding.sum))
+    return isWhole ? folding : undefined
+  }
+
+  #begin(reader: Readable, book: Book): Folding {
+    const folding = new Folding(book, () => true, KEPT_MAX)
+    folding.readOn(reader)
+    this.#folding = folding
+    return folding
+  }
+}
+
+/** A fold of a journal, as far as it was read. */
+class Folding {
+  readonly #fold: TradeFold
+  readonly #grids: string
+  readonly #limit: number
+  readonly #trades: ClosedTrade[] = []
+  readonly #count: RowsCount = { sum: NO_ROWS }
+  #flattens: ReadonlySet<string> = new Set()
+  #isCut = false
+  /** Unix ms of the last row, and the sequence of the last record. */
+  #readTo = 0
+  #sequence = 0
+
+  constructor(book: Book, isWanted: (trade: ClosedTrade) => boolean, limit: number) {
+    this.#grids = JSON.stringify([...book.grids])
+    this.#limit = limit
+    this.#fold = new TradeFold({
+      book,
+      isFlatten: (clientOid) => this.#flattens.has(clientOid),
+      onClosed: (trade) => {
+        if (isWanted(trade)) this.#keep(trade)
+      },
+    })
+  }
+
+  get sum(): RowsSum {
+    return this.#count.sum
+  }
+
+  get isWaiting(): boolean {
+    return this.#fold.isWaiting
+  }
+
+  isOnGridsOf(book: Book): boolean {
+    return this.#grids === JSON.stringify([...book.grids])
+  }
+
+  readOn(reader: Readable): void {
+    this.#flattens = listFlattenOrders(reader)
+    for (const event of this.#mergeEvents(reader)) this.#fold.add(event)
+  }
+
+  finish(): void {
+    this.#fold.finish()
+  }
+
+  /** Whether no trade that a query asks for was dropped. */
+  knowsAll(query: ClosedTradesQuery): boolean {
+    if (!this.#isCut) return true
+    const isAboutAll = query.strategy === undefined && query.symbol === undefined
+    return isAboutAll && query.until === undefined && query.limit <= KEPT_MAX
+  }
+
+  show(book: Book, query: ClosedTradesQuery): ClosedTradesView {
+    const found = this.#trades.filter((trade) => matches(trade, query))
+    const trades = query.limit < found.length ? found.slice(found.length - query.limit) : found
+    const pairs = new Map(
+      trades.map(({ strategyId, symbol }) => [`${strategyId} ${symbol}`, [strategyId, symbol]]),
+    )
+    const unexplained = [...pairs.values()].filter(
+      ([strategyId = '', symbol = '']) => !this.#fold.explains(strategyId, symbol, book.holdings),
+    )
+    return { trades, unexplained: unexplained as [string, string][] }
+  }
+
+  #keep(trade: ClosedTrade): void {
+    this.#trades.push(trade)
+    if (this.#trades.length <= this.#limit + KEPT_BEYOND) return
+    this.#trades.splice(0, this.#trades.length - this.#limit)
+    this.#isCut = true
+  }
+
+  /** In the order of time; of one instant, payments first, since a position that is closed is paid nothing. */
+  *#mergeEvents(reader: Readable): Generator<TradeEvent> {
+    const span = { since: this.#readTo === 0 ? 0 : this.#readTo + 1 }
+    const sources: readonly Iterator<BookedRow | AdoptRecord | AssignedRecord>[] = [
+      reader.bookings('funding', span, this.#count),
+      reader.bookings('fill', span, this.#count),
+      this.#listMoves(reader),
+    ]
+    const next = sources.map((source) => source.next())
+    for (;;) {
+      const times = next.map(({ done, value }) => (done === true ? Infinity : value.at))
+      const first = times.indexOf(Math.min(...times))
+      const taken = next[first]
+      if (taken === undefined || taken.done === true) return
+      const event = taken.value
+      if (event.kind === 'fill' || event.kind === 'funding') this.#readTo = event.at
+      yield event
+      next[first] = sources[first]?.next() ?? { done: true, value: undefined }
+    }
+  }
+
+  /** Records that move lots without a fill, as far as the journal still has them. */
+  *#listMoves(reader: Readable): Generator<AdoptRecord | AssignedRecord> {
+    const query = { kinds: ['adopt', 'assigned'], behind: this.#sequence } as const
+    for (const { sequence, record } of reader.records(query)) {
+      this.#sequence = sequence
+      if (record.kind === 'adopt' || record.kind === 'assigned') yield record
+    }
+  }
+}
+
+function matches({ strategyId, symbol, closedAt }: ClosedTrade, query: ClosedTradesQuery): boolean {
+  return (
+    strategyId === (query.strategy ?? strategyId) &&
+    symbol === (query.symbol ?? symbol) &&
+    closedAt >= (query.since ?? 0) &&
+    closedAt < (query.until ?? Number.POSITIVE_INFINITY)
+  )
 }
 
 /** Orders that closed something by a flatten, as far as the journal still has their records. */
@@ -74,33 +200,6 @@ function listFlattenOrders(reader: Readable): ReadonlySet<string> {
   return found
 }
 
-type DatedEvent = BookedRow | AdoptRecord | AssignedRecord
-
-/** In the order of time; of one instant, payments first, since a position that is closed is paid nothing. */
-function* mergeEvents(reader: Readable): Generator<TradeEvent> {
-  const sources: readonly Iterator<DatedEvent>[] = [
-    reader.bookings('funding')[Symbol.iterator](),
-    reader.bookings('fill')[Symbol.iterator](),
-    listMoves(reader)[Symbol.iterator](),
-  ]
-  const next = sources.map((source) => source.next())
-  for (;;) {
-    let first: number | undefined
-    let firstAt = Number.POSITIVE_INFINITY
-    for (const [index, { done, value }] of next.entries()) {
-      if (done === true || value.at >= firstAt) continue
-      first = index
-      firstAt = value.at
-    }
-    const taken = first === undefined ? undefined : next[first]
-    if (first === undefined || taken === undefined || taken.done === true) return
-    yield taken.value
-    next[first] = sources[first]?.next() ?? { done: true, value: undefined }
-  }
-}
-
-/** Records that move lots without a fill, as far as the journal still has them. */
-function* listMoves(reader: Readable): Generator<AdoptRecord | AssignedRecord> {
-  for (const { record } of reader.records({ kinds: ['adopt', 'assigned'] }))
-    if (record.kind === 'adopt' || record.kind === 'assigned') yield record
+function isSame(one: RowsSum, other: RowsSum): boolean {
+  return one.rows === other.rows && one.sum === other.sum
 }

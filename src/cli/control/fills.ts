@@ -2,16 +2,17 @@ import type { Command } from 'commander'
 import type { BookedFill } from '../../journal/booking.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
 import { parseCount } from '../process/options.ts'
+import { addSpanOptions } from '../process/span-options.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { showEachAccount } from './each-account.ts'
-import { parseInstant, type SpanOptions, withRows } from './journal-rows.ts'
+import { type JournalSpanOptions, withRows } from './journal-rows.ts'
 import { formatTable, money } from '../process/table.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 const SHOWN = 20
 
-interface FillsOptions extends SpanOptions {
+interface FillsOptions extends JournalSpanOptions {
   readonly strategy?: string
   readonly symbol?: string
   readonly limit?: number
@@ -21,10 +22,8 @@ interface FillsOptions extends SpanOptions {
 
 /** `intentd fills`: what was traded, from the journal. */
 export function addFillsCommand(program: Command, { setExit }: VerbFrame): void {
-  addOperatedOptions(program.command('fills'))
+  addSpanOptions(addOperatedOptions(program.command('fills')))
     .description('show what was traded, from the journal; also while the daemon runs')
-    .option('--since <when>', 'beginning: 10m, 2h, 7d (ago), or an instant', parseInstant)
-    .option('--until <when>', 'end, excluded', parseInstant)
     .option('--strategy <id>', 'only of this strategy')
     .option('--symbol <symbol>', 'only of this instrument')
     .option(

@@ -9,12 +9,13 @@ import {
   type Money,
 } from '../../domain/fill-money.ts'
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
-import { startOfDay } from '../../lib/start-of-day.ts'
+import { dateOf } from '../../lib/start-of-day.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
+import { addSpanOptions } from '../process/span-options.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { showEachAccount } from './each-account.ts'
-import { parseInstant, withRows, type OpenedRows, type SpanOptions } from './journal-rows.ts'
+import { type JournalSpanOptions, type OpenedRows, withRows } from './journal-rows.ts'
 import { formatTable, money } from '../process/table.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 import { splitPair } from '../../engine/book/book.ts'
@@ -25,7 +26,7 @@ const NOBODY = '(nobody)'
 
 type By = 'day' | 'strategy' | 'instrument' | 'coin'
 
-interface ProfitOptions extends SpanOptions {
+interface ProfitOptions extends JournalSpanOptions {
   readonly by: By
   readonly json?: boolean
   readonly csv?: boolean
@@ -46,7 +47,7 @@ interface ProfitRow {
 
 /** `intentd profit`: what trading has made, from the fills and funding payments of the journal. */
 export function addProfitCommand(program: Command, { setExit }: VerbFrame): void {
-  addOperatedOptions(program.command('profit'))
+  addSpanOptions(addOperatedOptions(program.command('profit')))
     .description(
       'show what trading has made: realised profit, fees and funding, from the journal; also while the daemon runs',
     )
@@ -55,8 +56,6 @@ export function addProfitCommand(program: Command, { setExit }: VerbFrame): void
         .choices(['day', 'strategy', 'instrument', 'coin'])
         .default('day'),
     )
-    .option('--since <when>', 'beginning: 7d (ago), or an instant', parseInstant)
-    .option('--until <when>', 'end, excluded', parseInstant)
     .option('--json', 'as JSON')
     .option('--csv', 'as CSV')
     .action(async (options: ProfitOptions) => setExit(await showEachAccount(options, showProfit)))
@@ -105,7 +104,7 @@ function sumBy(rows: OpenedRows, by: By): Summed {
     strategyId?: string
   }): string => {
     if (by === 'strategy') return row.strategyId || NOBODY
-    if (by === 'day') return dayOf(row.at, config.calendar.timezone)
+    if (by === 'day') return dateOf(row.at, config.calendar.timezone)
     return by === 'instrument' ? row.symbol : row.coin
   }
   for (const fill of fills) {
@@ -166,13 +165,6 @@ function withoutTaken(stated: Money, coin: string, profits: readonly StrategyPro
 function describeUnexplained({ unexplained = [] }: Partial<StrategyProfit> = {}): string {
   if (unexplained.length === 0) return ''
   return `on ${unexplained.join(', ')} by the exchange: its fills do not explain what it holds`
-}
-
-/** `2025-06-02`, as the wall in the time zone says. */
-function dayOf(at: number, timeZone: string): string {
-  const begin = startOfDay(at, timeZone)
-  // Noon of that day has the same date everywhere that has its midnight then.
-  return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(begin)
 }
 
 /** How rows are shown. */

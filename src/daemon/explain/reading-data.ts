@@ -1,5 +1,5 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
-import type { JournalQuery } from '../../control/detail-views.ts'
+import type { ClosedTradesQuery, JournalQuery } from '../../control/detail-views.ts'
 
 /** What the thread that reads is given once. */
 export interface ReadingData {
@@ -14,6 +14,7 @@ export interface ReadingData {
 export type Reading =
   | { readonly kind: 'explain'; readonly subject: string }
   | { readonly kind: 'journal'; readonly query: JournalQuery }
+  | { readonly kind: 'trades'; readonly query: ClosedTradesQuery }
   | { readonly kind: 'backtests' }
 
 export interface Asked {

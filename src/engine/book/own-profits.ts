@@ -6,8 +6,8 @@ import type { Entry } from '../../domain/own-trades.ts'
 import { FLAT, type Holding } from '../../domain/position.ts'
 import type { AdoptRecord, AssignedRecord } from '../../domain/record.ts'
 import type { BookedFill } from '../../journal/booking.ts'
-import { type Decimal, decimal } from '../../lib/decimal.ts'
-import { createGrid, parseOnGrid } from '../../lib/grid.ts'
+import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
+import { createGrid, type Grid, parseOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import { moveAccountEntry } from './apply-fill.ts'
 import { applyMove } from './allocation.ts'
@@ -47,6 +47,7 @@ const NOTHING: Entry = { longLots: 0, longTicks: 0, shortLots: 0, shortTicks: 0 
 export class OwnProfits {
   readonly #real: FilledBook
   readonly #counted: WritableBook
+  readonly #grids = new Map<string, Record<'tick' | 'lot', Grid>>()
   /** All pairs that have traded. None is ever taken away. */
   readonly #pairs = new Set<string>()
   readonly #pairsBySymbol = new Map<string, readonly string[]>()
@@ -133,19 +134,19 @@ export class OwnProfits {
    * Whether the fills explain what the strategy holds. They do not where it was given lots, where the account was taken over
    * from the exchange, or where older fills were archived: what is missing then stays missing.
    */
-  explains(pair: string): boolean {
+  explains(pair: string, holdings = this.#real.holdings): boolean {
     const [, symbol] = splitPair(pair)
     if (this.#unexplained.has(symbol)) return false
     const held = (book: Pick<Book, 'holdings'>): Holding => book.holdings.get(pair) ?? FLAT
-    const [ours, real] = [held(this.#counted), held(this.#real)]
+    const [ours, real] = [held(this.#counted), held({ holdings })]
     return ours.longLots === real.longLots && ours.shortLots === real.shortLots
   }
 
   #toFill(row: BookedFill): Fill | undefined {
     const { tradeId, orderId, symbol, side, tradeSide, price, size, at } = row
-    const grids = this.#real.grids.get(symbol)
-    const ticks = grids && parseOnGrid(createGrid(grids.tick), price)
-    const lots = grids && parseOnGrid(createGrid(grids.lot), size)
+    const grids = this.#gridsOf(symbol)
+    const ticks = grids && parseOnGrid(grids.tick, price)
+    const lots = grids && parseOnGrid(grids.lot, size)
     if (ticks === undefined || lots === undefined || lots === 0) return undefined
     return {
       tradeId: tradeId as TradeId,
@@ -162,6 +163,15 @@ export class OwnProfits {
     }
   }
 
+  #gridsOf(symbol: string): Record<'tick' | 'lot', Grid> | undefined {
+    const known = this.#grids.get(symbol)
+    const written = this.#real.grids.get(symbol)
+    if (known || !written) return known
+    const grids = { tick: createGrid(written.tick), lot: createGrid(written.lot) }
+    this.#grids.set(symbol, grids)
+    return grids
+  }
+
   /** In hedge mode what closes more than there is has opened before the first fill that is kept. */
   #closesTooMuch({ symbol, side, tradeSide, lots }: Fill): boolean {
     if (this.#counted.positionMode === 'one_way_mode' || tradeSide === 'open') return false
@@ -171,7 +181,7 @@ export class OwnProfits {
 }
 
 function difference(now = '0', then = '0'): Decimal {
-  return decimal(now).minus(decimal(then))
+  return now === then ? ZERO : decimal(now).minus(decimal(then))
 }
 
 /** The pair of a fill of a strategy's own order. */

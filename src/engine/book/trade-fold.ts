@@ -110,9 +110,18 @@ export class TradeFold {
     for (const event of waiting) this.#apply(event)
   }
 
-  /** Whether the fills explain what a strategy holds of an instrument: see {@link OwnProfits}. */
-  explains(strategyId: string, symbol: string): boolean {
-    return this.#profits.explains(`${strategyId}|${symbol}`)
+  /** Whether a fill waits for its order. */
+  get isWaiting(): boolean {
+    return this.#waiting.size > 0
+  }
+
+  /** Whether the fills explain what a strategy holds of an instrument now: see {@link OwnProfits}. */
+  explains(
+    strategyId: string,
+    symbol: string,
+    holdings: FilledBook['holdings'] = this.#options.book.holdings,
+  ): boolean {
+    return this.#profits.explains(`${strategyId}|${symbol}`, holdings)
   }
 
   #settle({ kind: _, ...owner }: BookedOwner): void {
@@ -169,7 +178,6 @@ export class TradeFold {
   }
 
   #moveLots(trade: OpenTrade, { was, is, side, share, cause: { fill } }: SideChange): OpenTrade {
-    const grid = createGrid(this.#options.book.grids.get(splitPair(share.pair)[1])?.tick ?? '1')
     const price = fill === undefined ? Number.NaN : Number(fill.price)
     const moved = {
       ...trade,
@@ -179,10 +187,17 @@ export class TradeFold {
     }
     if (is < was) return takeLots(moved, 'closed', { lots: was - is, price })
     // What was opened without a fill has moved the average by its price.
-    const [before, after] = [share.before[`${side}Ticks`], share.after[`${side}Ticks`]]
-    const ticks = (after * is - before * was) / (is - was)
-    const paid = fill === undefined ? floatOnGrid(grid, ticks) : price
+    const paid = fill === undefined ? this.#priceOf(share, { was, is, side }) : price
     return takeLots(moved, 'opened', { lots: is - was, price: paid })
+  }
+
+  #priceOf(
+    { pair, before, after }: OwnShare,
+    { was, is, side }: Pick<SideChange, 'was' | 'is' | 'side'>,
+  ): number {
+    const { tick = '1' } = this.#options.book.grids.get(splitPair(pair)[1]) ?? {}
+    const ticks = (after[`${side}Ticks`] * is - before[`${side}Ticks`] * was) / (is - was)
+    return floatOnGrid(createGrid(tick), ticks)
   }
 
   #applyFunding({ symbol, side, amount }: BookedFunding): void {
