@@ -33,6 +33,16 @@ export function dateOf(at: number, timeZone: string): string {
   return format.format(at)
 }
 
+/** `2025-W23`: the week of a date, by ISO 8601. It begins on Monday and belongs to the year of its Thursday. */
+export function weekOf(date: string): string {
+  const at = Date.parse(date)
+  const weekday = (new Date(at).getUTCDay() + 6) % 7
+  const thursday = new Date(at + (3 - weekday) * DAY_MS)
+  const year = thursday.getUTCFullYear()
+  const week = 1 + Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / (7 * DAY_MS))
+  return `${year}-W${String(week).padStart(2, '0')}`
+}
+
 /** Time of day on the wall clock, ms since midnight. */
 function sinceMidnight(at: number, timeZone: string): number {
   let format = formats.get(timeZone)

@@ -33,8 +33,8 @@ export interface TradeFoldOptions {
 
 /** Money of a share, which is a quotient, has as many decimals as the exchange's. */
 const MONEY_DECIMALS = 8
-/** Further digits of a mean price are noise of float sums. */
-const PRICE_DIGITS = 12
+/** Further digits of a mean price or a share are noise of float sums. */
+const DIGITS = 12
 const HOLD_SIDES = ['long', 'short'] as const
 
 /** A sum of lots, and of their prices times lots. */
@@ -124,17 +124,14 @@ export class TradeFold {
     return this.#profits.explains(`${strategyId}|${symbol}`, holdings)
   }
 
-  #settle({ kind: _, ...owner }: BookedOwner): void {
+  #settle({ tradeId, orderId, owner, clientOid, strategyId }: BookedOwner): void {
     for (const [symbol, waiting] of this.#waiting) {
       const index = waiting.findIndex(
-        (event) =>
-          event.kind === 'fill' &&
-          event.tradeId === owner.tradeId &&
-          event.orderId === owner.orderId,
+        (event) => event.kind === 'fill' && event.tradeId === tradeId && event.orderId === orderId,
       )
       const fill = waiting[index]
       if (fill?.kind !== 'fill') continue
-      waiting[index] = { ...fill, ...owner }
+      waiting[index] = { ...fill, owner, clientOid, strategyId }
       this.#waiting.delete(symbol)
       for (const event of waiting) this.#addMove(event)
       return
@@ -265,7 +262,7 @@ export class TradeFold {
       funding: funding.toString(),
       net: net.toString(),
       coin: trade.coin,
-      share: Number.isFinite(share) ? share : null,
+      share: Number.isFinite(share) ? Number(share.toPrecision(DIGITS)) : null,
       fills: trade.fills,
       reason: cause.reasonFor(strategyId),
       uncounted: [describeUncounted(uncountedOf(booked)), ...unpriced].filter(Boolean).join('; '),
@@ -349,7 +346,7 @@ function meanPrice({ lots, value }: LotSum): number | undefined {
 }
 
 function showPrice(price: number | undefined): string | null {
-  return price === undefined ? null : decimal(price.toPrecision(PRICE_DIGITS)).toString()
+  return price === undefined ? null : decimal(price.toPrecision(DIGITS)).toString()
 }
 
 function toMoney(amount: number): Decimal {

@@ -43,7 +43,7 @@ export class TradeTable {
       trade.funding,
       trade.net,
       trade.coin,
-      trade.share === null ? '' : Number(trade.share.toPrecision(DIGITS)),
+      trade.share ?? '',
       trade.fills,
       trade.reason,
       new Date(trade.openedAt).toISOString(),
@@ -63,6 +63,3 @@ export class TradeTable {
     }
   }
 }
-
-/** Further digits are noise of float sums. */
-const DIGITS = 12

@@ -110,7 +110,7 @@ describe('a closed trade', () => {
       funding: '-0.3',
       net: '57.3',
       coin: 'USDT',
-      share: 57.3 / 312,
+      share: 0.183653846154,
       fills: 4,
       reason: 'order',
       uncounted: '',
