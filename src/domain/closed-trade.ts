@@ -48,7 +48,7 @@ export interface ClosedTrade {
   /** A fill that turns a position counts in both trades. */
   readonly fills: number
   readonly reason: ExitReason
-  /** What is not known of it, in words; empty: nothing. */
+  /** The parts of it that are not known, in words; empty: none. */
   readonly uncounted: string
 }
 
