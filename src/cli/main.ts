@@ -99,8 +99,24 @@ export const VERBS: readonly Verbs[] = [
  * `process/exit-codes.ts` says of an error.
  */
 export async function main(argv: readonly string[]): Promise<number> {
-  const version = readVersion()
   let exitCode = 0
+  const program = await createProgram(neededFor(argv), (code) => {
+    exitCode = code
+  })
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+    return exitCode
+  } catch (error) {
+    return explain(error, argv)
+  }
+}
+
+/** The program with these verbs, before it reads a command line. */
+export async function createProgram(
+  verbs: readonly Verbs[],
+  setExit: VerbFrame['setExit'],
+): Promise<Command> {
+  const version = readVersion()
   const program = new Command('intentd')
     .description('A trading daemon that polls, decides, batches and trades through rate limits.')
     .version(version)
@@ -109,20 +125,9 @@ export async function main(argv: readonly string[]): Promise<number> {
     .showHelpAfterError('(--help lists what there is)')
     // An address in a place where none belongs is shown as a word that is not known.
     .configureOutput({ outputError: (text, write) => write(hideLogins(text)) })
-  const frame: VerbFrame = {
-    version,
-    setExit(code) {
-      exitCode = code
-    },
-  }
-  for (const addVerb of await Promise.all(neededFor(argv).map(({ load }) => load())))
-    addVerb(program, frame)
-  try {
-    await program.parseAsync([...argv], { from: 'user' })
-    return exitCode
-  } catch (error) {
-    return explain(error, argv)
-  }
+  for (const addVerb of await Promise.all(verbs.map(({ load }) => load())))
+    addVerb(program, { version, setExit })
+  return program
 }
 
 /** The one that is asked for; for the help, and for a word that is none, all of them. */
