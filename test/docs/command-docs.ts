@@ -94,10 +94,17 @@ function whatOf({
   defaultValueDescription,
   argChoices,
 }: Option): string {
-  const value = defaultValueDescription ?? (defaultValue as unknown)
-  const isShown = value !== undefined && value !== false && !['', 'none'].includes(String(value))
+  const value = defaultValueDescription ?? textOf(defaultValue)
+  const isShown = !['', 'none', 'false'].includes(value)
   const choices = argChoices ? ` (${argChoices.join(', ')})` : ''
-  return `${description}${choices}${isShown ? `; default ${String(value)}` : ''}`
+  return `${description}${choices}${isShown ? `; default ${value}` : ''}`
+}
+
+/** A single value as it is typed; empty for none, and for a list or a mapping. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : ''
 }
 
 function pathOf(command: Command): string {

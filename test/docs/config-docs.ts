@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { table } from './command-docs.ts'
+import { table, textOf } from './command-docs.ts'
 
 /** The part of a JSON schema that the page shows. */
 interface Schema {
@@ -104,8 +104,8 @@ function keyTable(rows: readonly KeyRow[]): string {
 
 function valueOf(schema: Schema): string {
   const { enum: choices, const: only, title, type, anyOf } = schema
-  if (choices) return choices.map((choice) => `\`${String(choice)}\``).join(', ')
-  if (only !== undefined) return `\`${String(only)}\``
+  if (choices) return choices.map((choice) => `\`${textOf(choice)}\``).join(', ')
+  if (only !== undefined) return `\`${textOf(only)}\``
   if (title !== undefined) return title.replace(/ \(.*\)$/, '')
   if (anyOf) return [...new Set(anyOf.map((one) => valueOf(one)))].join(', or ')
   if (type === 'boolean') return '`true`, `false`'
@@ -123,7 +123,6 @@ function rangeOf({ minimum, exclusiveMinimum, maximum }: Schema, type: string): 
 }
 
 function defaultOf({ default: value }: Schema): string {
-  if (value === undefined) return ''
-  if (typeof value === 'object') return ''
-  return `\`${String(value)}\``
+  const text = textOf(value)
+  return text === '' ? '' : `\`${text}\``
 }
