@@ -88,8 +88,6 @@ const COMMENTS_NOT_YET = [
   'daemon',
   'dashboard',
   'engine',
-  'exchange',
-  'strategy',
   'sweep-run',
   'views',
 ]
