@@ -158,7 +158,10 @@ export interface Credentials {
   readonly passphrase: Secret
 }
 
-/** A client's key at the signed gateway, which has no passphrase. Document: Authentication, Scheme B. */
+/**
+ * A client's key at the signed gateway, which has no passphrase. Document: Authentication, Scheme
+ * B.
+ */
 export type GatewayCredentials = Pick<Credentials, 'apiKey' | 'secret'>
 
 type SignableRequest = Omit<SchemeARequest, 'timestamp'>

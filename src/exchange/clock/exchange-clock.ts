@@ -23,15 +23,12 @@ const ANSWERS_IN_ROW = 3
 
 /**
  * The exchange's clock, from two kinds of answers. Signed answers come from the servers that check
- * our signatures,
- * so their time signs. Public ones may come from a cache or another machine: their time signs only
- * until the first signed
- * answer, and then only what places no order.
+ * our signatures, so their time signs. Public ones may come from a cache or another machine: their
+ * time signs only until the first signed answer, and then only what places no order.
  *
  *     nothing ──two public answers agree──► public: signs reads and cancel-alls
  *        └───────────┬─────────────────────────┘
- *              a signed answer ──► signed ──two of them agree──► synchronised: orders may be signed
- * too
+ *              a signed answer ──► signed ──two of them agree──► synchronised: orders may be signed too
  */
 export class ExchangeClock {
   readonly #signed: ClockOffset
@@ -181,10 +178,11 @@ interface Bounds {
 /**
  * How far the exchange's clock is ahead of ours, measured from the answers that come in anyway.
  *
- * An answer bounds the offset: the exchange took the request after we sent it and before we had the answer.
- * The sample with the smallest round trip has the tightest bounds, and alone is the estimate: nothing is
- * added up, so nothing drifts. A single sample that contradicts the estimate is held back, because one wrong
- * `requestTime` must not spoil every signature; a second one that agrees with it replaces everything.
+ * An answer bounds the offset: the exchange took the request after we sent it and before we had the
+ * answer. The sample with the smallest round trip has the tightest bounds, and alone is the
+ * estimate: nothing is added up, so nothing drifts. A single sample that contradicts the estimate
+ * is held back, because one wrong `requestTime` must not spoil every signature; a second one that
+ * agrees with it replaces everything.
  */
 export class ClockOffset {
   readonly #onJump: ((jump: ClockJump) => void) | undefined
@@ -194,7 +192,10 @@ export class ClockOffset {
   #best: Bounds | undefined
   #bestPlace = 0
   #suspect: Bounds | undefined
-  /** Unix ms, our clock: samples sent before say nothing any more, because our own clock may have moved. */
+  /**
+   * Unix ms, our clock: samples sent before say nothing any more, because our own clock may have
+   * moved.
+   */
   #unsynchronisedAt: number | undefined
 
   constructor({ onJump, onSettled }: ClockOffsetOptions = {}) {
@@ -202,7 +203,10 @@ export class ClockOffset {
     this.#onSettled = onSettled
   }
 
-  /** False until two samples agree, while one contradicts the estimate, and after {@link loseSynchronisation}. */
+  /**
+   * False until two samples agree, while one contradicts the estimate, and after
+   * {@link loseSynchronisation}.
+   */
   get isSynchronised(): boolean {
     return (
       this.#samples.length > 1 &&
@@ -226,7 +230,10 @@ export class ClockOffset {
     return now + this.offsetMs
   }
 
-  /** Our own clock may have moved at `now` (Unix ms): only two fresh samples that agree are believed again. */
+  /**
+   * Our own clock may have moved at `now` (Unix ms): only two fresh samples that agree are believed
+   * again.
+   */
   loseSynchronisation(now: number): void {
     if (this.#best === undefined) return
     this.#unsynchronisedAt = now

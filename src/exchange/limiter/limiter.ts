@@ -77,9 +77,9 @@ const KEEPING: ReadonlySet<EndpointName> = new Set(['batchPlaceOrder', 'isolated
  * the exchange counts in fixed or sliding windows or by a bucket.
  *
  * An endpoint has a token for each call of a window. A token comes back one window and a margin
- * after the exchange took its call: at the answer's `requestTime` by our clock ({@link
- * ArrivalBounds}), or at the answer itself. Tokens are fetched ahead of need, so that a call can
- * leave at once.
+ * after the exchange took its call: at the answer's `requestTime` by our clock
+ * ({@link ArrivalBounds}), or at the answer itself. Tokens are fetched ahead of need, so that a
+ * call can leave at once.
  *
  * The exchange counts per UID or per address. A limiter serves one account. The limiters of one
  * `address` share the queues counted per address, the overall limit and the bounds of the

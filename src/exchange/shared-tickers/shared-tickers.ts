@@ -62,17 +62,15 @@ type Turn = Extract<Found, { kind: 'read' }> & { readonly grant?: Grant }
  *     looking ──a reading of this poll's time──► taken
  *     looking ──another daemon is reading──► waiting ──► looking
  *     looking ──nothing, or waited for long enough──► reading ──► handed on
- *     looking ──the same, and no call is free here──► looking and in line for a call ──► taken, or
- * reading
+ *     looking ──the same, and no call is free here──► looking and in line for a call ──► taken, or reading
  *     looking ──Redis fails──► reading
  *
  * A daemon without a free call ends its turn at once: another one may have a call.
  *
  * A taken answer passes the same reader and checks as one of the exchange. Its age counts from the
- * request to the
- * exchange (MKT1), as the sum of an upper bound by the server's clock and one by ours, so it is
- * never younger than stated.
- * The exchange's own time in it must agree within a second.
+ * request to the exchange (MKT1), as the sum of an upper bound by the server's clock and one by
+ * ours, so it is never younger than stated. The exchange's own time in it must agree within a
+ * second.
  */
 export class SharedTickers {
   readonly #options: SharedTickersOptions

@@ -69,9 +69,8 @@ export async function openIsolatedRunner(options: IsolatedRunnerOptions): Promis
 
 /**
  * A strategy in a thread of its own. The daemon waits for each answer, at most as long as the
- * budget, so decisions come
- * in the same order as without a thread, live and in a backtest. One that never returns costs the
- * others one budget.
+ * budget, so decisions come in the same order as without a thread, live and in a backtest. One that
+ * never returns costs the others one budget.
  *
  *     starting ──ready──► idle ──decide──► idle
  *                           └── no answer in time, or the thread has ended ──► paused ──► starting
