@@ -84,9 +84,6 @@ export function checkWords(texts: ReadonlyMap<string, string>): Violation[] {
 const COMMENTS_NOT_YET = [
   'assembly',
   'backtest',
-  'cli',
-  'daemon',
-  'dashboard',
   'engine',
   'sweep-run',
   'views',
