@@ -85,8 +85,6 @@ const COMMENTS_NOT_YET = [
   'assembly',
   'backtest',
   'engine',
-  'sweep-run',
-  'views',
 ]
 const FRAGMENT = /^\s*(?:\/\*\*?|\/\/|\*) (Of|By|Who|What) /
 
