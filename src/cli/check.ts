@@ -100,7 +100,6 @@ async function check(options: CheckOptions): Promise<number> {
   return 0
 }
 
-/** Reports contradictions in the settings of funding, and when a simulated exchange pays it. */
 async function describeFunding(
   config: DaemonConfig,
   files: readonly string[],

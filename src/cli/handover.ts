@@ -25,7 +25,6 @@ const LOOK_MS = 250
 
 /** Nothing was moved. */
 const EXIT_NOT_DONE = 1
-/** It was requested, but is not done yet. */
 const EXIT_PENDING = 75
 
 interface HandoverOptions extends ConfigOptions {

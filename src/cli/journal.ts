@@ -196,7 +196,6 @@ async function copy({ to, market, speed, ...options }: CopyCommandOptions): Prom
   return 0
 }
 
-/** Describes how the account continues with its journal at the new place. */
 export function describeNext(
   config: Pick<DaemonConfig, 'file' | 'state'>,
   options: ConfigOptions,
@@ -219,7 +218,7 @@ export function describeNext(
     : `take journal.url out of ${file}, then ${run}`
 }
 
-/** Prints to standard error, and nothing for a quick copy. */
+/** A quick copy prints nothing. */
 function progressPrinter(): (progress: CopyProgress) => void {
   let saidAt = systemClock.monotonic()
   return ({ doing, rows, of }) => {

@@ -122,7 +122,6 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** All verbs for the help and for an unknown word. */
 function neededFor([word = '']: readonly string[]): readonly Verbs[] {
   if (word === '--version' || word === '-V') return []
   const asked = VERBS.filter(({ names }) => names.includes(word))

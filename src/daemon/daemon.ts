@@ -12,7 +12,6 @@ import type { RunSummary } from '../views/summary.ts'
 export interface DaemonOptions {
   readonly market: MarketData
   readonly accounts: readonly Account[]
-  /** Set if the exchange runs in this process. */
   readonly embedded: Pick<EmbeddedExchange, 'resume' | 'stop'> | undefined
   /** Control interfaces. */
   readonly controls?: readonly OpenedControl[]
@@ -46,7 +45,6 @@ export class Daemon {
   readonly #controls: readonly OpenedControl[]
   readonly #off: readonly AccountOff[]
   readonly #watchdog: DaemonOptions['watchdog']
-  /** All accounts are at rest, and market data has stopped. */
   readonly #quiet: Promise<void>
   /** Rejected if the end would wait for a loop that hangs. */
   readonly #givenUp = Promise.withResolvers<never>()
@@ -119,7 +117,6 @@ export class Daemon {
       .find((reason) => reason !== undefined)
   }
 
-  /** A line for each account since the last digest. */
   digest(): readonly string[] {
     return this.accounts.flatMap(({ health }) => health.digest())
   }
@@ -146,7 +143,6 @@ export class Daemon {
     return { summaries, fatals: this.#fatals, isBroken: this.#isBroken }
   }
 
-  /** No account is still reading positions or resolving old orders. */
   get isRecovered(): boolean {
     return this.accounts.every(
       ({ fatal, shown }) => fatal !== undefined || isRecovered(shown.engine),

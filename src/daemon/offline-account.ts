@@ -36,13 +36,11 @@ export interface OfflineOptions {
   readonly configOption: string
 }
 
-/** An account that no daemon trades: its journal and its exchange. */
 export interface OfflineAccount {
   readonly directory: string
   readonly journal: OpenedJournal
   readonly book: Book
   readonly settings: EngineSettings
-  /** This process as a writer of the journal. */
   readonly own: JournalWriter
   readonly client: ExchangeClient
   readonly clock: Clock

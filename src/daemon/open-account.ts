@@ -57,22 +57,22 @@ export interface AccountGiven {
   readonly loaded: LoadedConfig
   /** Absent for the embedded simulator, or if missing. */
   readonly credentials: Credentials | undefined
-  /** The account is off because its keys are missing or unsafe. */
+  /** Keys are missing or unsafe, so the account is off. */
   readonly keysMissing?: Failure | undefined
   /** Absent for a journal in a file, or if the server identifies its users otherwise. */
   readonly journalPassword?: Secret | undefined
-  /** Password of the server of shared limits, from the first account's configuration. */
+  /** From the first account's configuration. */
   readonly limitsPassword?: Secret | undefined
 }
 
 export interface Opening extends AccountGiven {
-  /** Number of the daemon's accounts, which share one address. */
+  /** They share one address. */
   readonly accounts: number
   readonly strategies: readonly LoadedStrategy[]
   readonly market: MarketOverride
   readonly version: string
   readonly logger: DaemonLogger
-  /** A clock over the machine's, which may jump; nothing else reads that one. */
+  /** Replaces the machine's clock, which may jump. */
   readonly clock: Clock
   readonly trusted: TrustedClock
   readonly timers: Timers
@@ -84,7 +84,6 @@ export interface Opening extends AccountGiven {
   readonly configOption: string
 }
 
-/** An open account that does not listen to the market yet. */
 export interface OpenedAccount extends Ground {
   readonly opening: Opening
   readonly access: ExchangeAccess

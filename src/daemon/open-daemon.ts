@@ -69,7 +69,6 @@ interface Ground extends Opened {
   readonly sharedTickers: SharedTickers | undefined
 }
 
-/** Opened accounts, and the errors of the others. */
 interface Opened {
   readonly main: OpenedAccount
   readonly all: readonly OpenedAccount[]

@@ -24,7 +24,6 @@ export interface TakenOver {
     readonly held: string
     readonly was: string
   }[]
-  /** Number of orders that rested and were cancelled. */
   readonly cancelled: number
 }
 

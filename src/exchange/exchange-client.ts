@@ -51,7 +51,6 @@ import { Transport } from './client/transport.ts'
 export interface ExchangeClientOptions {
   /** https, or http to this machine. */
   readonly baseUrl: string
-  /** Without them only public endpoints can be called. */
   readonly credentials?: Credentials | undefined
   /** Address of scheme B. Default: `baseUrl`. */
   readonly gatewayUrl?: string | undefined
@@ -102,7 +101,6 @@ export class ExchangeClient implements EndpointCaller {
   readonly #signer: Signer | undefined
   readonly #scanner = new TickerScanner()
   readonly #answerLimits: Parameters<typeof answerRulesOf>[1]
-  /** Numbers of the calls in flight, oldest first. */
   readonly #inFlight = new Set<number>()
   /** Refusals of the time of calls that place nothing. */
   #clockRefusals = NO_CLOCK_REFUSALS
@@ -148,7 +146,7 @@ export class ExchangeClient implements EndpointCaller {
     return this.#refuse('invalid', 'REQUEST_INVALID', preparation.problem)
   }
 
-  /** Sends exactly the given bytes, which may come from the journal. */
+  /** The bytes may come from the journal. */
   send<Name extends EndpointName>(
     prepared: PreparedRequest<Name>,
     options: CallOptions = {},
@@ -209,12 +207,10 @@ export class ExchangeClient implements EndpointCaller {
     return readPosition({ caller: this, clock, offset, instrument })
   }
 
-  /** Number of the oldest call that waits for its grant or answer. */
   get oldestCall(): number | undefined {
     return this.#inFlight.values().next().value
   }
 
-  /** Waits for the calls in flight, which have deadlines, and closes all connections. */
   async close(): Promise<void> {
     await Promise.all(
       [...new Set(Object.values(this.#transports))].map((transport) => transport.close()),

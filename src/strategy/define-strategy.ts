@@ -19,7 +19,7 @@ export interface Decision<State> {
   readonly state: State
 }
 
-/** A strategy as its author writes it. It must be pure. */
+/** It must be pure. */
 export interface StrategyDefinition<
   Params extends z.ZodType,
   State,
@@ -27,7 +27,6 @@ export interface StrategyDefinition<
 > {
   /** Names the code in messages; the `id` of the strategy file names what trades. */
   readonly name: string
-  /** Schema of `params` in the strategy file. */
   readonly params: Params
   /** Candles and indicators that the host computes. May depend on the params. */
   readonly needs?: Needs<Indicators> | ((params: z.output<Params>) => Needs<Indicators>)

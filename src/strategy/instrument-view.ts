@@ -56,7 +56,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   #moment: Omit<InstrumentMoment, 'instrument'> = NOTHING_YET
   #exchangeTime = 0
   #orders: readonly OpenOrder[] | undefined
-  /** The last requested size and its lots, since most decisions repeat it. */
+  /** Most decisions repeat the size of the one before. */
   #size: string | undefined
   #lots = 0
 
@@ -162,7 +162,6 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get tickerAt(): number {
     return this.#read('ts')
   }
-  /** Age of the ticker by the exchange's clock. */
   get ageMs(): number {
     return this.#exchangeTime - this.tickerAt
   }

@@ -80,7 +80,6 @@ export function checkBinding({ strategy, params, instruments }: BindingToCheck):
   }
 }
 
-/** Digest of each file when it was first read. */
 const firstRead = new Map<string, string>()
 
 const codeNames = new WeakMap<Strategy, string>()
@@ -148,7 +147,6 @@ function afterSteps(timers: Timers, callback: () => void): () => void {
   return () => cancel()
 }
 
-/** Rewords Node's errors for the author of the strategy. */
 function toLoadFailure(file: string, error: unknown): StrategyFailure {
   const at = syntaxErrorPlace(error)
   const place = at === undefined ? { file } : { file, at }

@@ -6,7 +6,6 @@ import { loadIndicators } from './indicators/indicator-values.ts'
 import { runAsStrategy } from './strategy-context.ts'
 import { strategyFailure, type StrategyFailure } from './strategy-failure.ts'
 
-/** Data that the host keeps for each instrument of a strategy. */
 export interface Needs<Indicators extends IndicatorSpecs = IndicatorSpecs> {
   /** Number of closed candles by interval, such as `{ '1m': 200 }`. At most 5000. */
   readonly candles?: Readonly<Record<string, number>>
@@ -27,7 +26,6 @@ interface Declaration {
 
 /** Checked needs for given params. */
 export interface ResolvedNeeds {
-  /** Number of closed candles by interval in ms. */
   readonly candles: ReadonlyMap<number, number>
   readonly indicators: IndicatorSpecs
   /** Undefined: at each snapshot. */

@@ -99,14 +99,12 @@ function frameOf(error: Error): string | undefined {
   return foreign.find((frame) => !frame.includes('/node_modules/')) ?? foreign[0] ?? frames[0]
 }
 
-/** File and line of the first code outside of this program. */
 export function strategyPlace(error: Error): string | undefined {
   // A `?` and a digest follow the file if it changed since it was first read.
   const [, file, line] = /(\/[^()?]+)(?:\?[^():]*)?:(\d+):\d+\)?$/.exec(frameOf(error) ?? '') ?? []
   return file === undefined ? undefined : `${file.replace(/^\/\/+/, '/')}:${line}`
 }
 
-/** Adds the place in the strategy's code. */
 export function placedIn(failure: StrategyFailure): StrategyFailure {
   const { code, facts, hint } = failure
   const at = strategyPlace(failure)

@@ -24,7 +24,6 @@ export const SLOW_MS = 50
 
 export interface DecisionTime {
   readonly elapsedMs: number
-  /** Processor time of its thread; undefined: unknown. */
   readonly cpuMs: number | undefined
   readonly isSlow: boolean
 }
@@ -46,7 +45,6 @@ export interface DecisionFailed extends DecisionTime {
   readonly code: StrategyFailureCode
   /** For people: the code, a sentence, facts, and the thrown value. */
   readonly message: string
-  /** It is not asked for a while. */
   readonly isPaused?: boolean
 }
 

@@ -40,7 +40,6 @@ export function firstState({ strategy, params, stateText }: FirstStateOptions): 
   }
 }
 
-/** Storage format if the strategy declares a version. */
 interface VersionedState {
   readonly stateVersion: number
   readonly state: unknown

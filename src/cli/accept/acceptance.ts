@@ -8,7 +8,6 @@ import { type AccountProbe, StepFailure, toFailure, type WantedOrder } from './a
 export interface AcceptanceOptions {
   readonly probe: AccountProbe
   readonly config: Pick<DaemonConfig, 'account' | 'instruments'>
-  /** The smallest position is opened and closed as well. */
   readonly isTrading: boolean
   readonly clock: Clock
   /** Checked before each step; what was placed is removed all the same. */
@@ -18,7 +17,6 @@ export interface AcceptanceOptions {
 
 export interface Acceptance {
   readonly hasFailed: boolean
-  /** It is proved that nothing of this run rests or is held. */
   readonly isClean: boolean
   readonly steps: readonly Finding[]
 }

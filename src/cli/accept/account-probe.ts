@@ -70,7 +70,7 @@ const ADVICE: Readonly<Record<string, string>> = {
  */
 export class AccountProbe {
   readonly #options: AccountProbeOptions
-  /** An order of this run may rest, or a position may be held. */
+  /** An order may rest, or a position be held. */
   #hasPlaced = false
   /** Monotonic ms: a request whose answer was lost may be executed until then. */
   #settledAt = 0
@@ -126,7 +126,7 @@ export class AccountProbe {
     return { ...wanted, clientOid, force: 'post_only' }
   }
 
-  /** The same terms sent twice have the same clientOid. */
+  /** A repetition has the same clientOid. */
   async send(terms: WireTerms): Promise<ItemOutcome> {
     const { client, config, instrument, clock } = this.#options
     this.#hasPlaced = true

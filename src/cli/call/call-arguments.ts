@@ -137,7 +137,6 @@ function readPending(text: string | undefined): PendingOrder | undefined {
   })
 }
 
-/** Spellings of one name have the same key. */
 export function toKey(name: string): string {
   return name.replaceAll('-', '').toLowerCase()
 }

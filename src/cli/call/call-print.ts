@@ -1,13 +1,11 @@
 import { cleanLine } from '../../lib/text/clean-text.ts'
 import { isRecord } from '../../lib/is-record.ts'
 
-/** Prints answers for people: tables where they fit, else blocks of names and values. */
-
 /** Usual width of a terminal. */
 const WIDTH_MAX = 110
 const INDENT = '  '
 
-/** Names of fields with Unix ms in a string. */
+/** Unix ms in a string. */
 const INSTANT_NAME = /(?:^|[a-z])[Tt]ime$|^ts$/
 const INSTANT = /^1\d{12}$/
 

@@ -102,7 +102,6 @@ function realPath(file: string): string {
   }
 }
 
-/** Functions with which a strategy can open a file. */
 const OPENERS = ['openSync', 'readFileSync', 'open', 'readFile', 'createReadStream'] as const
 const PROMISED = ['open', 'readFile'] as const
 

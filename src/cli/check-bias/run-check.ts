@@ -100,7 +100,6 @@ function rangeOf({ prepared: { fromAt, toAt } }: Played): {
   return { from: fromAt, to: toAt }
 }
 
-/** The hour of the range at a share of it. */
 function hourAt({ prepared: { fromAt, toAt } }: Played, share: number): number {
   const grid = (toAt - fromAt) * share < GRID_MS ? GRID_MS / 60 : GRID_MS
   return fromAt + Math.floor(((toAt - fromAt) * share) / grid) * grid

@@ -36,8 +36,8 @@ export interface OpenedRows extends Pick<SpanOptions, 'since' | 'until'> {
 }
 
 /**
- * Reads fills and funding payments from the journal, which may be written meanwhile: reading a year
- * of them in the daemon would delay its trading.
+ * Reading a year of fills in the daemon would delay its trading, so they come from the journal,
+ * which may be written meanwhile.
  */
 export function withRows<Result>(options: SpanOptions, use: (rows: OpenedRows) => Result): Result {
   const config = loadOperated(options)

@@ -43,7 +43,6 @@ export function formatPositions(positions: readonly PositionView[]): string {
 
 const NONE = '-'
 
-/** Meanings of the question mark after a liquidation price. */
 const LEGENDS = [
   ['disputed', '?  our figure of the liquidation and the exchange’s differ: the nearer one warns'],
   ['alone', '?  the two figures of the liquidation have differed for long: ours alone counts'],
@@ -51,9 +50,7 @@ const LEGENDS = [
 
 const LIQUIDATION = { title: 'liquidation', of: liquidationOf, isNumber: true }
 
-/**
- * Liquidation price and its distance from the mark price; a question mark where two figures differ.
- */
+/** A question mark marks two figures that differ. */
 function liquidationOf({ liquidationPrice, liquidation }: PositionView): string {
   const { ourPrice = null, distance = null, trust } = liquidation ?? {}
   const at = trust === 'alone' ? ourPrice : (liquidationPrice ?? ourPrice)

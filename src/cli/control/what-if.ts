@@ -78,7 +78,6 @@ async function showWhatIf(options: WhatIfOptions, query: WhatIfQuery): Promise<n
   return 0
 }
 
-/** @param hasRows shows the rows of usual moves */
 export function formatWhatIf(view: WhatIfView, hasRows: boolean): string {
   const oldest = Math.min(...Object.values(view.prices).map(({ at }) => at))
   const from = Number.isFinite(oldest) ? `, at prices of ${showTime(oldest)} UTC` : ''

@@ -109,7 +109,6 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   ]
 }
 
-/** Reports what a start in the live environment refuses or lacks. */
 function examineProtection(accounts: readonly LoadedConfig[]): readonly Finding[] {
   if (accounts.every(({ config }) => config.environment !== 'live')) return []
   const undecided = accounts.flatMap(findUndecidedLosses)

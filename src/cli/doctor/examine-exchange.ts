@@ -57,7 +57,7 @@ const TOO_MANY = 429
 const LIMITS_USED_UP =
   'the calls that are allowed from this address are used up, by a daemon here or by another program: look again; where it stays so, lower exchange.limitsUse or poll less often'
 
-/** Reads tickers and, with keys, positions. Places nothing. */
+/** Places nothing. Positions need keys. */
 export async function examineExchange(
   config: DaemonConfig,
   credentials: Credentials | undefined,

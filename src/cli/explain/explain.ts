@@ -43,7 +43,7 @@ export function addExplainCommand(program: Command, { setExit }: VerbFrame): voi
     .action((subject: string, options: ExplainOptions) => setExit(explain(subject, options)))
 }
 
-/** Unix ms, from a duration before now or an instant. */
+/** A duration before now, or an instant. */
 function parseSince(text: string): number {
   const at = Date.parse(text)
   if (/^\d{4}-/.test(text) && !Number.isNaN(at)) return at

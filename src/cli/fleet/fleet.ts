@@ -116,7 +116,6 @@ async function readOrWait(
   }
 }
 
-/** Writes the state of each database one after the other, or redraws a screen. */
 class FleetScreen {
   readonly #texts = new Map<string | undefined, string>()
 

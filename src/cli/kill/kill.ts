@@ -202,7 +202,6 @@ function endOf(directory: string): 'clean' | 'released' | undefined {
   return readKillState(directory)?.state === 'clean' ? 'clean' : undefined
 }
 
-/** Cancels from here if no daemon does it. */
 async function cancelHere(config: DaemonConfig, request: ConfigRequest): Promise<number> {
   const isSilent = explainSilence(config.state.directory)
   if (!isSilent) print('no daemon has seen it; one that starts here will, before its first write')

@@ -29,7 +29,6 @@ export interface ShowOptions extends ConfigOptions {
   readonly json?: boolean
 }
 
-/** An account that its daemon could not open. */
 export type AccountOff = StatusView['off'][number]
 
 export type Found<View> =
@@ -84,7 +83,6 @@ function isTimeout(reason: string): boolean {
   return /timeout/i.test(reason)
 }
 
-/** Socket of the daemon that holds a state of this configuration. */
 export function findSocket({ state: { directory } }: DaemonConfig): string | undefined {
   const [held] = listHeldDirectories(directory)
   return held === undefined ? undefined : join(held, CONTROL_SOCKET)
@@ -102,7 +100,7 @@ export async function withClient<Result>(
   }
 }
 
-/** Prints why there is no answer. Returns the exit code. */
+/** Returns the exit code. */
 export function explainReply(config: DaemonConfig, reply: ControlReply): number {
   if (reply.kind === 'answered') {
     const { error = JSON.stringify(reply.body) } = reply.body as { error?: string }

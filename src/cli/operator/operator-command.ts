@@ -65,7 +65,7 @@ const SCOPES = {
   '<symbol>': 'an instrument',
 }
 
-/** Adds a verb that leaves a command for the daemon; `scope` is its argument. */
+/** `scope` is the verb's argument. */
 export function addOperatorCommand(
   program: Command,
   verb: string,
@@ -199,7 +199,6 @@ function printTooOld(): number {
 interface KillRelease {
   readonly isObeyed: boolean
   readonly answer: CommandAnswer | undefined
-  /** The kill that stands on the journal's server. */
   readonly findOrdered: () => Promise<KilledAccount | undefined>
   readonly heardWithinMs: number
 }

@@ -14,7 +14,6 @@ import { toConfigRequest, type ConfigOptions } from '../../config/config-request
  * release asks the server.
  */
 
-/** An account with an unreleased kill on its server. */
 export type KilledAccount = FleetAccount & { readonly kill: NonNullable<FleetAccount['kill']> }
 
 /** Format of a lease's holder. */

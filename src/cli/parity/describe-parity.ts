@@ -26,13 +26,11 @@ interface WishFrame {
   readonly fills: Both<Fill>
   /** Unix ms, exchange clock: the last prices read in each run. */
   readonly lastReadAt: readonly [recorded: number, played: number]
-  /** Times in which only one of the two was restricted. */
   readonly alone: readonly AloneTime[]
 }
 
 const RUNS = ['the recorded run', 'the backtest'] as const
 
-/** Compares the intents of one strategy, change by change. */
 export function compareWishes(
   id: string,
   [recorded, played]: Both<Wish>,
@@ -54,7 +52,6 @@ export function compareWishes(
   }
 }
 
-/** Undefined in the run that lacks the change. */
 type WishPair = readonly [recorded: Wish | undefined, played: Wish | undefined]
 
 function explainWishes(id: string, [was, is]: WishPair, frame: WishFrame): string {

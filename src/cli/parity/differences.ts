@@ -30,7 +30,6 @@ export function unmatched<Item>(
   })
 }
 
-/** Describes the first difference in what was shown. */
 export function firstShownOther(was: Shown, is: Shown): string | undefined {
   for (const name of new Set([...was.keys(), ...is.keys()])) {
     const [recorded = 'none', played = 'none'] = [was.get(name), is.get(name)]

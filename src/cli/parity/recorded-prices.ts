@@ -17,7 +17,7 @@ export interface QuotesRange {
   readonly toAt: number
 }
 
-/** Writes a price file for each instrument. @returns `SYMBOL=FILE` texts */
+/** @returns `SYMBOL=FILE` texts */
 export function writeRecordedPrices(
   tables: ReadonlyMap<string, Quotes>,
   directory: string,
@@ -93,7 +93,6 @@ function repeatRow(table: PriceTable, row: number, times: readonly number[]): Pr
   return { ...table, columns }
 }
 
-/** Times of the prices that the backtest reads again. */
 interface PricesRead {
   /** Unix ms, exchange clock, ascending: all readings of the recorded run. */
   readonly readsAt: readonly number[]

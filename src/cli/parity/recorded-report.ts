@@ -74,7 +74,6 @@ class RecordedRun {
   /** Liquidation orders of the exchange. */
   readonly #liquidations = new Set<string>()
   readonly #prices = new Map<string, number>()
-  /** Last mark prices of instruments with a position. */
   readonly #marks = new Map<string, number>()
 
   constructor(

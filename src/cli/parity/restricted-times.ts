@@ -53,7 +53,6 @@ export class RestrictedTimes {
   }
 }
 
-/** A time in which only one of two runs was restricted. */
 export interface AloneTime extends RestrictedTime {
   readonly where: string
 }

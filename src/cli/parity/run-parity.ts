@@ -64,7 +64,6 @@ const RECORDED_ASSUMPTIONS = [
   'From the records of the run: fills, fees and funding as the exchange stated them. What is held counts at the mark price of the last position read.',
   'It begins with the capital of its backtest, and with nothing held. Margin, limiter and slippage are not recorded.',
 ]
-/** Virtual time between two checks for a decision. */
 const CHUNK_MS = 100
 /** A backtest first decides a few polls after its beginning. */
 const LEAD_LOOKS = 10
@@ -80,7 +79,6 @@ export interface ParityResult {
   readonly lines: readonly string[]
 }
 
-/** Plays the prices that a daemon saw through the backtest, and compares intents and fills. */
 export async function checkParity(
   { recording, options, out, version }: ParityTask,
   watcher: PlayWatcher,
@@ -139,7 +137,6 @@ function withoutRecordedCandles({ settings, ...backtest }: BacktestRunOptions['b
   return { ...backtest, settings: seen }
 }
 
-/** Uses the recorded limit on the age of readings. */
 function withRecordedAge(
   { settings, ...backtest }: BacktestRunOptions['backtest'],
   recorded: Pick<RecordedRun, 'settings'>,
@@ -158,7 +155,7 @@ interface RecordedRun extends Pick<SegmentHead, 'configFile' | 'given'> {
   readonly feeds: RecordedFeeds
   /** All reads of prices, including those before the first decision. */
   readonly allReadsAt: readonly number[]
-  /** Intervals of reading fills and positions, ms, if the recording shows them. */
+  /** Undefined if the recording does not show them. */
   readonly accountReads: { readonly fillsMs?: number; readonly positionsMs?: number }
   /** Read time of the first prices after the stop, from which no strategy was asked. */
   readonly quietFrom: number | undefined

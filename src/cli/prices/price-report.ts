@@ -1,4 +1,3 @@
-/** Formats a line for each table of prices, with its findings below. */
 import { nameInterval } from '../../prices/times.ts'
 import type { Findings } from '../../prices/import/clean-tables.ts'
 import type { Gaps } from '../../prices/import/gaps.ts'

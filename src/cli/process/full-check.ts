@@ -118,7 +118,6 @@ function filesOf({ strategies }: DaemonConfig): readonly string[] {
   )
 }
 
-/** Place of the strategy file that does not finish loading. */
 function placeOf(
   { config, documents }: LoadedConfig,
   { facts, message }: StrategyFailure,

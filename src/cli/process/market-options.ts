@@ -11,7 +11,6 @@ export function addMarketOptions(command: Command): Command {
     .option('--speed <n>', 'play prices at n times real speed', parseSpeed)
 }
 
-/** Makes the path of a `--market` value independent of the directory. */
 export function toAbsolute(spec: string): string {
   const [, symbol = '', path = ''] = /^([A-Z0-9]+(?:_[A-Z0-9]+)?=)?(.*)$/s.exec(spec) ?? []
   return `${symbol}${resolve(path)}`
@@ -23,7 +22,6 @@ export function repeatMarket(options: MarketOptions): string {
     .join('')
 }
 
-/** The words of a `check` for these options. */
 export function listCheckWords(options: ConfigOptions & MarketOptions): readonly string[] {
   const { config, set, param = [] } = options
   return [

@@ -6,13 +6,10 @@ import { Failure, messageOf } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { wrapForScreen } from '../../lib/text/wrap-words.ts'
 
-/** Poll interval for files that another process writes. */
 const LOOK_MS = 100
 
-/** Width for terminals that do not state theirs. */
 const COLUMNS = 80
 
-/** The author of an order at this terminal, for the journal. */
 export function operatorName(): string {
   return `${userInfo().username}@${hostname()}`
 }
@@ -22,7 +19,6 @@ export function print(text: string): void {
   writeLines(process.stderr, text)
 }
 
-/** Prints the result of a command, to standard output. */
 export function printResult(text: string): void {
   writeLines(process.stdout, text)
 }

@@ -75,7 +75,6 @@ export function nearestFolder(directory: string): string {
     : nearestFolder(dirname(directory))
 }
 
-/** Files that variables name in place of a secret. */
 function listKeyFiles(request: SecretsRequest): readonly string[] {
   return Object.entries(readVariables(request)).flatMap(([name, value]) =>
     /^INTENTD_\w+_FILE$/.test(name) && value !== undefined && name !== 'INTENTD_HEARTBEAT_FILE'

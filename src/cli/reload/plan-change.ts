@@ -34,7 +34,6 @@ export type Planned =
   | {
       readonly kind: 'planned'
       readonly plans: readonly Plan[]
-      /** Reasons of the running daemon, beyond those visible from here. */
       readonly refusals: readonly string[]
     }
   | { readonly kind: 'none'; readonly exitCode: number }
@@ -159,9 +158,7 @@ interface Plan {
   readonly changes: ConfigChanges
   readonly orders: readonly OrderView[]
   readonly positions: readonly PositionView[]
-  /** Reasons for refusal of a start, if no daemon is running. */
   readonly problems: readonly string[]
-  /** Limits that are already exceeded, and what they will do. */
   readonly exceeded: readonly string[]
   readonly next: DaemonConfig
 }

@@ -20,13 +20,11 @@ import { systemClock } from '../../lib/clock.ts'
 import { openSegment } from '../../recording/segment-reader.ts'
 import { toWords } from '../../views/explain/intent-words.ts'
 
-/** The effects differ, or the recording is damaged. */
 const EXIT_DIFFERENT = 1
 
 export interface ReplayTask {
   readonly segments: readonly SegmentFile[]
   readonly version: string
-  /** A changed strategy file that is asked too. */
   readonly strategy: string | undefined
   /** Number of changed decisions to show. */
   readonly shown: number
@@ -39,7 +37,7 @@ export interface ReplayResult {
   readonly exit: number
 }
 
-/** Replays a recording, with the changed strategy if given. @param onStep called at each step */
+/** @param onStep called at each step */
 export async function replaySegments(
   { segments, version, strategy, shown }: ReplayTask,
   onStep: () => void,

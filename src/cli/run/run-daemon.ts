@@ -306,7 +306,6 @@ function listenForStops(): Stops {
 interface Reloads {
   ask(): void
   listen(reload: (() => Promise<void>) | undefined, tryDry?: () => Promise<readonly string[]>): void
-  /** Problems of a reload now; undefined without a listener. */
   tryDry(): Promise<readonly string[]> | undefined
   readonly forget: () => void
 }
@@ -375,7 +374,6 @@ type LiveFrame = Pick<TradeFrame, 'logger' | 'endAt' | 'isReloaded' | 'stops' | 
   readonly policies: readonly StopPolicy[]
 }
 
-/** Runs until any end: a signal, `--for`, the recording or a breakdown. */
 async function live(
   { daemon, endsAt }: OpenedDaemon,
   { policies, logger, endAt, isReloaded = false, stops, breakdowns }: LiveFrame,
@@ -415,7 +413,6 @@ async function live(
   }
 }
 
-/** @param summary with the account's name if there are several */
 function report(
   summary: RunSummary & { readonly name?: string },
   form: RunOptions['summary'],

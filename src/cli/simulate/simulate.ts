@@ -139,7 +139,6 @@ async function start(
   })
 }
 
-/** Settings of the embedded simulator, plus those of a server. */
 function toServerOptions(config: SimulatorFile, { market, speed, demoPast }: SimulateOptions) {
   const { limits, services } = config
   const { unknownParameters, limitAboveMaximum, ...readings } = config.readings

@@ -26,14 +26,14 @@ export interface AccountOptions {
   /** State directory, which contains the journal. */
   readonly directory: string
   readonly access: ExchangeAccess
-  /** Belongs to this account, and is closed with it. */
+  /** Closed with this account. */
   readonly calls: ExchangeCalls
   readonly market: Pick<ProductMarket, 'listen' | 'polls' | 'tickers'>
   readonly logger: DaemonLogger
   /** Our clock, which never jumps, and the exchange's. */
   readonly trusted: TrustedClock
   readonly timers: Timers
-  /** Number of the daemon's accounts, which share one address. */
+  /** They share one address. */
   readonly accounts: number
   /** Receives the running strategy. */
   readonly watchdog?: StrategyWatch | undefined

@@ -39,7 +39,6 @@ import { judgeScope, listenToOperator, type Operator } from './operator.ts'
 import { readRoundsOf } from '../../assembly/settings/read-pace.ts'
 import type { ShownAccount } from '../../views/shown-account.ts'
 
-/** Intervals of checking health, and commands of the operator. */
 const HEALTH_STEP_MS = 1000
 const OPERATOR_STEP_MS = 250
 
@@ -330,7 +329,6 @@ export class Account implements MarketListener {
     }
   }
 
-  /** The run so far, or as it ended. */
   summary(clean = true): RunSummary {
     const { config, settings, book, trusted, market, calls, ledger } = this.#options
     return buildSummary({

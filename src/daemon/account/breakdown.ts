@@ -48,7 +48,6 @@ interface Breakdown {
   readonly error: unknown
 }
 
-/** Decides about resting orders when a run breaks. */
 export function retreatPolicy({ config, journal, isKilled, error }: Breakdown): StopPolicy {
   if (isBarred(journal)) return 'leave'
   // With an older state, unknown orders rest, perhaps also of this run.

@@ -40,7 +40,6 @@ interface WithheldCall {
   readonly onWithheld: (endpoint: EndpointName, body: string) => void
 }
 
-/** Turns the client's promises into callbacks, and tracks calls in flight. */
 export class ClientExchange implements ExchangePort {
   readonly #options: ClientExchangeOptions
   /** Monotonic ms: since then calls are refused, and none was accepted. */

@@ -43,7 +43,6 @@ const commandSchema = z.discriminatedUnion('kind', [
     ...ordered,
   }),
   z.strictObject({ kind: z.literal('flatten'), scope, ...ordered }),
-  /** Assigns the unheld part of the instrument to a strategy. */
   z.strictObject({ kind: z.literal('adopt'), scope, strategy: scope, ...ordered }),
   /** Without a scope the kill switch is released. */
   z.strictObject({
@@ -60,13 +59,15 @@ export type ControlCommand = z.infer<typeof commandSchema>
 export interface CommandAnswer {
   readonly held: readonly Restriction[]
   readonly lifted: readonly Restriction[]
-  /** Existing kill files when the command was read. */
+  /**
+   * Kill files, gone once the kill is released; empty if no kill stood when the command was read.
+   */
   readonly killFiles: readonly string[]
   /** Remaining holdings of a flatten that was ended early, by strategy and instrument. */
   readonly stillHeld: Readonly<Record<string, string>>
   /** Fills since the last run are not read yet, so `stillHeld` is as of that run. */
   readonly isStarting?: true
-  /** The scope is not configured, so the command was refused. */
+  /** The command was refused. */
   readonly isScopeUnknown: boolean
   /**
    * Holdings that a flatten does not close, since their strategies are no longer configured there.
@@ -76,7 +77,6 @@ export interface CommandAnswer {
   readonly unclaimed?: Readonly<Record<string, string>>
   /** Reason for the refusal of an adoption. */
   readonly refusal?: string
-  /** Set if the strategy exceeds its limit after an adoption. */
   readonly beyondLimit?: string
   /** Unix ms: before then a release ends nothing (`risk.losses.coolDownMs`). */
   readonly coolsDownUntil?: number | undefined
@@ -113,7 +113,6 @@ function describeBeyond(named: string, { from, to, below, closesBelow }: PeakRel
   return `not done: ${named} is at ${to}, ${below} below its peak of ${from}, and the last step of its drawdown (flatten at ${closesBelow}) would close everything again at once; release it when it is above that, or with --new-peak, which counts every step from ${to}`
 }
 
-/** Sentences about the new peaks of a drawdown after a release. */
 export function describePeak({ peak }: CommandAnswer): readonly string[] {
   if (peak === undefined || peak.closesBelow !== undefined) return []
   const { from, to, below, limits, lastUsed } = peak
@@ -124,7 +123,6 @@ export function describePeak({ peak }: CommandAnswer): readonly string[] {
   ]
 }
 
-/** Sentences about what a released flatten left open. */
 export function describeStillHeld({ stillHeld, isStarting }: CommandAnswer): readonly string[] {
   const asOf = isStarting ? ', as the last run knew it: what was filled since is being read' : ''
   return Object.entries(stillHeld).map(

@@ -12,7 +12,6 @@ const LOOK_MS = 60_000
 
 export interface DiskSpaceOptions {
   readonly directory: string
-  /** Below this, nothing that adds risk is opened. */
   readonly freeBytesMin: number
   readonly timers: Timers
   /** Called at the start, and on changes. */
@@ -44,7 +43,6 @@ export class DiskSpace {
     this.#cancel()
   }
 
-  /** The journal could not be written, perhaps for lack of space. */
   giveBallast(): void {
     this.#attempt(() => rmSync(this.#ballast, { force: true }))
   }

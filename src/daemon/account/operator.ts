@@ -139,7 +139,6 @@ export function judgeScope(
   }
 }
 
-/** End of the cool-down of a scope restricted for its drawdown. */
 function coolDownEnd(
   { settings, book }: Parameters<typeof describeUnclosable>[0],
   scope: Scope,

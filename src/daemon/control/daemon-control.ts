@@ -57,7 +57,7 @@ export interface DaemonControlOptions {
   readonly version: string
   readonly environment: string
   readonly exchange: string
-  /** Addresses this configuration in a command: ` -c live.yaml`. */
+  /** For commands: ` -c live.yaml`. */
   readonly configOption: string
   /** Market time over real time. */
   readonly speed: number
@@ -71,7 +71,6 @@ export interface DaemonControlOptions {
   readonly sharedTickers: Pick<SharedTickers, 'view'> | undefined
   /** Failures by target of alerts; absent without alerts. */
   readonly alertTargets?: (() => AlertTargets) | undefined
-  /** Reads the journal and the folder of backtests. */
   readonly readings: Pick<Readings, 'ask' | 'stop'>
   readonly clock: Clock
   readonly timers: Timers

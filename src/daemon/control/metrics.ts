@@ -29,7 +29,7 @@ export interface MeasuredDaemon {
   readonly polls: PollGridStats
 }
 
-/** The content of `/metrics`. One scrape a second costs less than reading one of the tickers. */
+/** One scrape a second costs less than reading one of the tickers. */
 export class Metrics {
   readonly #loop: LoopDelays
 

@@ -16,7 +16,6 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 const TOKEN_FILE = 'control.token'
 const READ_TOKEN_FILE = 'control.read.token'
-/** Refused requests are logged at most this often. */
 const REFUSED_LOGGED_EVERY_MS = 60_000
 /** How often the socket's file is checked. */
 const LOOK_EVERY_MS = 2000
@@ -51,7 +50,6 @@ export type ServeOptions = Pick<
   'config' | 'directory' | 'logger' | 'version' | 'clock' | 'timers'
 >
 
-/** Serves it at the socket and the port. */
 export function serveControl(
   control: Controlled,
   options: ServeOptions,
@@ -136,7 +134,7 @@ function createRefusalLog({
   }
 }
 
-/** Answers to the last commands, in the state directory. */
+/** In the state directory. */
 const ANSWERS_FILE = 'control-answers.json'
 
 const answersSchema = z.array(

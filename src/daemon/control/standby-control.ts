@@ -30,7 +30,7 @@ export interface Seen {
   readonly at: number | undefined
 }
 
-/** @param at Unix ms of a look that succeeded or failed */
+/** @param at Unix ms of the look, successful or not */
 export function noteLook(before: Seen | undefined, state: StandbyState, at: number): Seen {
   return { state, at: state.trouble === undefined ? at : before?.at }
 }

@@ -33,7 +33,7 @@ export interface EmbeddedExchangeOptions {
   readonly log: LivePricesOptions['log']
 }
 
-/** The simulator inside the daemon, accessed like any exchange by signed HTTP on loopback. */
+/** Accessed like any exchange, by signed HTTP on loopback. */
 export interface EmbeddedExchange extends ExchangeAccess {
   /** Unix ms at the end of the recording, if it ends. */
   readonly endsAt: number | undefined
@@ -41,7 +41,7 @@ export interface EmbeddedExchange extends ExchangeAccess {
   readonly speed: number
   /** Stops the market; the exchange still answers. */
   pause(): void
-  /** Starts the market, which stands still until the daemon is ready. */
+  /** The market stands still until the daemon is ready. */
   resume(): void
   /** The exchange's own books, in the terms of the closing summary. */
   ledger(): ExchangeLedger
@@ -139,7 +139,6 @@ function openLivePrices({
   })
 }
 
-/** The exchange's books of an account, in the terms of the closing summary. */
 export function readLedger(
   simulator: Pick<RunningSimulator, 'ledger'>,
   uid: string,

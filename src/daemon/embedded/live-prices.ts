@@ -12,7 +12,6 @@ import type { LiveSource, LiveTicker } from '../../simulator/market/live/live-ma
 import type { LogLevel } from '../../logging/logger.ts'
 
 export interface LivePricesOptions {
-  /** Scheme, host and port of the followed exchange. */
   readonly baseUrl: string
   readonly pollMs: number
   readonly proxyFor?: ProxyFor | undefined

@@ -17,7 +17,6 @@ import { type Product, ProductMarket } from './product-market.ts'
 
 /** Interval of `timePassed`: the precision with which the core notices the end of a wait. */
 const TIME_STEP_MS = 50
-/** Pause before the exchange is asked for its time again. */
 const CLOCK_RETRY_MS = 1000
 /**
  * Beyond this difference from the exchange's clock the machine lacks a working time daemon; within
@@ -36,7 +35,7 @@ export interface MarketDataOptions {
    * {@link MarketData.close} closes it too.
    */
   readonly sharedTickers?: Pick<SharedTickers, 'readTickers' | 'close'> | undefined
-  /** Limiter of the address. The accounts' limiters share what is counted per address with it. */
+  /** The accounts' limiters share what is counted per address with it. */
   readonly limiter: Limiter
   /** Public feeds of all strategies. */
   readonly feeds: readonly Feed[]
@@ -145,7 +144,6 @@ export class MarketData {
     this.#timeSteps++
   }
 
-  /** Logs once that the machine's clock is wrong, and once that it is right again. */
   #judgeMachine(): void {
     const { trusted, logger } = this.#options
     if (!trusted.isSynchronised) return
@@ -179,7 +177,6 @@ export class MarketData {
     )
   }
 
-  /** Resolves after the pause, or at once on a stop. */
   #waitForExchange(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#isStopped) return resolve()

@@ -6,7 +6,6 @@ import type { PollGrid, PollGridStats } from '../../market/poll-grid.ts'
 import type { ProductType } from '../../domain/instrument.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
-/** Interval of log lines about an instrument whose ticker stays unreadable. */
 const UNREADABLE_LOGGED_EVERY_MS = 3_600_000
 
 export interface MarketListener {
@@ -28,7 +27,6 @@ export interface ProductMarketOptions extends Product {
   readonly poll: (read: () => Promise<boolean>) => PollGrid
 }
 
-/** The tickers of one product type, and the accounts that trade on them. */
 export class ProductMarket {
   readonly #options: ProductMarketOptions
   readonly #listeners: MarketListener[] = []
@@ -58,7 +56,6 @@ export class ProductMarket {
     return this.#buffers.current
   }
 
-  /** Reads all tickers into the spare table, then publishes changes of the clock and the prices. */
   async readTickers(): Promise<boolean> {
     const { client, productType, trusted } = this.#options
     const table = this.#buffers.spare()

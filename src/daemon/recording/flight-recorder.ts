@@ -54,7 +54,6 @@ export interface FlightRecorderOptions {
   /** Command-line changes of the configuration. */
   readonly given?: SegmentHead['given']
   readonly secrets: readonly Secret[]
-  /** Limit of texts that wait for a slow disk. */
   readonly waitingCharactersMax?: number
   readonly clock: Clock
   readonly timers: Timers
@@ -95,7 +94,6 @@ export class FlightRecorder {
     for (const secret of options.secrets) this.#hidden.add(secret)
   }
 
-  /** The first segment begins with the present core. */
   start(): void {
     this.#guard(() => {
       makeDirectory(this.#options.directory, OWNER_ONLY)
@@ -113,7 +111,6 @@ export class FlightRecorder {
     if (event.kind === 'timePassed') this.#guard(() => this.#changeSegment())
   }
 
-  /** Resolves when all kept steps are written, or cannot be. */
   async close(): Promise<void> {
     do {
       this.#guard(() => this.#endSegment('closed'))

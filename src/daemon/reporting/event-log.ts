@@ -58,7 +58,7 @@ const ORDER_ROUTINE = new Set([
 ])
 const BATCHES = new Set(['batch.sent', 'batch.answered'])
 
-/** Logs announcements of the core, with decimals instead of ticks and lots. */
+/** Logs decimals instead of ticks and lots. */
 export class EventLog {
   readonly #options: EventLogOptions
   readonly #unlogged: Announcement[] = []
@@ -114,7 +114,6 @@ export class EventLog {
     this.#options.logger.log(this.#levelOf(shown, event), event, this.#readable(event, fields))
   }
 
-  /** The cancel-all has failed so often that its lines are thinned. */
   #isThinned({ symbols }: Announcement['fields']): boolean {
     const now = this.#options.clock.monotonic()
     return [...this.#failingCancels].some(
@@ -130,7 +129,6 @@ export class EventLog {
       if (key.startsWith(`${String(symbols)} `)) this.#failingCancels.delete(key)
   }
 
-  /** Logs the number of failures at growing intervals. */
   #logFailedCancel(fields: Announcement['fields']): void {
     const now = this.#options.clock.monotonic()
     const failing = this.#failingCancel(fields, now)

@@ -54,10 +54,6 @@ interface Obstacle {
   readonly isOfAll: boolean
 }
 
-/**
- * Determines whether one account trades, and if not, why: for the heartbeat, the digest and the
- * log.
- */
 export class Health {
   readonly #options: HealthOptions
   readonly #ages: DataAges
@@ -202,7 +198,6 @@ export class Health {
       logger.log('info', 'data.fresh', { symbol })
   }
 
-  /** Stale readings of fills, and of traded instruments. */
   #listUnread(now: number): readonly StaleReading[] {
     const { engine } = this.#options
     const traded = this.#symbols.filter((symbol) => !engine.unproved.includes(symbol))

@@ -9,7 +9,7 @@ export interface PeriodFigures
 
 type Counted = Pick<RunStatistics, (typeof NAMES)[number] | 'money' | 'funding'>
 
-/** Counts of the run's statistics since the start, or the last {@link restart}. */
+/** Counts since the start, or the last {@link restart}. */
 export class StatisticsSince {
   readonly #statistics: RunStatistics
   #from: Counted

@@ -36,7 +36,7 @@ export class LoopDeadlines {
     })
   }
 
-  /** Must be called every `stepMs`. Returns the first loop beyond its deadline. */
+  /** Must be called every `stepMs`. */
   check(): HungLoop | undefined {
     const silent = this.#watching.map(({ loop, deadlineMs, patience }) => {
       const hungMs = patience.check(loop.turn())

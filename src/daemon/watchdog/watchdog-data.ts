@@ -5,7 +5,6 @@ export const RUNNING = 1
 export interface WatchdogData {
   readonly shared: SharedArrayBuffer
   readonly checkMs: number
-  /** Maximum number of checks without a turn of the event loop. */
   readonly checksMax: number
   /** Number 1 is the first. Each account has its own notes. */
   readonly strategies: readonly { readonly id: string; readonly noteFile: string }[]

@@ -47,7 +47,6 @@ interface Waiting {
 export class Connections {
   readonly #options: ConnectionsOptions
   readonly #connections: Connection[] = []
-  /** Bounded by the calls in flight, which have deadlines. */
   readonly #waiting: Waiting[] = []
   readonly #sockets = new Set<Socket>()
   readonly #connect: ReturnType<typeof buildConnector>
@@ -67,7 +66,6 @@ export class Connections {
     else this.#dispatchOn(idle, { request, handler })
   }
 
-  /** Waits for requests in progress, then closes everything. */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all(this.#connections.map(({ client }) => closeClient(client)))

@@ -273,7 +273,6 @@ export class AnswerBuffer {
     return this.#bytes.length
   }
 
-  /** Valid until the buffer is used again. */
   get view(): Buffer {
     return this.#bytes.subarray(0, this.#length)
   }
@@ -303,9 +302,7 @@ const KEPT_MAX = 4
 /** Larger buffers are not kept: one huge answer must not hold its memory for months. */
 const KEPT_BYTES_MAX = 2 * 1024 * 1024
 
-/**
- * Lends buffers for answers and reuses them, so that the hot path allocates nothing of that size.
- */
+/** Reuses buffers, so that the hot path allocates nothing of that size. */
 export class AnswerBuffers {
   readonly bytesMax: number
   readonly #free: AnswerBuffer[] = []

@@ -213,7 +213,7 @@ export class Signer {
     ]
   }
 
-  /** Scheme B, which signs each parameter of the query under its name. */
+  /** Scheme B signs each parameter of the query under its name. */
   gatewayHeaders({ path, query, body }: SignableRequest, signedAt: number): string[] {
     const { apiKey, key } = this.#gateway
     const timestamp = String(signedAt)

@@ -60,10 +60,7 @@ export class Transport {
     })
   }
 
-  /**
-   * `request.read` is called while the answer's bytes are valid.
-   * @throws what `request.read` throws
-   */
+  /** @throws what `request.read` throws */
   send<Result>(request: WireRequest<Result>): Promise<WireOutcome<Result>> {
     const { clock, timers } = this.#options
     return new Promise((resolve, reject) => {
@@ -80,7 +77,6 @@ export class Transport {
     })
   }
 
-  /** Waits for the calls in flight, which have deadlines, and closes all connections. */
   async close(): Promise<void> {
     await this.#connections.close()
   }

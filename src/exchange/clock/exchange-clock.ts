@@ -1,16 +1,13 @@
 /** A `public` answer is not authenticated: anything on the way may have answered. */
 export type AnswerOrigin = 'signed' | 'public'
 
-/** How far each clock is ahead of ours. */
 export interface ClocksApart {
   readonly publicMs: number
   readonly signedMs: number
 }
 
 export interface ExchangeClockOptions {
-  /** The signing offset moved by more than two seconds: one of the two clocks was set. */
   readonly onJump?: (jump: ClockJump) => void
-  /** The signing offset is synchronised again, however far it moved. */
   readonly onSettled?: (jump: ClockJump) => void
   /** Public answers now contradict the signed ones; undefined: they agree again. */
   readonly onApart?: (apart: ClocksApart | undefined) => void
@@ -61,7 +58,6 @@ export class ExchangeClock {
     return this.#signed.isSynchronised
   }
 
-  /** The time is known well enough for reads and cancel-alls. */
   get isMeasured(): boolean {
     return this.#wasSynchronised ? this.#signed.isSynchronised : this.#public.isSynchronised
   }
@@ -75,7 +71,6 @@ export class ExchangeClock {
     return (this.#signed.isMeasured ? this.#signed : this.#public).offsetMs
   }
 
-  /** Both clocks while they contradict each other. */
   get apart(): ClocksApart | undefined {
     return this.#apart
   }
@@ -104,7 +99,6 @@ export class ExchangeClock {
     this.#public.loseSynchronisation(now)
   }
 
-  /** Our clock was put forward: everything measured with it moves along. */
   followOurClock(forwardMs: number): void {
     this.#signed.followOurClock(forwardMs)
     this.#public.followOurClock(forwardMs)
@@ -155,7 +149,6 @@ export interface ClockJump {
 
 export interface ClockOffsetOptions {
   readonly onJump?: (jump: ClockJump) => void
-  /** The clock is synchronised again, however far it moved. */
   readonly onSettled?: (jump: ClockJump) => void
 }
 
@@ -192,10 +185,7 @@ export class ClockOffset {
   #best: Bounds | undefined
   #bestPlace = 0
   #suspect: Bounds | undefined
-  /**
-   * Unix ms, our clock: samples sent before say nothing any more, because our own clock may have
-   * moved.
-   */
+  /** Unix ms, our clock, which may have moved then: earlier samples mean nothing. */
   #unsynchronisedAt: number | undefined
 
   constructor({ onJump, onSettled }: ClockOffsetOptions = {}) {
@@ -220,27 +210,20 @@ export class ClockOffset {
     return this.#best !== undefined
   }
 
-  /** Exchange clock less our clock, whole ms. Zero until the first sample. */
   get offsetMs(): number {
     return this.#best === undefined ? 0 : Math.round((this.#best.low + this.#best.high) / 2)
   }
 
-  /** Unix ms of the exchange's clock when ours says `now`. */
   exchangeNow(now: number): number {
     return now + this.offsetMs
   }
 
-  /**
-   * Our own clock may have moved at `now` (Unix ms): only two fresh samples that agree are believed
-   * again.
-   */
   loseSynchronisation(now: number): void {
     if (this.#best === undefined) return
     this.#unsynchronisedAt = now
     this.#suspect = undefined
   }
 
-  /** Our own clock was put forward by so many ms: everything measured with it moves along. */
   followOurClock(forwardMs: number): void {
     const shift = ({ low, high }: Bounds): Bounds => ({
       low: low - forwardMs,
@@ -251,7 +234,7 @@ export class ClockOffset {
     this.#suspect = this.#suspect && shift(this.#suspect)
   }
 
-  /** Whether a sample of another source lies further than `byMs` from the estimate. */
+  /** A sample of another source differs from the estimate by more than `byMs`. */
   contradicts(sample: ClockSample, byMs: number): boolean {
     return this.#best !== undefined && gapBetween(boundsOf(sample), this.#best) > byMs
   }
@@ -323,7 +306,6 @@ function boundsOf({ requestTime, sentAt, receivedAt }: ClockSample): Bounds {
 
 const width = ({ low, high }: Bounds): number => high - low
 
-/** How far two bounds are apart, in ms; 0 when they overlap. */
 function gapBetween(one: Bounds, other: Bounds): number {
   return Math.max(0, one.low - other.high, other.low - one.high)
 }

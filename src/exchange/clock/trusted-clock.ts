@@ -16,7 +16,6 @@ export interface TrustedClockListener {
    */
   readonly onSettled: (verdict: ClockVerdict, jump: ClockJump) => void
   readonly onJump: (jump: ClockJump) => void
-  /** Public answers now contradict the signed ones; undefined: they agree again. */
   readonly onApart: (apart: ClocksApart | undefined) => void
 }
 
@@ -51,13 +50,11 @@ export class TrustedClock {
     this.clock.onStep = (movedMs) => this.#loseSynchronisation(movedMs)
   }
 
-  /** Orders may be signed: false from a noticed jump until fresh signed answers agree. */
   get isSynchronised(): boolean {
     this.clock.now()
     return this.offset.isSynchronised
   }
 
-  /** The exchange's time is known well enough for reads and cancel-alls. */
   get isMeasured(): boolean {
     this.clock.now()
     return this.offset.isMeasured

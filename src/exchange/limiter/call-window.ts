@@ -40,7 +40,6 @@ export class CallWindow {
     this.#pool = createPool({ tokens: calls, stockMin, onStock: onFree, timers })
   }
 
-  /** Calls that may be made in a window, as of now. */
   get allowed(): number {
     const { calls, shareOf } = this.#options
     return shareOf === undefined ? calls : Math.min(calls, shareOf())
@@ -51,7 +50,6 @@ export class CallWindow {
     return this.allowed - this.#inside
   }
 
-  /** Calls that count still, or are in flight. */
   get inside(): number {
     this.#letLeave()
     return this.#inside
@@ -84,7 +82,6 @@ export class CallWindow {
     this.#inside--
   }
 
-  /** The call was made, and leaves the window at `at`, monotonic ms. */
   leaveAt(at: number): void {
     if (this.#isStopped) return
     const leaving = this.#leaving
@@ -116,7 +113,6 @@ export class CallWindow {
     if (!this.#isAwaited || at >= this.#wakesAt) return
     this.#wakesAt = at
     this.#when(at, () => {
-      // The timer was meanwhile set anew, for a call that leaves sooner.
       if (at !== this.#wakesAt) return
       this.#isAwaited = false
       this.#wakesAt = Number.POSITIVE_INFINITY
@@ -155,9 +151,7 @@ export interface TokenPool {
   readonly leadMs: number
   /** @throws when the stock is empty */
   take(): void
-  /** Gives back the token of a call that leaves the exchange's window after {@link leadMs}. */
   giveBack(): void
-  /** Returns a token whose call was not made; it is in stock at once. */
   putBack(): void
   stop(): Promise<void>
 }

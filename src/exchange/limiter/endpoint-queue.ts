@@ -19,13 +19,11 @@ export interface EndpointQueueOptions {
   readonly perMs: number
   /** Keeps the last free call for requests that reduce risk, if a window has more than one. */
   readonly keepsLast: boolean
-  /** Nothing is granted before this instant, monotonic ms. */
   readonly opensAt: number
   readonly bounds: ArrivalBounds
   readonly clock: Clock
   readonly timers: Timers
   readonly createWindow: (onFree: () => void) => CallWindow
-  /** Limit over all endpoints of the address. */
   readonly overall: OverallLimit
 }
 

@@ -19,7 +19,6 @@ export interface Grant {
 }
 
 export interface GrantedCall {
-  /** Unix ms, exchange clock: `requestTime` of the answer. */
   readonly requestTime?: number | undefined
   /** From just before the first byte left until now, also without an answer. */
   readonly roundTripMs?: number | undefined

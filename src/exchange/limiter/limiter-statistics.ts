@@ -8,7 +8,6 @@ export interface EndpointStatistics {
   readonly granted: number
   /** Grants that were used; the difference was returned unused or is in flight. */
   readonly made: number
-  /** Requests refused because too many were waiting. */
   readonly turnedAway: number
   /** Number of 429 answers. */
   readonly rateLimited: number
@@ -69,7 +68,6 @@ export class LimiterStatistics {
     this.#windowMax = Math.max(this.#windowMax, this.#recentAt.length)
   }
 
-  /** @param tookMs from the first byte until the end of the call */
   over(tookMs: number): void {
     this.#answers += 1
     this.#answersMs += tookMs

@@ -41,7 +41,6 @@ export interface LimiterOptions {
   readonly shared?: SharedLimits | undefined
   /** Default: Bottleneck. */
   readonly createPool?: (options: TokenPoolOptions) => TokenPool
-  /** Called when the exchange refuses the whole address: all reads rest. */
   readonly onCoolDown?: (restMs: number) => void
 }
 
@@ -49,9 +48,7 @@ interface AddressParts {
   readonly overall: OverallLimit
   /** The gateway of scheme B may have its own clock. */
   readonly bounds: Readonly<Record<'api' | 'gateway', ArrivalBounds>>
-  /** Queues of endpoints that are counted per address. */
   readonly queues: Map<EndpointName, EndpointQueue>
-  /** All queues of the address, which the overall limit serves. */
   readonly served: Set<EndpointQueue>
 }
 

@@ -16,7 +16,6 @@ export interface OverallLimitOptions {
   readonly clock: Clock
   readonly timers: Timers
   readonly window: CallWindow
-  /** Called when a waiting read may be made. */
   readonly onTurn: () => void
   readonly onCoolDown: (restMs: number) => void
 }
@@ -36,10 +35,6 @@ const SPREAD_MS_MAX = 1000
 /** Many accounts are polled at one moment: reads missed within this time may be made at once. */
 const MADE_UP_MS = 1000
 
-/**
- * The limit of one address over all endpoints, and the rest of reads when the whole address is
- * refused.
- */
 export class OverallLimit {
   readonly #options: OverallLimitOptions
   readonly #coolDown = new CoolDown()
@@ -67,7 +62,6 @@ export class OverallLimit {
     return clock.monotonic() >= this.#nextReadAt
   }
 
-  /** Calls that count now, or are in flight. */
   get inside(): number {
     return this.#options.window.inside
   }
@@ -90,7 +84,6 @@ export class OverallLimit {
     if (this.#isSpreading) this.#spread()
   }
 
-  /** The call was made and is over. */
   leave(): void {
     const { window, clock, perMs } = this.#options
     window.leaveAt(clock.monotonic() + perMs * (1 + DRIFT))
@@ -113,7 +106,6 @@ export class OverallLimit {
     return this.#options.window.stop()
   }
 
-  /** Calls that are attributed to a previous process. */
   #spentOf(allowed: number): number {
     const { clock, opensAt, perMs, spentBefore } = this.#options
     const isNew = spentBefore > 0 && clock.monotonic() < opensAt + perMs

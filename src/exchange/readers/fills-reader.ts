@@ -15,7 +15,7 @@ export interface FillsQuery {
   readonly positionMode: PositionMode
   /** Traded instruments by symbol. Fills of others are left out. */
   readonly instruments: ReadonlyMap<string, Instrument>
-  /** Unix ms, exchange clock: earlier fills are left out. */
+  /** Unix ms, exchange clock. */
   readonly sinceAt: number
   /** Rows of a full page; default: the exchange's maximum. */
   readonly pageMax?: number
@@ -123,7 +123,7 @@ function unknown(message: string, receivedAt: number): Answer<never> {
  */
 
 export interface FillsSpan {
-  /** Unix ms, exchange clock: earlier fills are left out. */
+  /** Unix ms, exchange clock. */
   readonly sinceAt: number
   /** Unix ms, our clock. */
   readonly requestedAt: number
@@ -192,9 +192,8 @@ export function takePage(
 }
 
 export interface FillsReader {
-  /** Traded instruments by symbol. Fills of others are left out. */
   readonly instruments: ReadonlyMap<string, Instrument>
-  /** A string says why the row is unreadable. */
+  /** A string is the reason for an unreadable row. */
   readonly readRow: (instrument: Instrument, row: WireFill) => Fill | string
 }
 

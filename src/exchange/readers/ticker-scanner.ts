@@ -272,7 +272,7 @@ const SLOT = { symbol: -1, other: -2, end: -3 } as const
 export interface Skeleton {
   /** Sequence of bytes that must match, the exchange's time, and the rows. */
   readonly envelope: readonly (Uint8Array | 'requestTime' | 'rows')[]
-  /** For every row, the bytes before each of its values and after the last one, concatenated. */
+  /** Concatenated bytes before each value of a row, and after the last. */
   readonly literals: DataView
   /** Per field: the end of its literal. */
   readonly literalEnds: Int32Array
@@ -281,7 +281,7 @@ export interface Skeleton {
   /** Columns that no field fills. */
   readonly missing: readonly TickerColumn[]
   readonly symbols: readonly string[]
-  /** The symbols as in the answer, with quotes. */
+  /** With quotes. */
   readonly symbolBytes: DataView
   readonly symbolEnds: Int32Array
 }

@@ -52,7 +52,6 @@ const ROUNDING_MS = 1
 
 /** `lookedAt`: monotonic ms at the question; `answeredAt`: Unix ms, our clock, at the answer. */
 type Found = TickerLooked & { readonly lookedAt: number; readonly answeredAt: number }
-/** `grant`: a right to call that was given already. */
 type Turn = Extract<Found, { kind: 'read' }> & { readonly grant?: Grant }
 
 /**

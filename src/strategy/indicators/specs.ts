@@ -16,7 +16,7 @@ export type IndicatorName =
   | 'roc'
   | 'standardDeviation'
 
-/** An indicator as declared: a function of the last `candles` closed candles only. */
+/** A function of the last `candles` closed candles only. */
 export interface IndicatorSpec<Value = unknown> {
   readonly name: IndicatorName
   /** Length of the candles, such as `1m` or `4h`. */

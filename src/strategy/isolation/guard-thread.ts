@@ -159,7 +159,6 @@ function isOurs(path: string): boolean {
   return false
 }
 
-/** Only code and JSON can be imported by a strategy. */
 export function isCodeOrData(path: string): boolean {
   for (let index = 0; index < CODE_OR_DATA.length; index++)
     if (endsWith(path, CODE_OR_DATA[index] ?? '.js')) return true
@@ -215,7 +214,6 @@ function silenceConsole(): void {
 
 function removeGlobals(): void {
   const names = Object.getOwnPropertyNames(globalThis).filter((name) => !GLOBALS.has(name))
-  // A global that cannot be deleted is overwritten.
   for (const name of names)
     if (!Reflect.deleteProperty(globalThis, name)) Reflect.set(globalThis, name, undefined)
   for (const symbol of Object.getOwnPropertySymbols(globalThis)) {

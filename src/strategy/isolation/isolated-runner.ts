@@ -50,7 +50,6 @@ export interface IsolatedRunnerOptions extends Omit<StrategyRunnerOptions, 'stra
   readonly budgetMs: number
   readonly heapMb: number
   readonly timers: Timers
-  /** Called with the reason when the thread ends by itself, or does not start again. */
   readonly onThreadLost: (reason: string) => void
   /** Reports whether threads are being ended: some code cannot be stopped and runs on. */
   readonly onEnding?: (isEnding: boolean) => void
@@ -148,12 +147,10 @@ export class IsolatedRunner {
     await this.#thread?.end()
   }
 
-  /** Why it is not asked at present. */
   get pausedFor(): string | undefined {
     return this.#pausedFor
   }
 
-  /** A thread that was told to end still runs. */
   get isEnding(): boolean {
     return this.#ending.size > 0
   }

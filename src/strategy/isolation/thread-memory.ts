@@ -1,5 +1,3 @@
-// Prevents a strategy from filling the memory of its process.
-
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 

@@ -82,7 +82,6 @@ function runOnce(strategy: Strategy, params: unknown, instruments: readonly Inst
   }
 }
 
-/** A random walk, different for each instrument. */
 function makePrices({ symbol, tick }: Instrument, length: number): readonly number[] {
   const random = createRandom(`purity ${symbol}`)
   let ticks = PRICE_TICKS

@@ -67,7 +67,6 @@ function watchDate(
   })
 }
 
-/** @returns a function that restores the original */
 function replace(owner: object, name: string, make: (original: unknown) => unknown): () => void {
   const property = Object.getOwnPropertyDescriptor(owner, name)
   const value = make(Reflect.get(owner, name))

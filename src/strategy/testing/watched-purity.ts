@@ -58,7 +58,6 @@ export async function checkPurities(
   return checks
 }
 
-/** Tests whether the params survive crossing into a thread. */
 function isPlain(params: unknown): boolean {
   try {
     return isDeepStrictEqual(structuredClone(params), params)

@@ -3,7 +3,6 @@ import type { OrderPurpose } from '../../domain/intent.ts'
 import { type OrderAction, tradesAs } from '../../domain/order-action.ts'
 import { openLots, type Order, type OrderState } from '../../domain/order.ts'
 
-/** An own order that may still be filled. */
 export interface OpenOrder {
   /** Key of the `place` intent, or the name that execution gave it. */
   readonly key: string

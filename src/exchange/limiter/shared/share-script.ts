@@ -25,7 +25,6 @@ export interface ShareReport {
   readonly lastingMs: number
   /** Maximum delay between sending and execution. */
   readonly slackMs: number
-  /** Maximum number of daemons at a time. */
   readonly members: number
   readonly isLeaving: boolean
   /** It has made no call yet. Calls of its previous run are held under the previous id. */

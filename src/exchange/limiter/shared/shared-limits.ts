@@ -13,7 +13,6 @@ export interface LimitUse {
 export interface SharedLimitsOptions {
   readonly store: ShareStore
   readonly id: string
-  /** Maximum number of daemons that call from the address at a time. */
   readonly members: number
   /** Maximum delay from a grant until the call reaches the exchange. */
   readonly lateMs: number
@@ -126,7 +125,6 @@ export class SharedLimits {
     this.#cancel = options.timers.after(0, () => void this.#ask())
   }
 
-  /** Members that share, including this one; 0 when it is alone. */
   get members(): number {
     return this.#isSharing() ? this.#members : 0
   }
@@ -186,7 +184,6 @@ export class SharedLimits {
     return this.#isSharing() ? Math.min(limit.held, this.#boundOf(limit)) : limit.held
   }
 
-  /** The share to hold now, on the way to its target. */
   #boundOf({ target, easing, perMs, need, needBefore }: Shared): number {
     if (easing === undefined) return target
     const passed = (this.#options.clock.monotonic() - easing.at) / perMs
