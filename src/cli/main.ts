@@ -10,7 +10,7 @@ import { writeAside } from '../lib/write-out.ts'
 
 interface Verbs {
   readonly names: readonly string[]
-  /** Reads the code of these verbs: no other verb's is read for them. */
+  /** Loads only the code of these verbs. */
   readonly load: () => Promise<AddVerb>
 }
 
@@ -94,10 +94,7 @@ export const VERBS: readonly Verbs[] = [
   { names: ['replay'], load: async () => (await import('./replay/replay.ts')).addReplayCommand },
 ]
 
-/**
- * The command line: one verb a file. Resolves with the exit code: 0 done, 64 not understood, and what
- * `process/exit-codes.ts` says of an error.
- */
+/** Resolves with the exit code: 0 done, 64 not understood, else from `process/exit-codes.ts`. */
 export async function main(argv: readonly string[]): Promise<number> {
   let exitCode = 0
   const program = await createProgram(neededFor(argv), (code) => {
@@ -123,14 +120,13 @@ export async function createProgram(
     .exitOverride()
     .showSuggestionAfterError()
     .showHelpAfterError('(--help lists what there is)')
-    // An address in a place where none belongs is shown as a word that is not known.
+    // An unknown word may be an address with a password.
     .configureOutput({ outputError: (text, write) => write(hideLogins(text)) })
   for (const addVerb of await Promise.all(verbs.map(({ load }) => load())))
     addVerb(program, { version, setExit })
   return program
 }
 
-/** The one that is asked for; for the help, and for a word that is none, all of them. */
 function neededFor([word = '']: readonly string[]): readonly Verbs[] {
   if (word === '--version' || word === '-V') return []
   const asked = VERBS.filter(({ names }) => names.includes(word))
