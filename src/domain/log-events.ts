@@ -368,6 +368,8 @@ export const LOG_EVENTS = {
     'Nothing leaves but cancel-alls; wait for `kill.clean`, then release the kill switch.',
   'trading.notLoosened':
     'A new restriction would have been looser than the one on its scope, so the old one stays; release the scope first.',
+  'trading.notReleased':
+    'A release was refused, because a strategy would order again what the account holds already and no strategy holds: `orderedAgain` says what, by instrument. Hand it over (`intentd adopt SYMBOL --to ID`) or close it (`intentd flatten SYMBOL`), then release; or release with `--unclaimed`.',
   'trading.notRestricted':
     'A release named a scope that is not restricted; name one of those in `restricted`.',
   'trading.reducing':

@@ -329,7 +329,10 @@ test.each([
     }
     const restrictions = [viewRestriction(held, configOption, () => false)]
 
-    const text = formatStatus({ ...STATUS, accounts: [{ ...ACCOUNT, restrictions }] }, true)
+    const text = formatStatus(
+      { ...STATUS, accounts: [{ ...ACCOUNT, restrictions, unattended: [] }] },
+      true,
+    )
 
     expect(text).toContain(
       [
@@ -368,6 +371,7 @@ describe('what status says before a release', () => {
 
   test('what no strategy holds is given to one first, or closed', () => {
     for (const scope of ['BTCUSDT', '*']) {
+      expect(held({ scope, mode: 'reducing', code: 'operator' })).toContain('BEFORE a release')
       expect(held({ scope })).toContain(
         'BEFORE a release give the rest to one that trades it (`intentd adopt BTCUSDT --to ID`) or flatten it',
       )

@@ -241,7 +241,17 @@ describe.concurrent('a running daemon', () => {
     await command('release-02', { kind: 'release', scope: 'strategy:trend-btc' })
     expect((await ask(project, 'pause', 'trend-btc', '--reason', 'odd')).code).toBe(0)
     expect(
-      (await ask(project, 'mode', 'strategy:trend-btc', 'active', '--reason', 'looked')).code,
+      (
+        await ask(
+          project,
+          'mode',
+          'strategy:trend-btc',
+          'active',
+          '--unclaimed',
+          '--reason',
+          'looked',
+        )
+      ).code,
     ).toBe(0)
     await next.stop()
   })

@@ -223,6 +223,11 @@ const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'journal.migrated': { from: 6, to: 7 },
   'limits.peakMoved': { from: '10000.00', to: '9987.60' },
   'limits.notReleased': { from: '10000.00', to: '9100.00', closesBelow: '9200.00' },
+  'trading.notReleased': {
+    orderedAgain: {
+      BTCUSDT: 'no strategy holds long 0.012, and trend-btc wants long 0.012 and has none',
+    },
+  },
   'limits.alone': { without: ['longShortRatio'] },
   'limits.shared': { members: 4 },
   'simulator.listening': { state: 'exchange.sqlite' },

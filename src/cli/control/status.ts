@@ -317,7 +317,7 @@ function formatRestriction(restriction: RestrictionView, { unattended }: Account
 
 /** A release lets a strategy order its whole target again, whatever the account holds beside it. */
 function leadTo(
-  { scope, mode, command }: RestrictionView,
+  { scope, command }: RestrictionView,
   unattended: AccountView['unattended'],
 ): string {
   if (command?.startsWith('intentd repair')) return 'With the daemon stopped, repair it first:'
@@ -325,9 +325,9 @@ function leadTo(
     (one) => one.strategy === null && [one.symbol, '*'].includes(scope),
   )
   const symbols = [...new Set(left.map(({ symbol }) => symbol))]
-  if (mode === 'reducing' || symbols.length === 0) return 'To release it:'
+  if (symbols.length === 0) return 'To release it:'
   const handed = symbols.map((symbol) => `\`intentd adopt ${symbol} --to ID\``).join(', ')
-  return `No strategy holds all of ${symbols.join(', ')}: BEFORE a release give the rest to one that trades it (${handed}) or flatten it, else a strategy may order its whole target again. Then, to release it:`
+  return `No strategy holds all of ${symbols.join(', ')}: BEFORE a release give the rest to one that trades it (${handed}) or flatten it, else a strategy may order its whole target again: a release is refused where one would. Then, to release it:`
 }
 
 /** A number stays with its unit. */

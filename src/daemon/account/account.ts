@@ -3,6 +3,7 @@ import { killOf } from '../../engine/book/book.ts'
 import { createEngine, type Engine } from '../../engine/engine.ts'
 import type { InstrumentSteps } from '../../domain/instrument.ts'
 import type { EngineCommand, EngineEvent, StopPolicy } from '../../engine/event.ts'
+import type { ReleaseCommand } from '../../engine/state/trading-mode.ts'
 import { describeDropped } from '../../engine/lifecycle/flatten.ts'
 import { Interpreter } from '../../interpreter/interpreter.ts'
 import type { Ports } from '../../interpreter/ports.ts'
@@ -217,7 +218,7 @@ export class Account implements MarketListener {
     // A kill that was just seen comes before its release.
     if (command.kind === 'releaseKill' && isThrown && !isKilled) return undefined
     const refusal = command.kind === 'adopt' ? this.#engine.objectToAdoption(command) : undefined
-    const peak = command.kind === 'release' ? this.#engine.planPeakRelease(command) : undefined
+    const release = command.kind === 'release' ? this.#judgeRelease(command) : undefined
     this.#dispatch({ kind: 'commanded', command })
     if (this.#fatal !== undefined) return undefined
     const lifted = before
@@ -243,9 +244,17 @@ export class Account implements MarketListener {
       ...(this.#engine.phase === 'starting' && { isStarting: true }),
       ...(refusal !== undefined && { refusal }),
       killFiles: isKilled || isThrown ? killSwitch.files : [],
-      ...(peak && judged.coolsDownUntil === undefined && { peak }),
+      ...(judged.coolsDownUntil === undefined && release),
       ...judged,
     }
+  }
+
+  /** What a release does to the peaks of a drawdown, or why it is refused; asked before it is obeyed. */
+  #judgeRelease(command: ReleaseCommand): Pick<CommandAnswer, 'peak' | 'orderedAgain'> {
+    const peak = this.#engine.planPeakRelease(command)
+    const orderedAgain = this.#engine.findOrderedAgain(command)
+    if (orderedAgain && peak?.closesBelow === undefined) return { orderedAgain }
+    return peak ? { peak } : {}
   }
 
   /** Ends in good order; {@link ended} says when that is done. */

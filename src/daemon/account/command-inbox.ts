@@ -50,6 +50,7 @@ const commandSchema = z.discriminatedUnion('kind', [
     kind: z.literal('release'),
     scope: scope.optional(),
     newPeak: z.boolean().optional(),
+    unclaimed: z.boolean().optional(),
     ...ordered,
   }),
 ])
@@ -80,6 +81,8 @@ export interface CommandAnswer {
   readonly coolsDownUntil?: number | undefined
   /** A release did this to the peaks of a drawdown, or why it was refused. */
   readonly peak?: PeakRelease
+  /** By instrument: a release was refused, because a strategy would order this again. */
+  readonly orderedAgain?: Readonly<Record<string, string>>
   /** The kill that stands was thrown, or the daemon was started, after this release was given: it ended nothing. */
   readonly isTooOld?: true
   /** A standby has read it, which obeys nothing: who writes the account, as the lease names it. */
@@ -99,11 +102,20 @@ export function refuseCommand(why: Pick<CommandAnswer, 'isTooOld' | 'standbyOf'>
   }
 }
 
-/** Why a release has ended nothing, in words. */
-export function describeRefusedRelease(named: string, answers: readonly CommandAnswer[]): string {
+/**
+ * Why a release has ended nothing, in words.
+ * @param configOption What a command needs to address the daemon's configuration: ` -c live.yaml`.
+ */
+export function describeRefusedRelease(
+  named: string,
+  answers: readonly CommandAnswer[],
+  configOption: string,
+): string {
   const until = answers.flatMap(({ coolsDownUntil }) => coolsDownUntil ?? [])
   const beyond = answers.flatMap(({ peak }) => (peak?.closesBelow === undefined ? [] : [peak]))
   if (beyond[0]) return describeBeyond(named, beyond[0])
+  const again = answers.flatMap(({ orderedAgain }) => Object.entries(orderedAgain ?? {}))
+  if (again.length > 0) return describeOrderedAgain(named, again, configOption)
   if (until.length === 0) return `not done: nothing that a release ends holds ${named}`
   const at = new Date(Math.max(...until)).toISOString()
   return `not done: ${named} cools down until ${at} (risk.losses.coolDownMs); release it then`
@@ -111,6 +123,16 @@ export function describeRefusedRelease(named: string, answers: readonly CommandA
 
 function describeBeyond(named: string, { from, to, below, closesBelow }: PeakRelease): string {
   return `not done: ${named} is at ${to}, ${below} below its peak of ${from}, and the last step of its drawdown (flatten at ${closesBelow}) would close everything again at once; release it when it is above that, or with --new-peak, which counts every step from ${to}`
+}
+
+function describeOrderedAgain(
+  named: string,
+  again: readonly (readonly [string, string])[],
+  configOption: string,
+): string {
+  const found = again.map(([symbol, text]) => `of ${symbol}, ${text}`).join('; ')
+  const first = again.map(([symbol]) => adviseRest(symbol, configOption)).join('; ')
+  return `not done: released now, a strategy would order again what the account holds already: ${found}. First ${first}; then release ${named}, or at once with --unclaimed, if it is to stay with no strategy and be held beside the whole target`
 }
 
 /** From where the steps of a drawdown count after a release, in sentences. */

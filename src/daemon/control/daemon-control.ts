@@ -409,7 +409,7 @@ function verdictOf(
               ...answers.flatMap((answer) => adviseUnclaimed(answer, configOption)),
             ].join('; '),
           }
-        : { isObeyed: false, text: describeRefusedRelease(order.scope, answers) }
+        : { isObeyed: false, text: describeRefusedRelease(order.scope, answers, configOption) }
     case 'kill':
       return holds('*', 'kill')
         ? {
