@@ -130,7 +130,12 @@ export const fillSchema = z.strictObject({
 export const profitSchema = z.strictObject({
   fills: z.int(),
   net: amount.meta({
-    description: 'realised + unrealised + funding - fees, as far as they are known',
+    description:
+      'realised + funding - fees, as far as they are known; what is held now is not in it',
+  }),
+  netWithUnrealised: amount.nullable().meta({
+    description:
+      'net + unrealised; null: not known, and of a span of time, which has no unrealised profit',
   }),
   realised: amount,
   fees: amount.meta({ description: 'paid; negative when received' }),

@@ -88,7 +88,8 @@ export const LOG_EVENTS = {
   'data.fresh': 'The prices of an instrument are fresh again.',
   'data.stale':
     'The prices of an instrument have been too old to trade on for ten seconds or more; check the connection, and what the exchange says about the instrument.',
-  'day.rolled': "The exchange's day ended: what the account has made in this run so far.",
+  'day.rolled':
+    "The exchange's day ended: what the account has made in all runs so far (`allRuns`).",
   'disk.enough':
     "The journal's disk has room again, and orders that open may leave; nothing to do.",
   'disk.low':
@@ -307,7 +308,8 @@ export const LOG_EVENTS = {
     'A row of fills or of a position that could not be read came no more, or could be read, in two whole readings in a row; what came meanwhile was read too, and its instrument is traded again.',
   'rows.unreadable':
     'A row of fills or of a position is not as the document describes; its instrument is halted until two readings in a row are whole. If that lasts, compare the answers with the document.',
-  'run.summary': 'How the run went: a short form of what `--summary` prints.',
+  'run.summary':
+    'How the run went: a short form of what `--summary` prints. `thisRun` is what this run has made, `allRuns` what all runs in the journal have: `net` is realised profit less fees, with funding, `netWithUnrealised` the same with what is held at the end.',
   'server.inClear':
     'A server on another machine is asked without TLS, because withoutTls says so: whoever is on the way reads its password, and may change leases and orders to kill. Give the server a certificate, and name it with sslmode=verify-full or rediss:.',
   'simulator.faultInjected': 'The simulator caused a fault on purpose.',

@@ -1,11 +1,13 @@
 import { type Money, type Uncounted, uncountedOf } from '../domain/fill-money.ts'
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 
-/** What was made, net first: decimal strings in the margin coin. */
+/** What was made, net first: decimal strings in the margin coin. Its field says of which span: this run, all runs, a day. */
 export interface MoneyFigures {
   readonly fills: number
-  /** Realised less fees, with funding and unrealised profit as far as they stand here. */
+  /** Realised less fees, with funding where it stands here. What is held is not in it. */
   readonly net: string
+  /** The same and the unrealised profit of what is held now; absent where that is not known. */
+  readonly netWithUnrealised?: string
   readonly realisedProfit: string
   readonly fees: string
   /** Absent where it belongs to nobody: funding is an instrument's, not a strategy's. */
@@ -23,13 +25,11 @@ interface BesideFills {
 
 export function toMoneyFigures(money: Money, { funding, unrealised }: BesideFills): MoneyFigures {
   const uncounted = uncountedOf(money)
+  const net = money.profit.minus(money.fees).plus(funding ?? ZERO)
   return {
     fills: money.fills,
-    net: money.profit
-      .minus(money.fees)
-      .plus(funding ?? ZERO)
-      .plus(unrealised ?? ZERO)
-      .toString(),
+    net: net.toString(),
+    ...(unrealised && { netWithUnrealised: net.plus(unrealised).toString() }),
     realisedProfit: money.profit.toString(),
     fees: money.fees.toString(),
     ...(funding && { funding: funding.toString() }),

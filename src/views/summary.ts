@@ -3,7 +3,7 @@ import type { Equity } from '../domain/loss-limits.ts'
 import { MODE_REASONS, type Restriction } from '../domain/trading-mode.ts'
 import type { Holding, PositionReading } from '../domain/position.ts'
 import type { DurationSummary } from '../lib/percentiles.ts'
-import { marginFeesOf, type Money, sumMoney, type Uncounted } from '../domain/fill-money.ts'
+import { marginFeesOf, type Money, sumMoney } from '../domain/fill-money.ts'
 import { moneyOf } from '../engine/book/apply-fill.ts'
 import { moneyByStrategy } from '../engine/book/own-trades.ts'
 import { type Book, pairKey, splitPair } from '../engine/book/book.ts'
@@ -40,14 +40,8 @@ export interface RunSummary {
   readonly ordersSent: number
   readonly ordersSentAgain: number
   readonly orders: Readonly<Record<string, number>>
-  readonly fills: number
-  /** What this run has made: realised less fees, with funding. What is held at its end is unrealised. */
-  readonly net: string
-  readonly realisedProfit: string
-  readonly fees: string
-  readonly funding: string
-  /** What of this run's fills is not counted, because it is not known; absent where all is. */
-  readonly uncounted?: Uncounted
+  /** What this run has made. */
+  readonly thisRun: MoneyFigures
   /** As it stands at the end; absent where a position that is held was not read in this run. */
   readonly unrealisedProfit?: string
   /** At the end, with its peak and the fall from it; absent where a part was not known. */
@@ -57,12 +51,13 @@ export interface RunSummary {
   readonly positions: Readonly<Record<string, string>>
   readonly rateLimited: number
   readonly unknowns: number
-  /** Of all runs in the journal. */
-  readonly account: AccountSummary
+  /** What all runs in the journal have made. */
+  readonly allRuns: AccountSummary
   /** What is held and nobody here trades any more. */
   readonly unattended: readonly UnattendedPosition[]
   /** What trading is held by, now and after the next start. */
   readonly restrictions: readonly StandingRestriction[]
+  /** What each has made in all runs. */
   readonly strategies: Readonly<Record<string, AccountSummary>>
   readonly limiter: readonly Omit<EndpointStatistics, 'answerTimes'>[]
   readonly wakeUpLateness: DurationSummary
@@ -93,7 +88,10 @@ export interface SimulatedPrices {
 }
 
 /** The simulator's own ledger in the same terms; fees are those in the margin coin. */
-export interface ExchangeLedger extends Omit<AccountSummary, 'net' | 'uncounted'> {
+export interface ExchangeLedger extends Omit<
+  AccountSummary,
+  'net' | 'netWithUnrealised' | 'uncounted'
+> {
   /** Fees in other coins, by coin; absent: none. */
   readonly otherFees?: Readonly<Record<string, string>>
   readonly balance: string
@@ -132,8 +130,7 @@ const UNREALISED_TOLERANCE = decimal('0.00000001')
 
 export function buildSummary(input: SummaryInput): RunSummary {
   const { settings, book, statistics, polls, limiter } = input
-  const account = summariseAccount(input)
-  const ofRun = toMoneyFigures(statistics.money, { funding: statistics.funding })
+  const allRuns = summariseAccount(input)
   return {
     environment: settings.environment,
     positionMode: settings.positionMode,
@@ -153,17 +150,16 @@ export function buildSummary(input: SummaryInput): RunSummary {
     ordersSent: statistics.ordersSent,
     ordersSentAgain: statistics.ordersSentAgain,
     orders: statistics.ordersByState(book),
-    ...ofRun,
-    funding: statistics.funding.toString(),
-    ...(account.unrealisedProfit === undefined
+    thisRun: toMoneyFigures(statistics.money, { funding: statistics.funding }),
+    ...(allRuns.unrealisedProfit === undefined
       ? {}
-      : { unrealisedProfit: account.unrealisedProfit }),
+      : { unrealisedProfit: allRuns.unrealisedProfit }),
     ...(input.equity && { equity: roundEquity(input.equity) }),
     ...(input.equity && settings.capital && { capital: settings.capital.toString() }),
-    positions: account.positions,
+    positions: allRuns.positions,
     rateLimited: limiter.reduce((sum, endpoint) => sum + endpoint.rateLimited, 0),
     unknowns: statistics.outcomes.get('unknown') ?? 0,
-    account,
+    allRuns,
     unattended: listUnattended({ ...input, strategies: input.configured }),
     restrictions: [...book.restrictions.values()].map((one) => ({
       ...one,
@@ -175,7 +171,7 @@ export function buildSummary(input: SummaryInput): RunSummary {
       .map(({ answerTimes: _histogram, ...counts }) => counts),
     wakeUpLateness: polls.lateness,
     decisionLatency: statistics.decisionLatency.summary(),
-    ...(input.exchange ? { exchange: compare(account, moneyOfAll(book), input.exchange) } : {}),
+    ...(input.exchange ? { exchange: compare(allRuns, moneyOfAll(book), input.exchange) } : {}),
   }
 }
 

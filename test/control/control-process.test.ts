@@ -97,16 +97,16 @@ describe.concurrent('a running daemon', () => {
     expect((await watch.ended).code).toBe(75)
     const [header = '', ...fills] = (await ask(project, 'fills', '--csv')).out.split('\n')
     expect(header.split(',')).toContain('tradeId')
-    expect(fills).toHaveLength(run.summary.fills)
+    expect(fills).toHaveLength(run.summary.thisRun.fills)
 
     const gone = await ask(project, 'status', '--json')
     expect(gone.said).toContain('no daemon runs')
     const stored = JSON.parse(gone.out) as StatusView
     // A fraction of the summary, each exact.
     expect(stored.accounts[0]?.profit.total).toMatchObject({
-      fills: run.summary.account.fills,
-      realised: run.summary.account.realisedProfit,
-      fees: run.summary.account.fees,
+      fills: run.summary.allRuns.fills,
+      realised: run.summary.allRuns.realisedProfit,
+      fees: run.summary.allRuns.fees,
     })
     const storedWhatIf = await ask(project, 'whatif')
     expect(storedWhatIf.said).toContain('no daemon runs')
@@ -119,8 +119,8 @@ describe.concurrent('a running daemon', () => {
     expect(profit).toMatchObject([
       {
         name: 'USDT',
-        realised: run.summary.account.realisedProfit,
-        fees: run.summary.account.fees,
+        realised: run.summary.allRuns.realisedProfit,
+        fees: run.summary.allRuns.fees,
       },
     ])
     // The daemon is at rest: the file adds up to the summary.
@@ -129,7 +129,7 @@ describe.concurrent('a running daemon', () => {
     ).out.split('\n')
     expect(titles).toBe('strategy,coin,fills,net,realised,fees,funding,uncounted')
     const traded = rows.reduce((sum, row) => sum + Number(row.split(',')[2] ?? 0), 0)
-    expect(traded).toBe(run.summary.account.fills)
+    expect(traded).toBe(run.summary.allRuns.fills)
     const events = await ask(project, 'events')
     expect([events.code, events.said]).toEqual([75, expect.stringContaining('no daemon runs')])
   })

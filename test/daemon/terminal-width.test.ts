@@ -215,6 +215,15 @@ const USUAL: Readonly<Record<string, unknown>> = {
   changed: ['simulator.seed'],
   differs: ['settings', 'code of grid-btc'],
   takesOver: false,
+  thisRun: { fills: 12, net: '-2.1', realisedProfit: '0.4', fees: '2.5', funding: '0' },
+  allRuns: {
+    fills: 1234,
+    net: '-12.375697',
+    netWithUnrealised: '-11.9',
+    realisedProfit: '1.5',
+    fees: '13.875697',
+    positions: { 'BTCUSDT long': '0.012' },
+  },
 }
 
 /** Of these the same name holds other values. */
@@ -264,6 +273,7 @@ const MORE_THAN_A_LINE = [
   'daemon.opened',
   'daemon.running',
   'daemon.stopped',
+  'day.rolled',
   'equity.agreed',
   'exchange.answers',
   'fill.delivered',

@@ -12,7 +12,6 @@ import { describeFall } from '../../views/summary-text.ts'
 import { wrapWords } from '../../lib/text/wrap-words.ts'
 import { describeUncounted } from '../../domain/fill-money.ts'
 import { TRADING_MODES } from '../../domain/trading-mode.ts'
-import { decimal } from '../../lib/decimal.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { describeLastRun, readLastRun } from '../../assembly/state/last-run.ts'
@@ -248,7 +247,7 @@ function formatAccount(
       orders.length === 0 ? 'none open' : `${orders.join(', ')}${describeUnknown(account)}`,
     ),
     line('today', describeProfit(profit.today, account.coin)),
-    line('in all', describeProfit(profit.total, account.coin)),
+    line('all runs', describeProfit(profit.total, account.coin)),
     line('unrealised', describeUnrealised(account, isLive)),
     account.equity === null ? '' : line('equity', describeEquity(account)),
     isLive && account.losses.length > 0 ? line('losses', describeLosses(account)) : '',
@@ -371,16 +370,7 @@ function describeProfit(profit: ProfitView, coin: string): string {
   const show = (amount: string | null): string => money(amount, coin)
   const parts = [`${show(realised)} realised`, `${show(fees)} fees`, `${show(funding)} funding`]
   const unknown = uncounted === null ? '' : `; ${describeUncounted(uncounted)}`
-  return `${show(netOf(profit))} net: ${parts.join(', ')}; ${fills} fills${unknown}`
-}
-
-function netOf(profit: ProfitView | undefined): string | null {
-  if (profit === undefined) return null
-  const { realised, fees, funding } = profit
-  return decimal(realised)
-    .minus(decimal(fees))
-    .plus(decimal(funding ?? '0'))
-    .toString()
+  return `${show(profit.net)} net: ${parts.join(', ')}; ${fills} fills${unknown}`
 }
 
 /** A journal has no prices: what is held in one that nobody runs is worth nobody knows what. */
@@ -390,7 +380,7 @@ function describeUnrealised(
 ): string {
   if (positions.length === 0) return 'none: nothing is held'
   if (total.unrealised !== null)
-    return `${money(total.unrealised, coin)} of what is held now, not counted above`
+    return `${money(total.unrealised, coin)} of what is held now, not counted above; all runs with it: ${money(total.netWithUnrealised, coin)}`
   return isLive
     ? 'not known: no position, price or entry of it yet'
     : 'not known while no daemon reads the positions; not counted above'
@@ -429,7 +419,11 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
       },
       { title: 'orders', of: ({ openOrders }) => String(openOrders), isNumber: true },
       // Realised less fees, as in the lines above: what is held now has a column of its own.
-      { title: 'net', of: ({ id }) => money(netOf(profit.strategies[id]), coin), isNumber: true },
+      {
+        title: 'net',
+        of: ({ id }) => money(profit.strategies[id]?.net ?? null, coin),
+        isNumber: true,
+      },
       {
         title: 'realised',
         of: ({ id }) => money(profit.strategies[id]?.realised ?? null, coin),

@@ -200,7 +200,7 @@ export class Account implements MarketListener {
 
   rollDay(): void {
     if (this.#state === 'begun')
-      this.#options.logger.log('info', 'day.rolled', { ...this.summary().account })
+      this.#options.logger.log('info', 'day.rolled', { allRuns: this.summary().allRuns })
     this.health.rollDay()
   }
 

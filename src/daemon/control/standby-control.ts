@@ -84,7 +84,13 @@ export class StandbyControl implements Controlled {
   orders = (): [] => []
   fills = (): [] => []
   candles = (): undefined => undefined
-  curves = (): CurvesView => ({ peak: null, at: [], net: [], equity: [], strategies: {} })
+  curves = (): CurvesView => ({
+    peak: null,
+    at: [],
+    netWithUnrealised: [],
+    equity: [],
+    strategies: {},
+  })
   whatIf = (): Promise<[]> => Promise.resolve([])
   instrument = (): undefined => undefined
   denials = (): DenialsView => ({})
