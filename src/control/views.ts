@@ -394,6 +394,17 @@ export const statusSchema = z.strictObject({
     )
     .optional()
     .meta({ description: 'the targets of alerts; absent: the configuration has none' }),
+  closedPort: z
+    .strictObject({
+      address: z.string(),
+      reason: z.string(),
+      since: instant,
+    })
+    .optional()
+    .meta({
+      description:
+        '`control.port`, while the daemon cannot listen there; absent: it listens, or has no port',
+    }),
   hasFleet: z
     .literal(true)
     .optional()

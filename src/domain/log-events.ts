@@ -68,7 +68,7 @@ export const LOG_EVENTS = {
   'control.listening':
     'Where you can look at a running daemon and command it: the socket, and the port if one is configured.',
   'control.notListening':
-    'The control interface cannot listen at its socket or port, and the daemon runs without it; free the port, or set another one in control.port.',
+    'The control interface cannot listen at its socket or port, and the daemon runs without it; free the port, or set another one in control.port and reload. It is tried again every two seconds, and `control.listening` says that it listens; until then `status` shows it.',
   'control.refused':
     'Somebody without the token, or a web page, made a request to the control port, or more connections were opened than there are places; if it was not you, find out who. `intentd_control_refused_total` counts all.',
   'daemon.broken':

@@ -293,9 +293,16 @@ describe.concurrent('a running daemon', () => {
     const second = other.run([...FAST, '--set', `control.port=${port}`])
     await second.untilEvent('order.fill')
     expect(second.events('control.notListening')).toMatchObject([{ address: `127.0.0.1:${port}` }])
-    expect((await ask(other, 'status', '--set', `control.port=${port}`)).code).toBe(0)
+    const statusOfSecond = async () => (await ask(other, 'status')).out.replaceAll(/\s+/g, ' ')
+    expect(await statusOfSecond()).toMatch(`control ! nothing listens at 127.0.0.1:${port} since `)
     for (const answer of await Promise.all(cutOff)) expect(answer).toMatch(/^HTTP\/1\.1 408 /)
-    await Promise.all([run.stop(), second.stop()])
+    await run.stop()
+    // The port is free, and is listened at with the next look.
+    await second.until('it listens', () =>
+      second.events('control.listening').some(({ url }) => String(url).endsWith(`:${port}`)),
+    )
+    expect(await statusOfSecond()).not.toContain('nothing listens')
+    await second.stop()
     for (const reader of slow) reader.destroy()
     expect(run.summary.clean).toBe(true)
     expect(statSync(socket, { throwIfNoEntry: false })).toBeUndefined()

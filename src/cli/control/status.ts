@@ -144,6 +144,7 @@ export function formatStatus(status: StatusView, isLive: boolean): string {
     describeSharedLimits(status) +
     describeSharedTickers(status) +
     describeAlerts(status) +
+    describeClosedPort(status) +
     status.accounts
       .map((account) => formatAccount(account, { isLive, isMoney: environment === 'live' }))
       .join('\n')
@@ -208,6 +209,16 @@ function describeAlerts({ alerts = [] }: StatusView): string {
       ),
     )
     .join('')
+}
+
+/** It trades all the same, and its socket answers: only the dashboard and Prometheus miss the port. */
+function describeClosedPort({ closedPort }: StatusView): string {
+  if (closedPort === undefined) return ''
+  const { address, reason, since } = closedPort
+  return line(
+    'control',
+    `! nothing listens at ${address} since ${toTime(since)} (${reason}); tried every 2 s: end what has the port, or set another control.port and run \`intentd reload\``,
+  )
 }
 
 function describeSharedTickers({ sharedTickers }: StatusView): string {

@@ -66,6 +66,8 @@ export interface DaemonControlOptions {
   readonly off: readonly AccountOff[]
   readonly market: { readonly polls: PollGridStats; listen(listener: MarketListener): void }
   readonly isReadOnly: boolean
+  /** The port that it cannot listen at. */
+  readonly closedPort: () => StatusView['closedPort']
   /** Limits of the address, where other daemons share them. */
   readonly sharedLimits: Pick<SharedLimits, 'view'> | undefined
   readonly sharedTickers: Pick<SharedTickers, 'view'> | undefined
@@ -133,6 +135,7 @@ export class DaemonControl implements Controlled {
       this.#options
     const sharedLimits = this.#options.sharedLimits?.view()
     const sharedTickers = this.#options.sharedTickers?.view()
+    const closedPort = this.#options.closedPort()
     const targets = this.#options.alertTargets?.()
     const alerts = targets && [...targets].map(([target, failing]) => viewTarget(target, failing))
     return {
@@ -161,6 +164,7 @@ export class DaemonControl implements Controlled {
       }),
       ...(sharedTickers && { sharedTickers }),
       ...(alerts && { alerts }),
+      ...(closedPort && { closedPort }),
       ...(this.#options.fleet && { hasFleet: true as const }),
     }
   }

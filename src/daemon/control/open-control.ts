@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { AnsweredRequests, type AnswerStore } from '../../control/answered-requests.ts'
 import type { Controlled } from '../../control/controlled.ts'
+import type { StatusView } from '../../control/views.ts'
 import { ControlServer } from '../../control/control-server.ts'
 import { openTokens, type TokenFiles } from '../../control/access/token-file.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
@@ -18,10 +19,13 @@ const TOKEN_FILE = 'control.token'
 const READ_TOKEN_FILE = 'control.read.token'
 /** Somebody who is turned away is logged so often at most, ms. */
 const REFUSED_LOGGED_EVERY_MS = 60_000
-/** How often it is looked whether the file of the socket is still there, ms. */
+/** How often it is looked whether the file of the socket is still there, and a port that is taken is free, ms. */
 const LOOK_EVERY_MS = 2000
 
-export interface OpenControlOptions extends Omit<DaemonControlOptions, 'isReadOnly'> {
+export interface OpenControlOptions extends Omit<
+  DaemonControlOptions,
+  'isReadOnly' | 'closedPort'
+> {
   readonly config: Pick<DaemonConfig, 'control' | 'state'>
   /** Of this state, which is held. */
   readonly directory: string
@@ -43,8 +47,11 @@ export interface OpenedControl {
 
 /** @throws Failure CONTROL_TOKEN_EXPOSED, CONTROL_TOKEN_INVALID, CONTROL_TOKENS_EQUAL */
 export function openControl(options: OpenControlOptions): OpenedControl {
-  const control = new DaemonControl({ ...options, isReadOnly: options.config.control.readOnly })
-  return serveControl(control, options, control)
+  const isReadOnly = options.config.control.readOnly
+  return serveControl(
+    (closedPort) => new DaemonControl({ ...options, isReadOnly, closedPort }),
+    options,
+  )
 }
 
 export type ServeOptions = Pick<
@@ -52,11 +59,16 @@ export type ServeOptions = Pick<
   'config' | 'directory' | 'logger' | 'version' | 'clock' | 'timers'
 >
 
-/** What is looked at and commanded there, by socket and port. */
+/** What is looked at and commanded; some of it begins and ends with that. */
+type ServedControl = Controlled & { start?(): void; stop?(): void }
+
+/**
+ * What is looked at and commanded there, by socket and port.
+ * @param create Told how to ask for a port that is configured and that nothing listens at.
+ */
 export function serveControl(
-  control: Controlled,
+  create: (closedPort: () => StatusView['closedPort']) => ServedControl,
   options: ServeOptions,
-  shown: { start(): void; stop(): void } = { start: () => undefined, stop: () => undefined },
 ): OpenedControl {
   const { config, directory, logger, version } = options
   const { port, host, readOnly } = config.control
@@ -64,7 +76,9 @@ export function serveControl(
   const tokens = port === undefined ? undefined : openTokens(files)
   for (const token of tokens ? [tokens.full, tokens.read] : []) logger.hide(token)
   const socket = join(directory, CONTROL_SOCKET)
-  const server = new ControlServer({
+  let unreachable: StatusView['closedPort']
+  const control = create(() => (server.baseUrl === undefined ? unreachable : undefined))
+  const server: ControlServer = new ControlServer({
     daemon: control,
     version,
     readOnly,
@@ -83,37 +97,44 @@ export function serveControl(
           },
     onRefused: createRefusalLog(options),
     onBroken: (reason) => logger.log('error', 'control.failed', { reason }),
-    onUnreachable: (address, reason) =>
-      logger.log('warn', 'control.notListening', {
-        address,
-        reason,
-      }),
+    onUnreachable: (address, reason) => {
+      if (address !== socket) unreachable = { address, reason, since: options.clock.now() }
+      logger.log('warn', 'control.notListening', { address, reason })
+    },
   })
+  const announce = (): void => {
+    const { baseUrl } = server
+    // What cannot be listened at was said.
+    if (server.socket === undefined && baseUrl === undefined) return
+    logger.log('info', 'control.listening', {
+      ...(server.socket ? { socket } : {}),
+      ...(baseUrl ? { url: baseUrl, token: files.full, readToken: files.read } : {}),
+    })
+    // For whoever sits at it: a log that is kept holds no code.
+    const address = logger.isTerminal ? server.newAddress() : undefined
+    if (address) logger.log('info', 'control.dashboard', { url: address })
+  }
+  const lookAgain = async (): Promise<void> => {
+    const before = server.baseUrl
+    await server.look()
+    if (before === undefined && server.baseUrl !== undefined) announce()
+  }
   let cancelLook: (() => void) | undefined
   const look = (): void => {
     cancelLook = options.timers.after(
       LOOK_EVERY_MS,
-      () => void server.look().finally(() => cancelLook && look()),
+      () => void lookAgain().finally(() => cancelLook && look()),
     )
   }
   return {
     async start() {
-      shown.start()
+      control.start?.()
       await server.start()
       look()
-      const { baseUrl } = server
-      // What cannot be listened at was said.
-      if (server.socket === undefined && baseUrl === undefined) return
-      logger.log('info', 'control.listening', {
-        ...(server.socket ? { socket } : {}),
-        ...(baseUrl ? { url: baseUrl, token: files.full, readToken: files.read } : {}),
-      })
-      // For whoever sits at it: a log that is kept holds no code.
-      const address = logger.isTerminal ? server.newAddress() : undefined
-      if (address) logger.log('info', 'control.dashboard', { url: address })
+      announce()
     },
     async stop() {
-      shown.stop()
+      control.stop?.()
       cancelLook?.()
       cancelLook = undefined
       await server.stop()
