@@ -30,6 +30,10 @@ const controlOrderSchema = z.discriminatedUnion('kind', [
       description:
         'every step of the drawdown counts from now on; else the last one keeps its peak',
     }),
+    unclaimed: z.boolean().optional().meta({
+      description:
+        'what no strategy holds may stay so, although a strategy would order it again; else the release is refused there',
+    }),
   }),
   z.strictObject({ kind: z.literal('kill') }),
   z.strictObject({ kind: z.literal('releaseKill') }),

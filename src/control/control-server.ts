@@ -46,6 +46,7 @@ export class ControlServer {
   /** `http://127.0.0.1:8790`, while the port is open. */
   #baseUrl: string | undefined
   #isSocketOpen = false
+  #isStopped = false
   #socketServer: Server | undefined
 
   constructor(options: ControlServerOptions) {
@@ -78,6 +79,12 @@ export class ControlServer {
 
   /** Recreates the socket's file if it was removed. */
   async look(): Promise<void> {
+    await this.#lookAtSocket()
+    const { port } = this.#options
+    if (port !== undefined && this.#baseUrl === undefined) await this.#listenAtPort(port, false)
+  }
+
+  async #lookAtSocket(): Promise<void> {
     const { socket, onUnreachable } = this.#options
     if (this.#socketServer === undefined || existsSync(socket)) return
     if (this.#isSocketOpen) onUnreachable(socket, 'its file has vanished; it is made again')
@@ -88,6 +95,8 @@ export class ControlServer {
 
   /** Ends open streams too. */
   async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#baseUrl = undefined
     this.#socketServer = undefined
     const servers = this.#servers.splice(0)
     for (const server of servers) server.closeAllConnections()
@@ -114,17 +123,20 @@ export class ControlServer {
     }
   }
 
-  async #listenAtPort({
-    host,
-    number,
-    tokens,
-  }: NonNullable<ControlServerOptions['port']>): Promise<void> {
+  /** @param isNews Whether a failure is reported. */
+  async #listenAtPort(
+    { host, number, tokens }: NonNullable<ControlServerOptions['port']>,
+    isNews = true,
+  ): Promise<void> {
+    if (this.#isStopped) return
     try {
       const hosts: string[] = []
       const entrance: Entrance = { via: 'port', hosts, tokens, codes: this.#codes }
       const server = await this.#listen(entrance, (one, then) =>
         one.listen({ host, port: number }, then),
       )
+      // It was stopped meanwhile.
+      if (this.#isStopped) return void server.close()
       const address = server.address()
       const port = typeof address === 'object' && address !== null ? address.port : number
       const names = ['127.0.0.1', 'localhost', '[::1]']
@@ -132,7 +144,7 @@ export class ControlServer {
       hosts.push(...names.map((name) => `${name}:${port}`), ...(port === HTTP_PORT ? names : []))
       this.#baseUrl = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
     } catch (error) {
-      this.#options.onUnreachable(`${host}:${number}`, messageOf(error))
+      if (isNews) this.#options.onUnreachable(`${host}:${number}`, messageOf(error))
     }
   }
 

@@ -16,12 +16,14 @@ export const candleSchema = z.strictObject({
 export const curvesSchema = z.strictObject({
   peak: z.number().nullable().meta({ description: 'of the equity, when the curve began' }),
   at: z.array(instant),
-  net: z.array(z.number().nullable()).meta({
-    description: 'profit of the account, as `profit.total.net`; null: not known then',
+  netWithUnrealised: z.array(z.number().nullable()).meta({
+    description:
+      'what the account has made in all runs, as `profit.total.netWithUnrealised`; null: not known then',
   }),
   equity: z.array(z.number().nullable()),
   strategies: z.record(z.string(), z.array(z.number())).meta({
-    description: 'profit of each strategy: what was realised less fees',
+    description:
+      'what each strategy has made in all runs: `netWithUnrealised`, and `net` while that is not known',
   }),
 })
 

@@ -159,7 +159,11 @@ export const METRICS = {
   },
   intentd_profit_net: {
     type: 'gauge',
-    help: 'Realised less fees, with unrealised where it is known, margin coin; label: strategy.',
+    help: 'Realised less fees, of all runs in the journal, margin coin; label: strategy.',
+  },
+  intentd_profit_net_with_unrealised: {
+    type: 'gauge',
+    help: 'The same with what is unrealised at the last readings; NaN where unknown; label: strategy.',
   },
   intentd_fees_uncounted: {
     type: 'gauge',

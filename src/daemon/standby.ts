@@ -47,15 +47,17 @@ export async function startStandby(options: StandbyOptions): Promise<Standby> {
   let seen: Seen | undefined
   const log = createFollowingLog(logger, config.journal?.onDifference === 'refuse')
   const control = serveControl(
-    new StandbyControl({
-      ...options,
-      name: config.name,
-      environment: config.environment,
-      exchange: config.exchange.baseUrl ?? '',
-      seen: () => seen,
-      refusesDifference: config.journal?.onDifference === 'refuse',
-      fleet: createFleetSource(config, options.password),
-    }),
+    (closedPort) =>
+      new StandbyControl({
+        ...options,
+        name: config.name,
+        environment: config.environment,
+        exchange: config.exchange.baseUrl ?? '',
+        seen: () => seen,
+        closedPort,
+        refusesDifference: config.journal?.onDifference === 'refuse',
+        fleet: createFleetSource(config, options.password),
+      }),
     options,
   )
   await control.start()

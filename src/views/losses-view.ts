@@ -21,9 +21,10 @@ export function viewEquity(
     const show = (amount: number): string => toAmount(amount).toString()
     return { equity: show(equity), peak: show(peak), drawdown: show(drawdown) }
   }
-  const isKnown = state === 'atRest' && capital !== undefined && total.unrealised !== null
+  const made = state === 'atRest' ? total.netWithUnrealised : null
+  const isKnown = capital !== undefined && made !== null
   return {
-    equity: isKnown ? capital.plus(decimal(total.net)).toString() : null,
+    equity: isKnown ? capital.plus(decimal(made)).toString() : null,
     peak: null,
     drawdown: null,
   }

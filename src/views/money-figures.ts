@@ -1,11 +1,13 @@
 import { type Money, type Uncounted, uncountedOf } from '../domain/fill-money.ts'
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 
-/** Decimal strings in the margin coin. */
+/** Decimal strings in the margin coin; the field that holds them names the span: this run, all runs, a day. */
 export interface MoneyFigures {
   readonly fills: number
-  /** Realised minus fees, plus funding and unrealised profit if present. */
+  /** Realised minus fees, plus funding if present, without open positions. */
   readonly net: string
+  /** The same and the unrealised profit of what is held now; absent where that is not known. */
+  readonly netWithUnrealised?: string
   readonly realisedProfit: string
   readonly fees: string
   /** Absent for a strategy: funding belongs to an instrument. */
@@ -23,13 +25,11 @@ interface BesideFills {
 
 export function toMoneyFigures(money: Money, { funding, unrealised }: BesideFills): MoneyFigures {
   const uncounted = uncountedOf(money)
+  const net = money.profit.minus(money.fees).plus(funding ?? ZERO)
   return {
     fills: money.fills,
-    net: money.profit
-      .minus(money.fees)
-      .plus(funding ?? ZERO)
-      .plus(unrealised ?? ZERO)
-      .toString(),
+    net: net.toString(),
+    ...(unrealised && { netWithUnrealised: net.plus(unrealised).toString() }),
     realisedProfit: money.profit.toString(),
     fees: money.fees.toString(),
     ...(funding && { funding: funding.toString() }),

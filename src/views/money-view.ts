@@ -74,13 +74,13 @@ function groupBy(
 }
 
 function sumUp(money: Iterable<Money>, beside: Beside = {}): ProfitView {
-  const { fills, net, realisedProfit, fees, funding, unrealisedProfit, uncounted } = toMoneyFigures(
-    sumMoney(money),
-    beside,
-  )
+  const figures = toMoneyFigures(sumMoney(money), beside)
+  const { fills, net, netWithUnrealised, realisedProfit, fees, funding } = figures
+  const { unrealisedProfit, uncounted } = figures
   return {
     fills,
     net,
+    netWithUnrealised: netWithUnrealised ?? null,
     realised: realisedProfit,
     fees,
     funding: funding ?? null,

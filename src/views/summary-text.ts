@@ -4,6 +4,7 @@ import { describeUncounted } from '../domain/fill-money.ts'
 import type { DurationSummary } from '../lib/percentiles.ts'
 import { ACCOUNT } from '../domain/trading-mode.ts'
 import { wrapWords } from '../lib/text/wrap-words.ts'
+import type { MoneyFigures } from './money-figures.ts'
 import type { RunSummary, SimulatedPrices, StandingRestriction } from './summary.ts'
 import type { UnattendedPosition } from './unattended.ts'
 
@@ -35,7 +36,7 @@ export function formatSummary(summary: RunSummary): string {
 }
 
 function countRows(summary: RunSummary): Row[] {
-  const { cycles, decisions, batches, batchesLargest, cancelAlls, ordersSent, fills } = summary
+  const { cycles, decisions, batches, batchesLargest, cancelAlls, ordersSent } = summary
   const denials = listCounts(summary.denials)
   return [
     [
@@ -46,14 +47,15 @@ function countRows(summary: RunSummary): Row[] {
     ['batches', `${batches}, the largest of ${batchesLargest} orders; ${cancelAlls} cancel-alls`],
     ['orders', `${ordersSent} sent: ${listCounts(summary.orders)}`],
     ...(denials === 'none' ? [] : [['denials', denials] as const]),
-    ['fills', String(fills)],
+    ['fills', String(summary.thisRun.fills)],
   ]
 }
 
 function moneyRows(summary: RunSummary): Row[] {
   const positions = Object.entries(summary.positions).map(([side, size]) => `${side} ${size}`)
   return [
-    ['profit', describeProfit(summary)],
+    ['this run', describeProfit(summary.thisRun)],
+    ['all runs', describeAllRuns(summary)],
     ['unrealised', describeUnrealised(summary)],
     ...(summary.equity ? [['equity', describeEquity(summary.equity, summary)] as const] : []),
     ['positions', positions.length === 0 ? 'none' : positions.join(', ')],
@@ -62,16 +64,28 @@ function moneyRows(summary: RunSummary): Row[] {
 }
 
 /** Net comes first: realised profit means nothing without fees. */
-function describeProfit({ net, realisedProfit, fees, funding, uncounted }: RunSummary): string {
+function describeProfit({
+  net,
+  realisedProfit,
+  fees,
+  funding = '0',
+  uncounted,
+}: MoneyFigures): string {
   const unknown = describeUncounted(uncounted)
   const parts = `${realisedProfit} realised, ${fees} fees, ${funding} funding`
   return `${net} net: ${parts}${unknown === '' ? '' : `; ${unknown}`}`
 }
 
+function describeAllRuns({ allRuns }: RunSummary): string {
+  const held = Object.keys(allRuns.positions).length > 0
+  const { netWithUnrealised = 'not known' } = allRuns
+  return `${describeProfit(allRuns)}${held ? `; ${netWithUnrealised} with unrealised` : ''}`
+}
+
 function describeUnrealised({ unrealisedProfit, positions }: RunSummary): string {
   if (unrealisedProfit === undefined) return NOT_READ
   if (Object.keys(positions).length === 0) return 'none: nothing is held'
-  return `${unrealisedProfit} of what is held, not counted in the profit`
+  return `${unrealisedProfit} of what is held, not counted in net`
 }
 
 function toUnattendedRow({ strategy, symbol, side, size, why }: UnattendedPosition): Row {

@@ -3,7 +3,7 @@ import type { Equity } from '../domain/loss-limits.ts'
 import { MODE_REASONS, type Restriction } from '../domain/trading-mode.ts'
 import type { Holding, PositionReading } from '../domain/position.ts'
 import type { DurationSummary } from '../lib/percentiles.ts'
-import { marginFeesOf, type Money, sumMoney, type Uncounted } from '../domain/fill-money.ts'
+import { marginFeesOf, type Money, sumMoney } from '../domain/fill-money.ts'
 import { moneyOf } from '../engine/book/apply-fill.ts'
 import { moneyByStrategy } from '../engine/book/own-trades.ts'
 import { type Book, pairKey, splitPair } from '../engine/book/book.ts'
@@ -40,14 +40,7 @@ export interface RunSummary {
   readonly ordersSent: number
   readonly ordersSentAgain: number
   readonly orders: Readonly<Record<string, number>>
-  readonly fills: number
-  /** Realised minus fees, plus funding, of this run. Positions at its end are unrealised. */
-  readonly net: string
-  readonly realisedProfit: string
-  readonly fees: string
-  readonly funding: string
-  /** Unknown amounts of this run's fills; absent if all are known. */
-  readonly uncounted?: Uncounted
+  readonly thisRun: MoneyFigures
   /** At the end; absent if a held position was not read in this run. */
   readonly unrealisedProfit?: string
   /** At the end; absent if a part was unknown. */
@@ -58,11 +51,12 @@ export interface RunSummary {
   readonly rateLimited: number
   readonly unknowns: number
   /** Over all runs of the journal. */
-  readonly account: AccountSummary
+  readonly allRuns: AccountSummary
   /** Positions that no strategy trades any more. */
   readonly unattended: readonly UnattendedPosition[]
   /** Present restrictions, and their state after the next start. */
   readonly restrictions: readonly StandingRestriction[]
+  /** Keyed by strategy, over all runs of the journal. */
   readonly strategies: Readonly<Record<string, AccountSummary>>
   readonly limiter: readonly Omit<EndpointStatistics, 'answerTimes'>[]
   readonly wakeUpLateness: DurationSummary
@@ -92,7 +86,10 @@ export interface SimulatedPrices {
 }
 
 /** The simulator's ledger in the same terms; fees are those in the margin coin. */
-export interface ExchangeLedger extends Omit<AccountSummary, 'net' | 'uncounted'> {
+export interface ExchangeLedger extends Omit<
+  AccountSummary,
+  'net' | 'netWithUnrealised' | 'uncounted'
+> {
   /** Keyed by coin. */
   readonly otherFees?: Readonly<Record<string, string>>
   readonly balance: string
@@ -130,8 +127,7 @@ const UNREALISED_TOLERANCE = decimal('0.00000001')
 
 export function buildSummary(input: SummaryInput): RunSummary {
   const { settings, book, statistics, polls, limiter } = input
-  const account = summariseAccount(input)
-  const ofRun = toMoneyFigures(statistics.money, { funding: statistics.funding })
+  const allRuns = summariseAccount(input)
   return {
     environment: settings.environment,
     positionMode: settings.positionMode,
@@ -151,17 +147,16 @@ export function buildSummary(input: SummaryInput): RunSummary {
     ordersSent: statistics.ordersSent,
     ordersSentAgain: statistics.ordersSentAgain,
     orders: statistics.ordersByState(book),
-    ...ofRun,
-    funding: statistics.funding.toString(),
-    ...(account.unrealisedProfit === undefined
+    thisRun: toMoneyFigures(statistics.money, { funding: statistics.funding }),
+    ...(allRuns.unrealisedProfit === undefined
       ? {}
-      : { unrealisedProfit: account.unrealisedProfit }),
+      : { unrealisedProfit: allRuns.unrealisedProfit }),
     ...(input.equity && { equity: roundEquity(input.equity) }),
     ...(input.equity && settings.capital && { capital: settings.capital.toString() }),
-    positions: account.positions,
+    positions: allRuns.positions,
     rateLimited: limiter.reduce((sum, endpoint) => sum + endpoint.rateLimited, 0),
     unknowns: statistics.outcomes.get('unknown') ?? 0,
-    account,
+    allRuns,
     unattended: listUnattended({ ...input, strategies: input.configured }),
     restrictions: [...book.restrictions.values()].map((one) => ({
       ...one,
@@ -173,7 +168,7 @@ export function buildSummary(input: SummaryInput): RunSummary {
       .map(({ answerTimes: _histogram, ...counts }) => counts),
     wakeUpLateness: polls.lateness,
     decisionLatency: statistics.decisionLatency.summary(),
-    ...(input.exchange ? { exchange: compare(account, moneyOfAll(book), input.exchange) } : {}),
+    ...(input.exchange ? { exchange: compare(allRuns, moneyOfAll(book), input.exchange) } : {}),
   }
 }
 

@@ -116,7 +116,7 @@ class Bench {
         curves: () => ({
           peak: null,
           at: [],
-          net: [],
+          netWithUnrealised: [],
           equity: [],
           strategies: {},
         }),

@@ -726,6 +726,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     command: releaseKill,
   },
   'trading.notLoosened': SILENT,
+  'trading.notReleased': SILENT,
   'trading.notRestricted': SILENT,
   'trading.reducing': {
     urgency: urgent,

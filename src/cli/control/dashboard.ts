@@ -25,7 +25,11 @@ async function showAddress(options: ConfigOptions): Promise<number> {
   if (reply.kind !== 'answered' || reply.status !== 200) return explainReply(config, reply)
   const { url } = reply.body as { readonly url: string | null }
   if (url === null) {
-    print('it has no port: set control.port, and start it again')
+    print(
+      config.control.port === undefined
+        ? 'it has no port: set control.port, and start it again'
+        : 'it does not listen at its port: `intentd status` says why',
+    )
     return EXIT_NO_PORT
   }
   writeOut(`${url}\n`)

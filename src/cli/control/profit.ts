@@ -72,7 +72,7 @@ function showProfit(options: ProfitOptions): number {
 
 /** The figures of strategies are ours: the exchange only knows the account's average price. */
 export function describeSource(file: string, by: By): string {
-  const unrealised = `from ${file}; unrealised profit is in \`intentd status\`\n`
+  const unrealised = `from ${file}; net is realised less fees, with funding: unrealised profit is in \`intentd status\`\n`
   if (by !== 'strategy') return unrealised
   return `${unrealised}realised is what each strategy has made of its own lots, at its own average price; the exchange's figure, at that of the account, is in \`--by instrument\`\n`
 }

@@ -12,7 +12,6 @@ import { describeFall } from '../../views/summary-text.ts'
 import { wrapWords } from '../../lib/text/wrap-words.ts'
 import { describeUncounted } from '../../domain/fill-money.ts'
 import { TRADING_MODES } from '../../domain/trading-mode.ts'
-import { decimal } from '../../lib/decimal.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { describeLastRun, readLastRun } from '../../assembly/state/last-run.ts'
@@ -143,6 +142,7 @@ export function formatStatus(status: StatusView, isLive: boolean): string {
     describeSharedLimits(status) +
     describeSharedTickers(status) +
     describeAlerts(status) +
+    describeClosedPort(status) +
     status.accounts
       .map((account) => formatAccount(account, { isLive, isMoney: environment === 'live' }))
       .join('\n')
@@ -209,6 +209,16 @@ function describeAlerts({ alerts = [] }: StatusView): string {
     .join('')
 }
 
+/** It trades all the same, and its socket answers: only the dashboard and Prometheus miss the port. */
+function describeClosedPort({ closedPort }: StatusView): string {
+  if (closedPort === undefined) return ''
+  const { address, reason, since } = closedPort
+  return line(
+    'control',
+    `! nothing listens at ${address} since ${toTime(since)} (${reason}); tried every 2 s: end what has the port, or set another control.port and run \`intentd reload\``,
+  )
+}
+
 function describeSharedTickers({ sharedTickers }: StatusView): string {
   if (sharedTickers === undefined) return ''
   const { taken, own, refused, failed } = sharedTickers
@@ -246,7 +256,7 @@ function formatAccount(
       orders.length === 0 ? 'none open' : `${orders.join(', ')}${describeUnknown(account)}`,
     ),
     line('today', describeProfit(profit.today, account.coin)),
-    line('in all', describeProfit(profit.total, account.coin)),
+    line('all runs', describeProfit(profit.total, account.coin)),
     line('unrealised', describeUnrealised(account, isLive)),
     account.equity === null ? '' : line('equity', describeEquity(account)),
     isLive && account.losses.length > 0 ? line('losses', describeLosses(account)) : '',
@@ -315,7 +325,7 @@ function formatRestriction(restriction: RestrictionView, { unattended }: Account
 
 /** After a release a strategy may order its whole target again, whatever else the account holds. */
 function leadTo(
-  { scope, mode, command }: RestrictionView,
+  { scope, command }: RestrictionView,
   unattended: AccountView['unattended'],
 ): string {
   if (command?.startsWith('intentd repair')) return 'With the daemon stopped, repair it first:'
@@ -323,9 +333,9 @@ function leadTo(
     (one) => one.strategy === null && [one.symbol, '*'].includes(scope),
   )
   const symbols = [...new Set(left.map(({ symbol }) => symbol))]
-  if (mode === 'reducing' || symbols.length === 0) return 'To release it:'
+  if (symbols.length === 0) return 'To release it:'
   const handed = symbols.map((symbol) => `\`intentd adopt ${symbol} --to ID\``).join(', ')
-  return `No strategy holds all of ${symbols.join(', ')}: BEFORE a release give the rest to one that trades it (${handed}) or flatten it, else a strategy may order its whole target again. Then, to release it:`
+  return `No strategy holds all of ${symbols.join(', ')}: BEFORE a release give the rest to one that trades it (${handed}) or flatten it, else a strategy may order its whole target again: a release is refused where one would. Then, to release it:`
 }
 
 /** Keeps a number and its unit on one line. */
@@ -372,16 +382,7 @@ function describeProfit(profit: ProfitView, coin: string): string {
   const show = (amount: string | null): string => money(amount, coin)
   const parts = [`${show(realised)} realised`, `${show(fees)} fees`, `${show(funding)} funding`]
   const unknown = uncounted === null ? '' : `; ${describeUncounted(uncounted)}`
-  return `${show(netOf(profit))} net: ${parts.join(', ')}; ${fills} fills${unknown}`
-}
-
-function netOf(profit: ProfitView | undefined): string | null {
-  if (profit === undefined) return null
-  const { realised, fees, funding } = profit
-  return decimal(realised)
-    .minus(decimal(fees))
-    .plus(decimal(funding ?? '0'))
-    .toString()
+  return `${show(profit.net)} net: ${parts.join(', ')}; ${fills} fills${unknown}`
 }
 
 /** A journal has no prices, so open positions cannot be valued without a daemon. */
@@ -391,7 +392,7 @@ function describeUnrealised(
 ): string {
   if (positions.length === 0) return 'none: nothing is held'
   if (total.unrealised !== null)
-    return `${money(total.unrealised, coin)} of what is held now, not counted above`
+    return `${money(total.unrealised, coin)} of what is held now, not counted above; all runs with it: ${money(total.netWithUnrealised, coin)}`
   return isLive
     ? 'not known: no position, price or entry of it yet'
     : 'not known while no daemon reads the positions; not counted above'
@@ -429,8 +430,12 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
           ),
       },
       { title: 'orders', of: ({ openOrders }) => String(openOrders), isNumber: true },
-      // Realised minus fees, as in the lines above: open positions have their own column.
-      { title: 'net', of: ({ id }) => money(netOf(profit.strategies[id]), coin), isNumber: true },
+      // Realised less fees, as in the lines above: what is held now has a column of its own.
+      {
+        title: 'net',
+        of: ({ id }) => money(profit.strategies[id]?.net ?? null, coin),
+        isNumber: true,
+      },
       {
         title: 'realised',
         of: ({ id }) => money(profit.strategies[id]?.realised ?? null, coin),

@@ -79,6 +79,18 @@ export function addOperatorCommand(
     )
 }
 
+/** A verb that releases a scope, also where what no strategy holds would be ordered again. */
+export function addUnclaimedOption(command: Command): Command {
+  return command.option(
+    '--unclaimed',
+    'release also where a strategy would order again what no strategy holds; without it that is refused',
+  )
+}
+
+export interface ReleaseOptions extends CommandOptions {
+  readonly unclaimed?: boolean
+}
+
 function parseReason(text: string): string {
   if (text !== '' && text.length <= REASON_MAX) return text
   throw new InvalidArgumentError(`write 1 to ${REASON_MAX} characters.`)
@@ -291,7 +303,7 @@ function printAnswer(order: Order, answer: CommandAnswer, repeated: string): num
   if (isDone && kind === 'flatten')
     printResult('obeyed; its log says flatten.done when nothing is left to close')
   else if (!isDone && kind === 'release')
-    printResult(describeRefusedRelease(String(scope), [answer]))
+    printResult(describeRefusedRelease(String(scope), [answer], repeated))
   else if (!isDone && own && !answer.isScopeUnknown)
     printResult(
       `not done: a restriction never loosens; \`intentd release ${toShellWord(scope ?? '')}${repeated} --reason ...\` first`,
@@ -302,7 +314,8 @@ function printAnswer(order: Order, answer: CommandAnswer, repeated: string): num
   for (const restriction of lifted) printResult(`lifted: ${wordsOf(restriction)}`)
   if (isDone) for (const sentence of describePeak(answer)) printResult(sentence)
   for (const sentence of describeStillHeld(answer)) printResult(sentence)
-  for (const advice of adviseUnclaimed(answer, repeated)) printResult(advice)
+  if (answer.orderedAgain === undefined)
+    for (const advice of adviseUnclaimed(answer, repeated)) printResult(advice)
   printHeld(answer)
   return isDone ? 0 : EXIT_NOT_DONE
 }

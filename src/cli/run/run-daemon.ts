@@ -418,8 +418,8 @@ function report(
   form: RunOptions['summary'],
   logger: DaemonLogger,
 ): void {
-  const { clean, cycles, batches, ordersSent, orders, rateLimited, unknowns, account } = summary
-  const { exchange, restrictions, name } = summary
+  const { clean, cycles, batches, ordersSent, orders, rateLimited, unknowns } = summary
+  const { exchange, restrictions, name, thisRun, allRuns } = summary
   if (form === 'json') writeOut(`${JSON.stringify(summary)}\n`)
   else if (form === 'text' || logger.isTerminal)
     writeOut(`\n${name === undefined ? '' : `${name}\n`}${formatSummary(summary)}\n`)
@@ -432,7 +432,8 @@ function report(
     orders,
     rateLimited,
     unknowns,
-    ...account,
+    thisRun,
+    allRuns,
     ...(restrictions.length > 0 ? { restrictions } : {}),
     ...(exchange
       ? {

@@ -3,6 +3,7 @@ import { killOf } from '../../engine/book/book.ts'
 import { createEngine, type Engine } from '../../engine/engine.ts'
 import type { InstrumentSteps } from '../../domain/instrument.ts'
 import type { EngineCommand, EngineEvent, StopPolicy } from '../../engine/event.ts'
+import type { ReleaseCommand } from '../../engine/state/trading-mode.ts'
 import { describeDropped } from '../../engine/lifecycle/flatten.ts'
 import { Interpreter } from '../../interpreter/interpreter.ts'
 import type { Ports } from '../../interpreter/ports.ts'
@@ -199,7 +200,7 @@ export class Account implements MarketListener {
 
   rollDay(): void {
     if (this.#state === 'begun')
-      this.#options.logger.log('info', 'day.rolled', { ...this.summary().account })
+      this.#options.logger.log('info', 'day.rolled', { allRuns: this.summary().allRuns })
     this.health.rollDay()
   }
 
@@ -217,7 +218,7 @@ export class Account implements MarketListener {
     // A kill that was just seen must precede its release.
     if (command.kind === 'releaseKill' && isThrown && !isKilled) return undefined
     const refusal = command.kind === 'adopt' ? this.#engine.objectToAdoption(command) : undefined
-    const peak = command.kind === 'release' ? this.#engine.planPeakRelease(command) : undefined
+    const release = command.kind === 'release' ? this.#judgeRelease(command) : undefined
     this.#dispatch({ kind: 'commanded', command })
     if (this.#fatal !== undefined) return undefined
     const lifted = before
@@ -243,9 +244,17 @@ export class Account implements MarketListener {
       ...(this.#engine.phase === 'starting' && { isStarting: true }),
       ...(refusal !== undefined && { refusal }),
       killFiles: isKilled || isThrown ? killSwitch.files : [],
-      ...(peak && judged.coolsDownUntil === undefined && { peak }),
+      ...(judged.coolsDownUntil === undefined && release),
       ...judged,
     }
+  }
+
+  /** Must be asked before the release is obeyed: its effect on the peaks of a drawdown, or why it is refused. */
+  #judgeRelease(command: ReleaseCommand): Pick<CommandAnswer, 'peak' | 'orderedAgain'> {
+    const peak = this.#engine.planPeakRelease(command)
+    const orderedAgain = this.#engine.findOrderedAgain(command)
+    if (orderedAgain && peak?.closesBelow === undefined) return { orderedAgain }
+    return peak ? { peak } : {}
   }
 
   /** Begins an orderly end; {@link ended} resolves when it is done. */

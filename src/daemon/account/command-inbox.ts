@@ -49,6 +49,7 @@ const commandSchema = z.discriminatedUnion('kind', [
     kind: z.literal('release'),
     scope: scope.optional(),
     newPeak: z.boolean().optional(),
+    unclaimed: z.boolean().optional(),
     ...ordered,
   }),
 ])
@@ -82,6 +83,8 @@ export interface CommandAnswer {
   readonly coolsDownUntil?: number | undefined
   /** Effect of a release on the peaks of a drawdown, or why it was refused. */
   readonly peak?: PeakRelease
+  /** Keyed by instrument: a release was refused, because a strategy would order this again. */
+  readonly orderedAgain?: Readonly<Record<string, string>>
   /** The release was given before the standing kill or the daemon's start, so it ended nothing. */
   readonly isTooOld?: true
   /** A standby read it and obeys nothing: the account's writer, as named in the lease. */
@@ -100,10 +103,17 @@ export function refuseCommand(why: Pick<CommandAnswer, 'isTooOld' | 'standbyOf'>
   }
 }
 
-export function describeRefusedRelease(named: string, answers: readonly CommandAnswer[]): string {
+/** @param configOption What a command needs to address the daemon's configuration: ` -c live.yaml`. */
+export function describeRefusedRelease(
+  named: string,
+  answers: readonly CommandAnswer[],
+  configOption: string,
+): string {
   const until = answers.flatMap(({ coolsDownUntil }) => coolsDownUntil ?? [])
   const beyond = answers.flatMap(({ peak }) => (peak?.closesBelow === undefined ? [] : [peak]))
   if (beyond[0]) return describeBeyond(named, beyond[0])
+  const again = answers.flatMap(({ orderedAgain }) => Object.entries(orderedAgain ?? {}))
+  if (again.length > 0) return describeOrderedAgain(named, again, configOption)
   if (until.length === 0) return `not done: nothing that a release ends holds ${named}`
   const at = new Date(Math.max(...until)).toISOString()
   return `not done: ${named} cools down until ${at} (risk.losses.coolDownMs); release it then`
@@ -111,6 +121,16 @@ export function describeRefusedRelease(named: string, answers: readonly CommandA
 
 function describeBeyond(named: string, { from, to, below, closesBelow }: PeakRelease): string {
   return `not done: ${named} is at ${to}, ${below} below its peak of ${from}, and the last step of its drawdown (flatten at ${closesBelow}) would close everything again at once; release it when it is above that, or with --new-peak, which counts every step from ${to}`
+}
+
+function describeOrderedAgain(
+  named: string,
+  again: readonly (readonly [string, string])[],
+  configOption: string,
+): string {
+  const found = again.map(([symbol, text]) => `of ${symbol}, ${text}`).join('; ')
+  const first = again.map(([symbol]) => adviseRest(symbol, configOption)).join('; ')
+  return `not done: released now, a strategy would order again what the account holds already: ${found}. First ${first}; then release ${named}, or at once with --unclaimed, if it is to stay with no strategy and be held beside the whole target`
 }
 
 export function describePeak({ peak }: CommandAnswer): readonly string[] {

@@ -92,10 +92,10 @@ function toEngineCommand(command: ControlCommand): EngineCommand {
     return { kind, symbol, strategyId, reason, by }
   }
   if (command.kind !== 'release') return command
-  const { scope, reason, by, newPeak } = command
+  const { scope, reason, by, newPeak, unclaimed } = command
   return scope === undefined
     ? { kind: 'releaseKill', reason, by }
-    : { kind: 'release', scope, reason, by, newPeak }
+    : { kind: 'release', scope, reason, by, newPeak, unclaimed }
 }
 
 type Scoped = Pick<

@@ -66,6 +66,7 @@ export interface DaemonControlOptions {
   readonly off: readonly AccountOff[]
   readonly market: { readonly polls: PollGridStats; listen(listener: MarketListener): void }
   readonly isReadOnly: boolean
+  readonly closedPort: () => StatusView['closedPort']
   /** Set if other daemons share the limits of the address. */
   readonly sharedLimits: Pick<SharedLimits, 'view'> | undefined
   readonly sharedTickers: Pick<SharedTickers, 'view'> | undefined
@@ -131,6 +132,7 @@ export class DaemonControl implements Controlled {
       this.#options
     const sharedLimits = this.#options.sharedLimits?.view()
     const sharedTickers = this.#options.sharedTickers?.view()
+    const closedPort = this.#options.closedPort()
     const targets = this.#options.alertTargets?.()
     const alerts = targets && [...targets].map(([target, failing]) => viewTarget(target, failing))
     return {
@@ -159,6 +161,7 @@ export class DaemonControl implements Controlled {
       }),
       ...(sharedTickers && { sharedTickers }),
       ...(alerts && { alerts }),
+      ...(closedPort && { closedPort }),
       ...(this.#options.fleet && { hasFleet: true as const }),
     }
   }
@@ -407,7 +410,7 @@ function verdictOf(
               ...answers.flatMap((answer) => adviseUnclaimed(answer, configOption)),
             ].join('; '),
           }
-        : { isObeyed: false, text: describeRefusedRelease(order.scope, answers) }
+        : { isObeyed: false, text: describeRefusedRelease(order.scope, answers, configOption) }
     case 'kill':
       return holds('*', 'kill')
         ? {

@@ -198,6 +198,7 @@ function addMoney(
 ): void {
   for (const [strategy, made] of Object.entries(profit.strategies)) {
     add('intentd_profit_net', Number(made.net), { strategy })
+    add('intentd_profit_net_with_unrealised', toNumber(made.netWithUnrealised), { strategy })
     add('intentd_profit_realised', Number(made.realised), { strategy })
     add('intentd_fees_paid', Number(made.fees), { strategy })
   }

@@ -123,10 +123,13 @@ export class ProfitCurve {
     if (peak !== null) this.#peak ??= Number(peak)
     const point: Point = {
       at: now + this.#offset,
-      net: profit.total.unrealised === null ? null : Number(profit.total.net),
+      net: profit.total.netWithUnrealised === null ? null : Number(profit.total.netWithUnrealised),
       equity: equity === null ? null : Number(equity),
       strategies: Object.fromEntries(
-        Object.entries(profit.strategies).map(([id, { net }]) => [id, Number(net)]),
+        Object.entries(profit.strategies).map(([id, { net, netWithUnrealised }]) => [
+          id,
+          Number(netWithUnrealised ?? net),
+        ]),
       ),
     }
     const added: Span = { since: now, low: point, high: point }
@@ -151,7 +154,7 @@ export class ProfitCurve {
     return {
       peak: this.#peak,
       at: points.map(({ at }) => at),
-      net: points.map(({ net }) => net),
+      netWithUnrealised: points.map(({ net }) => net),
       equity: points.map(({ equity }) => equity),
       strategies: Object.fromEntries(
         ids.map((id) => [id, points.map(({ strategies }) => strategies[id] ?? 0)]),
@@ -187,6 +190,7 @@ function chooseOf(
 
 interface Point {
   readonly at: number
+  /** With unrealised. */
   readonly net: number | null
   readonly equity: number | null
   readonly strategies: Readonly<Record<string, number>>

@@ -22,6 +22,8 @@ export interface StandbyControlOptions {
   readonly refusesDifference: boolean
   /** Undefined before the first attempt. */
   readonly seen: () => Seen | undefined
+  /** The port that it cannot listen at. */
+  readonly closedPort: () => StatusView['closedPort']
 }
 
 /** `at`: last successful look, Unix ms. */
@@ -53,6 +55,7 @@ export class StandbyControl implements Controlled {
   status(): StatusView {
     const { name, version, environment, exchange, configOption, clock, seen } = this.#options
     const found = seen()
+    const closedPort = this.#options.closedPort()
     const canTakeOver = found?.at !== undefined && found.state.trouble === undefined
     return {
       name,
@@ -69,6 +72,7 @@ export class StandbyControl implements Controlled {
       accounts: [],
       off: [],
       hasFleet: true,
+      ...(closedPort && { closedPort }),
       standby: {
         holder: found?.state.holder ?? '',
         behind: found?.at === undefined ? null : found.state.behind,
@@ -84,7 +88,13 @@ export class StandbyControl implements Controlled {
   orders = (): [] => []
   fills = (): [] => []
   candles = (): undefined => undefined
-  curves = (): CurvesView => ({ peak: null, at: [], net: [], equity: [], strategies: {} })
+  curves = (): CurvesView => ({
+    peak: null,
+    at: [],
+    netWithUnrealised: [],
+    equity: [],
+    strategies: {},
+  })
   whatIf = (): Promise<[]> => Promise.resolve([])
   instrument = (): undefined => undefined
   denials = (): DenialsView => ({})

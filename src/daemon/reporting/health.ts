@@ -24,7 +24,7 @@ export interface HealthOptions {
   readonly pace: { readonly look: () => void; readonly late: unknown }
   /** Last readings by symbol. */
   readonly positions: ReadonlyMap<string, PositionReading>
-  readonly summary: () => Pick<RunSummary, 'account'>
+  readonly summary: () => Pick<RunSummary, 'allRuns'>
   /** Keyed by strategy: why its thread was lost, until it restarts. */
   readonly paused: () => ReadonlyMap<string, string>
   /** Intervals of reading fills and each position, if answers come at once. */
@@ -165,14 +165,14 @@ export class Health {
     const since = this.#sinceDigest.read()
     const { ordersSent, cancelAlls, fills, restrictions } = since
     this.#sinceDigest.restart()
-    const { account } = this.#options.summary()
-    const positions = Object.entries(account.positions).map(([name, size]) => `${name} ${size}`)
+    const { allRuns } = this.#options.summary()
+    const positions = Object.entries(allRuns.positions).map(([name, size]) => `${name} ${size}`)
     const standing = this.#options.engine.restrictions.map(describeRestriction)
     const obstacle = this.obstacle()
     return [
       `orders sent: ${ordersSent}, cancel-alls: ${cancelAlls}, fills: ${fills}`,
       `made: ${describeMade(since)}`,
-      `of all runs: ${describeMade(account)}, fills ${account.fills}`,
+      `all runs: ${describeMade(allRuns)}, fills ${allRuns.fills}`,
       `held: ${positions.join(', ') || 'nothing'}`,
       `restrictions that began: ${restrictions}; that stand: ${standing.join(', ') || 'none'}`,
       obstacle === undefined ? 'trading' : `not trading: ${obstacle}`,
@@ -285,7 +285,7 @@ export class Health {
     if (heartbeatMs === 0 || now - this.#lineAt < heartbeatMs) return
     this.#lineAt = now
     const { book, phase } = engine
-    const { account } = summary()
+    const { positions } = summary().allRuns
     const orders = [...book.open.values()].flatMap((ofSymbol) => [...ofSymbol.values()])
     const { ordersSent } = this.#sinceLine.read()
     this.#sinceLine.restart()
@@ -301,7 +301,7 @@ export class Health {
       accountAgeMs: this.#oldest((symbol) => this.#ages.accountMs(symbol, now)),
       openOrders: orders.length,
       unknownOrders: orders.filter(({ state }) => state === 'unknown').length,
-      positions: account.positions,
+      positions,
       fills,
       net,
       realisedProfit,
@@ -323,15 +323,15 @@ function stateOf(does: 'trading' | 'nothing to trade', obstacle: Obstacle | unde
 
 /** `net -3.03 (realised 1.52, fees 4.55, funding 0)`, plus unknown parts. */
 function describeMade(made: MoneyFigures): string {
-  const { net, realisedProfit, fees, funding, unrealisedProfit, uncounted } = made
+  const { net, netWithUnrealised, realisedProfit, fees, funding, uncounted } = made
   const parts = [
     `realised ${realisedProfit}`,
     `fees ${fees}`,
     ...(funding === undefined ? [] : [`funding ${funding}`]),
-    ...(unrealisedProfit === undefined ? [] : [`unrealised ${unrealisedProfit}`]),
   ]
+  const held = netWithUnrealised === undefined ? '' : `, ${netWithUnrealised} with unrealised`
   const unknown = describeUncounted(uncounted)
-  return `net ${net} (${parts.join(', ')})${unknown === '' ? '' : ` ${unknown}`}`
+  return `net ${net} (${parts.join(', ')})${held}${unknown === '' ? '' : ` ${unknown}`}`
 }
 
 /** `BTCUSDT, strategy:trend (operator); ETHUSDT (contradiction, unreadable)` */

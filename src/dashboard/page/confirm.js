@@ -128,7 +128,22 @@ function warningsOf(order, account) {
     return ['A kill stands: nothing is closed before it is released.']
   if (order.kind === 'releaseKill' && closing.length > 0)
     return [`A closing waits for this: ${names} is closed at the market then.`]
-  if (order.kind === 'release' && closing.some(({ scope, isClosing }) => isClosing && scope === order.scope))
-    return ['A closing of it that is still under way is given up.']
-  return []
+  if (order.kind !== 'release') return []
+  const isGivenUp = closing.some(({ scope, isClosing }) => isClosing && scope === order.scope)
+  return [
+    ...(isGivenUp ? ['A closing of it that is still under way is given up.'] : []),
+    ...unclaimedIn(order.scope, account),
+  ]
+}
+
+/** The part that no strategy holds is handed over or closed before a release. */
+function unclaimedIn(scope, account) {
+  const left = (account?.unattended ?? []).filter(
+    ({ strategy, symbol }) => strategy === null && [symbol, '*'].includes(scope),
+  )
+  const symbols = [...new Set(left.map(({ symbol }) => symbol))]
+  return symbols.map(
+    (symbol) =>
+      `No strategy holds all of ${symbol}: give the rest to one that trades it (intentd adopt ${symbol} --to ID) or flatten it first. The release is refused where a strategy would order it again.`,
+  )
 }

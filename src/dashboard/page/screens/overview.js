@@ -125,20 +125,27 @@ function titleOf(mode) {
 
 function Money({ account, curves }) {
   const { equity, profit } = account
-  const known = curves ? (equity === null ? curves.net : curves.equity) : []
+  const known = curves ? (equity === null ? curves.netWithUnrealised : curves.equity) : []
   // The curve is read every few seconds, so the present value is appended.
   const values = equity === null || known.length === 0 ? known : [...known, Number(equity)]
   const at =
     values.length === known.length ? curves?.at : [...curves.at, Math.max(Date.now(), curves.at.at(-1) + 1)]
   const drawdown = account.drawdown ?? drawdownsOf(values).at(-1)
   const weekly = profit.week
+  const { net, netWithUnrealised } = profit.total
+  const inAll = html`<${Gain}
+    value=${netWithUnrealised ?? net}
+    text=${signed(netWithUnrealised ?? net, account.coin)}
+  />`
+  const inAllNote = netWithUnrealised === null ? 'net of fees' : 'with unrealised'
   return html`<section class="card money">
     <div class="figures">
       <${Figure}
         big
-        label=${equity === null ? 'Profit in all' : 'Equity'}
+        label=${equity === null ? 'All runs' : 'Equity'}
         unit=${account.coin}
-        value=${equity === null ? html`<${Gain} value=${profit.total.net} text=${signed(profit.total.net, account.coin)} />` : money(equity, account.coin)}
+        value=${equity === null ? inAll : money(equity, account.coin)}
+        note=${equity === null && inAllNote}
       />
       <${Figure}
         label="Today"
@@ -147,7 +154,7 @@ function Money({ account, curves }) {
         note=${fillsOf(profit.today)}
       />
       ${weekly && html`<${Figure} label="7 days" unit=${account.coin} value=${html`<${Gain} value=${weekly.net} text=${signed(weekly.net, account.coin)} />`} note=${fillsOf(weekly)} />`}
-      ${equity !== null && html`<${Figure} label="In all" unit=${account.coin} value=${html`<${Gain} value=${profit.total.net} text=${signed(profit.total.net, account.coin)} />`} note="with unrealised" />`}
+      ${equity !== null && html`<${Figure} label="All runs" unit=${account.coin} value=${inAll} note=${inAllNote} />`}
       <${Figure}
         label="Fees paid"
         unit=${account.coin}

@@ -58,9 +58,12 @@ function Strategy({ strategy, account, order, curve, denials }) {
     ${holds.map((one) => html`<p class="because">${one.scope === scope ? '' : `${scopeName(one.scope)} `}${one.mode}: ${one.reason} <small>by ${one.by}, since ${time(one.at)}</small></p>`)}
     <div class="figures small">
       <div class="figure">
-        <span class="label">Net</span
+        <span class="label">${made?.netWithUnrealised === null ? 'Net' : 'With unrealised'}</span
         ><span class="value"
-          ><${Gain} value=${made?.net} text=${signed(made?.net, account.coin)} />
+          ><${Gain}
+            value=${made?.netWithUnrealised ?? made?.net}
+            text=${signed(made?.netWithUnrealised ?? made?.net, account.coin)}
+          />
           <small>${account.coin}</small></span
         >
       </div>
