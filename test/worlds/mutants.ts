@@ -1511,4 +1511,11 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'const isBeyond = believed.worst.used > 1e9',
     isOfMoney: true,
   },
+  {
+    name: 'close-denied-beyond-the-budget',
+    what: 'an order that only closes is denied while the worst case takes more than there is',
+    find: '? onlyCloses(intent, accountExposure)',
+    replace: '? intent.lots < 0 && onlyCloses(intent, accountExposure)',
+    isOfMoney: true,
+  },
 ]
