@@ -11,7 +11,6 @@ interface ReleaseOptions extends CommandOptions {
   readonly newPeak?: boolean
 }
 
-/** `intentd release`: ends a kill, or what holds an instrument, a strategy or the account, with a reason. */
 export function addReleaseCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatorCommand(program, 'release', '[scope]')
     .description('end what restricts a scope; without a scope, end a kill')

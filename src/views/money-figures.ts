@@ -1,18 +1,18 @@
 import { type Money, type Uncounted, uncountedOf } from '../domain/fill-money.ts'
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 
-/** What was made, net first: decimal strings in the margin coin. */
+/** Decimal strings in the margin coin. */
 export interface MoneyFigures {
   readonly fills: number
-  /** Realised less fees, with funding and unrealised profit as far as they stand here. */
+  /** Realised minus fees, plus funding and unrealised profit if present. */
   readonly net: string
   readonly realisedProfit: string
   readonly fees: string
-  /** Absent where it belongs to nobody: funding is an instrument's, not a strategy's. */
+  /** Absent for a strategy: funding belongs to an instrument. */
   readonly funding?: string
-  /** Absent where it is not known. */
+  /** Absent if unknown. */
   readonly unrealisedProfit?: string
-  /** What is not in these figures, because it is not known; absent where all is. */
+  /** Unknown amounts; absent if all are known. */
   readonly uncounted?: Uncounted
 }
 
@@ -38,10 +38,10 @@ export function toMoneyFigures(money: Money, { funding, unrealised }: BesideFill
   }
 }
 
-/** Digits after the point that a float is shown with: as many as the wire has. */
+/** As many as on the wire. */
 const DIGITS = 8
 
-/** Sums of floats without their last digits: 100, not 100.00000000000006. */
+/** Removes float noise: 100, not 100.00000000000006. */
 export function roundAmount(amount: number): number {
   return Number(amount.toFixed(DIGITS))
 }

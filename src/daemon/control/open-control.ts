@@ -16,14 +16,13 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 const TOKEN_FILE = 'control.token'
 const READ_TOKEN_FILE = 'control.read.token'
-/** Somebody who is turned away is logged so often at most, ms. */
 const REFUSED_LOGGED_EVERY_MS = 60_000
-/** How often it is looked whether the file of the socket is still there, ms. */
+/** How often the socket's file is checked. */
 const LOOK_EVERY_MS = 2000
 
 export interface OpenControlOptions extends Omit<DaemonControlOptions, 'isReadOnly'> {
   readonly config: Pick<DaemonConfig, 'control' | 'state'>
-  /** Of this state, which is held. */
+  /** The locked state directory. */
   readonly directory: string
   readonly logger: DaemonLogger
 }
@@ -35,7 +34,6 @@ export function tokenFilesOf({ control, state }: OpenControlOptions['config']): 
   }
 }
 
-/** The control interface of a daemon, not listening yet. */
 export interface OpenedControl {
   start(): Promise<void>
   stop(): Promise<void>
@@ -52,7 +50,6 @@ export type ServeOptions = Pick<
   'config' | 'directory' | 'logger' | 'version' | 'clock' | 'timers'
 >
 
-/** What is looked at and commanded there, by socket and port. */
 export function serveControl(
   control: Controlled,
   options: ServeOptions,
@@ -102,13 +99,13 @@ export function serveControl(
       await server.start()
       look()
       const { baseUrl } = server
-      // What cannot be listened at was said.
+      // The failure was logged.
       if (server.socket === undefined && baseUrl === undefined) return
       logger.log('info', 'control.listening', {
         ...(server.socket ? { socket } : {}),
         ...(baseUrl ? { url: baseUrl, token: files.full, readToken: files.read } : {}),
       })
-      // For whoever sits at it: a log that is kept holds no code.
+      // The address contains a code, so it goes only to a terminal, not to a log that is kept.
       const address = logger.isTerminal ? server.newAddress() : undefined
       if (address) logger.log('info', 'control.dashboard', { url: address })
     },
@@ -121,7 +118,7 @@ export function serveControl(
   }
 }
 
-/** The first, and then how many there were. */
+/** Logs the first, then counts. */
 function createRefusalLog({
   logger,
   clock,
@@ -137,14 +134,17 @@ function createRefusalLog({
   }
 }
 
-/** In the state directory: the answers to the last commands. */
+/** In the state directory. */
 const ANSWERS_FILE = 'control-answers.json'
 
 const answersSchema = z.array(
   z.object({ digest: z.string(), answer: controlAnswerSchema, isKept: z.boolean() }),
 )
 
-/** @param onTrouble They cannot be written: a command that is sent again after a restart is obeyed again. */
+/**
+ * @param onTrouble the file cannot be written, so a command repeated after a restart is obeyed
+ * again
+ */
 export function createAnswerFile(
   directory: string,
   onTrouble: (reason: string) => void,
@@ -155,7 +155,7 @@ export function createAnswerFile(
       try {
         return answersSchema.parse(parseBoundedJson(readFileSync(file, 'utf8')))
       } catch {
-        // None yet, or of another version: each command changes nothing the second time.
+        // The file is missing or from another version. Repeated commands change nothing.
         return []
       }
     },
