@@ -1,4 +1,4 @@
-// Views of a single thing, in addition to the status.
+// Views of single things.
 
 import { z } from 'zod'
 import { EXIT_REASONS, type ExitReason } from '../domain/closed-trade.ts'
@@ -17,12 +17,14 @@ export const candleSchema = z.strictObject({
 export const curvesSchema = z.strictObject({
   peak: z.number().nullable().meta({ description: 'of the equity, when the curve began' }),
   at: z.array(instant),
-  net: z.array(z.number().nullable()).meta({
-    description: 'profit of the account, as `profit.total.net`; null: not known then',
+  netWithUnrealised: z.array(z.number().nullable()).meta({
+    description:
+      'what the account has made in all runs, as `profit.total.netWithUnrealised`; null: not known then',
   }),
   equity: z.array(z.number().nullable()),
   strategies: z.record(z.string(), z.array(z.number())).meta({
-    description: 'profit of each strategy: what was realised less fees',
+    description:
+      'what each strategy has made in all runs: `netWithUnrealised`, and `net` while that is not known',
   }),
 })
 
@@ -146,13 +148,13 @@ export interface ClosedTradesQuery {
 
 /** A query for records of the journal. */
 export interface JournalQuery {
-  /** A text that the record contains as it was written; empty: any. */
+  /** A text in the record as written; empty: any. */
   readonly containing: string
   readonly strategy?: string | undefined
   readonly kind?: string | undefined
-  /** Sequence: only records before it. */
+  /** Only records before this sequence. */
   readonly before?: number | undefined
-  /** Maximum rows; a record comes whole, even past it. */
+  /** Maximum rows; a record is not split. */
   readonly limit: number
 }
 
@@ -163,14 +165,14 @@ const member = z.strictObject({
   seenAgoMs: z.number(),
 })
 
-/** The result of a reload now, as the running daemon computes it: nothing is done. */
+/** A reload that is only computed. */
 export const reloadSchema = z.strictObject({
   problems: z
     .array(z.string())
     .meta({ description: 'why it would be refused; empty: it would be taken' }),
 })
 
-/** All accounts that the journal's server knows: as `intentd fleet status --json` prints it. */
+/** As printed by `intentd fleet status --json`. */
 export const fleetSchema = z.strictObject({
   now: z.int().meta({ description: 'Unix ms, clock of the server, as all times here' }),
   accounts: z.array(

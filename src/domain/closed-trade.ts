@@ -48,7 +48,7 @@ export interface ClosedTrade {
   /** A fill that turns a position counts in both trades. */
   readonly fills: number
   readonly reason: ExitReason
-  /** The parts of it that are not known, in words; empty: none. */
+  /** Unknown amounts, in words; empty if all are known. */
   readonly uncounted: string
 }
 

@@ -49,7 +49,7 @@ export class TradeHistory {
   read(reader: Readable, query: ClosedTradesQuery): ClosedTradesView {
     const book = rebuildBook(reader.contents(), this.#positionMode)
     const folding = this.#continue(reader, book) ?? this.#begin(reader, book)
-    // What waits for its order is shown as it stands; it may count otherwise next time.
+    // A fill that waits for its order is shown as it is now; it may count otherwise next time.
     if (folding.isWaiting) {
       this.#folding = undefined
       folding.finish()

@@ -117,7 +117,7 @@ class Bench {
         curves: () => ({
           peak: null,
           at: [],
-          net: [],
+          netWithUnrealised: [],
           equity: [],
           strategies: {},
         }),

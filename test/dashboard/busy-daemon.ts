@@ -232,7 +232,16 @@ export class BusyDaemon {
   #profit(): ProfitView {
     const net = String(this.#step / 100)
     const fills = this.#step
-    return { fills, net, realised: net, fees: '1', funding: '0', unrealised: '0', uncounted: null }
+    return {
+      fills,
+      net,
+      netWithUnrealised: net,
+      realised: net,
+      fees: '1',
+      funding: '0',
+      unrealised: '0',
+      uncounted: null,
+    }
   }
 
   #order(index: number): OrderView {
@@ -284,7 +293,7 @@ export class BusyDaemon {
     const at = Array.from({ length: 1200 }, (_, index) => START_AT + index * 1000)
     const values = at.map((_, index) => 100_000 + (index % 40) + this.#step / 100)
     const strategies = Object.fromEntries(this.#strategies.map((id) => [id, values]))
-    return { peak: 100_000, at, net: values, equity: values, strategies }
+    return { peak: 100_000, at, netWithUnrealised: values, equity: values, strategies }
   }
 }
 

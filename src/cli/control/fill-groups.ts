@@ -7,7 +7,7 @@ import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { formatTable, money } from '../process/table.ts'
 import { type GroupBy, groupOf } from './row-groups.ts'
 
-/** What was traded of a group. Decimal strings in the margin coin; a coin-margined contract is counted by its size. */
+/** Decimal strings in the margin coin; a coin-margined contract is counted by its size. */
 interface FillGroup {
   readonly name: string
   readonly coin: string
@@ -66,7 +66,7 @@ export function formatGroups(
 ): string {
   if (json) return `${JSON.stringify(groups, undefined, 2)}\n`
   if (csv) {
-    // By coin the name is the coin.
+    // Grouped by coin, the name is the coin.
     const columns = CSV.filter((column) => by !== 'coin' || column !== 'name')
     const titles = columns.map((column) => (column === 'name' ? by : column)).join(',')
     const rows = groups.map((group) => columns.map((column) => toCsvCell(group[column])).join(','))

@@ -23,7 +23,6 @@ interface FillsOptions extends JournalSpanOptions {
   readonly csv?: boolean
 }
 
-/** `intentd fills`: what was traded, from the journal. */
 export function addFillsCommand(program: Command, { setExit }: VerbFrame): void {
   addSpanOptions(addOperatedOptions(program.command('fills')))
     .description('show what was traded, from the journal; also while the daemon runs')
@@ -139,7 +138,6 @@ function moneyOrUnknown(amount: string, coin: string): string {
   return amount === '' ? 'unknown' : money(amount, coin)
 }
 
-/** These fields tell what the system did, and fees in other coins. */
 function remarkOf({ fillKind, otherFees }: BookedFill): string {
   const kind = fillKind === '' || fillKind === 'trade' ? [] : [fillKind]
   const fees =

@@ -17,14 +17,14 @@ export interface OpenedRows extends Span {
   readonly fills: Iterable<BookedFill>
   readonly funding: Iterable<BookedFunding>
   readonly reader: JournalReader
-  /** Whatever the span, from the first one on. */
+  /** Ignores the span. */
   readonly allFills: () => Iterable<BookedFill>
   readonly book: () => Book
 }
 
 /**
- * Fills and funding payments from the journal, which may be written meanwhile: to read a year of them in the daemon
- * would hold up its trading.
+ * Reading a year of fills in the daemon would delay its trading, so they come from the journal,
+ * which may be written meanwhile.
  */
 export function withRows<Result>(
   options: JournalSpanOptions,

@@ -4,7 +4,6 @@ import { dateOf, weekOf } from '../../lib/start-of-day.ts'
 /** The row of fills that belong to no strategy. */
 export const NOBODY = '(nobody)'
 
-/** What rows of the journal are summed by. */
 export type GroupBy = 'day' | 'week' | 'month' | 'strategy' | 'instrument' | 'coin'
 
 export function groupOption(): Option {

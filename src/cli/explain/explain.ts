@@ -14,9 +14,8 @@ import { parseInstant } from '../process/span-options.ts'
 import type { ConfigOptions } from '../../config/config-request.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
-/** What an instrument's story goes back without `--since`. */
+/** Default of `--since` for an instrument. */
 const SINCE_MS = 600_000
-/** The journal has nothing of it. */
 const EXIT_NOTHING = 1
 
 interface ExplainOptions extends ConfigOptions {
@@ -25,7 +24,6 @@ interface ExplainOptions extends ConfigOptions {
   readonly json?: boolean
 }
 
-/** `intentd explain`: an order's whole history from the journal, or why there was none. */
 export function addExplainCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('explain'))
     .description(

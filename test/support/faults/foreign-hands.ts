@@ -72,7 +72,7 @@ export function meddle(world: World): void {
 
 /**
  * The operator, who looks at what is halted for a while, puts the account back as it was, and releases; a drawdown whose
- * last step would fire again at once with a new peak, the second time.
+ * last step would fire again at once with a new peak, the second time. What no strategy holds stays so.
  */
 export function releaseHalts(world: World): void {
   const { time, process, facts, faults, quiet } = world
@@ -93,6 +93,7 @@ export function releaseHalts(world: World): void {
           scope,
           reason: 'looked at',
           by: 'world',
+          unclaimed: true,
           ...(newPeak && { newPeak }),
         },
       })
