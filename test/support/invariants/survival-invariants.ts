@@ -8,21 +8,23 @@ import { KnownPrices } from './known-prices.ts'
 import { formerNetOf } from '../world/account-plan.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** Prices move, and fills are read, between what the core looked at and what is counted here: a share of the budget. */
+/**
+ * Tolerance as a share of the budget: prices move and fills are read between the core's look and
+ * this count.
+ */
 const SLACK = 0.03
-/** Prices and figures of the core are no older than this, ms. */
+/** Maximum age of the core's prices and figures. */
 const KNOWN_WITHIN_MS = 4000
-/** What is beyond the budget for so long is held by then, if the position is read at least so often, ms. */
+/** Within this time an excess must be held, if positions are read this often. */
 const HELD_WITHIN_MS = 8000
 const READ_EVERY_MS = 2500
-/** What was beyond the budget is led back to this share of it. */
+/** An excess is reduced to this share of the budget. */
 const LED_BACK_TO = 0.8
 
 /**
- * The moves that an account must survive, counted anew: from the orders and positions of the book, the exchange's ledger and
- * the prices at which its market stands. RSK1: no order leaves that takes more than the account is worth. WISH: none is
- * denied for that while there is plenty. MON1: the account is held for it when it is beyond, and only then, and released
- * when it is back.
+ * Recounts the moves that an account must survive, from the book, the exchange's ledger and its
+ * market prices. RSK1: no order leaves that exceeds the equity. WISH: none is denied for that with
+ * plenty of room. MON1: the account is held exactly while it is beyond.
  */
 export function watchSurvival(world: World): WorldWatcher {
   if (world.plan.survives === undefined) return {}
@@ -61,7 +63,7 @@ interface Step {
   readonly effects: readonly Effect[]
 }
 
-/** While the prices of tickers and of positions lie at once, nothing tells how much is at risk. */
+/** While prices of tickers and positions lie together, the risk is unknown. */
 function isMisled({ plan: { faults } }: World): boolean {
   return faults.pricesWrong !== undefined || faults.tickerAbsurd !== undefined
 }
@@ -88,7 +90,10 @@ function judgeOrders(world: World, count: SurvivalCount, effects: readonly Effec
   }
 }
 
-/** Everything that strategies may have on the instrument would fit, and an order is denied: others of its batch may have been approved. */
+/**
+ * The order is denied although all that strategies may have there would fit; others of its batch
+ * may have been approved.
+ */
 function judgeDenials(world: World, count: SurvivalCount, effects: readonly Effect[]): void {
   if (isMisled(world)) return
   for (const effect of effects) {
@@ -143,14 +148,14 @@ interface Sample {
 }
 
 interface Counted {
-  /** At the lowest prices of the last seconds, or at the highest. */
+  /** At the lowest prices of the last seconds, else the highest. */
   readonly isMild: boolean
   readonly without?: ReadonlySet<string>
-  /** More lots on each side of an instrument. */
+  /** Further lots on each side of an instrument. */
   readonly more?: { readonly symbol: string; readonly lots: number }
 }
 
-/** What moves take of the account, and what it is worth. */
+/** The cost of moves, and the account's value. */
 class SurvivalCount {
   readonly known = new KnownPrices()
   readonly #world: World
@@ -192,7 +197,7 @@ class SurvivalCount {
     if (this.#samples.length > 400) this.#samples = this.#samples.slice(-200)
   }
 
-  /** Positions that are not read for long say nothing of what should have been done. */
+  /** Long unread positions prove nothing about what should have been done. */
   noteReading(): void {
     const { now } = this.#world.time
     if (now - this.#readAt > READ_EVERY_MS) this.#readSince = now
@@ -215,7 +220,7 @@ class SurvivalCount {
     return { equity: Math.min(...this.#last(ms).map(({ equity }) => equity)) }
   }
 
-  /** Undefined where it was not looked, or nothing read, for so long. */
+  /** Undefined without looks or readings for so long. */
   lowestOfLast(ms: number): number | undefined {
     const since = this.#world.time.now - ms
     const first = this.#samples[0]
@@ -223,7 +228,7 @@ class SurvivalCount {
     return this.within(ms).lowest
   }
 
-  /** By scenario, in the margin coin: loss, fees, funding and maintenance. */
+  /** Keyed by scenario, in the margin coin: loss, fees, funding and maintenance. */
   needs(counted: Counted): ReadonlyMap<string, number> {
     const { plan, settings, process } = this.#world
     const { survives } = plan
