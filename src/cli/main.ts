@@ -96,8 +96,24 @@ export const VERBS: readonly Verbs[] = [
 
 /** Resolves with the exit code: 0 done, 64 not understood, else from `process/exit-codes.ts`. */
 export async function main(argv: readonly string[]): Promise<number> {
-  const version = readVersion()
   let exitCode = 0
+  const program = await createProgram(neededFor(argv), (code) => {
+    exitCode = code
+  })
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+    return exitCode
+  } catch (error) {
+    return explain(error, argv)
+  }
+}
+
+/** The program with these verbs, before it reads a command line. */
+export async function createProgram(
+  verbs: readonly Verbs[],
+  setExit: VerbFrame['setExit'],
+): Promise<Command> {
+  const version = readVersion()
   const program = new Command('intentd')
     .description('A trading daemon that polls, decides, batches and trades through rate limits.')
     .version(version)
@@ -106,20 +122,9 @@ export async function main(argv: readonly string[]): Promise<number> {
     .showHelpAfterError('(--help lists what there is)')
     // An unknown word may be an address with a password.
     .configureOutput({ outputError: (text, write) => write(hideLogins(text)) })
-  const frame: VerbFrame = {
-    version,
-    setExit(code) {
-      exitCode = code
-    },
-  }
-  for (const addVerb of await Promise.all(neededFor(argv).map(({ load }) => load())))
-    addVerb(program, frame)
-  try {
-    await program.parseAsync([...argv], { from: 'user' })
-    return exitCode
-  } catch (error) {
-    return explain(error, argv)
-  }
+  for (const addVerb of await Promise.all(verbs.map(({ load }) => load())))
+    addVerb(program, { version, setExit })
+  return program
 }
 
 function neededFor([word = '']: readonly string[]): readonly Verbs[] {

@@ -66,6 +66,7 @@ const EXCEPTIONS: readonly { words: readonly string[]; files: readonly string[];
     files: [
       'src/config/schema/simulator-services-schema.ts',
       'src/simulator/wallet/platform-coin.ts',
+      'docs/configuration.md',
       'config/simulator.yaml',
       'test/config/simulator.test.ts',
       'test/exchange/both-schemes.test.ts',
