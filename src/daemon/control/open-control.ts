@@ -102,18 +102,7 @@ export function serveControl(
       logger.log('warn', 'control.notListening', { address, reason })
     },
   })
-  const announce = (): void => {
-    const { baseUrl } = server
-    // What cannot be listened at was said.
-    if (server.socket === undefined && baseUrl === undefined) return
-    logger.log('info', 'control.listening', {
-      ...(server.socket ? { socket } : {}),
-      ...(baseUrl ? { url: baseUrl, token: files.full, readToken: files.read } : {}),
-    })
-    // For whoever sits at it: a log that is kept holds no code.
-    const address = logger.isTerminal ? server.newAddress() : undefined
-    if (address) logger.log('info', 'control.dashboard', { url: address })
-  }
+  const announce = () => announceListening(server, { logger, files, socket })
   const lookAgain = async (): Promise<void> => {
     const before = server.baseUrl
     await server.look()
@@ -140,6 +129,25 @@ export function serveControl(
       await server.stop()
     },
   }
+}
+
+interface ListeningLog {
+  readonly logger: DaemonLogger
+  readonly files: TokenFiles
+  readonly socket: string
+}
+
+function announceListening(server: ControlServer, { logger, files, socket }: ListeningLog): void {
+  const { baseUrl } = server
+  // What cannot be listened at was said.
+  if (server.socket === undefined && baseUrl === undefined) return
+  logger.log('info', 'control.listening', {
+    ...(server.socket ? { socket } : {}),
+    ...(baseUrl ? { url: baseUrl, token: files.full, readToken: files.read } : {}),
+  })
+  // For whoever sits at it: a log that is kept holds no code.
+  const address = logger.isTerminal ? server.newAddress() : undefined
+  if (address) logger.log('info', 'control.dashboard', { url: address })
 }
 
 /** The first, and then how many there were. */

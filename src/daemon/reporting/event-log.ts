@@ -19,7 +19,7 @@ export interface EventLogOptions {
 const REPEAT_MS = 10_000
 const REPEAT_MS_MAX = 640_000
 
-/** A cancel-all that fails is repeated every second: so many failures are logged at once, the next after this time. */
+/** A cancel-all that fails, wholly or for some orders, is repeated every second: so many failures are logged at once, the next after this time. */
 const CANCEL_FAILURES_AT_ONCE = 3
 const CANCEL_REPEAT_MS = 5000
 const CANCEL_REPEAT_MS_MAX = 60_000
@@ -29,7 +29,7 @@ const CANCEL_TROUBLE_MS = 2 * CANCEL_REPEAT_MS_MAX
 /** After so many kinds all are forgotten, and logged at once again: instruments times codes are few. */
 const FAILING_CANCELS_MAX = 1000
 
-/** Counts the failures of a cancel-all of the same instruments with the same code. Times are of the monotonic clock, in ms. */
+/** Counts the failures of a cancel-all of the same instruments with the same code, or with none where it fails for some orders. Times are of the monotonic clock, in ms. */
 interface FailingCancel {
   failedAt: number
   loggedAt: number
@@ -106,7 +106,9 @@ export class EventLog {
 
   #log({ level, event, fields }: Announcement): void {
     if (event === 'read.failed') return this.#logFailedRead(String(fields['what']), fields)
-    if (event === 'cancelAll.failed') return this.#logFailedCancel(fields)
+    const isPartlyFailed = event === 'cancelAll.answered' && Number(fields['failed']) > 0
+    if (event === 'cancelAll.failed' || isPartlyFailed)
+      return this.#logFailedCancel(fields, isPartlyFailed)
     if (event === 'cancelAll.answered') this.#endCancelTrouble(fields)
     const shown = event === 'cancelAll.sent' && this.#isThinned(fields) ? 'debug' : level
     this.#options.logger.log(this.#levelOf(shown, event), event, this.#readable(event, fields))
@@ -129,7 +131,7 @@ export class EventLog {
   }
 
   /** The attempts go on; a line at growing intervals says how many have failed since the last. */
-  #logFailedCancel(fields: Announcement['fields']): void {
+  #logFailedCancel(fields: Announcement['fields'], isAnswered: boolean): void {
     const now = this.#options.clock.monotonic()
     const failing = this.#failingCancel(fields, now)
     failing.failedAt = now
@@ -144,7 +146,7 @@ export class EventLog {
     const sinceLastLogged = failing.unlogged
     failing.loggedAt = now
     failing.unlogged = 0
-    this.#options.logger.log('warn', 'cancelAll.failed', {
+    this.#options.logger.log('warn', isAnswered ? 'cancelAll.answered' : 'cancelAll.failed', {
       ...fields,
       ...(sinceLastLogged > 0 && { sinceLastLogged }),
     })
