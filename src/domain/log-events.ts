@@ -184,7 +184,7 @@ export const LOG_EVENTS = {
     'A new kill was ordered while the release of the previous one waited; that release is void. Nothing to do.',
   'kill.released': 'The kill switch was released, and strategies are asked again; nothing to do.',
   'kill.unproved':
-    'A kill takes longer than it should; look at the exchange and cancel by hand what rests there.',
+    'A kill takes longer than it should, or only instruments of which nothing can be proved are left (`unproved`); look at the exchange and do what `hint` says.',
   'limits.coolingDown':
     'Two endpoints answered 429, so reads pause for a while; if this repeats, find out what else calls from this address.',
   'lease.lost':
