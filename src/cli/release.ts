@@ -12,7 +12,6 @@ interface PeakOptions extends ReleaseOptions {
   readonly newPeak?: boolean
 }
 
-/** `intentd release`: ends a kill, or what holds an instrument, a strategy or the account, with a reason. */
 export function addReleaseCommand(program: Command, { setExit }: VerbFrame): void {
   addUnclaimedOption(addOperatorCommand(program, 'release', '[scope]'))
     .description('end what restricts a scope; without a scope, end a kill')

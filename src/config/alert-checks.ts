@@ -1,4 +1,4 @@
-/** Impossible combinations among the settings of alerts. */
+/** Contradictions in the settings of alerts. */
 import type { ReadableFile } from './cross-checks.ts'
 import { isLoopback } from './loopback.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'

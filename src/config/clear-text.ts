@@ -1,10 +1,9 @@
-/** Servers on other machines that are called without TLS, because the configuration says so. */
+/** Finds servers on other machines that are called without TLS, as configured. */
 import type { DaemonConfig, LoadedConfig } from './load-config.ts'
 import { isDatabaseInClear, isRedisInClear } from './server-checks.ts'
 import type { Problem } from './yaml/problem.ts'
 import type { SettingPath } from './yaml/setting-path.ts'
 
-/** The settings that allow it. */
 export function listServersInClear({
   journal,
   exchange: { shared },
@@ -17,7 +16,6 @@ export function listServersInClear({
   ]
 }
 
-/** The same as warnings at their places. */
 export function warnOfClearText({
   config,
   documents: { main: source },

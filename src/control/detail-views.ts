@@ -1,4 +1,4 @@
-// Views of a single thing, in addition to the status.
+// Views of single things.
 
 import { z } from 'zod'
 import { amount, instant } from './views.ts'
@@ -97,15 +97,14 @@ export type StoryView = z.infer<typeof storySchema>
 export type JournalRowView = z.infer<typeof journalRowSchema>
 export type BacktestView = z.infer<typeof backtestSchema>
 
-/** A query for records of the journal. */
 export interface JournalQuery {
-  /** A text that the record contains as it was written; empty: any. */
+  /** A text in the record as written; empty: any. */
   readonly containing: string
   readonly strategy?: string | undefined
   readonly kind?: string | undefined
-  /** Sequence: only records before it. */
+  /** Only records before this sequence. */
   readonly before?: number | undefined
-  /** Maximum rows; a record comes whole, even past it. */
+  /** Maximum rows; a record is not split. */
   readonly limit: number
 }
 
@@ -116,14 +115,14 @@ const member = z.strictObject({
   seenAgoMs: z.number(),
 })
 
-/** The result of a reload now, as the running daemon computes it: nothing is done. */
+/** A reload that is only computed. */
 export const reloadSchema = z.strictObject({
   problems: z
     .array(z.string())
     .meta({ description: 'why it would be refused; empty: it would be taken' }),
 })
 
-/** All accounts that the journal's server knows: as `intentd fleet status --json` prints it. */
+/** As printed by `intentd fleet status --json`. */
 export const fleetSchema = z.strictObject({
   now: z.int().meta({ description: 'Unix ms, clock of the server, as all times here' }),
   accounts: z.array(

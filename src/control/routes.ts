@@ -41,7 +41,6 @@ const text = z.string().max(TEXT_MAX)
 const symbol = text.min(1)
 const ofSymbol = symbol.optional().meta({ description: 'only of this instrument' })
 
-/** One readable resource. */
 export interface ReadRoute<Query extends z.ZodType = z.ZodType> {
   readonly path: string
   readonly summary: string
@@ -51,12 +50,12 @@ export interface ReadRoute<Query extends z.ZodType = z.ZodType> {
   read(daemon: Controlled, query: z.output<Query>): unknown
 }
 
-/** Keeps the type of the query for the reader. */
+/** Keeps the type of the query for `read`. */
 function route<Query extends z.ZodType>(row: ReadRoute<Query>): ReadRoute {
   return row
 }
 
-/** All plain reads; streams and commands have their own rows in `openapi.ts`. */
+/** Streams and commands are in `openapi.ts`. */
 export const READ_ROUTES: readonly ReadRoute[] = [
   route({
     path: '/v1/status',

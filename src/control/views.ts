@@ -1,5 +1,5 @@
-// The views of a running daemon. Sizes are base coin, prices quote coin, money the margin coin, all
-// exact decimals as text; instants are Unix ms of our clock.
+// Sizes are base coin, prices quote coin, money the margin coin, all exact decimals as text;
+// instants are Unix ms of our clock.
 
 import { z } from 'zod'
 import { FILL_KINDS } from '../domain/fill.ts'
@@ -248,7 +248,7 @@ export const accountSchema = z.strictObject({
     .array(unattendedSchema)
     .meta({ description: 'what is held and no strategy trades' }),
   openOrders: z.record(z.string(), z.int()).meta({ description: 'by state' }),
-  /** Unix ms: since when the oldest order is unknown. */
+  /** Unix ms of the oldest unknown order. */
   unknownSince: instant.nullable(),
   profit: z.strictObject({
     today: profitSchema.meta({

@@ -1,20 +1,20 @@
 import { type Money, type Uncounted, uncountedOf } from '../domain/fill-money.ts'
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 
-/** What was made, net first: decimal strings in the margin coin. Its field says of which span: this run, all runs, a day. */
+/** Decimal strings in the margin coin; the field that holds them names the span: this run, all runs, a day. */
 export interface MoneyFigures {
   readonly fills: number
-  /** Realised less fees, with funding where it stands here. What is held is not in it. */
+  /** Realised minus fees, plus funding if present, without open positions. */
   readonly net: string
   /** The same and the unrealised profit of what is held now; absent where that is not known. */
   readonly netWithUnrealised?: string
   readonly realisedProfit: string
   readonly fees: string
-  /** Absent where it belongs to nobody: funding is an instrument's, not a strategy's. */
+  /** Absent for a strategy: funding belongs to an instrument. */
   readonly funding?: string
-  /** Absent where it is not known. */
+  /** Absent if unknown. */
   readonly unrealisedProfit?: string
-  /** What is not in these figures, because it is not known; absent where all is. */
+  /** Unknown amounts; absent if all are known. */
   readonly uncounted?: Uncounted
 }
 
@@ -38,10 +38,10 @@ export function toMoneyFigures(money: Money, { funding, unrealised }: BesideFill
   }
 }
 
-/** Digits after the point that a float is shown with: as many as the wire has. */
+/** As many as on the wire. */
 const DIGITS = 8
 
-/** Sums of floats without their last digits: 100, not 100.00000000000006. */
+/** Removes float noise: 100, not 100.00000000000006. */
 export function roundAmount(amount: number): number {
   return Number(amount.toFixed(DIGITS))
 }

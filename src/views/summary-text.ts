@@ -10,7 +10,7 @@ import type { UnattendedPosition } from './unattended.ts'
 
 type Row = readonly [name: string, value: string]
 
-/** Of a usual terminal. */
+/** Width of a usual terminal. */
 const COLUMNS = 80
 
 const NOT_READ = 'not read in this run'
@@ -18,7 +18,7 @@ const NOT_READ = 'not read in this run'
 const SECOND_MS = 1000
 const MINUTE_MS = 60_000
 
-/** The closing summary for people: one aligned block. */
+/** The closing summary as one aligned block. */
 export function formatSummary(summary: RunSummary): string {
   const rows = [
     ...countRows(summary),
@@ -63,7 +63,7 @@ function moneyRows(summary: RunSummary): Row[] {
   ]
 }
 
-/** Net first: what was realised says nothing before its fees. */
+/** Net comes first: realised profit means nothing without fees. */
 function describeProfit({
   net,
   realisedProfit,
@@ -95,7 +95,7 @@ function toUnattendedRow({ strategy, symbol, side, size, why }: UnattendedPositi
   ]
 }
 
-/** The balance is another sum: of the wallet, which need not hold the capital, without what is unrealised. */
+/** The wallet's balance differs: it need not equal the capital, and excludes unrealised profit. */
 function describeEquity(equity: Equity, { capital, coin }: RunSummary): string {
   const made = capital === undefined ? undefined : equity.equity - Number(capital)
   const from =
@@ -105,7 +105,7 @@ function describeEquity(equity: Equity, { capital, coin }: RunSummary): string {
   return `${showCoin(equity.equity, coin)}${from}, ${describeFall(equity, coin)}`
 }
 
-/** Where an equity stands beside its peak, which rises only to what two readings have confirmed. */
+/** The peak only rises to values that two readings have confirmed. */
 export function describeFall({ equity, peak, drawdown }: Equity, coin: string): string {
   const highest = showCoin(peak, coin)
   const least = 0.5 * 10 ** -coinDigits(coin)
@@ -166,7 +166,7 @@ function verdictRows({
   ]
 }
 
-/** A demonstration is called one, wherever a profit is shown. */
+/** Marks a demonstration wherever a profit is shown. */
 function describePrices({ source, madeUp, speed, fillModel }: SimulatedPrices): string {
   const prices =
     madeUp === undefined ? source : `${source}, and made up for ${madeUp.join(' and ')}`

@@ -193,6 +193,13 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'for (const symbol of record.symbols) book.cancels.delete(symbol)',
   },
   {
+    name: 'late-cancel-forgotten-by-a-start',
+    what: 'a start does not wait for a cancel-all of the run before that may still arrive',
+    find: 'if (cancelledAt !== undefined)\n      noteUnansweredCancel(core, instrument,',
+    replace:
+      'if (cancelledAt !== undefined && core.now < 0)\n      noteUnansweredCancel(core, instrument,',
+  },
+  {
     name: 'late-cancel-forgotten',
     what: 'a cancel-all whose answer is lost may arrive after the instrument was freed',
     find: "  if (answer.kind === 'unknown') noteLate(core, cancel)",
@@ -1509,6 +1516,13 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'an account beyond its budget is warned of and never held',
     find: 'const isBeyond = believed.worst.used > 1',
     replace: 'const isBeyond = believed.worst.used > 1e9',
+    isOfMoney: true,
+  },
+  {
+    name: 'close-denied-beyond-the-budget',
+    what: 'an order that only closes is denied while the worst case takes more than there is',
+    find: '? onlyCloses(intent, accountExposure)',
+    replace: '? intent.lots < 0 && onlyCloses(intent, accountExposure)',
     isOfMoney: true,
   },
 ]

@@ -8,7 +8,6 @@ import { writeOut } from '../../lib/write-out.ts'
 
 const EXIT_NO_PORT = 1
 
-/** `intentd dashboard`: where a running daemon is looked at with a browser. */
 export function addDashboardCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('dashboard'))
     .description('print the address of the dashboard; it opens once, within a minute')

@@ -19,7 +19,6 @@ interface FillsOptions extends SpanOptions {
   readonly csv?: boolean
 }
 
-/** `intentd fills`: what was traded, from the journal. */
 export function addFillsCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('fills'))
     .description('show what was traded, from the journal; also while the daemon runs')
@@ -129,7 +128,6 @@ function moneyOrUnknown(amount: string, coin: string): string {
   return amount === '' ? 'unknown' : money(amount, coin)
 }
 
-/** These fields tell what the system did, and fees in other coins. */
 function remarkOf({ fillKind, otherFees }: BookedFill): string {
   const kind = fillKind === '' || fillKind === 'trade' ? [] : [fillKind]
   const fees =

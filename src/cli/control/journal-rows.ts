@@ -15,7 +15,7 @@ export interface SpanOptions extends ConfigOptions {
   readonly until?: number
 }
 
-/** Unix ms, from a duration that reaches back from now, or an instant. */
+/** Unix ms, from a duration before now or an instant. */
 export function parseInstant(text: string): number {
   const at = Date.parse(text)
   if (/^\d{4}-/.test(text) && !Number.isNaN(at)) return at
@@ -30,14 +30,14 @@ export interface OpenedRows extends Pick<SpanOptions, 'since' | 'until'> {
   readonly file: string
   readonly fills: Iterable<BookedFill>
   readonly funding: Iterable<BookedFunding>
-  /** Whatever the span, from the first one on. */
+  /** Ignores the span. */
   readonly allFills: () => Iterable<BookedFill>
   readonly book: () => Book
 }
 
 /**
- * Fills and funding payments from the journal, which may be written meanwhile: to read a year of them in the daemon
- * would hold up its trading.
+ * Reading a year of fills in the daemon would delay its trading, so they come from the journal,
+ * which may be written meanwhile.
  */
 export function withRows<Result>(options: SpanOptions, use: (rows: OpenedRows) => Result): Result {
   const config = loadOperated(options)

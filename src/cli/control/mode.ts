@@ -8,7 +8,9 @@ import {
   type ReleaseOptions,
 } from '../operator/operator-command.ts'
 
-/** `intentd pause`, `resume`, `mode`: the same orders as `restrict` and `release`, in the words of every day. */
+/**
+ * `pause`, `resume` and `mode` give the same orders as `restrict` and `release`, in everyday words.
+ */
 export function addModeCommands(program: Command, { setExit }: VerbFrame): void {
   const scopeOf = (name: string): string =>
     /^(\*$|strategy:)/.test(name) ? name : `strategy:${name}`

@@ -20,7 +20,7 @@ import { writeAside, writeOut } from '../../lib/write-out.ts'
 import { splitPair } from '../../engine/book/book.ts'
 import { OwnProfits, pairOfFill, type OwnShare } from '../../engine/book/own-profits.ts'
 
-/** The row of fills that belong to no strategy. */
+/** The row of fills without a strategy. */
 const NOBODY = '(nobody)'
 
 type By = 'day' | 'strategy' | 'instrument' | 'coin'
@@ -38,13 +38,12 @@ interface ProfitRow {
   readonly net: string
   readonly realised: string
   readonly fees: string
-  /** Empty where it belongs to no row: funding is an instrument's, not a strategy's. */
+  /** Empty if it belongs to no row: funding belongs to an instrument, not to a strategy. */
   readonly funding: string
-  /** What is not known, in words; empty where all is counted. */
+  /** Unknown amounts in words, or empty. */
   readonly uncounted: string
 }
 
-/** `intentd profit`: what trading has made, from the fills and funding payments of the journal. */
 export function addProfitCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('profit'))
     .description(
@@ -71,7 +70,7 @@ function showProfit(options: ProfitOptions): number {
   return 0
 }
 
-/** By strategy the figures are ours: the exchange knows one average price, that of the account. */
+/** The figures of strategies are ours: the exchange only knows the account's average price. */
 export function describeSource(file: string, by: By): string {
   const unrealised = `from ${file}; net is realised less fees, with funding: unrealised profit is in \`intentd status\`\n`
   if (by !== 'strategy') return unrealised
@@ -85,7 +84,7 @@ interface Sum {
 
 interface Summed {
   readonly made: readonly ProfitRow[]
-  /** The amounts of all rows that are not counted, in words. */
+  /** Uncounted amounts of all rows, in words. */
   readonly uncounted: string
 }
 
@@ -118,7 +117,7 @@ function sumBy(rows: OpenedRows, by: By): Summed {
     sum.funding = sum.funding.plus(decimal(payment.amount))
   }
   const profits = by === 'strategy' ? listStrategyProfits(rows) : []
-  // Others may have closed lots of a strategy that did nothing itself.
+  // Others may have closed lots of a strategy without fills of its own.
   for (const { strategyId, coin } of profits) sumOf(strategyId, coin)
   const made = [...sums]
     .map(([key, { money: stated, funding: paid }]): ProfitRow => {
@@ -150,7 +149,9 @@ function madeBy(counted: Made | undefined): Partial<Made> {
   return counted === undefined ? {} : { profit: counted.profit, fees: counted.fees }
 }
 
-/** The profit of fills that no strategy made, less what counts for the strategies whose lots they closed. */
+/**
+ * Profit of fills without a strategy, minus what counts for the strategies whose lots they closed.
+ */
 function withoutTaken(stated: Money, coin: string, profits: readonly StrategyProfit[]): Money {
   const taken = profits.filter((one) => one.coin === coin).map((one) => one.taken)
   return taken.reduce<Money>(
@@ -168,16 +169,15 @@ function describeUnexplained({ unexplained = [] }: Partial<StrategyProfit> = {})
   return `on ${unexplained.join(', ')} by the exchange: its fills do not explain what it holds`
 }
 
-/** `2025-06-02`, as the wall in the time zone says. */
+/** Date in the time zone: `2025-06-02`. */
 function dayOf(at: number, timeZone: string): string {
   const begin = startOfDay(at, timeZone)
-  // Noon of that day has the same date everywhere that has its midnight then.
+  // Noon has the same date in every zone with that midnight.
   return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(begin)
 }
 
-/** How rows are shown. */
 interface ProfitForm extends Pick<ProfitOptions, 'by' | 'json' | 'csv'> {
-  /** The same, for the row of the total. */
+  /** Uncounted amounts for the row of the total. */
   readonly uncounted?: string
 }
 
@@ -189,7 +189,7 @@ export function formatProfit(
 ): string {
   if (json) return `${JSON.stringify(rows, undefined, 2)}\n`
   if (csv) {
-    // By coin the name is the coin.
+    // The coin is the name then.
     const columns = CSV.filter((column) => by !== 'coin' || column !== 'name')
     const titles = columns.map((column) => (column === 'name' ? by : column))
     const lines = rows.map((row) => columns.map((column) => toCsvCell(row[column])).join(','))
@@ -217,7 +217,7 @@ export function formatProfit(
   )
 }
 
-/** Where all is in one coin, and there is something to add. */
+/** Only if all rows have one coin, and there are several. */
 function totalOf(rows: readonly ProfitRow[], uncounted: string): readonly ProfitRow[] {
   const coins = new Set(rows.map(({ coin }) => coin))
   if (coins.size !== 1 || rows.length < 2) return []
@@ -239,17 +239,16 @@ function totalOf(rows: readonly ProfitRow[], uncounted: string): readonly Profit
 
 type Made = Pick<OwnShare, 'profit' | 'fees'>
 
-/** The profit that a strategy has made of its own lots. */
+/** Profit of a strategy's own lots. */
 interface StrategyProfit extends Made {
   readonly strategyId: string
   readonly coin: string
-  /** Instruments on which its fills do not explain what it holds: there the figures are the exchange's. */
+  /** Instruments where its fills do not explain its holding: there the exchange's figures count. */
   readonly unexplained: readonly string[]
-  /** The part of it that fills of nobody have brought, such as a liquidation. */
+  /** The part that came from fills without a strategy, such as a liquidation. */
   readonly taken: Made
 }
 
-/** The profit that a strategy has made on an instrument. */
 interface PairSum {
   readonly coin: string
   stated: Made
@@ -259,7 +258,10 @@ interface PairSum {
 
 const NOTHING: Made = { profit: ZERO, fees: ZERO }
 
-/** Counts what the strategies have made within the span. All fills before it are read too: they say at which price lots were bought. */
+/**
+ * Profit of each strategy within the span. Earlier fills are read too, for the prices at which lots
+ * were bought.
+ */
 export function listStrategyProfits(rows: OpenedRows): readonly StrategyProfit[] {
   const counting = new OwnProfits(rows.book())
   const profits = new Map<string, StrategyProfit>()

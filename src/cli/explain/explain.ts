@@ -14,9 +14,8 @@ import { parseDuration } from '../process/options.ts'
 import type { ConfigOptions } from '../../config/config-request.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
-/** What an instrument's story goes back without `--since`. */
+/** Default of `--since` for an instrument. */
 const SINCE_MS = 600_000
-/** The journal has nothing of it. */
 const EXIT_NOTHING = 1
 
 interface ExplainOptions extends ConfigOptions {
@@ -25,7 +24,6 @@ interface ExplainOptions extends ConfigOptions {
   readonly json?: boolean
 }
 
-/** `intentd explain`: an order's whole history from the journal, or why there was none. */
 export function addExplainCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('explain'))
     .description(
@@ -45,7 +43,7 @@ export function addExplainCommand(program: Command, { setExit }: VerbFrame): voi
     .action((subject: string, options: ExplainOptions) => setExit(explain(subject, options)))
 }
 
-/** Unix ms, from a duration that reaches back from now or an instant. */
+/** A duration before now, or an instant. */
 function parseSince(text: string): number {
   const at = Date.parse(text)
   if (/^\d{4}-/.test(text) && !Number.isNaN(at)) return at

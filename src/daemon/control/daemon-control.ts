@@ -57,33 +57,31 @@ export interface DaemonControlOptions {
   readonly version: string
   readonly environment: string
   readonly exchange: string
-  /** What a command needs to address this configuration: ` -c live.yaml`. */
+  /** For commands: ` -c live.yaml`. */
   readonly configOption: string
   /** Market time over real time. */
   readonly speed: number
   readonly accounts: readonly Pick<Account, 'shown' | 'command'>[]
-  /** Accounts of the daemon that could not be opened. */
+  /** Accounts that could not be opened. */
   readonly off: readonly AccountOff[]
   readonly market: { readonly polls: PollGridStats; listen(listener: MarketListener): void }
   readonly isReadOnly: boolean
-  /** The port that it cannot listen at. */
   readonly closedPort: () => StatusView['closedPort']
-  /** Limits of the address, where other daemons share them. */
+  /** Set if other daemons share the limits of the address. */
   readonly sharedLimits: Pick<SharedLimits, 'view'> | undefined
   readonly sharedTickers: Pick<SharedTickers, 'view'> | undefined
-  /** By target of alerts, since when and why it takes none; absent: there are no alerts. */
+  /** Failures by target of alerts; absent without alerts. */
   readonly alertTargets?: (() => AlertTargets) | undefined
-  /** For what is read beside it: the journal and the folder of backtests. */
   readonly readings: Pick<Readings, 'ask' | 'stop'>
   readonly clock: Clock
   readonly timers: Timers
-  /** Unix ms; absent: it begins with this run. */
+  /** Unix ms. Default: start of this run. */
   readonly processStartedAt?: number | undefined
-  /** Absent: the journal is a file. */
+  /** Absent if the journal is a file. */
   readonly fleet?: FleetSource | undefined
-  /** The configuration is to be read again; absent: it cannot be. */
+  /** Absent if a reload is not possible. */
   readonly onReload?: (() => void) | undefined
-  /** What a reload would be refused for; undefined: the run is not that far. */
+  /** Problems of a reload; undefined if the run is not ready for one. */
   readonly tryReload?: (() => Promise<readonly string[]> | undefined) | undefined
   readonly logger: Pick<DaemonLogger, 'log' | 'listen' | 'setLevel'>
 }
@@ -93,7 +91,6 @@ export type AlertTargets = ReadonlyMap<
   { readonly since: number; readonly reason: string } | undefined
 >
 
-/** A running daemon as the control interface sees it. */
 export class DaemonControl implements Controlled {
   readonly events: EventHistory
   readonly #options: DaemonControlOptions
@@ -108,7 +105,7 @@ export class DaemonControl implements Controlled {
     this.#options = options
     this.#metrics = new Metrics(timers)
     this.#startedAt = clock.now()
-    // Ids of a later run are larger: nobody has seen so many events in a run.
+    // A run has fewer events than microseconds, so ids of a later run are larger.
     this.events = new EventHistory(this.#startedAt * 1000)
     logger.listen((fact) => {
       const { level, event, fields } = fact
@@ -314,7 +311,7 @@ export class DaemonControl implements Controlled {
     ].join('; ')
   }
 
-  /** Prices and profits are kept for looking at: what goes wrong here harms nobody who trades. */
+  /** Errors here must not disturb trading: prices and profits are only for display. */
   #hear(event: EngineEvent): void {
     const { clock, logger } = this.#options
     try {
@@ -339,7 +336,7 @@ type AccountOrder = Exclude<ControlRequest['order'], { readonly kind: 'logLevel'
 
 interface Surroundings extends Pick<DaemonControlOptions, 'configOption'> {
   readonly isKilled: boolean
-  /** Whether strategies hold something in the scope, or something rests there. */
+  /** Strategies hold something in the scope, or orders rest there. */
   readonly isToClose: (scope: Scope) => boolean
 }
 

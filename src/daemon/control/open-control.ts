@@ -17,9 +17,8 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 const TOKEN_FILE = 'control.token'
 const READ_TOKEN_FILE = 'control.read.token'
-/** Somebody who is turned away is logged so often at most, ms. */
 const REFUSED_LOGGED_EVERY_MS = 60_000
-/** How often it is looked whether the file of the socket is still there, and a port that is taken is free, ms. */
+/** How often the socket's file is checked. */
 const LOOK_EVERY_MS = 2000
 
 export interface OpenControlOptions extends Omit<
@@ -27,7 +26,7 @@ export interface OpenControlOptions extends Omit<
   'isReadOnly' | 'closedPort'
 > {
   readonly config: Pick<DaemonConfig, 'control' | 'state'>
-  /** Of this state, which is held. */
+  /** The locked state directory. */
   readonly directory: string
   readonly logger: DaemonLogger
 }
@@ -39,7 +38,6 @@ export function tokenFilesOf({ control, state }: OpenControlOptions['config']): 
   }
 }
 
-/** The control interface of a daemon, not listening yet. */
 export interface OpenedControl {
   start(): Promise<void>
   stop(): Promise<void>
@@ -59,13 +57,9 @@ export type ServeOptions = Pick<
   'config' | 'directory' | 'logger' | 'version' | 'clock' | 'timers'
 >
 
-/** What is looked at and commanded; some of it begins and ends with that. */
 type ServedControl = Controlled & { start?(): void; stop?(): void }
 
-/**
- * What is looked at and commanded there, by socket and port.
- * @param create Told how to ask for a port that is configured and that nothing listens at.
- */
+/** @param create Gets a function that names the configured port while nothing listens there. */
 export function serveControl(
   create: (closedPort: () => StatusView['closedPort']) => ServedControl,
   options: ServeOptions,
@@ -87,14 +81,7 @@ export function serveControl(
       createAnswerFile(directory, (reason) => logger.log('error', 'control.failed', { reason })),
     ),
     monotonic: () => options.clock.monotonic(),
-    port:
-      port === undefined || tokens === undefined
-        ? undefined
-        : {
-            host,
-            number: port,
-            tokens,
-          },
+    port: port === undefined || tokens === undefined ? undefined : { host, number: port, tokens },
     onRefused: createRefusalLog(options),
     onBroken: (reason) => logger.log('error', 'control.failed', { reason }),
     onUnreachable: (address, reason) => {
@@ -139,18 +126,18 @@ interface ListeningLog {
 
 function announceListening(server: ControlServer, { logger, files, socket }: ListeningLog): void {
   const { baseUrl } = server
-  // What cannot be listened at was said.
+  // The failure was logged.
   if (server.socket === undefined && baseUrl === undefined) return
   logger.log('info', 'control.listening', {
     ...(server.socket ? { socket } : {}),
     ...(baseUrl ? { url: baseUrl, token: files.full, readToken: files.read } : {}),
   })
-  // For whoever sits at it: a log that is kept holds no code.
+  // The address contains a code, so it goes only to a terminal, not to a log that is kept.
   const address = logger.isTerminal ? server.newAddress() : undefined
   if (address) logger.log('info', 'control.dashboard', { url: address })
 }
 
-/** The first, and then how many there were. */
+/** Logs the first, then counts. */
 function createRefusalLog({
   logger,
   clock,
@@ -166,14 +153,17 @@ function createRefusalLog({
   }
 }
 
-/** In the state directory: the answers to the last commands. */
+/** In the state directory. */
 const ANSWERS_FILE = 'control-answers.json'
 
 const answersSchema = z.array(
   z.object({ digest: z.string(), answer: controlAnswerSchema, isKept: z.boolean() }),
 )
 
-/** @param onTrouble They cannot be written: a command that is sent again after a restart is obeyed again. */
+/**
+ * @param onTrouble the file cannot be written, so a command repeated after a restart is obeyed
+ * again
+ */
 export function createAnswerFile(
   directory: string,
   onTrouble: (reason: string) => void,
@@ -184,7 +174,7 @@ export function createAnswerFile(
       try {
         return answersSchema.parse(parseBoundedJson(readFileSync(file, 'utf8')))
       } catch {
-        // None yet, or of another version: each command changes nothing the second time.
+        // The file is missing or from another version. Repeated commands change nothing.
         return []
       }
     },

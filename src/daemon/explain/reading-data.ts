@@ -1,16 +1,13 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { JournalQuery } from '../../control/detail-views.ts'
 
-/** What the thread that reads is given once. */
 export interface ReadingData {
   readonly config: Pick<DaemonConfig, 'account' | 'instruments'>
-  /** Its file. */
   readonly journal: string
-  /** The folder of their reports. */
+  /** Folder of reports. */
   readonly backtests: string
 }
 
-/** What it is asked. */
 export type Reading =
   | { readonly kind: 'explain'; readonly subject: string }
   | { readonly kind: 'journal'; readonly query: JournalQuery }
@@ -24,6 +21,6 @@ export interface Asked {
 export interface Answered {
   readonly id: number
   readonly found?: unknown
-  /** Why nothing was found out. */
+  /** Set on failure. */
   readonly reason?: string
 }

@@ -1,5 +1,5 @@
-// A thread that reads the journal and reports of backtests for those that look at a daemon: to read a week of records
-// takes longer than a price may wait.
+// Reads the journal and reports of backtests in a thread: reading a week of records takes longer
+// than a price may wait.
 
 import { messageOf } from '../../lib/failure.ts'
 import { hearPosted, runTask } from '../../lib/supervised-thread.ts'

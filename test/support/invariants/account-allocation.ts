@@ -13,11 +13,19 @@ interface Leg {
   readonly byStrategy: Map<string, number>
 }
 
-/** What a strategy has taken over, and the orders that were open there, by clientOid. */
-interface Assignment {
+/** What a strategy has taken over. */
+export interface Assignment {
   readonly record: AssignedRecord
+  /** The orders that were open then, by clientOid. */
   readonly open: readonly string[]
+  /** Whether the daemon knew a fill then. */
+  readonly isKnown: (fill: TrueFill) => boolean
 }
+
+/** What moves the allocation, in the order in which it counts. */
+type Move =
+  | { readonly fill: TrueFill; readonly order: TrueOrder; readonly assignment?: undefined }
+  | { readonly assignment: Assignment }
 
 /** In lots, neither negative. */
 export interface Lots {
@@ -43,14 +51,17 @@ export interface AccountAllocationOptions {
  * Whose what the account holds is, by the exchange's own fills in their own order: each of ours belongs to the
  * strategy of its order. Of what others closed of the account, first what is nobody's is gone, then what the
  * strategies held, in the order of their names; what others opened is nobody's.
+ *
+ * What a strategy takes over it has before every fill that the daemon could not know of then: if others have closed a part
+ * of it meanwhile, they have closed it of that strategy.
  */
 export class AccountAllocation {
   readonly #options: AccountAllocationOptions
   readonly #legs = new Map<string, Leg>()
   #taken = 0
-  #assignments: Assignment[] = []
+  #moves: Move[] = []
   /** What others took of what the strategies held, oldest first. */
-  readonly takes: Take[] = []
+  #takes: Take[] = []
 
   constructor(options: AccountAllocationOptions) {
     this.#options = options
@@ -75,24 +86,37 @@ export class AccountAllocation {
     return this.#leg(symbol, 'net').byStrategy.get(strategyId) ?? 0
   }
 
+  get takes(): readonly Take[] {
+    return this.#takes
+  }
+
   /**
    * A strategy takes over what no strategy held. That is said by the journal alone, since the exchange knows no strategies;
    * what it may take is judged by `judgeAssignment`.
    */
-  assign(record: AssignedRecord, open: readonly string[]): void {
+  assign(assignment: Assignment): void {
     this.#catchUp()
-    this.#assignments.push({ record, open })
-    this.#move(record, 1)
+    const from = 1 + this.#moves.findLastIndex((move) => move.assignment !== undefined)
+    const isLater = (move: Move): boolean =>
+      move.assignment === undefined && !assignment.isKnown(move.fill)
+    const since = this.#moves.slice(from)
+    this.#moves = [
+      ...this.#moves.slice(0, from),
+      ...since.filter((move) => !isLater(move)),
+      { assignment },
+      ...since.filter(isLater),
+    ]
+    this.#recount()
   }
 
   /** Whether a strategy has taken something over there. */
   hasAssigned(symbol: string): boolean {
-    return this.#assignments.some(({ record }) => record.symbol === symbol)
+    return this.#assignments().some(({ record }) => record.symbol === symbol)
   }
 
   /** What strategies took over there while orders were open, of which one still is. */
   assignedBeside(symbol: string, isOpen: (clientOid: string) => boolean): Lots {
-    const beside = this.#assignments.filter(
+    const beside = this.#assignments().filter(
       ({ record, open }) => record.symbol === symbol && open.some(isOpen),
     )
     return {
@@ -105,14 +129,34 @@ export class AccountAllocation {
   keepOnly(kept: readonly AssignedRecord[]): void {
     const isKept = ({ record }: Assignment): boolean =>
       kept.some((one) => isDeepStrictEqual(one, record))
-    for (const { record } of this.#assignments.filter((one) => !isKept(one))) this.#move(record, -1)
-    this.#assignments = this.#assignments.filter(isKept)
+    const moves = this.#moves.filter(({ assignment }) => !assignment || isKept(assignment))
+    if (moves.length === this.#moves.length) return
+    this.#moves = moves
+    this.#recount()
   }
 
-  #move(
-    { symbol, strategyId, holding: { longLots, shortLots } }: AssignedRecord,
-    way: 1 | -1,
-  ): void {
+  #assignments(): readonly Assignment[] {
+    return this.#moves.flatMap(({ assignment }) => assignment ?? [])
+  }
+
+  /** Counts every move anew; what others took by a fill is the same thing as before. */
+  #recount(): void {
+    const before = new Map(this.#takes.map((take) => [take.fill, take]))
+    this.#legs.clear()
+    this.#takes = []
+    for (const move of this.#moves) this.#apply(move)
+    this.#takes = this.#takes.map((take) => {
+      const known = before.get(take.fill)
+      return known?.lots === take.lots ? known : take
+    })
+  }
+
+  #apply(move: Move): void {
+    if (move.assignment) this.#assign(move.assignment.record)
+    else this.#take(move.fill, move.order)
+  }
+
+  #assign({ symbol, strategyId, holding: { longLots, shortLots } }: AssignedRecord): void {
     const moves: readonly (readonly [TrueOrder['slot'], number])[] = this.#options.isOneWay
       ? [['net', longLots - shortLots]]
       : [
@@ -121,7 +165,7 @@ export class AccountAllocation {
         ]
     for (const [slot, lots] of moves) {
       const { byStrategy } = this.#leg(symbol, slot)
-      byStrategy.set(strategyId, (byStrategy.get(strategyId) ?? 0) + way * lots)
+      byStrategy.set(strategyId, (byStrategy.get(strategyId) ?? 0) + lots)
     }
   }
 
@@ -140,7 +184,9 @@ export class AccountAllocation {
     for (; this.#taken < fillsInOrder.length; this.#taken++) {
       const fill = fillsInOrder[this.#taken]
       const order = orders.get(String(fill?.orderSequence))
-      if (fill && order) this.#take(fill, order)
+      if (!fill || !order) continue
+      this.#moves.push({ fill, order })
+      this.#take(fill, order)
     }
   }
 
@@ -152,7 +198,7 @@ export class AccountAllocation {
     if (isForeign(order)) {
       const lots = takeFromStrategies(leg, change)
       if (lots > 0)
-        this.takes.push({ symbol: order.symbol, fill, direction: order.direction, lots })
+        this.#takes.push({ symbol: order.symbol, fill, direction: order.direction, lots })
       return
     }
     const strategyId = this.#options.strategyOf.get(order.clientOid) ?? ''

@@ -1,6 +1,6 @@
 import { type AssignedRecord, type JournalRecord } from '../../../src/domain/record.ts'
 import { isAllocationKnown } from '../faults/foreign-fills.ts'
-import { fillKeyOf } from '../virtual/exchange-truth.ts'
+import { fillKeyOf, type TrueFill } from '../virtual/exchange-truth.ts'
 import { isKnownFill, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /**
@@ -19,10 +19,12 @@ export function watchAssignments(world: World): WorldWatcher {
       judgeAssignment(world, record)
       const { book } = world.process.engine ?? {}
       const open = [...(book?.orders.values() ?? [])].filter(({ endedAt }) => endedAt === 0)
-      world.allocation.assign(
+      const known = knownFills(world, record.symbol)
+      world.allocation.assign({
         record,
-        open.map(({ terms }) => terms.clientOid),
-      )
+        open: open.map(({ terms }) => terms.clientOid),
+        isKnown: (fill) => fill.symbol !== record.symbol || known.has(fill),
+      })
     },
     afterStep(_event, effects) {
       // A step is looked at before its effects are performed: what it assigns is not recorded yet.
@@ -95,6 +97,13 @@ function assignedOf(
     if (side === 'net') return sum + longLots - shortLots
     return sum + (side === 0 ? longLots : shortLots)
   }, 0)
+}
+
+function knownFills(world: World, symbol: string): ReadonlySet<TrueFill> {
+  const fills = world.exchange.truth.fillsInOrder
+  return new Set(
+    fills.filter((fill) => fill.symbol === symbol && isKnownFill(world, fillKeyOf(fill))),
+  )
 }
 
 function knowsAll(world: World, symbol: string): boolean {

@@ -69,6 +69,61 @@ export function watchLateCancels(world: World): WorldWatcher {
   }
 }
 
+/** A cancel-all may be carried out for so long after it was made, ms: its `receiveWindow`. */
+const RECEIVE_WINDOW_MS = 5000
+
+interface SentCancel {
+  readonly symbols: readonly string[]
+  /** Unix ms, exchange clock. */
+  readonly madeAt: number
+}
+
+/**
+ * The same of a cancel-all of a run before, which was written down and got no answer: whether it was lost or arrives at the
+ * end of its receive window, nothing leaves on its instruments before that is over.
+ */
+export function watchCancelsOfRunBefore(world: World): WorldWatcher {
+  let earlier: readonly SentCancel[] = []
+  const unanswered = new Map<number, SentCancel>()
+  return {
+    onBirth() {
+      const written = new Set<number>()
+      for (const record of world.process.journal.loadAll())
+        if (record.kind === 'cancel') written.add(record.requestAt)
+      earlier = [...earlier, ...unanswered.values()].filter(({ madeAt }) => written.has(madeAt))
+      unanswered.clear()
+    },
+    afterStep(event, effects) {
+      if (event.kind === 'cancelAnswered' && event.answer.kind !== 'unknown')
+        unanswered.delete(event.cancelId)
+      const records = effects.flatMap((effect) =>
+        effect.kind === 'record' && effect.record.kind === 'cancel' ? [effect.record] : [],
+      )
+      for (const effect of effects) {
+        if (effect.kind !== 'sendCancelAll') continue
+        const { requestTime } = JSON.parse(effect.body) as { readonly requestTime?: string }
+        const record = records.find(
+          ({ requestAt }) => Math.round(requestAt) === Number(requestTime),
+        )
+        if (record)
+          unanswered.set(effect.cancelId, { symbols: record.symbols, madeAt: record.requestAt })
+      }
+    },
+    onWrite({ symbol, batchId }) {
+      const late = earlier.find(
+        ({ symbols, madeAt }) =>
+          symbols.includes(symbol) && world.time.now < madeAt + RECEIVE_WINDOW_MS,
+      )
+      if (late)
+        violate(
+          world,
+          'ORD8',
+          `batch ${batchId} leaves, and a cancel-all of the run before may still take its orders`,
+        )
+    },
+  }
+}
+
 /** No wish enters the book that its instrument cannot count (STR1): it could not be written, now or at any start. */
 export function watchNumbers(world: World): WorldWatcher {
   return {

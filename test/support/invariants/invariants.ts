@@ -11,7 +11,12 @@ import { watchRests, watchUrgency, watchWindows } from './limit-invariants.ts'
 import { watchFunding } from './funding-invariants.ts'
 import { watchKeys } from './key-invariants.ts'
 import { watchKill } from './kill-invariants.ts'
-import { watchLateCancels, watchNumbers, watchPlaces } from './intent-invariants.ts'
+import {
+  watchCancelsOfRunBefore,
+  watchLateCancels,
+  watchNumbers,
+  watchPlaces,
+} from './intent-invariants.ts'
 import {
   watchBatches,
   watchBlindness,
@@ -89,6 +94,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'LIM2', watch: watchUrgency },
   { id: 'LIM3', watch: watchRests },
   { id: 'ORD8', watch: watchLateCancels },
+  { id: 'ORD8', watch: watchCancelsOfRunBefore },
   { id: 'WISH', watch: watchPlaces },
   { id: 'STR1', watch: watchNumbers },
   { id: 'ORD8', watch: watchGhosts },

@@ -1,6 +1,7 @@
 import { openLots } from '../../../src/domain/order.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
-import { accountHoldingOf, type Book } from '../../../src/engine/book/book.ts'
+import { type DenialRecord } from '../../../src/domain/record.ts'
+import { accountHoldingOf, type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { floatOnGrid } from '../../../src/lib/grid.ts'
@@ -21,7 +22,7 @@ const LED_BACK_TO = 0.8
 /**
  * The moves that an account must survive, counted anew: from the orders and positions of the book, the exchange's ledger and
  * the prices at which its market stands. RSK1: no order leaves that takes more than the account is worth. WISH: none is
- * denied for that while there is plenty. MON1: the account is held for it when it is beyond, and only then, and released
+ * denied for that while there is plenty, and none that only closes. MON1: the account is held for it when it is beyond, and only then, and released
  * when it is back.
  */
 export function watchSurvival(world: World): WorldWatcher {
@@ -79,6 +80,8 @@ function judgeOrders(world: World, count: SurvivalCount, effects: readonly Effec
     for (const [scenario, need] of count.needs({ isMild: true })) {
       const was = before.get(scenario) ?? 0
       if (need <= Math.max(equity * (1 + SLACK), was + Math.abs(was) * SLACK)) continue
+      // A move that closes and opens nothing takes fees and margin alone.
+      if (count.isGain(scenario)) continue
       violate(
         world,
         'RSK1',
@@ -88,13 +91,19 @@ function judgeOrders(world: World, count: SurvivalCount, effects: readonly Effec
   }
 }
 
-/** Everything that strategies may have on the instrument would fit, and an order is denied: others of its batch may have been approved. */
+/**
+ * Everything that strategies may have on the instrument would fit, and an order is denied: others of its batch may have been
+ * approved. While the figures of a profit differ, the worse one denies; it denies no close either.
+ */
 function judgeDenials(world: World, count: SurvivalCount, effects: readonly Effect[]): void {
-  if (isMisled(world)) return
   for (const effect of effects) {
     if (effect.kind !== 'record' || effect.record.kind !== 'denial') continue
     const { code, detail, symbol } = effect.record
     if (code !== 'WORST_CASE' || !detail.includes('would take')) continue
+    if (isClose(world, effect.record))
+      violate(world, 'WISH', `denied for the worst case, and it only closes: ${detail}`)
+    const isDisputed = (world.process.engine?.disputes.size ?? 0) > 0
+    if (isDisputed || isMisled(world)) continue
     count.look()
     const { equity } = count.least(KNOWN_WITHIN_MS)
     const lots = positionsMax(world, symbol)
@@ -107,6 +116,32 @@ function judgeDenials(world: World, count: SurvivalCount, effects: readonly Effe
       )
   }
 }
+
+/**
+ * Whether the strategy, which wants nothing but a position here, wants less than it holds, and the account holds that much
+ * beside everything that could close it already.
+ */
+function isClose({ process, plan }: World, { strategyId, symbol }: Denied): boolean {
+  const { book } = process.engine ?? {}
+  const pair = pairKey(strategyId, symbol)
+  const target = book?.targets.get(pair)
+  if (!book || target === undefined || (book.quotes.get(pair)?.length ?? 0) > 0) return false
+  if ([...book.places.values()].some((place) => place.strategyId === strategyId)) return false
+  const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
+  // In hedge mode a turn opens one leg and closes the other.
+  if (plan.positionMode === 'hedge_mode' && Math.min(longLots, shortLots) > 0) return false
+  const held = longLots - shortLots
+  const sign = Math.sign(held)
+  if (held === 0 || target * sign < 0 || Math.abs(target) >= Math.abs(held)) return false
+  const account = accountHoldingOf(book, symbol)
+  let closing = Math.abs(held - target)
+  for (const order of book.open.get(symbol)?.values() ?? []) {
+    if ((tradesAs(order.terms.action) === 'sell' ? 1 : -1) === sign) closing += openLots(order)
+  }
+  return (account.longLots - account.shortLots) * sign >= closing
+}
+
+type Denied = Pick<DenialRecord, 'strategyId' | 'symbol'>
 
 function positionsMax({ settings }: World, symbol: string): number {
   return [...settings.strategies.values()].reduce(
@@ -221,6 +256,20 @@ class SurvivalCount {
     const first = this.#samples[0]
     if (first === undefined || first.at > since || this.#readSince > since) return undefined
     return this.within(ms).lowest
+  }
+
+  /** Whether a move only takes gains away that were there before it: what is filled on its way turns no position. */
+  isGain(scenario: string): boolean {
+    const { book } = this.#world.process.engine ?? {}
+    const [symbol = '', way] = scenario.split(' ')
+    if (!book || (way !== 'up' && way !== 'down')) return false
+    const sign = way === 'up' ? 1 : -1
+    const { longLots, shortLots } = accountHoldingOf(book, symbol)
+    let left = (longLots - shortLots) * sign
+    for (const order of book.open.get(symbol)?.values() ?? []) {
+      if ((tradesAs(order.terms.action) === 'sell' ? 1 : -1) === sign) left -= openLots(order)
+    }
+    return left >= 0
   }
 
   /** By scenario, in the margin coin: loss, fees, funding and maintenance. */

@@ -1,10 +1,10 @@
 import { toOrderId } from '../../../src/domain/ids.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
-import { ACCOUNT } from '../../../src/domain/trading-mode.ts'
+import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { type OrderTerms } from '../../../src/domain/order.ts'
 import { orderIdText } from '../../../src/simulator/futures/orders/order.ts'
 import { foreignFills, isAllocationKnown, isOfApi } from '../faults/foreign-fills.ts'
-import { fillKeyOf } from '../virtual/exchange-truth.ts'
+import { fillKeyOf, isOpenThere } from '../virtual/exchange-truth.ts'
 import { isKnownFill, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /**
@@ -29,7 +29,9 @@ export function watchUnowned(world: World): WorldWatcher {
       judgeWait(world)
       for (const effect of effects) {
         if (effect.kind !== 'announce' || effect.event !== 'flatten.done') continue
-        judgeDone(world, String(effect.fields['scope']))
+        const scope = String(effect.fields['scope'])
+        judgeDone(world, scope)
+        judgeOpen(world, scope)
       }
     },
   }
@@ -107,5 +109,22 @@ function judgeDone(world: World, scope: string): void {
     const held = exchange.truth.lotsOf(symbol, 'long') + exchange.truth.lotsOf(symbol, 'short')
     if (held > 0 && isAllRead(world, symbol))
       violate(world, 'RSK4', `${symbol} is called closed, and the account holds ${held} lots`)
+  }
+}
+
+/** Nothing is called closed while an order of the scope rests at the exchange, or is not known to be gone. */
+function judgeOpen(world: World, scope: string): void {
+  const { plan, process, exchange } = world
+  for (const order of process.engine?.book.orders.values() ?? []) {
+    const { symbol, strategyId, clientOid } = order.terms
+    const isPart = [ACCOUNT, symbol, strategyScope(strategyId)].includes(scope)
+    if (!isPart || !plan.symbols.includes(symbol) || order.state === 'quarantined') continue
+    const there = exchange.truth.orderOf(clientOid)
+    if (order.endedAt === 0 || (there && isOpenThere(there)))
+      violate(
+        world,
+        'RSK4',
+        `${scope} is called closed, and ${clientOid} is ${order.state}, at the exchange ${there?.status ?? 'unknown'}`,
+      )
   }
 }

@@ -34,6 +34,8 @@ export interface LiquidationPlan {
   readonly move: number
   /** How much of what the leverage allows the strategy wants in the end, by symbol. */
   readonly greed: Readonly<Record<string, { readonly kind: GreedyKind; readonly share: number }>>
+  /** Whether strategies come as near to what is denied as lots allow; otherwise to a step of a twelfth. */
+  readonly isFine: boolean
   readonly legs: readonly MarketLeg[]
   readonly fillModel: 'pessimistic' | 'default' | 'optimistic'
   /** The share of what the leverage allows that is displayed at each level. */
@@ -75,6 +77,7 @@ export function planLiquidation(seed: string): LiquidationPlan {
         },
       ]),
     ),
+    isFine: part('isFine').integer(2) === 0,
     legs: drawLegs(part('legs'), symbols, move),
     fillModel: pick(part('fillModel'), ['pessimistic', 'default', 'optimistic']),
     depth: pick(part('depth'), [0.01, 0.05, 1]),

@@ -146,7 +146,8 @@ export function openScene(plan: LiquidationPlan, survived: number | undefined): 
     plan.symbols.map((symbol) => {
       const { kind, share } = plan.greed[symbol] ?? { kind: 'ladder', share: 0 }
       const lotsMax = Math.max(2, Math.floor(lotsOf(symbol) * share))
-      const strategy = createGreedyStrategy({ kind, positionMode: plan.positionMode, lotsMax })
+      const { positionMode, isFine } = plan
+      const strategy = createGreedyStrategy({ kind, positionMode, lotsMax, isFine })
       return [strategyOf(symbol), { strategy, params: {} }]
     }),
   )

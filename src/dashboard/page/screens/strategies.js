@@ -96,12 +96,12 @@ function Strategy({ strategy, account, order, curve, denials }) {
   </section>`
 }
 
-/** `size`: signed, below zero where it is short. */
+/** `size`: negative for short. */
 function describeHeld(size, symbol) {
   return `${Number(size) > 0 ? '▲ long' : '▼ short'} ${exact(String(size).replace('-', ''))} ${symbol}`
 }
 
-/** Read from the journal when they are asked for. */
+/** Read from the journal when opened. */
 function Decisions({ id }) {
   const [isOpen, setOpen] = useState(false)
   return html`<details onToggle=${(event) => setOpen(event.target.open)}>
