@@ -34,6 +34,7 @@ export const VERBS: readonly Verbs[] = [
   { names: ['whatif'], load: async () => (await import('./control/what-if.ts')).addWhatIfCommand },
   { names: ['orders'], load: async () => (await import('./control/orders.ts')).addOrdersCommand },
   { names: ['fills'], load: async () => (await import('./control/fills.ts')).addFillsCommand },
+  { names: ['trades'], load: async () => (await import('./control/trades.ts')).addTradesCommand },
   { names: ['profit'], load: async () => (await import('./control/profit.ts')).addProfitCommand },
   { names: ['events'], load: async () => (await import('./control/events.ts')).addEventsCommand },
   { names: ['sweep'], load: async () => (await import('./sweep.ts')).addSweepCommand },

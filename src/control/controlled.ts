@@ -2,6 +2,8 @@ import type { ControlAnswer, ControlRequest } from './commands.ts'
 import type {
   BacktestView,
   CandleView,
+  ClosedTradesQuery,
+  ClosedTradesView,
   CurvesView,
   DenialsView,
   FleetView,
@@ -32,6 +34,8 @@ export interface Controlled {
   orders(symbol?: string): readonly OrderView[]
   /** Newest first. */
   fills(limit: number, symbol?: string): readonly FillView[]
+  /** The last closed trades of all runs. */
+  trades(query: ClosedTradesQuery): Promise<ClosedTradesView>
   /** Oldest first; undefined for an untraded instrument or another interval. */
   candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined
   curves(): CurvesView

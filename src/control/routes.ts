@@ -4,6 +4,7 @@ import {
   backtestSchema,
   CANDLE_INTERVALS_MS,
   candleSchema,
+  closedTradesSchema,
   curvesSchema,
   denialsSchema,
   fleetSchema,
@@ -86,6 +87,19 @@ export const READ_ROUTES: readonly ReadRoute[] = [
     query: limit.extend({ symbol: ofSymbol }),
     response: z.array(fillSchema),
     read: (daemon, query) => daemon.fills(query.limit, query.symbol),
+  }),
+  route({
+    path: '/v1/trades',
+    summary:
+      'Closed trades of all runs, each of one strategy from flat to flat, from the journal: the last ones.',
+    query: limit.extend({
+      strategy: text.min(1).optional().meta({ description: 'only of this strategy' }),
+      symbol: ofSymbol,
+      since: z.coerce.number().optional().meta({ description: 'Unix ms: closed then or later' }),
+      until: z.coerce.number().optional().meta({ description: 'Unix ms: closed before' }),
+    }),
+    response: closedTradesSchema,
+    read: (daemon, query) => daemon.trades(query),
   }),
   route({
     path: '/v1/profit',

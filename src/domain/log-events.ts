@@ -127,7 +127,7 @@ export const LOG_EVENTS = {
   'fleet.shown':
     "The journal's server again takes what this account shows in `fleet status`; nothing to do.",
   'fleet.unable':
-    "The journal's server does not take what this account shows in `fleet status`; it is tried again, and trading does not need it. If another user made the schema intentd_fleet, grant this one the rights that docs/scaling.md (Setting the servers up) names; intentd doctor looks at them.",
+    "The journal's server does not take what this account shows in `fleet status`; it is tried again, and trading does not need it. If another user made the schema intentd_fleet, grant this one the rights that docs/servers.md names; intentd doctor looks at them.",
   'flatten.done':
     'Nothing is held any more in a scope that is flattened, and the position was read since; release the scope when it may trade again.',
   'flatten.dropped':

@@ -112,6 +112,7 @@ class Bench {
             },
           },
         }),
+        trades: () => Promise.resolve({ trades: [], unexplained: [] }),
         candles: () => undefined,
         curves: () => ({
           peak: null,

@@ -9,6 +9,7 @@ const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
     'positions',
     'orders',
     'fills',
+    'trades',
     'profit',
     'events',
     'explain',

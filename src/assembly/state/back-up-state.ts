@@ -84,7 +84,7 @@ function onServer({ file, journal }: DaemonConfig): Failure {
     code: 'BACKUP_ON_SERVER',
     sentence: 'the journal is on a server, and is backed up there',
     facts: { file, schema },
-    hint: `pg_dump --format=custom --schema=${schema} DATABASE > FILE, as often as you like and while it trades; docs/scaling.md says what becomes of one that is put back`,
+    hint: `pg_dump --format=custom --schema=${schema} DATABASE > FILE, as often as you like and while it trades; docs/servers.md says what becomes of one that is put back`,
   })
 }
 

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander'
+import type { Command } from 'commander'
 import {
   addFill,
   describeUncounted,
@@ -8,25 +8,22 @@ import {
   uncountedOf,
   type Money,
 } from '../../domain/fill-money.ts'
+import type { BookedFill, BookedFunding } from '../../journal/booking.ts'
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
-import { startOfDay } from '../../lib/start-of-day.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
+import { addSpanOptions } from '../process/span-options.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { showEachAccount } from './each-account.ts'
-import { parseInstant, withRows, type OpenedRows, type SpanOptions } from './journal-rows.ts'
+import { type JournalSpanOptions, type OpenedRows, withRows } from './journal-rows.ts'
+import { type GroupBy, groupOf, groupOption, NOBODY } from './row-groups.ts'
 import { formatTable, money } from '../process/table.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 import { splitPair } from '../../engine/book/book.ts'
 import { OwnProfits, pairOfFill, type OwnShare } from '../../engine/book/own-profits.ts'
 
-/** The row of fills without a strategy. */
-const NOBODY = '(nobody)'
-
-type By = 'day' | 'strategy' | 'instrument' | 'coin'
-
-interface ProfitOptions extends SpanOptions {
-  readonly by: By
+interface ProfitOptions extends JournalSpanOptions {
+  readonly by: GroupBy
   readonly json?: boolean
   readonly csv?: boolean
 }
@@ -45,17 +42,11 @@ interface ProfitRow {
 }
 
 export function addProfitCommand(program: Command, { setExit }: VerbFrame): void {
-  addOperatedOptions(program.command('profit'))
+  addSpanOptions(addOperatedOptions(program.command('profit')))
     .description(
       'show what trading has made: realised profit, fees and funding, from the journal; also while the daemon runs',
     )
-    .addOption(
-      new Option('--by <what>', 'one row for each')
-        .choices(['day', 'strategy', 'instrument', 'coin'])
-        .default('day'),
-    )
-    .option('--since <when>', 'beginning: 7d (ago), or an instant', parseInstant)
-    .option('--until <when>', 'end, excluded', parseInstant)
+    .addOption(groupOption().default('day'))
     .option('--json', 'as JSON')
     .option('--csv', 'as CSV')
     .action(async (options: ProfitOptions) => setExit(await showEachAccount(options, showProfit)))
@@ -71,7 +62,7 @@ function showProfit(options: ProfitOptions): number {
 }
 
 /** The figures of strategies are ours: the exchange only knows the account's average price. */
-export function describeSource(file: string, by: By): string {
+export function describeSource(file: string, by: GroupBy): string {
   const unrealised = `from ${file}; net is realised less fees, with funding: unrealised profit is in \`intentd status\`\n`
   if (by !== 'strategy') return unrealised
   return `${unrealised}realised is what each strategy has made of its own lots, at its own average price; the exchange's figure, at that of the account, is in \`--by instrument\`\n`
@@ -88,7 +79,7 @@ interface Summed {
   readonly uncounted: string
 }
 
-function sumBy(rows: OpenedRows, by: By): Summed {
+function sumBy(rows: OpenedRows, by: GroupBy): Summed {
   const { config, fills, funding } = rows
   const sums = new Map<string, Sum>()
   const sumOf = (name: string, coin: string): Sum => {
@@ -97,16 +88,8 @@ function sumBy(rows: OpenedRows, by: By): Summed {
     sums.set(key, known)
     return known
   }
-  const nameOf = (row: {
-    at: number
-    symbol: string
-    coin: string
-    strategyId?: string
-  }): string => {
-    if (by === 'strategy') return row.strategyId || NOBODY
-    if (by === 'day') return dayOf(row.at, config.calendar.timezone)
-    return by === 'instrument' ? row.symbol : row.coin
-  }
+  const nameOf = (row: BookedFill | BookedFunding): string =>
+    groupOf(row, by, config.calendar.timezone)
   for (const fill of fills) {
     const sum = sumOf(nameOf(fill), fill.coin)
     sum.money = addFill(sum.money, toFillMoney(fill))
@@ -169,13 +152,7 @@ function describeUnexplained({ unexplained = [] }: Partial<StrategyProfit> = {})
   return `on ${unexplained.join(', ')} by the exchange: its fills do not explain what it holds`
 }
 
-/** Date in the time zone: `2025-06-02`. */
-function dayOf(at: number, timeZone: string): string {
-  const begin = startOfDay(at, timeZone)
-  // Noon has the same date in every zone with that midnight.
-  return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(begin)
-}
-
+/** How rows are shown. */
 interface ProfitForm extends Pick<ProfitOptions, 'by' | 'json' | 'csv'> {
   /** Uncounted amounts for the row of the total. */
   readonly uncounted?: string

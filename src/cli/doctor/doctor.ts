@@ -122,7 +122,7 @@ function examineProtection(accounts: readonly LoadedConfig[]): readonly Finding[
   return [...show('fail', undecided), ...show('warn', missing)]
 }
 
-const SEE_TLS = 'give the server a certificate: docs/scaling.md#setting-the-servers-up says how'
+const SEE_TLS = 'give the server a certificate: docs/servers.md says how'
 
 const SEE_LIMITS = 'config/live.example.yaml has all of them; docs/trading-modes.md explains each'
 

@@ -4,6 +4,8 @@ import type { Controlled, Readiness } from '../../control/controlled.ts'
 import type {
   BacktestView,
   CandleView,
+  ClosedTradesQuery,
+  ClosedTradesView,
   CurvesView,
   DenialsView,
   InstrumentView,
@@ -183,6 +185,10 @@ export class DaemonControl implements Controlled {
       )
       .toSorted((one, other) => other.at - one.at)
       .slice(0, limit)
+  }
+
+  trades(query: ClosedTradesQuery): Promise<ClosedTradesView> {
+    return this.#options.readings.ask({ kind: 'trades', query }) as Promise<ClosedTradesView>
   }
 
   candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined {

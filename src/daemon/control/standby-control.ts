@@ -1,6 +1,6 @@
 import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
 import type { Controlled, Readiness } from '../../control/controlled.ts'
-import type { CurvesView, DenialsView } from '../../control/detail-views.ts'
+import type { ClosedTradesView, CurvesView, DenialsView } from '../../control/detail-views.ts'
 import { EventHistory } from '../../control/event-history.ts'
 import { renderMetrics } from '../../control/metrics-text.ts'
 import type { StatusView } from '../../control/views.ts'
@@ -87,6 +87,7 @@ export class StandbyControl implements Controlled {
   positions = (): [] => []
   orders = (): [] => []
   fills = (): [] => []
+  trades = (): Promise<ClosedTradesView> => Promise.resolve({ trades: [], unexplained: [] })
   candles = (): undefined => undefined
   curves = (): CurvesView => ({
     peak: null,

@@ -1,5 +1,5 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
-import type { JournalQuery } from '../../control/detail-views.ts'
+import type { ClosedTradesQuery, JournalQuery } from '../../control/detail-views.ts'
 
 export interface ReadingData {
   readonly config: Pick<DaemonConfig, 'account' | 'instruments'>
@@ -11,6 +11,7 @@ export interface ReadingData {
 export type Reading =
   | { readonly kind: 'explain'; readonly subject: string }
   | { readonly kind: 'journal'; readonly query: JournalQuery }
+  | { readonly kind: 'trades'; readonly query: ClosedTradesQuery }
   | { readonly kind: 'backtests' }
 
 export interface Asked {

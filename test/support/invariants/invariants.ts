@@ -1,3 +1,4 @@
+import { watchClosedTrades } from './trade-invariants.ts'
 import { watchAdoptions, watchStrategyAccounts, watchStrategyLosses } from './account-invariants.ts'
 import { watchAssignments } from './adopt-invariants.ts'
 import { watchBelief } from './belief-invariants.ts'
@@ -142,6 +143,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'MONEY', watch: watchEquity },
   { id: 'RSK2', watch: watchAdoptions },
   { id: 'MONEY', watch: watchStrategyAccounts },
+  { id: 'MONEY', watch: watchClosedTrades },
   { id: 'MONEY', watch: watchStrategyLosses },
   { id: 'RSK2', watch: watchPeak },
   { id: 'RSK2', watch: watchLosses },

@@ -3,6 +3,7 @@ import { read } from '../api.js'
 import { Sparkline } from '../charts.js'
 import { exact, money, number, signed, time, uncounted } from '../format.js'
 import { ACTIONS, Gain, html, Mode, scopeName, usePolled } from '../parts.js'
+import { ClosedTrades } from './closed-trades.js'
 
 const EVERY_MS = 5000
 const DECISIONS_SHOWN = 20
@@ -30,7 +31,8 @@ export function Strategies({ live, account, order }) {
             denials=${found.value?.denials[one.id] ?? {}}
           />`,
       )}
-    </div>`
+    </div>
+    <${ClosedTrades} live=${live} />`
 }
 
 function Strategy({ strategy, account, order, curve, denials }) {
