@@ -27,28 +27,28 @@ async function hashesOf(line: PlayedLine): Promise<string> {
 }
 
 test('the files of a backtest keep their bytes: trend, two instruments', async () => {
-  const line = { strategy: 'trend', days: 2, pollMs: 15_000, instruments: 2 } as const
+  const line = { strategy: 'trend', days: 1, pollMs: 15_000, instruments: 2 } as const
   expect(await hashesOf(line)).toMatchInlineSnapshot(`
-    "749fcf201163f52d equity.csv
-    5dab4aeeb8867baa fills.csv
-    741ab9e0c193d141 orders.csv
-    dcddfa3ac0b22d37 positions.csv
-    4893604adcc52dd3 report.html
-    50b6a7562cd73a5b report.json
-    a36d09b5b6e7777f returns.csv"
+    "bf2c27db7f9f1a47 equity.csv
+    b365ebd1dff03c3d fills.csv
+    869e0527d3780949 orders.csv
+    4d0f794cf60967cb positions.csv
+    b6b6c4fbfc2e5d9f report.html
+    cc3ecc6cb098d1ca report.json
+    eda22e74914d76bc returns.csv"
   `)
 })
 
 test('the files of a backtest keep their bytes: grid', async () => {
-  const line = { strategy: 'grid', days: 2, pollMs: 60_000, instruments: 1 } as const
+  const line = { strategy: 'grid', days: 1, pollMs: 60_000, instruments: 1 } as const
   expect(await hashesOf(line)).toMatchInlineSnapshot(`
-    "8a68916e4789731d equity.csv
-    f7a16792a4e53f17 fills.csv
-    f09423473082f168 orders.csv
-    1b9260e6a3217f6f positions.csv
-    72256d9a1816d54b report.html
-    edb6dd3f9810a12c report.json
-    d514f739ee6a33ff returns.csv"
+    "586571d1cc3e8fcb equity.csv
+    89f0f767a48cebe3 fills.csv
+    30200d46d7059826 orders.csv
+    19df7432e95f12d5 positions.csv
+    aac5f0506e557267 report.html
+    b420c8b7fcbccfe3 report.json
+    6e1eb44169c4e361 returns.csv"
   `)
 })
 
@@ -66,14 +66,14 @@ test('the files of a backtest keep their bytes: breakout', async () => {
 })
 
 test('the files of a backtest keep their bytes: market maker', async () => {
-  const line = { strategy: 'market-maker', days: 1, pollMs: 60_000, instruments: 1 } as const
+  const line = { strategy: 'market-maker', days: 0.5, pollMs: 60_000, instruments: 1 } as const
   expect(await hashesOf(line)).toMatchInlineSnapshot(`
-    "21a470c92ac60560 equity.csv
-    e5e1a5af1320cc2b fills.csv
-    f52ae61ab3fee214 orders.csv
-    18e81aec768ba8d5 positions.csv
-    3e9e476e4667e54f report.html
-    47a922bb1c8e7084 report.json
-    80ecfa2931fb8c87 returns.csv"
+    "4b3cb9ccfff399cf equity.csv
+    b998b027ff817c11 fills.csv
+    e0076426dff83caa orders.csv
+    b52aa78bcccac116 positions.csv
+    386f20a75a315e88 report.html
+    7d3e2c2843b12ff7 report.json
+    8e2cc7c5bd3d4902 returns.csv"
   `)
 })
