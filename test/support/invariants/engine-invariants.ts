@@ -5,6 +5,7 @@ import { createEngine, resumeEngine } from '../../../src/engine/engine.ts'
 import { countTotals, noteChanged } from '../../../src/engine/state/changes.ts'
 import { type Core } from '../../../src/engine/state/core.ts'
 import { createCore } from '../../../src/engine/state/create-core.ts'
+import { sumSettled } from '../../../src/engine/state/settled-money.ts'
 import { stands } from '../../../src/engine/strategies/take-decision.ts'
 import { isSameData } from '../../../src/lib/plain-data.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
@@ -96,10 +97,14 @@ function isSame(one: Effect, other: Effect | undefined): boolean {
   return isSameData(one, other)
 }
 
-function recount(world: World, { book, totals, recount: counted }: Core): void {
+function recount(world: World, { book, totals, settled, recount: counted }: Core): void {
   const difference = findDifference(counted, book)
   if (difference !== undefined)
     violate(world, 'RSK2', `the book says ${difference.ours}, its fills ${difference.theirs}`)
+  for (const [symbol, net] of settled.bySymbol) {
+    if (!Object.is(net, sumSettled(book, symbol)))
+      violate(world, 'BND2', `kept of ${symbol}: ${net} settled, now ${sumSettled(book, symbol)}`)
+  }
   for (const [symbol, known] of totals) {
     const { orders, shown, standing, satisfied: _satisfied, ladders: _ladders, ...kept } = known
     const {
