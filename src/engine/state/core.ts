@@ -30,6 +30,7 @@ import {
   type ChangeState,
   concernedBy,
   forgetTotals,
+  type KeptLadders,
   type KeptTotals,
   noteChanged,
 } from './changes.ts'
@@ -74,6 +75,8 @@ export interface Core {
   readonly changes: ChangeState
   /** Worked out from the book, so a recorded image of the core leaves it out. */
   readonly totals: KeptTotals
+  /** The same: orders by their prices. */
+  readonly ladders: KeptLadders
 }
 
 /** Whether the exchange knows names of orders that this state has not sent. Changed by `older-state.ts`. */

@@ -76,6 +76,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     run: createRun(),
     changes: { changed: new Set(symbols), unsettled: new Map(), denied: new Map(), moment: 0 },
     totals: new Map(),
+    ladders: new Map(),
   }
 }
 
