@@ -180,6 +180,8 @@ function symbolsOfPlaces({ places }: Book, record: ExpireRecord): readonly strin
 export interface InstrumentTotals {
   /** Of the whole account. Copy it before adding to it. */
   readonly exposure: Readonly<Exposure>
+  /** In the order in which they came. */
+  readonly open: readonly Order[]
   /** By strategy, where it has any. */
   readonly orders: ReadonlyMap<StrategyId, readonly Order[]>
   /** All states in which any of the orders is. */
@@ -290,16 +292,17 @@ export function momentOf(
 /** The orders of an instrument, each at its own price. */
 export function laddersOf(owner: LadderOwner, instrument: Instrument): InstrumentLadders {
   const { symbol } = instrument
-  const { current } = totalsOf(owner, symbol)
+  const { current, open } = totalsOf(owner, symbol)
   const known = owner.ladders.get(symbol)
   if (known && current.has('ladders')) return known
   const { positionMode } = owner.book
   const isUsable = known?.instrument === instrument && known.positionMode === positionMode
   const ladders = isUsable ? known : createLadders(instrument, positionMode)
-  own(owner.ladders).set(symbol, ladders)
-  countChanged(ladders, openOrdersOf(owner.book, symbol))
+  countChanged(ladders, open)
+  const counted = { ...ladders, counted: open }
+  own(owner.ladders).set(symbol, counted)
   own(current).add('ladders')
-  return ladders
+  return counted
 }
 
 function createLadders(instrument: Instrument, positionMode: PositionMode): InstrumentLadders {
@@ -317,38 +320,45 @@ function createLadders(instrument: Instrument, positionMode: PositionMode): Inst
  * there now. The book keeps the orders in the order in which they came, and an order that changes
  * is another object: both lists are followed side by side, and equal orders are passed over.
  */
-function countChanged(ladders: InstrumentLadders, open: Iterable<Order>): void {
-  const counted = own(ladders.counted)
-  const before = counted.length
-  let [read, written] = [0, 0]
+function countChanged(ladders: InstrumentLadders, open: readonly Order[]): void {
+  const { counted } = ladders
+  let place = 0
   for (const order of open) {
-    const { clientOid } = order.terms
-    let known = counted[read]
-    while (read < before && known && known.terms.clientOid !== clientOid) {
-      countLots(ladders, known.terms, -openLots(known))
-      read += 1
-      known = counted[read]
-    }
-    if (read === before || !known) {
-      countLots(ladders, order.terms, openLots(order))
-    } else {
-      if (known !== order) recountOrder(ladders, known, order)
-      read += 1
-    }
-    if (counted[written] !== order) counted[written] = order
-    written += 1
+    if (counted[place] !== order) place = countUpTo(ladders, order, place)
+    else place += 1
   }
-  for (const known of counted.slice(read, Math.max(read, before)))
-    countLots(ladders, known.terms, -openLots(known))
-  counted.length = written
+  for (; place < counted.length; place++) countOrder(ladders, counted[place], -1)
+}
+
+/**
+ * Counts an order that is not the one at the place that is read.
+ * @returns the place to read next.
+ */
+function countUpTo(ladders: InstrumentLadders, order: Order, from: number): number {
+  const { counted } = ladders
+  for (let place = from; place < counted.length; place++) {
+    const known = counted[place]
+    if (known === order) return place + 1
+    if (known?.terms.clientOid === order.terms.clientOid) {
+      recountOrder(ladders, known, order)
+      return place + 1
+    }
+    countOrder(ladders, known, -1)
+  }
+  countOrder(ladders, order, 1)
+  return counted.length
+}
+
+function countOrder(ladders: InstrumentLadders, order: Order | undefined, sign: 1 | -1): void {
+  if (order) countLots(ladders, order.terms, openLots(order) * sign)
 }
 
 /** A fill changes only the size, so that its price stays where it is. */
 function recountOrder(ladders: InstrumentLadders, was: Order, is: Order): void {
   if (was.terms.ticks === is.terms.ticks && was.terms.action === is.terms.action)
     return countLots(ladders, is.terms, openLots(is) - openLots(was))
-  countLots(ladders, was.terms, -openLots(was))
-  countLots(ladders, is.terms, openLots(is))
+  countOrder(ladders, was, -1)
+  countOrder(ladders, is, 1)
 }
 
 function countLots(
@@ -428,6 +438,7 @@ export function countTotals(book: Book, symbol: string): InstrumentTotals {
   }
   return {
     exposure: buildExposure(book.positionMode, accountHoldingOf(book, symbol), open),
+    open,
     orders: Map.groupBy(open, ({ terms }) => terms.strategyId),
     states: new Set(open.map(({ state }) => state)),
     buyTicks,
