@@ -56,6 +56,8 @@ function compare(world: World, rows: readonly BookedFill[]): void {
   if (!book || isMoved || !isKnown) return
   const expected = countInLedger(world, theirs)
   if (expected === undefined) return
+  if (globalThis.process.env['COUNT_TRADES'])
+    globalThis.process.stderr.write(`compared ${JSON.stringify([...expected])}\n`)
   const found = new Map<string, { count: number; net: number }>()
   const fold = new TradeFold({
     book,
