@@ -1,4 +1,3 @@
-/** Addresses and tokens of alert targets, from the environment. */
 import { Secret } from '../lib/secret.ts'
 import { isLoopback } from './loopback.ts'
 import type { AlertSettings, AlertTargetSettings } from './schema/alerts-schema.ts'

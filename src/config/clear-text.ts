@@ -1,4 +1,3 @@
-/** Finds servers on other machines that are called without TLS, as configured. */
 import type { DaemonConfig, LoadedConfig } from './load-config.ts'
 import { isDatabaseInClear, isRedisInClear } from './server-checks.ts'
 import type { Problem } from './yaml/problem.ts'

@@ -96,7 +96,6 @@ function compareSettings(
     })
 }
 
-/** Compares numbers under `risk` and similar limits. */
 function judge(
   path: string,
   was: string | undefined,

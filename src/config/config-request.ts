@@ -5,11 +5,9 @@ import { fileURLToPath } from 'node:url'
 import type { ConfigRequest } from './load-config.ts'
 import { ConfigError } from './yaml/problem.ts'
 
-/** Options of all commands that read a configuration. */
 export interface ConfigOptions {
   readonly config?: string | undefined
   readonly set: readonly string[]
-  /** For commands that address a daemon. */
   readonly state?: string | undefined
   /** `STRATEGY.param=value` texts. */
   readonly param?: readonly string[] | undefined

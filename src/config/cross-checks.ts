@@ -394,7 +394,7 @@ function checkLosses({
   const unknown = Object.keys(risk?.instruments ?? {}).filter(
     (symbol) => !(instruments && symbol in instruments),
   )
-  // A capital that is written and wrong is a problem of its own.
+  // A wrong capital is a problem of its own.
   const knowsNone = account !== undefined && !hasCapital && !source.has(['account', 'capital'])
   return [
     ...(risk?.leverageMax !== undefined && knowsNone

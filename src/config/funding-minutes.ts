@@ -14,7 +14,6 @@ export function fundingMinutesOf(
   return hours === undefined ? usualFundingMinutes(calendar) : everyHours(hours)
 }
 
-/** For instruments without their own times. */
 export function usualFundingMinutes(calendar: DaemonFile['calendar']): readonly number[] {
   const minutes = calendarFundingMinutes(calendar)
   return minutes.length > 0 ? minutes : everyHours(USUAL_HOURS)

@@ -1,4 +1,3 @@
-/** Protection in the live environment: required decisions and advice. */
 import type { DaemonConfig, LoadedConfig } from './load-config.ts'
 import { ConfigError, type Problem } from './yaml/problem.ts'
 

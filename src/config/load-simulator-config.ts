@@ -1,4 +1,3 @@
-/** Reads config/simulator.yaml (`intentd simulate`). */
 import { dirname, resolve } from 'node:path'
 import { checkFile } from './yaml/checked-file.ts'
 import { checkAccount, checkInstruments, checkMarket } from './cross-checks.ts'

@@ -1,6 +1,3 @@
-/**
- * Checks the recordings of a simulated market: existence, and coverage of the traded instruments.
- */
 import { resolve } from 'node:path'
 import type { ReadableFile } from './cross-checks.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'

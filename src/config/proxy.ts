@@ -1,4 +1,3 @@
-/** The forward proxy of `exchange.proxy`, or of the environment if configured. */
 import { type ForwardProxy, isExempt, isProxyUrl, type ProxyFor } from '../lib/net/proxy.ts'
 import { Secret } from '../lib/secret.ts'
 import type { DaemonConfig } from './load-config.ts'

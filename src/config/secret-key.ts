@@ -14,6 +14,5 @@ const SECRET_KEYS = new Map([
   ['webhookurl', 'INTENTD_ALERT_...'],
 ])
 
-/** The variable for the secret of this key; undefined for an ordinary key. */
 export const secretVariableFor = (key: string): string | undefined =>
   SECRET_KEYS.get(key.toLowerCase().replaceAll(/[^a-z]/g, ''))

@@ -142,15 +142,11 @@ export function loadLimitsPassword(
 
 const SWEEP_PASSWORD = 'INTENTD_SWEEP_PASSWORD'
 
-/** @throws ConfigError if it is unsafe */
 export function loadSweepPassword(request: SecretsRequest): Secret | undefined {
   return loadIfGiven(SWEEP_PASSWORD, request)
 }
 
-/**
- * Reads secrets by the names of their variables.
- * @throws ConfigError with everything missing or unsafe
- */
+/** @throws ConfigError with everything missing or unsafe */
 export function loadSecrets(
   names: readonly string[],
   { cwd, variables = processVariables(), keysOfAll = [] }: SecretsRequest,

@@ -1,4 +1,3 @@
-/** Contradictions in the settings of servers that a daemon uses. */
 import type { ReadableFile } from './cross-checks.ts'
 import { isLoopback } from './loopback.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
@@ -44,10 +43,7 @@ function hostOf({ hostname, searchParams }: URL): string {
   return searchParams.get('host') || decodeURIComponent(hostname)
 }
 
-/**
- * The database is on another machine and called without TLS.
- * @param address without objections
- */
+/** @param address without objections */
 export function isDatabaseInClear(address: string): boolean {
   const url = new URL(address)
   const host = hostOf(url)

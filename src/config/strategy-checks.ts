@@ -1,4 +1,3 @@
-/** Contradictions within a strategy file, and with the main file. */
 import type { ReadableFile } from './cross-checks.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import { isAbove, isMultipleOf, isPositiveDecimal } from './schema/decimal-text.ts'
@@ -53,7 +52,6 @@ function checkSymbols({ source, settings }: Strategy, { instruments }: DaemonSet
   })
 }
 
-/** Reports sizes that no order could have. */
 function checkSizes({ source, settings }: Strategy, { instruments }: DaemonSettings): Problem[] {
   const { positionMax, orderSizeMax } = settings.risk ?? {}
   const size = toDecimalText(settings.params?.['size'])

@@ -92,8 +92,8 @@ export function keysMissing({ problems }: ConfigError): Failure {
 }
 
 /**
- * Checks that the state belongs to the keys, and notes keys that the exchange has accepted.
- * @throws Failure STATE_OF_OTHER_KEYS
+ * Notes keys that the exchange has accepted.
+ * @throws Failure STATE_OF_OTHER_KEYS if the state belongs to others
  */
 export async function noteOwnState(
   journal: Pick<OpenedJournal, 'writer' | 'noteWriter'>,

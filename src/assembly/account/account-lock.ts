@@ -103,7 +103,6 @@ function takeOnceFree(
   return () => cancel()
 }
 
-/** Undefined if no process of this user trades the account. */
 export function readAccountHolder(
   access: ExchangeAccess,
   places: readonly string[] = accountLocks(),
@@ -150,7 +149,6 @@ function refusedBy(access: ExchangeAccess, by: LockHolder | undefined): Failure 
   })
 }
 
-/** In each of the user's places for state. */
 export function accountLocks(): readonly string[] {
   return userStates().map((place) => join(place, 'accounts'))
 }

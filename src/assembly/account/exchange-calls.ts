@@ -11,14 +11,12 @@ import { simulatorCoin } from '../simulator/simulated-exchange.ts'
 
 export interface ExchangeCallsOptions {
   readonly config: Pick<DaemonConfig, 'account' | 'exchange'>
-  /** Without credentials only public endpoints can be called. */
   readonly access: Pick<ExchangeAccess, 'baseUrl'> & Partial<ExchangeAccess>
   readonly isEmbedded: boolean
   /** Returns why nothing may be signed now, or undefined. */
   readonly signingObjection?: (() => string | undefined) | undefined
   /** Limiter of the address; absent for the first. */
   readonly address?: Limiter
-  /** Limits shared with other daemons of the address. */
   readonly shared?: SharedLimits | undefined
   readonly logger: Pick<DaemonLogger, 'log'>
   readonly trusted: TrustedClock

@@ -10,7 +10,6 @@ import {
   quarterlyDeliveries,
 } from '../../simulator/futures/instruments/instruments.ts'
 
-/** Contracts that a simulated exchange should list. */
 export interface ListedContracts {
   /** Product types of the accounts, for instruments that name none. */
   readonly productTypes: readonly ProductType[]

@@ -23,7 +23,6 @@ export interface ReplayWatcher {
   }): void
 }
 
-/** First difference between the replay and the recording. */
 export interface Difference {
   readonly file: string
   /** Counts steps of the run from 1. */
@@ -111,7 +110,6 @@ class ReplayRun {
     }
   }
 
-  /** @returns whether the next segment may be played */
   play({ file }: SegmentFile): boolean {
     const segment = this.#open(file)
     if (!segment) return this.#damage === undefined

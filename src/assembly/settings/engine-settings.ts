@@ -45,7 +45,6 @@ export interface RunSettings {
   readonly accounts?: number
   /** Limit on the age of readings, if it does not follow from the polling. */
   readonly accountAgeMaxMs?: number
-  /** Data shown to each strategy, and when it decides. */
   readonly shown: ReadonlyMap<StrategyId, ShowSettings>
 }
 
@@ -185,7 +184,6 @@ function withoutAbsent<Name extends string>(limits: {
   return Object.fromEntries(set) as { readonly [name in Name]?: number }
 }
 
-/** Sizes become lots; other limits are unchanged. */
 function toLots(lot: Grid, limit: Size | number): number {
   return typeof limit === 'number' ? limit : stepBelow(lot, Number(limit))
 }
@@ -207,7 +205,6 @@ export function toLiquidationSettings(config: DaemonConfig): LiquidationSettings
   return { steps: { warn, reduce, flatten }, rules }
 }
 
-/** Moves that the account must survive, if set. */
 export function toSurvivalSettings({
   risk,
   instruments,

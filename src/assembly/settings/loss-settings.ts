@@ -41,7 +41,6 @@ export function listUnlimited(config: DaemonConfig): readonly string[] {
   )
 }
 
-/** Scopes that lack each limit, by its name. */
 function findUnlimited(config: DaemonConfig): Readonly<Record<string, readonly ScopeKind[]>> {
   const { leverageMax, selfTrade, unknownOrdersMax, pace, survives } = config.risk
   const paces = config.strategies.filter(({ enabled }) => enabled).map(({ risk }) => risk.pace)

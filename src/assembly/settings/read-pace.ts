@@ -21,7 +21,7 @@ const SHARE_MIN = 0.1
 
 type PacedConfig = Pick<DaemonConfig, 'account' | 'exchange' | 'polling' | 'instruments' | 'risk'>
 
-/** @param accounts number of this daemon's accounts at the address */
+/** @param accounts of this daemon */
 export interface AddressUse {
   readonly accounts: number
 }
@@ -44,7 +44,6 @@ export function accountAgeMaxOf(config: PacedConfig, use: AddressUse): number {
   )
 }
 
-/** Time to read the fills and each position once. */
 export function readRoundMs(config: PacedConfig, use: AddressUse): number {
   const { fillsMs, positionsMs } = config.polling
   const instruments = Object.keys(config.instruments).length

@@ -11,7 +11,7 @@ export function listFollowingSeed(
   return Object.keys(instruments).filter((symbol) => !priced.includes(symbol))
 }
 
-/** Instruments with neither a file nor a start price, which no strategy may trade. */
+/** Instruments with neither a file nor a start price: allowed if no strategy trades them. */
 export function listPriceless(
   { simulator, instruments }: Pick<DaemonConfig, 'simulator' | 'instruments'>,
   { files, recorded = [] }: PlayedPrices,

@@ -74,7 +74,6 @@ export function toRateLimits({ limits }: SimulatorSettings): RateLimitSettings {
   }
 }
 
-/** The only account of an embedded simulator. */
 export const SIMULATED_UID = '1000001'
 
 export function toAccount(

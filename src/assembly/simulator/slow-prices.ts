@@ -10,14 +10,13 @@ export interface SlowPrices {
   readonly symbol: string
   /** Interval of its prices. */
   readonly everyMs: number
-  /** Setting with which all prices are traded on. */
   readonly advice: string
 }
 
 /** Granularity of advised settings. */
 const ROUND_MS = 500
 
-/** @param stepsMs intervals of prices by symbol */
+/** @param stepsMs keyed by symbol */
 export function findSlowPrices(
   stepsMs: ReadonlyMap<string, number>,
   { risk, polling }: Pick<DaemonConfig, 'risk' | 'polling'>,

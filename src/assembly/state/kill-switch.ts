@@ -80,7 +80,6 @@ function isAlive(pid: number): boolean {
 }
 
 export interface KillSwitchOptions {
-  /** Directory of the environment, for the switch. */
   readonly directory: string
   /** State directory, which the log names: a file created there kills as well. */
   readonly stateDirectory?: string
@@ -89,7 +88,6 @@ export interface KillSwitchOptions {
   readonly onThrown: (note: KillNote) => void
   /** The switch works, but its state could not be written. */
   readonly onTrouble: (reason: string) => void
-  /** Reports the account's progress, or the release. */
   readonly onNoted?: ((state: KillState['state'] | 'released') => void) | undefined
 }
 
@@ -109,7 +107,7 @@ export class KillSwitch {
     this.#files = [...new Set([directory, stateDirectory])].map(killFileOf)
   }
 
-  /** All places of the switch. A release removes all files. */
+  /** A release removes all of them. */
   get files(): readonly string[] {
     return this.#files
   }

@@ -45,7 +45,7 @@ export interface JournalToOpen extends TablesGiven {
   readonly following?: Following | undefined
   /** Addresses this account in a command. */
   readonly configOption: string
-  /** The writer; absent for commands that do not trade. */
+  /** Absent for commands that do not trade. */
   readonly own?: JournalWriter | undefined
 }
 

@@ -101,7 +101,6 @@ export function readRunStart(config: StatePlace): RunStart | undefined {
   return mainFile === undefined ? undefined : { mainFile, set, params, market, speed }
 }
 
-/** Main file of the last daemon that ran this account. */
 export function readMainFile(config: DaemonConfig): string | undefined {
   return readKept(config)?.mainFile
 }
@@ -120,7 +119,6 @@ export function readStrategyCode(moduleFile: string): StrategyCode {
   return code
 }
 
-/** Real paths of a strategy's file and all its imports. */
 export function listCodeFiles(moduleFile: string): readonly string[] {
   return followImports(moduleFile).paths
 }

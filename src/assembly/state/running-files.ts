@@ -38,7 +38,6 @@ export function noteRunning({ file, state }: DaemonConfig, set: readonly string[
   }
 }
 
-/** Held states of daemons started with this file. */
 export function findRunning(file: string): readonly RunningFile[] {
   const real = realOf(file)
   const notes = places().flatMap((place) => listNotes(place).map(({ note }) => note))

@@ -10,10 +10,9 @@ import type { StrategyRunner } from '../../strategy/strategy-runner.ts'
 import type { ReplayWatcher } from '../recordings/replay.ts'
 import { createRunner, type LoadedStrategy } from './strategies.ts'
 
-/** Intents for one instrument at one moment, or why there are none. */
+/** Or the reason why there are none. */
 export type Wishes = readonly Intent[] | string
 
-/** A moment at which the two strategies differ. */
 export interface ChangedDecision {
   /** Unix ms, our clock. */
   readonly at: number

@@ -115,8 +115,8 @@ function toEntry(match: readonly string[] | undefined): [string, string][] {
 }
 
 /**
- * `120`, `120s`, `2min`, `2min 5s`. Infinity if stated; otherwise NaN, which passes every
- * comparison with a limit.
+ * `120`, `120s`, `2min`, `2min 5s`. Infinity if there is no limit; 0 for anything else, which is
+ * below every limit.
  */
 function toSeconds(text: string): number {
   if (text === 'infinity' || text === '0') return Number.POSITIVE_INFINITY

@@ -9,7 +9,7 @@ import { age } from '../process/table.ts'
 import { HOLDER } from '../operator/server-kill.ts'
 
 const LOOK_MS = 250
-/** A supervisor restarts a writer within this time; without one, the kill does not wait. */
+/** A supervisor restarts a writer within this time; later the kill waits for none. */
 const NOBODY_AFTER_MS = 10_000
 /** An account without a writer for so long is not being restarted, so the kill does not wait. */
 const UNUSED_AFTER_MS = 60_000

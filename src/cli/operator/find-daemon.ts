@@ -195,7 +195,7 @@ async function readStored<View>(
   return { kind: 'found', view: await stored(account, off), isLive: false }
 }
 
-/** Set if the journal moved from the server to the file here. */
+/** Set if the journal moved from the server to the file here, or is on its way. */
 export function describeMove(
   { journal }: Pick<DaemonConfig, 'journal'>,
   directory: string,

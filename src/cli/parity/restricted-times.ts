@@ -79,7 +79,7 @@ export function findAloneTimes(
   return alone.toSorted((one, other) => one.fromAt - other.fromAt)
 }
 
-/** The parts of a time that the other run lacks, if they exceed the tolerance. */
+/** The whole time if the other run has none of it, else the parts it lacks beyond the tolerance. */
 function restsOf(
   time: RestrictedTime,
   others: readonly RestrictedTime[],

@@ -1,6 +1,6 @@
 import { validateDetailed } from 'node-cron'
 
-/** The problem of a cron pattern with five fields, or six that begin with seconds. */
+/** Five fields, or six that begin with seconds. */
 export function explainPattern(pattern: string): string | undefined {
   const { valid, errors } = validateDetailed(pattern)
   if (valid) return undefined

@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { positiveDecimal, stepDecimal } from './decimal-text.ts'
 import { wholeNumber } from './whole-number.ts'
 
-/** Spelling of the exchange, such as BTCUSDT. */
 export const symbolSchema = z
   .string()
   // Must equal `symbol` in src/protocol/values.ts, so that it can be requested.

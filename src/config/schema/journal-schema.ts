@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { presetNumber } from './whole-number.ts'
 
-/** For a server on another machine. */
 export const withoutTlsSchema = z.boolean().default(false).meta({
   description:
     'Ask a server on another machine without TLS: whoever is on the way reads the password and may change what is said. Each start warns of it.',

@@ -1,4 +1,3 @@
-/** Data and steps for the distance of positions from liquidation. */
 import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
 

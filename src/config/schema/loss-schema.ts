@@ -1,4 +1,3 @@
-/** Limits on losses. An absent limit does not apply. */
 import { z } from 'zod'
 import { positiveAmount, positiveDecimal } from './decimal-text.ts'
 import { symbolSchema } from './exchange-schema.ts'

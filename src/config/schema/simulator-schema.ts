@@ -12,7 +12,6 @@ import {
 } from './simulator-services-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
-/** A seeded generator, and recordings of some symbols. */
 const marketSchema = z
   .strictObject({
     startPrices: z

@@ -1,4 +1,3 @@
-/** A strategy file: code, instruments, params and limits. */
 import { z } from 'zod'
 import { positiveDecimal, sizeDecimal } from './decimal-text.ts'
 import { symbolSchema } from './exchange-schema.ts'
@@ -29,7 +28,6 @@ const strategyRiskSchema = z
     description: 'Limits of this strategy. Sizes have no default; `pace` and `losses` have.',
   })
 
-/** Any read endpoint, read at intervals. */
 const feedSchema = z
   .strictObject({
     endpoint: z.string().min(1).max(60).meta({

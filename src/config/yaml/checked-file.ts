@@ -1,4 +1,3 @@
-/** Reads a configuration file, checks it against its schema, and collects all problems. */
 import { z } from 'zod'
 import type { Problem } from './problem.ts'
 import { readTextFile, shownPath } from './read-file.ts'

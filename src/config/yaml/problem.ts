@@ -1,5 +1,3 @@
-/** Problems of the operator's input, and their text. */
-
 import { hideLogins } from './setting-path.ts'
 
 /** EX_CONFIG of sysexits.h. */

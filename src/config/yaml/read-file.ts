@@ -1,4 +1,3 @@
-/** Reads a configuration file as bounded UTF-8 text. */
 import { readFileSync, statSync } from 'node:fs'
 import { relative } from 'node:path'
 

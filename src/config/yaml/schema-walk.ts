@@ -1,4 +1,3 @@
-/** Walks a zod schema along a path of settings. */
 import { z } from 'zod'
 
 type Schema = z.core.$ZodType
@@ -16,7 +15,6 @@ export function unwrapSchema(schema: Schema): Schema {
   return isWrapper ? unwrapSchema(schema._zod.def.innerType) : schema
 }
 
-/** The schema of a key or index. */
 export function childSchema(schema: Schema, key: PropertyKey): Schema | undefined {
   const inner = unwrapSchema(schema)
   if (inner instanceof z.core.$ZodObject) {

@@ -109,7 +109,6 @@ export class YamlSource {
     return this.locateKey(isFound ? path : path.slice(0, -1))
   }
 
-  /** Place of a key, for problems about the key. */
   locateKey(path: SettingPath): SettingPlace {
     if (this.#isOverridden(path)) return this.#placeOfOption(path)
     if (path.length === 0) return this.#placeOf(this.#document.contents?.range?.[0] ?? 0)

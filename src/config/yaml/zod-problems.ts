@@ -1,4 +1,3 @@
-/** Rewords zod's issues for an operator: place, expected and found value. */
 import type { z } from 'zod'
 import { didYouMean } from '../../lib/did-you-mean.ts'
 import type { Problem } from './problem.ts'

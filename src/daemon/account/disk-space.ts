@@ -14,7 +14,7 @@ export interface DiskSpaceOptions {
   readonly directory: string
   readonly freeBytesMin: number
   readonly timers: Timers
-  /** Called at the start, and on changes. */
+  /** Called when space becomes low, also at the start, and when there is enough again. */
   readonly onChange: (isLow: boolean, freeBytes: number) => void
   readonly onTrouble: (reason: string) => void
 }

@@ -89,18 +89,7 @@ export function serveControl(
       logger.log('warn', 'control.notListening', { address, reason })
     },
   })
-  const announce = (): void => {
-    const { baseUrl } = server
-    // The failure was logged.
-    if (server.socket === undefined && baseUrl === undefined) return
-    logger.log('info', 'control.listening', {
-      ...(server.socket ? { socket } : {}),
-      ...(baseUrl ? { url: baseUrl, token: files.full, readToken: files.read } : {}),
-    })
-    // The address contains a code, so it goes only to a terminal, not to a log that is kept.
-    const address = logger.isTerminal ? server.newAddress() : undefined
-    if (address) logger.log('info', 'control.dashboard', { url: address })
-  }
+  const announce = () => announceListening(server, { logger, files, socket })
   const lookAgain = async (): Promise<void> => {
     const before = server.baseUrl
     await server.look()
@@ -127,6 +116,25 @@ export function serveControl(
       await server.stop()
     },
   }
+}
+
+interface ListeningLog {
+  readonly logger: DaemonLogger
+  readonly files: TokenFiles
+  readonly socket: string
+}
+
+function announceListening(server: ControlServer, { logger, files, socket }: ListeningLog): void {
+  const { baseUrl } = server
+  // The failure was logged.
+  if (server.socket === undefined && baseUrl === undefined) return
+  logger.log('info', 'control.listening', {
+    ...(server.socket ? { socket } : {}),
+    ...(baseUrl ? { url: baseUrl, token: files.full, readToken: files.read } : {}),
+  })
+  // The address contains a code, so it goes only to a terminal, not to a log that is kept.
+  const address = logger.isTerminal ? server.newAddress() : undefined
+  if (address) logger.log('info', 'control.dashboard', { url: address })
 }
 
 /** Logs the first, then counts. */

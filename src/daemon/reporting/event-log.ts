@@ -22,8 +22,8 @@ const REPEAT_MS = 10_000
 const REPEAT_MS_MAX = 640_000
 
 /**
- * A failing cancel-all is repeated every second: this many failures are logged at once, then at
- * growing intervals.
+ * A cancel-all that fails, wholly or for some orders, is repeated every second: this many failures
+ * are logged at once, then at growing intervals.
  */
 const CANCEL_FAILURES_AT_ONCE = 3
 const CANCEL_REPEAT_MS = 5000
@@ -34,7 +34,10 @@ const CANCEL_TROUBLE_MS = 2 * CANCEL_REPEAT_MS_MAX
 /** Above this number all are forgotten and logged anew. */
 const FAILING_CANCELS_MAX = 1000
 
-/** Failures of a cancel-all of the same instruments with the same code. Monotonic ms. */
+/**
+ * Failures of a cancel-all of the same instruments with the same code, which is `undefined` where it
+ * failed for some orders. Monotonic ms.
+ */
 interface FailingCancel {
   failedAt: number
   loggedAt: number
@@ -108,7 +111,9 @@ export class EventLog {
 
   #log({ level, event, fields }: Announcement): void {
     if (event === 'read.failed') return this.#logFailedRead(String(fields['what']), fields)
-    if (event === 'cancelAll.failed') return this.#logFailedCancel(fields)
+    const isPartlyFailed = event === 'cancelAll.answered' && Number(fields['failed']) > 0
+    if (event === 'cancelAll.failed' || isPartlyFailed)
+      return this.#logFailedCancel(fields, isPartlyFailed)
     if (event === 'cancelAll.answered') this.#endCancelTrouble(fields)
     const shown = event === 'cancelAll.sent' && this.#isThinned(fields) ? 'debug' : level
     this.#options.logger.log(this.#levelOf(shown, event), event, this.#readable(event, fields))
@@ -129,7 +134,7 @@ export class EventLog {
       if (key.startsWith(`${String(symbols)} `)) this.#failingCancels.delete(key)
   }
 
-  #logFailedCancel(fields: Announcement['fields']): void {
+  #logFailedCancel(fields: Announcement['fields'], isAnswered: boolean): void {
     const now = this.#options.clock.monotonic()
     const failing = this.#failingCancel(fields, now)
     failing.failedAt = now
@@ -144,7 +149,7 @@ export class EventLog {
     const sinceLastLogged = failing.unlogged
     failing.loggedAt = now
     failing.unlogged = 0
-    this.#options.logger.log('warn', 'cancelAll.failed', {
+    this.#options.logger.log('warn', isAnswered ? 'cancelAll.answered' : 'cancelAll.failed', {
       ...fields,
       ...(sinceLastLogged > 0 && { sinceLastLogged }),
     })

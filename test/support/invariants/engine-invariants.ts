@@ -2,9 +2,12 @@ import { toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { parseCore } from '../../../src/engine/replay/core-image.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { createEngine, resumeEngine } from '../../../src/engine/engine.ts'
-import { countTotals, noteChanged } from '../../../src/engine/state/changes.ts'
+import { countTotals, laddersOf, noteChanged } from '../../../src/engine/state/changes.ts'
+import { needsNow } from '../../../src/engine/state/worst-case.ts'
+import { sumUpTo } from '../../../src/risk/resting-ladder.ts'
 import { type Core } from '../../../src/engine/state/core.ts'
 import { createCore } from '../../../src/engine/state/create-core.ts'
+import { sumSettled } from '../../../src/engine/state/settled-money.ts'
 import { stands } from '../../../src/engine/strategies/take-decision.ts'
 import { isSameData } from '../../../src/lib/plain-data.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
@@ -19,12 +22,12 @@ import { findDifference } from '../../../src/engine/book/recount.ts'
 import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** How often the twin gives way to one that is resumed from its text. */
+/** Every so many steps the twin is replaced by one resumed from its text. */
 const STEPS_A_TWIN = 1000
 
 /**
- * A second core that hears the same events, as a recording keeps them, says the same, to the byte; and what is
- * resumed from its text goes on as it would have.
+ * A second core with the events as recorded gives the same effects to the byte, and one resumed
+ * from text continues equally.
  */
 export function watchTwin(world: World): WorldWatcher {
   if (!world.plan.hasTwin) return {}
@@ -54,8 +57,8 @@ export function watchTwin(world: World): WorldWatcher {
 }
 
 /**
- * A core that looks at every instrument whenever it may says the same: nothing was overlooked. And what is kept of an
- * instrument is what a recount says.
+ * A core that plans every instrument whenever possible gives the same effects, so nothing was
+ * overlooked; and kept values equal a recount.
  */
 export function watchOverlooked(world: World): WorldWatcher {
   if (!world.plan.hasOverseer) return {}
@@ -90,24 +93,39 @@ export function watchOverlooked(world: World): WorldWatcher {
 }
 
 function isSame(one: Effect, other: Effect | undefined): boolean {
-  // What is shown is compared by others.
+  // Other checkers compare what is shown.
   if (one.kind === 'decide')
     return other?.kind === 'decide' && one.snapshot.sequence === other.snapshot.sequence
   return isSameData(one, other)
 }
 
-function recount(world: World, { book, totals, recount: counted }: Core): void {
+function recount(world: World, core: Core): void {
+  const { book, totals, settled, recount: counted } = core
+  recountWorstCase(world, core)
   const difference = findDifference(counted, book)
   if (difference !== undefined)
     violate(world, 'RSK2', `the book says ${difference.ours}, its fills ${difference.theirs}`)
+  for (const [symbol, net] of settled.bySymbol) {
+    if (!Object.is(net, sumSettled(book, symbol)))
+      violate(world, 'BND2', `kept of ${symbol}: ${net} settled, now ${sumSettled(book, symbol)}`)
+  }
   for (const [symbol, known] of totals) {
-    const { orders, shown, standing, satisfied: _satisfied, ladders: _ladders, ...kept } = known
+    const {
+      orders,
+      shown,
+      standing,
+      satisfied: _satisfied,
+      current: _current,
+      needs: _needs,
+      ...kept
+    } = known
     const {
       orders: countedOrders,
       shown: _,
       standing: __,
       satisfied: ___,
-      ladders: ____,
+      current: ____,
+      needs: _____,
       ...anew
     } = countTotals(book, symbol)
     for (const [id, intent] of standing) {
@@ -129,7 +147,35 @@ function recount(world: World, { book, totals, recount: counted }: Core): void {
   }
 }
 
-/** What a step does that cannot be taken back. */
+/** What is kept for the worst case is, to the last bit, what all orders counted anew give. */
+function recountWorstCase(world: World, core: Core): void {
+  if (core.settings.survives === undefined) return
+  for (const instrument of core.settings.instruments.values()) {
+    const { symbol } = instrument
+    const anew: Core = { ...core, totals: new Map(), ladders: new Map() }
+    const [kept, counted] = [core, anew].map((one) => needsNow(one, instrument))
+    if (!isSameData(kept, counted))
+      violate(
+        world,
+        'RSK1',
+        `needs kept of ${symbol}: ${JSON.stringify(kept)}, counted: ${JSON.stringify(counted)}`,
+      )
+    if (core.settings.survives.isGap) continue
+    const [ladders, built] = [core, anew].map((one) => {
+      const { buys, sells } = laddersOf(one, instrument)
+      for (const ladder of [buys, sells]) sumUpTo(ladder, ladder.prices.ticks.length)
+      return [buys, sells].map(({ prices, atOnce, sums }) => ({
+        prices,
+        atOnce,
+        sums: [sums.opening, sums.closing, sums.cost].map((column) => column.slice(0, sums.upTo)),
+      }))
+    })
+    if (!isSameData(ladders, built))
+      violate(world, 'RSK1', `the orders of ${symbol} by price are not those of the book`)
+  }
+}
+
+/** Effects that cannot be undone. */
 const DEEDS: ReadonlySet<Effect['kind']> = new Set([
   'record',
   'sendBatch',
@@ -137,12 +183,12 @@ const DEEDS: ReadonlySet<Effect['kind']> = new Set([
   'decide',
 ])
 
-/** That something is denied once more changes nothing. */
+/** Repeated denials change nothing. */
 function isDeed(effect: Effect): boolean {
   return DEEDS.has(effect.kind) && !(effect.kind === 'record' && effect.record.kind === 'denial')
 }
 
-/** A step, and whether what comes next does something on its own account. */
+/** A step, and whether the next one acts on its own account. */
 interface LastStep {
   readonly event: EngineEvent
   readonly now: number
@@ -150,9 +196,9 @@ interface LastStep {
 }
 
 /**
- * Whatever is heard twice changes nothing the second time. A grant has no name: where the core has asked for
- * another meanwhile, the sender makes what leaves wait for one. And a core that has just begun to trade, or to
- * stop, looks at its instruments at whatever comes next.
+ * An event that is handled twice changes nothing the second time. A grant has no name: if the core
+ * has asked for another meanwhile, the sender makes the send wait for one. And a core that just
+ * began to trade or to stop looks at its instruments at any event.
  */
 export function watchRepeats(world: World): WorldWatcher {
   let last: LastStep | undefined
@@ -170,7 +216,7 @@ export function watchRepeats(world: World): WorldWatcher {
   }
 }
 
-/** What is rebuilt from the journal is what wrote it. */
+/** The book rebuilt from the journal equals the one that wrote it. */
 export function watchFold(world: World): WorldWatcher {
   let steps = 0
   const compare = () => {
