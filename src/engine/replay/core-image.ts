@@ -4,7 +4,7 @@ import type { Core } from '../state/core.ts'
 import { createSettled } from '../state/settled-money.ts'
 
 /** The core as it is written down: of the ticker table it holds only the rows of its own instruments. */
-type CoreImage = Omit<Core, 'market' | 'effects' | 'totals' | 'settled'> & {
+type CoreImage = Omit<Core, 'market' | 'effects' | 'totals' | 'settled' | 'ladders'> & {
   readonly market: Omit<Core['market'], 'tickers'> & { readonly tickers: TickerRows | undefined }
 }
 
@@ -13,7 +13,14 @@ type CoreImage = Omit<Core, 'market' | 'effects' | 'totals' | 'settled'> & {
  * goes on exactly like the one it was written from, and the same core always gives the same text.
  */
 export function writeCore(core: Core): string {
-  const { effects: _done, totals: _follows, settled: _counted, market, ...rest } = core
+  const {
+    effects: _done,
+    totals: _follows,
+    settled: _counted,
+    ladders: _sorted,
+    market,
+    ...rest
+  } = core
   const tickers = market.tickers && toTickerRows(market.tickers, core.settings.instruments.keys())
   const image: CoreImage = { ...rest, market: { ...market, tickers } }
   return writeValue(image)
@@ -29,5 +36,6 @@ export function parseCore(text: string): Core {
     effects: [],
     totals: new Map(),
     settled: createSettled(),
+    ladders: new Map(),
   }
 }

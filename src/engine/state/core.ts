@@ -30,6 +30,7 @@ import {
   type ChangeState,
   concernedBy,
   forgetTotals,
+  type KeptLadders,
   type KeptTotals,
   noteChanged,
 } from './changes.ts'
@@ -77,6 +78,8 @@ export interface Core {
   readonly totals: KeptTotals
   /** The same of the money that instruments have settled. */
   readonly settled: KeptSettled
+  /** The same: orders by their prices. */
+  readonly ladders: KeptLadders
 }
 
 /** Whether the exchange knows names of orders that this state has not sent. Changed by `older-state.ts`. */

@@ -78,6 +78,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     changes: { changed: new Set(symbols), unsettled: new Map(), denied: new Map(), moment: 0 },
     totals: new Map(),
     settled: createSettled(),
+    ladders: new Map(),
   }
 }
 
