@@ -299,7 +299,7 @@ describe.concurrent('a running daemon', () => {
     await run.stop()
     // The port is free, and is listened at with the next look.
     await second.until('it listens', () =>
-      second.events('control.listening').some(({ url }) => String(url).endsWith(`:${port}`)),
+      second.events('control.listening').some((line) => String(line['url']).endsWith(`:${port}`)),
     )
     expect(await statusOfSecond()).not.toContain('nothing listens')
     await second.stop()

@@ -117,14 +117,11 @@ describe('the closing summary', () => {
 
     expect(summary.thisRun).toMatchObject({ fills: 0, net: '0' })
     expect(summary.thisRun).not.toHaveProperty('netWithUnrealised')
-    const net = decimal('0').minus(decimal(fees))
-    expect(summary.allRuns).toMatchObject({
-      fills: 1,
-      net: net.toString(),
-      netWithUnrealised: net.plus(decimal('0.5')).toString(),
-    })
+    const made = decimal('0').minus(decimal(fees))
+    const [net, netWithUnrealised] = [made.toString(), made.plus(decimal('0.5')).toString()]
+    expect(summary.allRuns).toMatchObject({ fills: 1, net, netWithUnrealised })
     expect(linesOf(summary)).toContain(
-      `this run 0 net: 0 realised, 0 fees, 0 funding all runs ${net} net: 0 realised, ${fees} fees, 0 funding; ${net.plus(decimal('0.5'))} with unrealised`,
+      `this run 0 net: 0 realised, 0 fees, 0 funding all runs ${net} net: 0 realised, ${fees} fees, 0 funding; ${netWithUnrealised} with unrealised`,
     )
     expect(summarise(bench).allRuns).not.toHaveProperty('netWithUnrealised')
   })
