@@ -196,7 +196,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'late-cancel-forgotten-by-a-start',
     what: 'a start does not wait for a cancel-all of the run before that may still arrive',
     find: 'if (cancelledAt !== undefined)\n      noteUnansweredCancel(core, instrument,',
-    replace: 'if (cancelledAt !== undefined && core.now < 0)\n      noteUnansweredCancel(core, instrument,',
+    replace:
+      'if (cancelledAt !== undefined && core.now < 0)\n      noteUnansweredCancel(core, instrument,',
   },
   {
     name: 'late-cancel-forgotten',
@@ -1516,6 +1517,13 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const isBeyond = believed.worst.used > 1',
     replace: 'const isBeyond = believed.worst.used > 1e9',
     isOfMoney: true,
+  },
+  {
+    name: 'flattened-with-unknown-orders',
+    what: 'a flatten is called done while an order is unknown',
+    find: "({ state, terms }) => state !== 'quarantined' && isPart(scope, terms.strategyId, symbol),",
+    replace:
+      "({ state, terms }) => state !== 'quarantined' && state !== 'unknown' && isPart(scope, terms.strategyId, symbol),",
   },
   {
     name: 'close-denied-beyond-the-budget',
