@@ -544,7 +544,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'kill-proved-while-resolving',
     what: 'a kill goes on to its proof while an instrument waits for readings that cannot be read',
-    find: "  return isBusy(core) || [...core.instruments.values()].some(({ phase }) => phase !== 'idle')\n",
+    find: "  return isBusy(core) || knownInstruments(core).some(({ phase }) => phase !== 'idle')\n",
     replace: '  return isBusy(core)\n',
   },
   {
@@ -1300,9 +1300,15 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'flip-ends-no-trade',
     what: 'a trade that ends by a turn to the other side is no trade of a losing streak',
-    find: '(moved.longLots === 0 && moved.shortLots === 0) ||\n    (entry.longLots > 0 && moved.longLots === 0 && moved.shortLots > entry.shortLots) ||\n    (entry.shortLots > 0 && moved.shortLots === 0 && moved.longLots > entry.longLots)',
+    find: '(moved.longLots === 0 && moved.shortLots === 0) ||\n    (closesSide(entry.longLots, moved.longLots) && moved.shortLots > entry.shortLots) ||\n    (closesSide(entry.shortLots, moved.shortLots) && moved.longLots > entry.longLots)',
     replace:
       '(moved.longLots === 0 && moved.shortLots === 0) || (entry.longLots < 0 && moved.longLots < 0)',
+  },
+  {
+    name: 'flip-closes-no-trade',
+    what: 'a trade that ends by a turn to the other side is missing in the list of closed trades',
+    find: 'if (closesSide(was, is)) {',
+    replace: 'if (closesSide(was, is) && changes.length === 1) {',
   },
   {
     name: 'pace-ignores-its-own-batch',

@@ -7,7 +7,7 @@ import {
   type TrueOrder,
 } from '../virtual/exchange-truth.ts'
 
-/** What is held of one leg, in lots: signed where there is one net position. */
+/** Lots held of one leg: signed for a net position. */
 interface Leg {
   account: number
   readonly byStrategy: Map<string, number>
@@ -43,7 +43,7 @@ export interface Take {
 export interface AccountAllocationOptions {
   readonly truth: ExchangeTruth
   readonly isOneWay: boolean
-  /** By clientOid. */
+  /** Keyed by clientOid. */
   readonly strategyOf: ReadonlyMap<string, string>
 }
 
@@ -67,7 +67,7 @@ export class AccountAllocation {
     this.#options = options
   }
 
-  /** What the strategies hold together. */
+  /** Sum over all strategies. */
   ownOf(symbol: string): Lots {
     this.#catchUp()
     if (!this.#options.isOneWay) {
@@ -80,7 +80,7 @@ export class AccountAllocation {
     return { longLots: Math.max(0, net), shortLots: Math.max(0, -net) }
   }
 
-  /** What one strategy holds of a net position, in lots; negative for a short one. */
+  /** Signed net lots of one strategy. */
   netOf(symbol: string, strategyId: string): number {
     this.#catchUp()
     return this.#leg(symbol, 'net').byStrategy.get(strategyId) ?? 0
@@ -91,8 +91,8 @@ export class AccountAllocation {
   }
 
   /**
-   * A strategy takes over what no strategy held. That is said by the journal alone, since the exchange knows no strategies;
-   * what it may take is judged by `judgeAssignment`.
+   * A strategy takes over the unheld part. Only the journal records that; `judgeAssignment` judges
+   * its size.
    */
   assign(assignment: Assignment): void {
     this.#catchUp()
@@ -109,12 +109,11 @@ export class AccountAllocation {
     this.#recount()
   }
 
-  /** Whether a strategy has taken something over there. */
   hasAssigned(symbol: string): boolean {
     return this.#assignments().some(({ record }) => record.symbol === symbol)
   }
 
-  /** What strategies took over there while orders were open, of which one still is. */
+  /** Lots taken over while orders were open, of which one still is. */
   assignedBeside(symbol: string, isOpen: (clientOid: string) => boolean): Lots {
     const beside = this.#assignments().filter(
       ({ record, open }) => record.symbol === symbol && open.some(isOpen),
@@ -125,7 +124,7 @@ export class AccountAllocation {
     }
   }
 
-  /** Those that a process which died had not made durable never were. */
+  /** Assignments that a dead process had not made durable never happened. */
   keepOnly(kept: readonly AssignedRecord[]): void {
     const isKept = ({ record }: Assignment): boolean =>
       kept.some((one) => isDeepStrictEqual(one, record))
@@ -169,7 +168,7 @@ export class AccountAllocation {
     }
   }
 
-  /** What the account holds beside all strategies, in lots: signed where there is one net position. */
+  /** Lots of the account without a strategy: signed for a net position. */
   unclaimedOf(symbol: string): readonly number[] {
     this.#catchUp()
     const slots: readonly TrueOrder['slot'][] = this.#options.isOneWay ? ['net'] : ['long', 'short']
@@ -204,7 +203,7 @@ export class AccountAllocation {
     const strategyId = this.#options.strategyOf.get(order.clientOid) ?? ''
     const held = (leg.byStrategy.get(strategyId) ?? 0) + change
     leg.byStrategy.set(strategyId, order.slot === 'net' ? held : Math.max(0, held))
-    // A close that outlived what it was to close has closed what others held of the leg.
+    // A close that outlived its position closed other holders' lots of the leg.
     if (order.slot !== 'net' && held < 0) takeLots(leg, -1, -held)
   }
 
@@ -216,7 +215,7 @@ export class AccountAllocation {
   }
 }
 
-/** The account has moved. Returns the lots that were taken. */
+/** Returns the lots taken after a change of the account. */
 function takeFromStrategies(leg: Leg, change: number): number {
   const way = Math.sign(change)
   const before = -way * (leg.account - change)

@@ -4,7 +4,7 @@ import { type Order } from '../../../src/domain/order.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** What a strategy placed by name is placed within its time, and fills no more than was asked for (WISH). */
+/** An order placed by name is placed within its time, and fills no more than asked (WISH). */
 export function watchPlaces(world: World): WorldWatcher {
   return {
     onWrite(batch, now) {
@@ -21,7 +21,7 @@ export function watchPlaces(world: World): WorldWatcher {
       )
       const byKey: Map<string, Order[]> = Map.groupBy(places, ({ terms }) => nameOf(terms))
       for (const [key, orders] of byKey) {
-        // The book has forgotten an order that ended long ago, and holds what was placed again for it.
+        // The book has forgotten the ended order, and holds its repetition.
         const asked = askedOf(world, key)
         const filled = orders.reduce((sum, { filledLots }) => sum + filledLots, 0)
         if (filled > asked) violate(world, 'WISH', `${key} filled ${filled} lots of ${asked}`)
@@ -45,11 +45,11 @@ function askedOf({ facts }: World, name: string): number {
 }
 
 /**
- * Nothing is placed between a cancel-all and the moment after which it cannot arrive any more: a cancel-all never
- * takes an order that was sent after it.
+ * Nothing is placed between a cancel-all and the last moment at which it can arrive, so it never
+ * takes a later order.
  */
 export function watchLateCancels(world: World): WorldWatcher {
-  /** In which order calls were decided on, by body and by clientOid. */
+  /** Order of decisions about calls, by body and by clientOid. */
   const decided = new Map<string, number>()
   world.exchange.onCancelled = (body, clientOids) => {
     const cancelled = decided.get(body) ?? 0

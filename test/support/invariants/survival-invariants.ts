@@ -9,14 +9,17 @@ import { KnownPrices } from './known-prices.ts'
 import { formerNetOf } from '../world/account-plan.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** Prices move, and fills are read, between what the core looked at and what is counted here: a share of the budget. */
+/**
+ * Tolerance as a share of the budget: prices move and fills are read between the core's look and
+ * this count.
+ */
 const SLACK = 0.03
-/** Prices and figures of the core are no older than this, ms. */
+/** Maximum age of the core's prices and figures. */
 const KNOWN_WITHIN_MS = 4000
-/** What is beyond the budget for so long is held by then, if the position is read at least so often, ms. */
+/** Within this time an excess must be held, if positions are read this often. */
 const HELD_WITHIN_MS = 8000
 const READ_EVERY_MS = 2500
-/** What was beyond the budget is led back to this share of it. */
+/** An excess is reduced to this share of the budget. */
 const LED_BACK_TO = 0.8
 
 /**
@@ -62,7 +65,7 @@ interface Step {
   readonly effects: readonly Effect[]
 }
 
-/** While the prices of tickers and of positions lie at once, nothing tells how much is at risk. */
+/** While prices of tickers and positions lie together, the risk is unknown. */
 function isMisled({ plan: { faults } }: World): boolean {
   return faults.pricesWrong !== undefined || faults.tickerAbsurd !== undefined
 }
@@ -178,14 +181,14 @@ interface Sample {
 }
 
 interface Counted {
-  /** At the lowest prices of the last seconds, or at the highest. */
+  /** At the lowest prices of the last seconds, else the highest. */
   readonly isMild: boolean
   readonly without?: ReadonlySet<string>
-  /** More lots on each side of an instrument. */
+  /** Further lots on each side of an instrument. */
   readonly more?: { readonly symbol: string; readonly lots: number }
 }
 
-/** What moves take of the account, and what it is worth. */
+/** The cost of moves, and the account's value. */
 class SurvivalCount {
   readonly known = new KnownPrices()
   readonly #world: World
@@ -227,7 +230,7 @@ class SurvivalCount {
     if (this.#samples.length > 400) this.#samples = this.#samples.slice(-200)
   }
 
-  /** Positions that are not read for long say nothing of what should have been done. */
+  /** Long unread positions prove nothing about what should have been done. */
   noteReading(): void {
     const { now } = this.#world.time
     if (now - this.#readAt > READ_EVERY_MS) this.#readSince = now
@@ -250,7 +253,7 @@ class SurvivalCount {
     return { equity: Math.min(...this.#last(ms).map(({ equity }) => equity)) }
   }
 
-  /** Undefined where it was not looked, or nothing read, for so long. */
+  /** Undefined without looks or readings for so long. */
   lowestOfLast(ms: number): number | undefined {
     const since = this.#world.time.now - ms
     const first = this.#samples[0]

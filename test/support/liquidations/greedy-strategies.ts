@@ -19,16 +19,16 @@ interface GreedyState {
 
 /** The largest step, as a share of all that it wants. */
 const STEPS = 12
-/** It speaks on every so manieth decision. */
+/** It acts on every so many decisions. */
 const EVERY = 3
 const RUNGS = 5
-/** From one rung of a ladder to the next, as a share of the price. */
+/** Distance of a ladder's rungs, as a share of the price. */
 const RUNG_GAP = 0.006
 
 export interface GreedyStrategyOptions {
   readonly kind: GreedyKind
   readonly positionMode: 'one_way_mode' | 'hedge_mode'
-  /** It wants to hold so much in the end, in lots. */
+  /** Final position. */
   readonly lotsMax: number
   /**
    * Whether it takes half a step after one that led to nothing, and twice the step after one that did. So it comes as near
@@ -37,7 +37,7 @@ export interface GreedyStrategyOptions {
   readonly isFine: boolean
 }
 
-/** A strategy that wants more, whatever the market does. */
+/** Wants more, whatever the market does. */
 export function createGreedyStrategy({
   kind,
   positionMode,
@@ -81,7 +81,7 @@ interface Appetite {
   readonly lotsMax: number
 }
 
-/** Buys at ever lower prices, and one at the market. */
+/** Buys at ever lower prices, with one market order. */
 function buysBelow(view: InstrumentView, step: number, lotsMax: number): Intent {
   const left = lotsMax - view.longLots
   const rungs = Math.min(RUNGS, Math.ceil(left / step))
@@ -111,7 +111,7 @@ function addToBoth(
 ): Intent[] {
   const side = decisions % (2 * EVERY) === 0 ? 'long' : 'short'
   const held = side === 'long' ? view.longLots : view.shortLots
-  // One side more than the other, so that a fall or a rise is felt.
+  // One side is larger, so that a fall or rise matters.
   const wanted = side === 'long' ? lotsMax : lotsMax / 3
   if (held + step > wanted) return []
   const action = side === 'long' ? 'openLong' : 'openShort'
