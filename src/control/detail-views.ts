@@ -48,7 +48,7 @@ export const instrumentSchema = z.strictObject({
 
 const REASONS = Object.keys(EXIT_REASONS) as [ExitReason, ...ExitReason[]]
 
-export const closedTradeSchema = z.strictObject({
+const closedTradeSchema = z.strictObject({
   strategyId: z.string(),
   symbol: z.string(),
   side: z.enum(['long', 'short']),

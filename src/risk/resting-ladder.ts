@@ -1,15 +1,30 @@
+import type { Instrument } from '../domain/instrument.ts'
+import { isClosing, type OrderAction } from '../domain/order-action.ts'
 import type { MoveDirection } from '../domain/worst-case.ts'
+import { floatOnGrid } from '../lib/grid.ts'
 
 /** A resting order, as a market move fills it. */
 export interface Rung {
-  /** Quote coin; undefined: filled at once, at any price. */
-  readonly price: number | undefined
+  /** Undefined: filled at once, at any price. */
+  readonly ticks: number | undefined
   /**
-   * Base coin: the size that it opens, and the size that it closes of the other side. One of the
-   * two is zero; a negative size removes an order.
+   * The lots that it opens, and the lots that it closes of the other side. One of the two is zero;
+   * a negative count removes an order.
    */
   readonly opening: number
   readonly closing: number
+}
+
+export interface SizedOrder {
+  readonly action: OrderAction
+  readonly lots: number
+  readonly ticks?: number | undefined
+}
+
+/** @param isNet One-way mode, in which the closing part follows from all orders together. */
+export function toRung({ action, lots, ticks }: SizedOrder, isNet: boolean): Rung {
+  const closes = isClosing(action) && !isNet
+  return { ticks, opening: closes ? 0 : lots, closing: closes ? lots : 0 }
 }
 
 /**
@@ -21,55 +36,90 @@ export interface FilledRungs {
   readonly price: number
 }
 
+type Grids = Pick<Instrument, 'tick' | 'lot'>
+
 /**
- * The orders of one side as columns, in any order, with their sums: a move mostly reaches all of
- * them or none, and sorting for the other cases costs more than scanning.
+ * The orders of one side, sorted by price as columns, the first on the way of a move in front. An
+ * order that comes, changes or goes changes its price's lots; the running sums behind that price
+ * are computed again when they are needed.
+ *
+ * Lots and ticks are integers, so what is left after any changes is what is there. A running sum
+ * follows from the one before it and from its price alone, so it is equal to the last bit however
+ * the orders came.
  */
 export interface RestingLadder {
   readonly direction: MoveDirection
-  /** NaN: filled at once. */
-  readonly prices: number[]
+  readonly grids: Grids
+  readonly prices: LadderColumns
+  /** Lots that are filled at once. */
+  readonly atOnce: { opening: number; closing: number }
+  /** For each price, the sums over it and all prices before it. */
+  readonly sums: {
+    readonly opening: number[]
+    readonly closing: number[]
+    /** Ticks times lots. */
+    readonly cost: number[]
+    /** So many sums hold. */
+    upTo: number
+  }
+}
+
+interface LadderColumns {
+  readonly ticks: number[]
+  /** Quote coin. */
+  readonly price: number[]
   readonly opening: number[]
   readonly closing: number[]
-  /** The first and the last price on the way of a move. */
-  nearest: number
-  farthest: number
-  /** Sums over all orders; orders that are filled at once are not part of the cost. */
-  readonly sums: { opening: number; closing: number; cost: number; sizeAtOnce: number }
 }
 
 /** @param direction `down` fills buys, `up` fills sells. */
-export function createLadder(direction: MoveDirection): RestingLadder {
-  const isDown = direction === 'down'
+export function createLadder(direction: MoveDirection, { tick, lot }: Grids): RestingLadder {
   return {
     direction,
-    prices: [],
-    opening: [],
-    closing: [],
-    nearest: isDown ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY,
-    farthest: isDown ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY,
-    sums: { opening: 0, closing: 0, cost: 0, sizeAtOnce: 0 },
+    grids: { tick, lot },
+    prices: { ticks: [], price: [], opening: [], closing: [] },
+    atOnce: { opening: 0, closing: 0 },
+    sums: { opening: [], closing: [], cost: [], upTo: 0 },
   }
 }
 
-export function addRung(
-  ladder: RestingLadder,
-  { price = Number.NaN, opening, closing }: Rung,
-): void {
-  const { sums } = ladder
-  ladder.prices.push(price)
-  ladder.opening.push(opening)
-  ladder.closing.push(closing)
-  sums.opening += opening
-  sums.closing += closing
-  if (Number.isNaN(price)) {
-    sums.sizeAtOnce += opening + closing
+/** Adds an order to those of its price, or removes one (negative lots). */
+export function addRung(ladder: RestingLadder, { ticks, opening, closing }: Rung): void {
+  const { atOnce, prices, sums } = ladder
+  if (ticks === undefined) {
+    atOnce.opening += opening
+    atOnce.closing += closing
     return
   }
-  sums.cost += price * (opening + closing)
-  const isDown = ladder.direction === 'down'
-  ladder.nearest = isDown ? Math.max(ladder.nearest, price) : Math.min(ladder.nearest, price)
-  ladder.farthest = isDown ? Math.min(ladder.farthest, price) : Math.max(ladder.farthest, price)
+  const at = placeOf(ladder, ticks)
+  sums.upTo = Math.min(sums.upTo, at)
+  if (prices.ticks[at] !== ticks) {
+    prices.ticks.splice(at, 0, ticks)
+    prices.price.splice(at, 0, floatOnGrid(ladder.grids.tick, ticks))
+    prices.opening.splice(at, 0, opening)
+    prices.closing.splice(at, 0, closing)
+    return
+  }
+  const opens = (prices.opening[at] ?? 0) + opening
+  const closes = (prices.closing[at] ?? 0) + closing
+  prices.opening[at] = opens
+  prices.closing[at] = closes
+  if (opens === 0 && closes === 0)
+    for (const column of [prices.ticks, prices.price, prices.opening, prices.closing])
+      column.splice(at, 1)
+}
+
+/** The index of a price, or where it would be. */
+function placeOf({ direction, prices: { ticks: column } }: RestingLadder, ticks: number): number {
+  const isDown = direction === 'down'
+  let [from, to] = [0, column.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    const other = column[middle] ?? Number.NaN
+    if (isDown ? other > ticks : other < ticks) from = middle + 1
+    else to = middle
+  }
+  return from
 }
 
 /**
@@ -81,46 +131,72 @@ export function fillLadder(
   { from, to }: { readonly from: number; readonly to: number },
   more: readonly Rung[],
 ): FilledRungs {
-  const isDown = ladder.direction === 'down'
-  let { opening, closing, cost } = sumReached(ladder, from, to)
+  const { atOnce, sums, direction, grids } = ladder
+  const isDown = direction === 'down'
+  const count = countReached(ladder, to)
+  sumUpTo(ladder, count)
+  let { opening, closing } = atOnce
+  let lotsAtOnce = opening + closing
+  let cost = 0
+  if (count > 0) {
+    opening += sums.opening[count - 1] ?? 0
+    closing += sums.closing[count - 1] ?? 0
+    cost = sums.cost[count - 1] ?? 0
+  }
   for (const rung of more) {
-    if (rung.price !== undefined && (isDown ? rung.price < to : rung.price > to)) continue
+    const lots = rung.opening + rung.closing
+    if (rung.ticks === undefined) {
+      lotsAtOnce += lots
+    } else {
+      const price = floatOnGrid(grids.tick, rung.ticks)
+      if (!isReached(price, to, isDown)) continue
+      cost += rung.ticks * lots
+    }
     opening += rung.opening
     closing += rung.closing
-    cost += (rung.price ?? from) * (rung.opening + rung.closing)
   }
-  const size = opening + closing
-  return { opening, closing, price: size > 0 ? cost / size : from }
+  const lots = opening + closing
+  return {
+    opening: floatOnGrid(grids.lot, opening),
+    closing: floatOnGrid(grids.lot, closing),
+    price: lots > 0 ? (floatOnGrid(grids.tick, cost) + lotsAtOnce * from) / lots : from,
+  }
 }
 
-interface ReachedSums {
-  opening: number
-  closing: number
-  cost: number
+/** How many prices a move comes to. It mostly reaches all of them or none. */
+function countReached({ direction, prices: { price: column } }: RestingLadder, to: number): number {
+  const isDown = direction === 'down'
+  const count = column.length
+  if (count === 0 || isReached(column[count - 1], to, isDown)) return count
+  if (!isReached(column[0], to, isDown)) return 0
+  let reached = 0
+  let beyond = count - 1
+  while (beyond - reached > 1) {
+    const middle = (reached + beyond) >> 1
+    if (isReached(column[middle], to, isDown)) reached = middle
+    else beyond = middle
+  }
+  return beyond
 }
 
-function sumReached(ladder: RestingLadder, from: number, to: number): ReachedSums {
-  const { prices, nearest, farthest, sums } = ladder
-  const isDown = ladder.direction === 'down'
-  const isAllReached = isDown ? farthest >= to : farthest <= to
-  if (isAllReached)
-    return {
-      opening: sums.opening,
-      closing: sums.closing,
-      cost: sums.cost + sums.sizeAtOnce * from,
-    }
-  const reached = { opening: 0, closing: 0, cost: 0 }
-  const isNoneReached = isDown ? nearest < to : nearest > to
-  if (isNoneReached && sums.sizeAtOnce === 0) return reached
-  for (let index = 0; index < prices.length; index++) {
-    const price = prices[index] ?? Number.NaN
-    // The comparison is false for NaN, so an order that is filled at once always counts.
-    if (isDown ? price < to : price > to) continue
-    const opening = ladder.opening[index] ?? 0
-    const closing = ladder.closing[index] ?? 0
-    reached.opening += opening
-    reached.closing += closing
-    reached.cost += (Number.isNaN(price) ? from : price) * (opening + closing)
+/** A move to an unknown price comes to all. */
+function isReached(price = Number.NaN, to: number, isDown: boolean): boolean {
+  return !(isDown ? price < to : price > to)
+}
+
+/** Makes the running sums hold for so many prices. */
+export function sumUpTo({ prices, sums }: RestingLadder, count: number): void {
+  let at = sums.upTo
+  if (at >= count) return
+  let opening = at === 0 ? 0 : (sums.opening[at - 1] ?? 0)
+  let closing = at === 0 ? 0 : (sums.closing[at - 1] ?? 0)
+  let cost = at === 0 ? 0 : (sums.cost[at - 1] ?? 0)
+  for (; at < count; at++) {
+    const opens = prices.opening[at] ?? 0
+    const closes = prices.closing[at] ?? 0
+    sums.opening[at] = opening += opens
+    sums.closing[at] = closing += closes
+    sums.cost[at] = cost += (prices.ticks[at] ?? 0) * (opens + closes)
   }
-  return reached
+  sums.upTo = count
 }

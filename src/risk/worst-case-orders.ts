@@ -1,11 +1,10 @@
 import { showCoin } from '../domain/coin-amount.ts'
 import type { Undescribed, Objection } from '../domain/denial.ts'
 import type { Instrument } from '../domain/instrument.ts'
-import type { OrderIntent } from '../domain/intent.ts'
-import { isClosing, tradesAs } from '../domain/order-action.ts'
+import { tradesAs } from '../domain/order-action.ts'
 import { floatOnGrid } from '../lib/grid.ts'
 import type { Exposure } from './exposure.ts'
-import type { RestingLadder, Rung } from './resting-ladder.ts'
+import { type RestingLadder, type Rung, type SizedOrder, toRung } from './resting-ladder.ts'
 import {
   describeScenario,
   findWorstCase,
@@ -32,10 +31,6 @@ export interface WorstCaseBasis {
    */
   readonly ladders?: { readonly buys: RestingLadder; readonly sells: RestingLadder }
   readonly approved: { readonly buys: Rung[]; readonly sells: Rung[] }
-}
-
-interface SizedOrder extends Pick<OrderIntent, 'action' | 'lots'> {
-  readonly ticks?: number | undefined
 }
 
 /**
@@ -152,25 +147,17 @@ export function withOrders(
     ...(ladders && { ladder: ladders.sells, more: approved.sells }),
   }
   if (order === undefined) return { ...risk, buys, sells }
-  const rung = toRung(instrument, order, risk.isNet)
+  const rung = toRung(order, risk.isNet)
   return tradesAs(order.action) === 'buy'
-    ? { ...risk, buys: withRung(buys, rung), sells }
-    : { ...risk, buys, sells: withRung(sells, rung) }
+    ? { ...risk, buys: withRung(buys, rung, instrument), sells }
+    : { ...risk, buys, sells: withRung(sells, rung, instrument) }
 }
 
-function withRung(side: RestingSide, rung: Rung): RestingSide {
+function withRung(side: RestingSide, rung: Rung, { lot }: Instrument): RestingSide {
   if (side.ladder) return { ...side, more: [...(side.more ?? []), rung] }
-  return { opening: side.opening + rung.opening, closing: side.closing + rung.closing }
-}
-
-/** @param isNet One-way mode, in which the closing part follows from all orders together. */
-function toRung(instrument: Instrument, { action, lots, ticks }: SizedOrder, isNet: boolean): Rung {
-  const size = floatOnGrid(instrument.lot, lots)
-  const closes = isClosing(action) && !isNet
   return {
-    price: ticks === undefined ? undefined : floatOnGrid(instrument.tick, ticks),
-    opening: closes ? 0 : size,
-    closing: closes ? size : 0,
+    opening: side.opening + floatOnGrid(lot, rung.opening),
+    closing: side.closing + floatOnGrid(lot, rung.closing),
   }
 }
 
@@ -181,5 +168,5 @@ export function countApproved(basis: WorstCaseBasis, order: SizedOrder): void {
   if (!basis.ladders) return
   const { buys, sells } = basis.approved
   const side = tradesAs(order.action) === 'buy' ? buys : sells
-  side.push(toRung(basis.instrument, order, basis.risk.isNet))
+  side.push(toRung(order, basis.risk.isNet))
 }

@@ -78,7 +78,7 @@ function writeJournal(bookings: readonly Booking[], records: readonly JournalRec
   journal.append({ ...boot, positionMode: 'one_way_mode' } as never)
   for (const record of records) journal.append(record)
   append(journal, bookings)
-  journal.close()
+  void journal.close()
 }
 
 async function run(
@@ -247,7 +247,7 @@ describe('a history of trades that is read again and again', () => {
     // A fill of before becomes known late: the first trade ends later, and for less.
     append(journal, [fill({ side: 'buy', price: '60000', at: first.at + 1, fee: '0' })])
     append(journal, [{ ...fourth, kind: 'owner', owner: 'strategy', strategyId: 'grid' }])
-    journal.close()
+    void journal.close()
     expect(read(history)).toEqual(['0.7'])
   })
 })

@@ -4,7 +4,7 @@ import { type OrderAction, tradesAs } from '../../src/domain/order-action.ts'
 import { floatOnGrid } from '../../src/lib/grid.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { addToExposure, buildExposure, takeFromExposure } from '../../src/risk/exposure.ts'
-import { addRung, createLadder } from '../../src/risk/resting-ladder.ts'
+import { addRung, createLadder, toRung } from '../../src/risk/resting-ladder.ts'
 import { type InstrumentRisk, needAt, needsOf, sumNeeds } from '../../src/risk/worst-case.ts'
 import {
   countApproved,
@@ -116,17 +116,11 @@ test.each([
     /** A record concerns the instrument: what is kept is worked out anew, as after every batch. */
     const begin = (): void => {
       exposure = buildExposure(mode, holding, [])
-      const [buys, sells] = [createLadder('down'), createLadder('up')]
+      const [buys, sells] = [createLadder('down', INSTRUMENT), createLadder('up', INSTRUMENT)]
       orders.push(...batch.splice(0))
-      for (const { action, lots, ticks } of orders) {
-        addToExposure(exposure, action, lots)
-        const size = floatOnGrid(INSTRUMENT.lot, lots)
-        const closes = action.startsWith('close') && !isNet
-        addRung(tradesAs(action) === 'buy' ? buys : sells, {
-          price: ticks === undefined ? undefined : floatOnGrid(INSTRUMENT.tick, ticks),
-          opening: closes ? 0 : size,
-          closing: closes ? size : 0,
-        })
+      for (const order of orders) {
+        addToExposure(exposure, order.action, order.lots)
+        addRung(tradesAs(order.action) === 'buy' ? buys : sells, toRung(order, isNet))
       }
       basis = basisOf(isNet, holding, isGap ? {} : { ladders: { buys, sells } })
     }

@@ -1,9 +1,10 @@
 import { type TickerRows, toTickerRows, toTickerTable } from '../../domain/ticker-rows.ts'
 import { parseValue, writeValue } from '../../lib/value-text.ts'
 import type { Core } from '../state/core.ts'
+import { createSettled } from '../state/settled-money.ts'
 
 /** The core as it is written down: of the ticker table it holds only the rows of its own instruments. */
-type CoreImage = Omit<Core, 'market' | 'effects' | 'totals'> & {
+type CoreImage = Omit<Core, 'market' | 'effects' | 'totals' | 'settled' | 'ladders'> & {
   readonly market: Omit<Core['market'], 'tickers'> & { readonly tickers: TickerRows | undefined }
 }
 
@@ -12,7 +13,14 @@ type CoreImage = Omit<Core, 'market' | 'effects' | 'totals'> & {
  * goes on exactly like the one it was written from, and the same core always gives the same text.
  */
 export function writeCore(core: Core): string {
-  const { effects: _done, totals: _follows, market, ...rest } = core
+  const {
+    effects: _done,
+    totals: _follows,
+    settled: _counted,
+    ladders: _sorted,
+    market,
+    ...rest
+  } = core
   const tickers = market.tickers && toTickerRows(market.tickers, core.settings.instruments.keys())
   const image: CoreImage = { ...rest, market: { ...market, tickers } }
   return writeValue(image)
@@ -22,5 +30,12 @@ export function writeCore(core: Core): string {
 export function parseCore(text: string): Core {
   const image = parseValue(text) as CoreImage
   const tickers = image.market.tickers && toTickerTable(image.market.tickers)
-  return { ...image, market: { ...image.market, tickers }, effects: [], totals: new Map() }
+  return {
+    ...image,
+    market: { ...image.market, tickers },
+    effects: [],
+    totals: new Map(),
+    settled: createSettled(),
+    ladders: new Map(),
+  }
 }

@@ -1,4 +1,10 @@
-import { canRest, openLots, type Order, type OrderState } from '../../domain/order.ts'
+import {
+  canRest,
+  openLots,
+  type Order,
+  type OrderState,
+  type OrderTerms,
+} from '../../domain/order.ts'
 import type { ExpireRecord, JournalRecord } from '../../domain/record.ts'
 import { own } from '../../lib/own.ts'
 import { unreachable } from '../../lib/unreachable.ts'
@@ -11,14 +17,15 @@ import {
   pairOf,
 } from '../book/book.ts'
 import type { StrategyId } from '../../domain/ids.ts'
-import type { Instrument } from '../../domain/instrument.ts'
+import type { Instrument, PositionMode } from '../../domain/instrument.ts'
 import type { Intent } from '../../domain/intent.ts'
-import { isClosing, tradesAs } from '../../domain/order-action.ts'
+import { tradesAs } from '../../domain/order-action.ts'
+import type { MaintenanceRules } from '../../domain/liquidation.ts'
+import type { AccountEntry } from '../../domain/own-trades.ts'
 import type { InstrumentMoment } from '../../domain/snapshot.ts'
-import type { MoveDirection } from '../../domain/worst-case.ts'
-import { floatOnGrid } from '../../lib/grid.ts'
 import { buildExposure, type Exposure } from '../../risk/exposure.ts'
-import { addRung, createLadder, type RestingLadder } from '../../risk/resting-ladder.ts'
+import { addRung, createLadder, type RestingLadder, toRung } from '../../risk/resting-ladder.ts'
+import type { RiskNeeds } from '../../risk/worst-case.ts'
 import { ownMoneyOf } from '../book/own-trades.ts'
 
 /**
@@ -173,6 +180,8 @@ function symbolsOfPlaces({ places }: Book, record: ExpireRecord): readonly strin
 export interface InstrumentTotals {
   /** Of the whole account. Copy it before adding to it. */
   readonly exposure: Readonly<Exposure>
+  /** In the order in which they came. */
+  readonly open: readonly Order[]
   /** By strategy, where it has any. */
   readonly orders: ReadonlyMap<StrategyId, readonly Order[]>
   /** All states in which any of the orders is. */
@@ -182,8 +191,9 @@ export interface InstrumentTotals {
   readonly sellTicks: number
   /** Whether an order that cannot rest was accepted and has not ended. */
   readonly hasTaker: boolean
-  /** The orders by their prices, once they were asked for. */
-  readonly ladders: KeptLadders
+  /** What else of the instrument has been brought up to date since it changed. */
+  readonly current: CurrentParts
+  readonly needs: KeptNeeds
   /** What each strategy was shown of the instrument last. */
   readonly shown: ShownMoments
   /** The last intent of each strategy that changed nothing, because what it asks for stood already. */
@@ -192,8 +202,19 @@ export interface InstrumentTotals {
   readonly satisfied: SatisfiedStrategies
 }
 
-/** `down` has the buys, `up` the sells. */
-type KeptLadders = ReadonlyMap<MoveDirection, RestingLadder>
+/** What the needs follow from, besides orders, holding and settings. */
+export interface NeedsBasis {
+  readonly price: number
+  readonly fundingRate: number
+  readonly entry: AccountEntry | undefined
+  readonly rules: MaintenanceRules | undefined
+}
+
+interface KeptNeeds {
+  readonly last: { readonly from: NeedsBasis; readonly needs: RiskNeeds } | undefined
+}
+
+type CurrentParts = ReadonlySet<'ladders'>
 type ShownMoments = ReadonlyMap<StrategyId, InstrumentMoment>
 type StandingIntents = ReadonlyMap<StrategyId, Intent>
 type SatisfiedStrategies = ReadonlySet<StrategyId>
@@ -204,6 +225,26 @@ export type KeptTotals = ReadonlyMap<string, InstrumentTotals>
 interface TotalsOwner {
   readonly book: Book
   readonly totals: KeptTotals
+}
+
+/** The open orders of an instrument, each at its own price. */
+export interface InstrumentLadders {
+  readonly instrument: Instrument
+  readonly positionMode: PositionMode
+  readonly buys: RestingLadder
+  readonly sells: RestingLadder
+  /** The orders that are in them. */
+  readonly counted: readonly Order[]
+}
+
+/**
+ * By symbol: built when first asked for, and kept over records; then only what has changed is
+ * counted. Changed by `changes.ts`.
+ */
+export type KeptLadders = ReadonlyMap<string, InstrumentLadders>
+
+interface LadderOwner extends TotalsOwner {
+  readonly ladders: KeptLadders
 }
 
 export function totalsOf({ book, totals }: TotalsOwner, symbol: string): InstrumentTotals {
@@ -249,28 +290,110 @@ export function momentOf(
 }
 
 /** The orders of an instrument, each at its own price. */
-export function laddersOf(
-  owner: TotalsOwner,
-  instrument: Instrument,
-): { readonly buys: RestingLadder; readonly sells: RestingLadder } {
-  const { ladders } = totalsOf(owner, instrument.symbol)
-  const known = { buys: ladders.get('down'), sells: ladders.get('up') }
-  if (known.buys && known.sells) return { buys: known.buys, sells: known.sells }
-  const isNet = owner.book.positionMode === 'one_way_mode'
-  const [buys, sells] = [createLadder('down'), createLadder('up')]
-  for (const order of openOrdersOf(owner.book, instrument.symbol)) {
-    const { action, ticks } = order.terms
-    const side = tradesAs(action) === 'buy' ? buys : sells
-    const size = floatOnGrid(instrument.lot, openLots(order))
-    const closes = isClosing(action) && !isNet
-    addRung(side, {
-      price: ticks === undefined ? undefined : floatOnGrid(instrument.tick, ticks),
-      opening: closes ? 0 : size,
-      closing: closes ? size : 0,
-    })
+export function laddersOf(owner: LadderOwner, instrument: Instrument): InstrumentLadders {
+  const { symbol } = instrument
+  const { current, open } = totalsOf(owner, symbol)
+  const known = owner.ladders.get(symbol)
+  if (known && current.has('ladders')) return known
+  const { positionMode } = owner.book
+  const isUsable = known?.instrument === instrument && known.positionMode === positionMode
+  const ladders = isUsable ? known : createLadders(instrument, positionMode)
+  countChanged(ladders, open)
+  const counted = { ...ladders, counted: open }
+  own(owner.ladders).set(symbol, counted)
+  own(current).add('ladders')
+  return counted
+}
+
+function createLadders(instrument: Instrument, positionMode: PositionMode): InstrumentLadders {
+  return {
+    instrument,
+    positionMode,
+    buys: createLadder('down', instrument),
+    sells: createLadder('up', instrument),
+    counted: [],
   }
-  own(ladders).set('down', buys).set('up', sells)
-  return { buys, sells }
+}
+
+/**
+ * Takes out of the ladders what has ended or changed since they were counted, and puts in what is
+ * there now. The book keeps the orders in the order in which they came, and an order that changes
+ * is another object: both lists are followed side by side, and equal orders are passed over.
+ */
+function countChanged(ladders: InstrumentLadders, open: readonly Order[]): void {
+  const { counted } = ladders
+  let place = 0
+  for (const order of open) {
+    if (counted[place] !== order) place = countUpTo(ladders, order, place)
+    else place += 1
+  }
+  for (; place < counted.length; place++) countOrder(ladders, counted[place], -1)
+}
+
+/**
+ * Counts an order that is not the one at the place that is read.
+ * @returns the place to read next.
+ */
+function countUpTo(ladders: InstrumentLadders, order: Order, from: number): number {
+  const { counted } = ladders
+  for (let place = from; place < counted.length; place++) {
+    const known = counted[place]
+    if (known === order) return place + 1
+    if (known?.terms.clientOid === order.terms.clientOid) {
+      recountOrder(ladders, known, order)
+      return place + 1
+    }
+    countOrder(ladders, known, -1)
+  }
+  countOrder(ladders, order, 1)
+  return counted.length
+}
+
+function countOrder(ladders: InstrumentLadders, order: Order | undefined, sign: 1 | -1): void {
+  if (order) countLots(ladders, order.terms, openLots(order) * sign)
+}
+
+/** A fill changes only the size, so that its price stays where it is. */
+function recountOrder(ladders: InstrumentLadders, was: Order, is: Order): void {
+  if (was.terms.ticks === is.terms.ticks && was.terms.action === is.terms.action)
+    return countLots(ladders, is.terms, openLots(is) - openLots(was))
+  countOrder(ladders, was, -1)
+  countOrder(ladders, is, 1)
+}
+
+function countLots(
+  { buys, sells, positionMode }: InstrumentLadders,
+  { action, ticks }: OrderTerms,
+  lots: number,
+): void {
+  if (lots === 0) return
+  const rung = toRung({ action, lots, ticks }, positionMode === 'one_way_mode')
+  addRung(tradesAs(action) === 'buy' ? buys : sells, rung)
+}
+
+/**
+ * What the instrument needs in each scenario of the worst case: computed when one of the figures
+ * that it follows from, or something of the instrument, has changed. Approvals on other instruments
+ * ask for it again and again at the same prices.
+ */
+export function needsAsOf(
+  owner: TotalsOwner,
+  symbol: string,
+  { from, compute }: { readonly from: NeedsBasis; readonly compute: () => RiskNeeds },
+): RiskNeeds {
+  const { needs } = totalsOf(owner, symbol)
+  const known = needs.last
+  if (
+    known !== undefined &&
+    Object.is(known.from.price, from.price) &&
+    known.from.fundingRate === from.fundingRate &&
+    known.from.entry === from.entry &&
+    known.from.rules === from.rules
+  )
+    return known.needs
+  const computed = compute()
+  own(needs).last = { from, needs: computed }
+  return computed
 }
 
 /** Whether a strategy asks once more for the very intent that stood already, and nothing has changed since. */
@@ -315,12 +438,14 @@ export function countTotals(book: Book, symbol: string): InstrumentTotals {
   }
   return {
     exposure: buildExposure(book.positionMode, accountHoldingOf(book, symbol), open),
+    open,
     orders: Map.groupBy(open, ({ terms }) => terms.strategyId),
     states: new Set(open.map(({ state }) => state)),
     buyTicks,
     sellTicks,
     hasTaker,
-    ladders: new Map(),
+    current: new Set(),
+    needs: { last: undefined },
     shown: new Map(),
     standing: new Map(),
     satisfied: new Set(),

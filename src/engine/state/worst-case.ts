@@ -10,6 +10,7 @@ import {
   type HeldSide,
   needsOf,
   type InstrumentRisk,
+  type RiskNeeds,
   sumNeeds,
 } from '../../risk/worst-case.ts'
 import { withOrders, type WorstCaseBasis } from '../../risk/worst-case-orders.ts'
@@ -18,7 +19,7 @@ import { type Core, specOf } from './core.ts'
 import { comparableStatement, equityAtWorst, equityBelieved } from './losses.ts'
 import { marketOf } from './market-state.ts'
 import { ownPriceOf, unrealisedOfAccount } from './own-figure.ts'
-import { laddersOf, totalsOf } from './changes.ts'
+import { laddersOf, needsAsOf, totalsOf } from './changes.ts'
 
 export function createWorstCase(): WorstCaseState {
   return { last: undefined, equity: undefined, isWarned: false, awaited: undefined }
@@ -28,14 +29,10 @@ export function createWorstCase(): WorstCaseState {
 export function worstCaseBasisOf(core: Core, symbol: string): WorstCaseBasis | undefined {
   const { survives } = core.settings
   if (survives === undefined) return undefined
-  const others = [...core.settings.instruments.values()].filter(
-    (instrument) => instrument.symbol !== symbol && isAtRisk(core, instrument),
-  )
+  const others = listAtRisk(core).filter((other) => other.symbol !== symbol)
   return {
     ...basisOf(core, specOf(core, symbol), dearestPrice(core, symbol)),
-    others: sumNeeds(
-      others.map((other) => needsOf(riskOf(core, other, dearestPrice(core, other.symbol)))),
-    ),
+    others: sumNeeds(others.map((other) => needsNow(core, other))),
     equity: equityNow(core),
   }
 }
@@ -43,8 +40,8 @@ export function worstCaseBasisOf(core: Core, symbol: string): WorstCaseBasis | u
 /** Measures the worst case by the worse figures. It is noted, and shown. */
 export function measureWorstCase(core: Core): WorstCase | undefined {
   own(core.worstCase).equity = equityAtWorst(core)
-  const risks = risksOf(core, dearestPrice)
-  const measured = findWorstCase(risks.map(needsOf), equityNow(core))
+  const needs = listAtRisk(core).map((instrument) => needsNow(core, instrument))
+  const measured = findWorstCase(needs, equityNow(core))
   own(core.worstCase).last =
     measured === undefined || Number.isNaN(measured.used) ? undefined : measured
   return core.worstCase.last
@@ -62,7 +59,9 @@ export interface BelievedWorstCase {
 export function believedWorstCase(core: Core): BelievedWorstCase | undefined {
   const equity = equityBelieved(core)
   if (equity === undefined) return undefined
-  const needs = risksOf(core, mildestPrice).map(needsOf)
+  const needs = listAtRisk(core).map((instrument) =>
+    needsOf(riskOf(core, instrument, mildestPrice(core, instrument.symbol))),
+  )
   const worst = findWorstCase(needs, equity) ?? {
     scenario: { kind: 'joint' },
     need: 0,
@@ -85,13 +84,21 @@ export function believedWorstCase(core: Core): BelievedWorstCase | undefined {
   return { worst, equity, held }
 }
 
-function risksOf(
-  core: Core,
-  priceOf: (core: Core, symbol: string) => number,
-): readonly InstrumentRisk[] {
-  return [...core.settings.instruments.values()]
-    .filter((instrument) => isAtRisk(core, instrument))
-    .map((instrument) => riskOf(core, instrument, priceOf(core, instrument.symbol)))
+function listAtRisk(core: Core): readonly Instrument[] {
+  return [...core.settings.instruments.values()].filter((instrument) => isAtRisk(core, instrument))
+}
+
+/** An instrument's needs at the price at which most is at risk. */
+export function needsNow(core: Core, instrument: Instrument): RiskNeeds {
+  const { symbol } = instrument
+  const price = dearestPrice(core, symbol)
+  const from = {
+    price,
+    fundingRate: fundingRateOf(core, symbol),
+    entry: core.book.entries.get(symbol),
+    rules: core.settings.liquidation?.rules.get(symbol),
+  }
+  return needsAsOf(core, symbol, { from, compute: () => needsOf(riskOf(core, instrument, price)) })
 }
 
 /** Whether anything is held or may be filled there. */
@@ -122,7 +129,6 @@ function basisOf(
     size: floatOnGrid(lot, lots),
     entryPrice: explained < lots ? Number.NaN : floatOnGrid(tick, ticks),
   })
-  const rate = core.market.tickers?.read(symbol, 'fundingRate') ?? Number.NaN
   const risk: InstrumentRisk = {
     symbol,
     isInverse: isInverse(instrument),
@@ -131,8 +137,7 @@ function basisOf(
     move,
     jointMove: survives?.jointMoves.get(symbol) ?? move,
     price,
-    // Tickers without a rate are of contracts that pay none, as far as is known.
-    fundingRate: Number.isNaN(rate) ? 0 : rate,
+    fundingRate: fundingRateOf(core, symbol),
     long: sideOf(longLots, entry?.longLots, entry?.longTicks),
     short: sideOf(shortLots, entry?.shortLots, entry?.shortTicks),
     buys: NOTHING,
@@ -140,6 +145,11 @@ function basisOf(
   }
   const ladders = survives?.isGap === false ? laddersOf(core, instrument) : undefined
   return { instrument, risk, approved: { buys: [], sells: [] }, ...(ladders && { ladders }) }
+}
+
+/** Tickers without a rate are of contracts that pay none, as far as is known. */
+function fundingRateOf({ market: { tickers } }: Core, symbol: string): number {
+  return tickers?.read(symbol, 'fundingRate') || 0
 }
 
 const UNKNOWN_RULES = { tiers: [], takerFeeRate: Number.NaN }

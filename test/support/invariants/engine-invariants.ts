@@ -2,9 +2,12 @@ import { toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { parseCore } from '../../../src/engine/replay/core-image.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { createEngine, resumeEngine } from '../../../src/engine/engine.ts'
-import { countTotals, noteChanged } from '../../../src/engine/state/changes.ts'
+import { countTotals, laddersOf, noteChanged } from '../../../src/engine/state/changes.ts'
+import { needsNow } from '../../../src/engine/state/worst-case.ts'
+import { sumUpTo } from '../../../src/risk/resting-ladder.ts'
 import { type Core } from '../../../src/engine/state/core.ts'
 import { createCore } from '../../../src/engine/state/create-core.ts'
+import { sumSettled } from '../../../src/engine/state/settled-money.ts'
 import { stands } from '../../../src/engine/strategies/take-decision.ts'
 import { isSameData } from '../../../src/lib/plain-data.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
@@ -96,18 +99,33 @@ function isSame(one: Effect, other: Effect | undefined): boolean {
   return isSameData(one, other)
 }
 
-function recount(world: World, { book, totals, recount: counted }: Core): void {
+function recount(world: World, core: Core): void {
+  const { book, totals, settled, recount: counted } = core
+  recountWorstCase(world, core)
   const difference = findDifference(counted, book)
   if (difference !== undefined)
     violate(world, 'RSK2', `the book says ${difference.ours}, its fills ${difference.theirs}`)
+  for (const [symbol, net] of settled.bySymbol) {
+    if (!Object.is(net, sumSettled(book, symbol)))
+      violate(world, 'BND2', `kept of ${symbol}: ${net} settled, now ${sumSettled(book, symbol)}`)
+  }
   for (const [symbol, known] of totals) {
-    const { orders, shown, standing, satisfied: _satisfied, ladders: _ladders, ...kept } = known
+    const {
+      orders,
+      shown,
+      standing,
+      satisfied: _satisfied,
+      current: _current,
+      needs: _needs,
+      ...kept
+    } = known
     const {
       orders: countedOrders,
       shown: _,
       standing: __,
       satisfied: ___,
-      ladders: ____,
+      current: ____,
+      needs: _____,
       ...anew
     } = countTotals(book, symbol)
     for (const [id, intent] of standing) {
@@ -126,6 +144,34 @@ function recount(world: World, { book, totals, recount: counted }: Core): void {
       'BND2',
       `kept of ${symbol}: ${JSON.stringify(kept)}, counted: ${JSON.stringify(anew)}`,
     )
+  }
+}
+
+/** What is kept for the worst case is, to the last bit, what all orders counted anew give. */
+function recountWorstCase(world: World, core: Core): void {
+  if (core.settings.survives === undefined) return
+  for (const instrument of core.settings.instruments.values()) {
+    const { symbol } = instrument
+    const anew: Core = { ...core, totals: new Map(), ladders: new Map() }
+    const [kept, counted] = [core, anew].map((one) => needsNow(one, instrument))
+    if (!isSameData(kept, counted))
+      violate(
+        world,
+        'RSK1',
+        `needs kept of ${symbol}: ${JSON.stringify(kept)}, counted: ${JSON.stringify(counted)}`,
+      )
+    if (core.settings.survives.isGap) continue
+    const [ladders, built] = [core, anew].map((one) => {
+      const { buys, sells } = laddersOf(one, instrument)
+      for (const ladder of [buys, sells]) sumUpTo(ladder, ladder.prices.ticks.length)
+      return [buys, sells].map(({ prices, atOnce, sums }) => ({
+        prices,
+        atOnce,
+        sums: [sums.opening, sums.closing, sums.cost].map((column) => column.slice(0, sums.upTo)),
+      }))
+    })
+    if (!isSameData(ladders, built))
+      violate(world, 'RSK1', `the orders of ${symbol} by price are not those of the book`)
   }
 }
 

@@ -7,12 +7,13 @@ import { type TrueFill } from '../virtual/exchange-truth.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 import { hidesMoney } from './fill-invariants.ts'
 
-/** What floats and rounded shares may differ by in a world's trades, margin coin. */
+/** Tolerance for floats and rounded shares in a world's trades, margin coin. */
 const TOLERANCE = 1e-3
 
 /**
- * MONEY: the closed trades of each strategy are as many, and have made as much before funding, as the exchange's own fills
- * say. The product's list is folded from its bookings, in the order in which a journal hands them out.
+ * MONEY: the closed trades of each strategy are as many, and have made as much before funding, as
+ * the exchange's own fills say. The product's list is folded from its bookings, in the order in
+ * which a journal hands them out.
  */
 export function watchClosedTrades(world: World): WorldWatcher {
   const fills = new Map<string, BookedFill>()
@@ -55,6 +56,8 @@ function compare(world: World, rows: readonly BookedFill[]): void {
   if (!book || isMoved || !isKnown) return
   const expected = countInLedger(world, theirs)
   if (expected === undefined) return
+  if (globalThis.process.env['COUNT_TRADES'])
+    globalThis.process.stderr.write(`compared ${JSON.stringify([...expected])}\n`)
   const found = new Map<string, { count: number; net: number }>()
   const fold = new TradeFold({
     book,
