@@ -1320,8 +1320,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'equity-without-former-instruments',
     what: 'what was made on instruments that are not configured any more is missing from the equity',
-    find: 'return sumUp([...worths, ...[...otherSymbols(core)].map((symbol) => toFlatWorth(settledOf(core, symbol)))])',
-    replace: 'return sumUp(otherSymbols(core).size < 0 ? [] : worths)',
+    find: '...otherSymbols(core).map((symbol) => toFlatWorth(settledOf(core, symbol))),\n',
+    replace: '',
   },
   {
     name: 'self-trade-within-a-batch',
@@ -1498,9 +1498,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'worst-case-by-one-witness',
     what: 'what one witness says of the worst case reduces',
-    find: 'const equity = equityBelieved(core)\n  if (equity === undefined) return undefined\n  const needs = risksOf(core, mildestPrice)',
+    find: 'const equity = equityBelieved(core)\n  if (equity === undefined) return undefined\n  const needs = listAtRisk(core).map((instrument) =>\n    needsOf(riskOf(core, instrument, mildestPrice(core, instrument.symbol))),',
     replace:
-      'const equity = equityAtWorst(core)\n  if (equity === undefined) return undefined\n  const needs = risksOf(core, dearestPrice)',
+      'const equity = equityAtWorst(core)\n  if (equity === undefined) return undefined\n  const needs = listAtRisk(core).map((instrument) =>\n    needsOf(riskOf(core, instrument, dearestPrice(core, instrument.symbol))),',
     isOfMoney: true,
   },
   {
@@ -1523,6 +1523,13 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const isBeyond = believed.worst.used > 1',
     replace: 'const isBeyond = believed.worst.used > 1e9',
     isOfMoney: true,
+  },
+  {
+    name: 'flattened-with-unknown-orders',
+    what: 'a flatten is called done while an order is unknown',
+    find: "({ state, terms }) => state !== 'quarantined' && isPart(scope, terms.strategyId, symbol),",
+    replace:
+      "({ state, terms }) => state !== 'quarantined' && state !== 'unknown' && isPart(scope, terms.strategyId, symbol),",
   },
   {
     name: 'close-denied-beyond-the-budget',

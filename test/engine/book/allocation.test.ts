@@ -106,6 +106,20 @@ describe.each(['one_way_mode', 'hedge_mode'] as const)(
   },
 )
 
+test('[ORD5] others take from strategies what they have closed, where lots of nobody stand against them too', () => {
+  const book = createBook('one_way_mode')
+  const trade = (owner: string, side: 'buy' | 'sell', lots: number): void =>
+    applyMove(own(book), SYMBOL, { kind: 'fill', owner, change: { side, tradeSide: 'open', lots } })
+  trade(NOBODY, 'sell', 2)
+  trade('a', 'buy', 5)
+  trade(NOBODY, 'sell', 1)
+
+  expect(shares(book)).toEqual({
+    account: { longLots: 2, shortLots: 0 },
+    held: { [`a|${SYMBOL}`]: { longLots: 4, shortLots: 0 } },
+  })
+})
+
 describe('of a symbol with a fill that waits for its order', () => {
   const buy = { side: 'buy', tradeSide: 'open', lots: 1 } as const
   const close = { side: 'sell', tradeSide: 'close', lots: 1 } as const

@@ -308,6 +308,19 @@ describe('[RSK2] what no strategy holds, under a flatten', () => {
     },
   )
 
+  test('is taken over only when the position was read since the last fill', () => {
+    const account = tradedByHand()
+    const { bench } = account
+    account.trade('sell', 3, { source: 'WEB' })
+    bench.step({ kind: 'commanded', command: { kind: 'flatten', scope: '*', ...BY_ANNA } })
+    bench.price()
+    expect(bench.recordsOf('assigned')).toEqual([])
+
+    account.look()
+    bench.price()
+    expect(bench.recordsOf('assigned')).toMatchObject([{ holding: { longLots: 7 } }])
+  })
+
   test('closes both without an order where a strategy holds the other side', () => {
     const account = new TradedAccount(twoStrategies({ foreignFills: 'adopt' }))
     account.trade('buy', 12, { source: 'WEB' })

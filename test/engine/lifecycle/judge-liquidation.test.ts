@@ -125,6 +125,16 @@ describe('[MON1] the distance to a liquidation', () => {
     })
   })
 
+  test('closes nothing more once the price is far from there again', () => {
+    const bench = holding({ steps: STEPS, rules: RULES })
+    for (let readings = 0; readings < 2; readings++) fallTo(bench, priceAt(0.079))
+    expect(bench.take('askGrant')).toMatchObject([{ endpoint: 'batchPlaceOrder' }])
+    fallTo(bench, ENTRY)
+
+    expect(() => bench.grantBatch()).toThrow('nothing was sent')
+    expect(codes(bench)).toEqual(['liquidationNear'])
+  })
+
   test('closes as few lots of a short as lead a tenth beyond the step again', () => {
     const bench = new EngineBench({
       capital: decimal(String(CAPITAL)),

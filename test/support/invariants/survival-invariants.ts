@@ -371,8 +371,10 @@ class SurvivalCount {
     for (const { realisedProfit, fees, funding } of coins)
       equity += Number(realisedProfit) - Number(fees) + Number(funding)
     for (const { symbol, size, holdSide, openPriceAvg } of positions) {
-      const sign = holdSide === 'long' ? 1 : -1
-      equity += ((prices.get(symbol) ?? Number.NaN) - Number(openPriceAvg)) * Number(size) * sign
+      const price = prices.get(symbol)
+      // The daemon does not look at what another program holds elsewhere.
+      if (price === undefined) continue
+      equity += (price - Number(openPriceAvg)) * Number(size) * (holdSide === 'long' ? 1 : -1)
     }
     return equity
   }
