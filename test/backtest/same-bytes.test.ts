@@ -5,7 +5,7 @@ import { readAll } from './backtest-project.ts'
 import { type PlayedLine, writeProject } from './library-project.ts'
 
 /*
- * Whoever makes a backtest faster must not change a byte of what it writes. Where a report is changed on purpose,
+ * A backtest that is made faster must not change a byte of what it writes. Where a report is changed on purpose,
  * `npx vitest run test/backtest/same-bytes.test.ts -u` writes the new hashes.
  */
 
@@ -33,9 +33,10 @@ test('the files of a backtest keep their bytes: trend, two instruments', async (
     b365ebd1dff03c3d fills.csv
     869e0527d3780949 orders.csv
     4d0f794cf60967cb positions.csv
-    b6b6c4fbfc2e5d9f report.html
-    cc3ecc6cb098d1ca report.json
-    eda22e74914d76bc returns.csv"
+    c0703674a796f2c5 report.html
+    de13e2d4d58aebfa report.json
+    eda22e74914d76bc returns.csv
+    b7f6f6c53c7e60ae trades.csv"
   `)
 })
 
@@ -46,9 +47,10 @@ test('the files of a backtest keep their bytes: grid', async () => {
     89f0f767a48cebe3 fills.csv
     30200d46d7059826 orders.csv
     19df7432e95f12d5 positions.csv
-    aac5f0506e557267 report.html
-    b420c8b7fcbccfe3 report.json
-    6e1eb44169c4e361 returns.csv"
+    d6cedd2fc5b1cccc report.html
+    d4a9977705222ab6 report.json
+    6e1eb44169c4e361 returns.csv
+    b2e5fcb22ecb8f14 trades.csv"
   `)
 })
 
@@ -59,9 +61,10 @@ test('the files of a backtest keep their bytes: breakout', async () => {
     9780d2738c0df543 fills.csv
     6b393fcd22ef4774 orders.csv
     5da3fec6ef408447 positions.csv
-    1289ec5ac4396f7d report.html
-    e0281b45f31ae669 report.json
-    04dcd773ff5ea870 returns.csv"
+    8bf34f84895519b0 report.html
+    21c5bcb4c8e5f82b report.json
+    04dcd773ff5ea870 returns.csv
+    4dc8873056f6d2c5 trades.csv"
   `)
 })
 
@@ -72,8 +75,9 @@ test('the files of a backtest keep their bytes: market maker', async () => {
     b998b027ff817c11 fills.csv
     e0076426dff83caa orders.csv
     b52aa78bcccac116 positions.csv
-    386f20a75a315e88 report.html
-    7d3e2c2843b12ff7 report.json
-    8e2cc7c5bd3d4902 returns.csv"
+    372d20d58816bc0e report.html
+    5cc579e92b60d244 report.json
+    8e2cc7c5bd3d4902 returns.csv
+    a80580eeec50f207 trades.csv"
   `)
 })
