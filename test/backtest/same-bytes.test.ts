@@ -5,7 +5,7 @@ import { readAll } from './backtest-project.ts'
 import { type PlayedLine, writeProject } from './library-project.ts'
 
 /*
- * Whoever makes a backtest faster must not change a byte of what it writes. Where a report is changed on purpose,
+ * A backtest that is made faster must not change a byte of what it writes. Where a report is changed on purpose,
  * `npx vitest run test/backtest/same-bytes.test.ts -u` writes the new hashes.
  */
 
