@@ -3,6 +3,8 @@
 // turn, `--rounds` times, after a round that counts for nothing. Then what one line costs at twice the length, with
 // two instruments, and with many fills: in proportion, it costs twice as much, or so much a fill.
 // `npm run bench:backtest -- [--days 60] [--rounds 5] [--points] [--linear false]`
+// `npm run bench:backtest -- --against PATH [--days 60] [--rounds 5] [--only TEXT]` plays the lines of
+// bench/backtest-sides.ts instead, in turn with another checkout of this project, and ends with 1 where a report differs.
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +12,6 @@ import { parseArgs } from 'node:util'
 import { BacktestRun } from '../src/backtest/backtest-run.ts'
 import { prepareBacktest } from '../src/backtest/opening/prepare-backtest.ts'
 import { loadConfig } from '../src/config/load-config.ts'
-import { createRandom } from '../src/lib/random.ts'
 import { loadRecording } from '../src/prices/load-recording.ts'
 import { type CandleRows, type Recording } from '../src/prices/recording.ts'
 import {
@@ -18,15 +19,15 @@ import {
   toMarketInstrument,
 } from '../src/simulator/futures/instruments/instruments.ts'
 import { RecordedMarket } from '../src/simulator/market/recorded/recorded-market.ts'
-import { BacktestProject } from '../test/backtest/backtest-project.ts'
+import { BacktestProject, MINUTE_MS } from '../test/backtest/backtest-project.ts'
+import { START_AT, SYMBOLS, writeCandles } from '../test/backtest/library-project.ts'
+import { compareSides } from './backtest-sides.ts'
 import { medianOf } from './figures.ts'
 import { writeStrategy } from '../test/support/made-limits.ts'
 
-const START_AT = Date.UTC(2024, 0, 1)
 const DAY_MS = 86_400_000
-const MINUTE_MS = 60_000
 const YEAR_DAYS = 365
-const SYMBOLS = ['BTCUSDT', 'ETHUSDT']
+const PAIR = SYMBOLS.slice(0, 2)
 const LOOKS = [1, 4]
 /** As many as the simulator makes of a minute. */
 const POINTS = 16
@@ -52,22 +53,29 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '5' },
     points: { type: 'boolean', default: false },
     linear: { type: 'string', default: 'true' },
+    against: { type: 'string' },
+    only: { type: 'string', default: '' },
   },
 })
 const days = Number(values.days)
 const rounds = Number(values.rounds)
 /** Of the run before. */
 let fills = 0
-const project = new BacktestProject(SYMBOLS, [])
+const project = new BacktestProject(PAIR, [])
 try {
-  await measureLines()
-  if (values.linear === 'true') await measureGrowth()
+  if (values.against === undefined) {
+    await measureLines()
+    if (values.linear === 'true') await measureGrowth()
+  } else {
+    const { against, only } = values
+    if (!compareSides({ against, only, days, rounds })) process.exitCode = 1
+  }
 } finally {
   project.remove()
 }
 
 async function measureLines(): Promise<void> {
-  const recording = await loadRecording(writeCandles('BTCUSDT', days))
+  const recording = await loadRecording(writeCandles(project, 'BTCUSDT', days))
   const looks = values.points ? [...LOOKS, POINTS] : LOOKS
   const lines: readonly (readonly [string, () => Promise<number>])[] = [
     ['bare loop, four points a minute', async () => timeCpu(() => loopBarely(recording))],
@@ -107,7 +115,7 @@ async function measureGrowth(): Promise<void> {
   const lines: Readonly<Record<string, Play>> = {
     'half the length': usual,
     'the whole length': { ...usual, days },
-    'two instruments': { ...usual, symbols: SYMBOLS },
+    'two instruments': { ...usual, symbols: PAIR },
     'many fills': { ...usual, averages: OFTEN },
   }
   console.log('one decision a minute, median')
@@ -133,7 +141,7 @@ async function playBacktest({ days: length, symbols, looks, averages }: Play): P
   )
   const overrides = [`backtest.pollMs=${MINUTE_MS / looks}`]
   const loaded = loadConfig({ file: 'main.yaml', cwd: project.directory, overrides })
-  const files = symbols.map((symbol) => writeCandles(symbol, length))
+  const files = symbols.map((symbol) => writeCandles(project, symbol, length))
   const request = { files, days: length, seed: undefined, balance: undefined, version: 'bench' }
   const out = join(project.directory, 'out')
   const run = new BacktestRun((await prepareBacktest(loaded, request)).open('default', out))
@@ -185,22 +193,4 @@ function timeCpu(work: () => void): number {
   work()
   const { user, system } = process.cpuUsage(before)
   return (user + system) / 1e6
-}
-
-function writeCandles(symbol: string, length: number): string {
-  const random = createRandom(`bench ${symbol}`)
-  const lines = ['ts_ms,open,high,low,close,volume']
-  let price = symbol === 'BTCUSDT' ? 60_000 : 3000
-  for (let minute = 0; minute < length * 1440; minute++) {
-    const moves = Array.from({ length: 4 }, () => 1 + random.normal() * 0.0004)
-    const [open, close] = [price, price * (moves[0] ?? 1)]
-    const high = Math.max(open, close) * Math.max(1, moves[1] ?? 1)
-    const low = Math.min(open, close) * Math.min(1, moves[2] ?? 1)
-    const cells = [open, high, low, close].map((value) => value.toFixed(1))
-    lines.push(
-      [START_AT + minute * MINUTE_MS, ...cells, (20 + 60 * random.next()).toFixed(3)].join(','),
-    )
-    price = Number(cells[3])
-  }
-  return project.write(`${symbol}.csv`, `${lines.join('\n')}\n`)
 }

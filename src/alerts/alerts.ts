@@ -26,32 +26,29 @@ export interface AlertsOptions {
   readonly settings: AlertSettings
   readonly secrets: AlertSecrets
   readonly place: MessagePlace
-  /** The machine's own clock: only quiet hours and digest use it directly. */
+  /** The machine's clock, which only quiet hours and the digest use directly. */
   readonly clock: Clock
   readonly timers: Timers
-  /** For messages about alerts themselves, which cause no alert. */
+  /** Messages about alerts themselves cause no alert. */
   readonly logger: AlertLog & { hide(secret: Secret): void }
-  /** The proxy through which a target is called; absent: none. */
   readonly proxyFor?: ProxyFor | undefined
-  /** Timeout of one call, ms; shorter in tests. */
+  /** Timeout of one call; shorter in tests. */
   readonly timeoutMs?: number
 }
 
-/** The parts of a trading daemon that alerts read. */
 export interface AlertSource {
-  /** The day so far, a line each. */
+  /** A line each. */
   digest(): readonly string[]
   /**
-   * Why no heartbeat may be sent; undefined when data are fresh, trading is possible and the books
-   * agree.
+   * Reason to withhold the heartbeat; undefined if data are fresh, trading is possible and the
+   * books agree.
    */
   obstacle(): string | undefined
 }
 
-/** Interval of the check for due alerts, ms. */
 const STEP_MS = 1000
 
-/** How long a stop waits for queued alerts, ms. */
+/** Limits the wait for queued alerts. */
 const STOP_MS = 3000
 
 /**
@@ -99,7 +96,7 @@ export class Alerts {
     this.#senders = secrets.targets.map((target) => new TargetSender({ ...common, target }))
   }
 
-  /** Registers a text that no message may contain. */
+  /** No message may contain it. */
   hide(secret: Secret): void {
     this.#hidden.add(secret)
   }
@@ -113,10 +110,7 @@ export class Alerts {
     this.#cancel = this.#options.timers.after(STEP_MS, step)
   }
 
-  /**
-   * Takes a line that is being logged. Never throws: an alert that cannot be built must not harm
-   * the logging code.
-   */
+  /** Never throws: an alert that cannot be built must not harm the caller. */
   hear(event: LogEvent, facts: LogFacts): void {
     try {
       this.#add(this.#rules.hear(event, hideIn(facts, this.#hidden), this.#clock.now()))
@@ -125,7 +119,6 @@ export class Alerts {
     }
   }
 
-  /** From now on heartbeat and digest describe this daemon. */
   watch(watched: AlertSource): void {
     const { settings, secrets, logger } = this.#options
     this.#watched = watched
@@ -140,22 +133,20 @@ export class Alerts {
     })
   }
 
-  /** Keyed by name of the target; undefined for a target that accepts alerts. */
+  /** Failures by name of the target; undefined if it accepts alerts. */
   get targets(): ReadonlyMap<string, FailingTarget | undefined> {
     const { targets } = this.#options.secrets
     return new Map(targets.map(({ name }, index) => [name, this.#senders[index]?.failing]))
   }
 
-  /**
-   * The monitor then misses the heartbeat and raises the alarm that these targets cannot deliver.
-   */
+  /** The monitor then misses the heartbeat, and reports that these targets cannot deliver. */
   #describeFailing(): string | undefined {
     const failing = [...this.targets.values()].filter((one) => one !== undefined)
     if (failing.length === 0) return undefined
     return `alerts do not arrive at ${failing.map(({ target, reason }) => `${target} (${reason})`).join(', ')}`
   }
 
-  /** Sends one alert to each target at once, and returns each answer. */
+  /** Sends a test alert to each target at once. */
   async test(): Promise<
     readonly (DeliveryResult & { readonly name: string; readonly kind: string })[]
   > {
@@ -179,7 +170,7 @@ export class Alerts {
     )
   }
 
-  /** Gives queued alerts a short time, then ends. */
+  /** Gives queued alerts a short time. */
   async stop(): Promise<void> {
     this.#cancel()
     this.#add(this.#rules.flush())
@@ -222,7 +213,7 @@ export class Alerts {
     )
   }
 
-  /** Digests that were due before the start belonged to the last run. */
+  /** Digests due before the start belong to the last run. */
   #skipDigest(): void {
     const { settings, clock } = this.#options
     const { day, minute } = this.#localTime(clock.now())
@@ -251,7 +242,7 @@ export class Alerts {
     ])
   }
 
-  /** Reports a defect of alerts once; it does no other harm. */
+  /** Logs a defect of alerts once. */
   #break(error: unknown): void {
     if (this.#isBroken) return
     this.#isBroken = true
@@ -259,7 +250,7 @@ export class Alerts {
   }
 }
 
-/** Hides secrets before anything is cut: half a secret would no longer be recognised. */
+/** Hiding comes before cutting: half a secret would not be recognised. */
 function hideIn(facts: LogFacts, hidden: HiddenTexts): LogFacts {
   return Object.fromEntries(
     Object.entries(facts).map(([name, fact]) => {

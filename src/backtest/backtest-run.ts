@@ -16,6 +16,7 @@ import { showDuration, showTime } from '../report/text/figures.ts'
 import { UID } from './direct-exchange.ts'
 import { ExchangeWatch } from './exchange-watch.ts'
 import { PassingJournal } from './memory-journal.ts'
+import { TradeLog } from './trade-log.ts'
 import { OrderLog } from './order-log.ts'
 import { type ViewedPrices, viewOf } from './played-prices.ts'
 
@@ -84,6 +85,7 @@ export class BacktestRun {
   readonly #watch: ExchangeWatch
   readonly #orders: OrderLog
   readonly #collector: RunCollector
+  readonly #trades: TradeLog
   readonly #failures = new FailedDecisions()
   readonly #steps = new TakenSteps()
 
@@ -108,6 +110,7 @@ export class BacktestRun {
       onEnded: (order) => collector.order(order),
       onDenied: (strategyId, symbol, count) => collector.denied(strategyId, symbol, count),
     })
+    this.#trades = new TradeLog({ directory, book: () => this.#backtest.book })
     this.#watch = new ExchangeWatch(core, coin, {
       onPrice: (at, symbol, last) => collector.price(at, symbol, last),
       onFill: (fill) => collector.fill(fill, this.#orders.fill(fill)),
@@ -122,7 +125,7 @@ export class BacktestRun {
         view: viewOf(coverage),
         onPlayed: () => this.#watch.look(),
       },
-      createJournal: () => new PassingJournal(),
+      createJournal: () => new PassingJournal((...taken) => this.#trades.take(...taken)),
       onAnnounced: (announcement) => {
         this.#failures.hear(announcement)
         this.#steps.hear(announcement, this.now)
@@ -166,6 +169,7 @@ export class BacktestRun {
       model,
       toAt: this.now,
       isCut: this.now < toAt,
+      trades: this.#trades.finish(),
       liquidations: counts.liquidations,
       liquidation: {
         nearest: this.#backtest.nearestDistances,

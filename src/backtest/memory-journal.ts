@@ -1,5 +1,6 @@
 import type { JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
 import type { JournalPort } from '../interpreter/ports.ts'
+import type { Booking } from '../journal/booking.ts'
 import type { Journal, JournalContents, RowChange } from '../journal/journal.ts'
 import { MemoryKeys, MemoryRows } from '../journal/tables/key-table.ts'
 
@@ -53,9 +54,16 @@ export class MemoryJournal implements Journal {
 export class PassingJournal implements JournalPort {
   readonly recordsSinceCheckpoint = 0
   readonly #keys = new MemoryKeys()
+  readonly #onAppended: (record: JournalRecord, bookings: readonly Booking[]) => void
 
-  append(record: JournalRecord): void {
+  /** @param onAppended Called with each record and what it has booked. */
+  constructor(onAppended: (record: JournalRecord, bookings: readonly Booking[]) => void) {
+    this.#onAppended = onAppended
+  }
+
+  append(record: JournalRecord, bookings: readonly Booking[] = []): void {
     this.#keys.add(record)
+    this.#onAppended(record, bookings)
   }
 
   commit(done: () => void): void {

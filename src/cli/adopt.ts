@@ -10,7 +10,6 @@ interface AdoptOptions extends CommandOptions {
   readonly to: string
 }
 
-/** `intentd adopt`: hands what others opened on an instrument, and no strategy holds, to a strategy. */
 export function addAdoptCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatorCommand(program, 'adopt', '<symbol>')
     .description(

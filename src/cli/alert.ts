@@ -9,7 +9,6 @@ import { addConfigOptions } from './process/options.ts'
 import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts'
 import { writeOut } from '../lib/write-out.ts'
 
-/** `intentd alert --test`: sends one alert to each target, and says what each answered. */
 export function addAlertCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('alert'))
     .description('test the targets of alerts')

@@ -17,7 +17,6 @@ interface ArchiveCommandOptions extends ConfigOptions, MarketOptions {
   readonly to?: string
 }
 
-/** `intentd archive`: fills and funding payments of long ago go from the journal into a file. */
 export function addArchiveCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('archive'))
     .description(
@@ -38,7 +37,7 @@ export function addArchiveCommand(program: Command, { setExit }: VerbFrame): voi
 function parseBefore(text: string): number {
   const at = Date.parse(text)
   const [, day = ''] = /^(\d{4}-\d{2}-\d{2})($|T.*(Z|[+-]\d{2}:?\d{2})$)/.exec(text) ?? []
-  // The 31st of February is no day, though a parser may take it for one of March.
+  // A parser may read the 31st of February as a day of March.
   const isDay = !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day)
   const isDate = isDay && !Number.isNaN(at)
   if (!isDate)

@@ -5,7 +5,6 @@ import { FILL_MODELS } from '../simulator/matching/fill-model.ts'
 import { addPlayOptions, hungAfterOption } from './process/play-options.ts'
 import type { VerbFrame } from './process/verb-frame.ts'
 
-/** `intentd backtest`: the configured strategies on prices of the past, and a report. */
 export function addBacktestCommand(program: Command, { version, setExit }: VerbFrame): void {
   addPlayOptions(program.command('backtest'), [...FILL_MODELS, 'all'])
     .argument('[config]', 'the configuration, as for run (default: config/paper.yaml)')

@@ -29,7 +29,6 @@ interface CheckOptions extends ConfigOptions, MarketOptions {
 
 const NOTHING_PLAYED = { files: [], speed: undefined }
 
-/** `intentd check`: everything that a start would read and refuse, and nothing started. */
 export function addCheckCommand(program: Command, { setExit }: VerbFrame): void {
   addMarketOptions(addParamOption(addConfigOptions(program.command('check'))))
     .argument('[config]', 'the configuration by itself, as backtest takes it; or -c')
@@ -101,7 +100,6 @@ async function check(options: CheckOptions): Promise<number> {
   return 0
 }
 
-/** Says what of funding does not fit together, and when a simulated exchange pays it. */
 async function describeFunding(
   config: DaemonConfig,
   files: readonly string[],

@@ -12,7 +12,6 @@ interface CompareOptions {
   readonly out: string
 }
 
-/** `intentd compare`: two runs side by side. */
 export function addCompareCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('compare')
@@ -31,7 +30,7 @@ export function addCompareCommand(program: Command, { setExit }: VerbFrame): voi
     })
 }
 
-/** Each fill model of a backtest is a run of its own. Its name says wherever it stands that prices are made up. */
+/** Each fill model is a run of its own. Its name says if prices are made up. */
 function readRuns(directory: string, place: string): readonly NamedRun[] {
   const { runs, coin, coverage } = readReport(directory)
   const madeUp = describeMadeUp(coverage)

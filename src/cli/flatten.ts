@@ -6,7 +6,6 @@ import {
   type CommandOptions,
 } from './operator/operator-command.ts'
 
-/** `intentd flatten`: closes what the strategies hold in a scope, and holds it until a release. */
 export function addFlattenCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatorCommand(program, 'flatten', '<scope>')
     .description(

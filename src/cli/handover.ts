@@ -19,20 +19,18 @@ import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts
 import type { VerbFrame } from './process/verb-frame.ts'
 import { writeOut } from '../lib/write-out.ts'
 
-/** A stop that leaves what rests takes seconds; one that has more to prove says so itself. */
+/** A stop that leaves orders takes seconds; a longer one reports itself. */
 const WITHIN_MS = 120_000
 const LOOK_MS = 250
 
 /** Nothing was moved. */
 const EXIT_NOT_DONE = 1
-/** It was asked for, and is not done yet. */
 const EXIT_PENDING = 75
 
 interface HandoverOptions extends ConfigOptions {
   readonly within: number
 }
 
-/** `intentd handover`: the daemon that trades an account stops, and a standby goes on, without a wait between. */
 export function addHandoverCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('handover'))
     .description(
@@ -89,7 +87,8 @@ async function handOver(options: HandoverOptions): Promise<number> {
       const tookMs = systemClock.monotonic() - begunAt
       if (now.token > token && now.isHeld) {
         if (now.holder !== before.holder) return say(0, takenOver(now.holder, tookMs))
-        // It was just reloading its configuration: with the lease that it took anew, it has not heard of this.
+        // The daemon was reloading its configuration: with its new lease it has not seen the
+        // request.
         token = now.token
         await handover.ask(token)
       }
@@ -101,7 +100,7 @@ async function handOver(options: HandoverOptions): Promise<number> {
   }
 }
 
-/** Where this machine has no keys they are compared by whoever takes over. */
+/** Without keys on this machine, the standby compares them. */
 function ownKeys(config: DaemonConfig, request: ConfigRequest): Pick<JournalWriter, 'keys' | 'by'> {
   const access = accessTo(config, findCredentials(config, request))
   const { apiKey } = credentialVariables(config.account.keys)

@@ -18,7 +18,7 @@ import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts
 import type { VerbFrame } from './process/verb-frame.ts'
 import { writeAside, writeOut } from '../lib/write-out.ts'
 
-/** A large journal takes minutes: it says so often how far it is. */
+/** Interval of progress lines: a large journal takes minutes. */
 const PROGRESS_MS = 2000
 
 interface CopyCommandOptions extends ConfigOptions, MarketOptions, Pick<StateToCopy, 'to'> {}
@@ -31,7 +31,6 @@ interface RekeyCommandOptions extends ConfigOptions {
   readonly unproved?: boolean
 }
 
-/** `intentd journal copy`: the journal goes from a file to PostgreSQL, or back. `migrate`: it gets the present layout. */
 export function addJournalCommand(program: Command, { version, setExit }: VerbFrame): void {
   const journal = program
     .command('journal')
@@ -197,7 +196,6 @@ async function copy({ to, market, speed, ...options }: CopyCommandOptions): Prom
   return 0
 }
 
-/** What makes the account go on where its journal is now. */
 export function describeNext(
   config: Pick<DaemonConfig, 'file' | 'state'>,
   options: ConfigOptions,
@@ -208,7 +206,7 @@ export function describeNext(
   const kept = options.set.filter((one) => to === 'postgres' || !one.startsWith('journal.'))
   const start = readRunStart(config)
   const isListed = start !== undefined && start.mainFile !== config.file
-  // Such an account is run with the configuration that lists it, whose `--set` is not for it.
+  // Such an account runs with the configuration that lists it, whose `--set` does not apply to it.
   const again = isListed
     ? repeatOptions({ config: start.mainFile, set: start.set })
     : repeatOptions({ ...options, set: kept })
@@ -220,7 +218,7 @@ export function describeNext(
     : `take journal.url out of ${file}, then ${run}`
 }
 
-/** On standard error, a line now and then; none for a journal that is copied at once. */
+/** A quick copy prints nothing. */
 function progressPrinter(): (progress: CopyProgress) => void {
   let saidAt = systemClock.monotonic()
   return ({ doing, rows, of }) => {

@@ -10,7 +10,7 @@ import { writeAside } from '../lib/write-out.ts'
 
 interface Verbs {
   readonly names: readonly string[]
-  /** Reads the code of these verbs: no other verb's is read for them. */
+  /** Loads only the code of these verbs. */
   readonly load: () => Promise<AddVerb>
 }
 
@@ -34,6 +34,7 @@ export const VERBS: readonly Verbs[] = [
   { names: ['whatif'], load: async () => (await import('./control/what-if.ts')).addWhatIfCommand },
   { names: ['orders'], load: async () => (await import('./control/orders.ts')).addOrdersCommand },
   { names: ['fills'], load: async () => (await import('./control/fills.ts')).addFillsCommand },
+  { names: ['trades'], load: async () => (await import('./control/trades.ts')).addTradesCommand },
   { names: ['profit'], load: async () => (await import('./control/profit.ts')).addProfitCommand },
   { names: ['events'], load: async () => (await import('./control/events.ts')).addEventsCommand },
   { names: ['sweep'], load: async () => (await import('./sweep.ts')).addSweepCommand },
@@ -94,29 +95,12 @@ export const VERBS: readonly Verbs[] = [
   { names: ['replay'], load: async () => (await import('./replay/replay.ts')).addReplayCommand },
 ]
 
-/**
- * The command line: one verb a file. Resolves with the exit code: 0 done, 64 not understood, and what
- * `process/exit-codes.ts` says of an error.
- */
+/** Resolves with the exit code: 0 done, 64 not understood, else from `process/exit-codes.ts`. */
 export async function main(argv: readonly string[]): Promise<number> {
-  const version = readVersion()
   let exitCode = 0
-  const program = new Command('intentd')
-    .description('A trading daemon that polls, decides, batches and trades through rate limits.')
-    .version(version)
-    .exitOverride()
-    .showSuggestionAfterError()
-    .showHelpAfterError('(--help lists what there is)')
-    // An address in a place where none belongs is shown as a word that is not known.
-    .configureOutput({ outputError: (text, write) => write(hideLogins(text)) })
-  const frame: VerbFrame = {
-    version,
-    setExit(code) {
-      exitCode = code
-    },
-  }
-  for (const addVerb of await Promise.all(neededFor(argv).map(({ load }) => load())))
-    addVerb(program, frame)
+  const program = await createProgram(neededFor(argv), (code) => {
+    exitCode = code
+  })
   try {
     await program.parseAsync([...argv], { from: 'user' })
     return exitCode
@@ -125,7 +109,25 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The one that is asked for; for the help, and for a word that is none, all of them. */
+/** The program with these verbs, before it reads a command line. */
+export async function createProgram(
+  verbs: readonly Verbs[],
+  setExit: VerbFrame['setExit'],
+): Promise<Command> {
+  const version = readVersion()
+  const program = new Command('intentd')
+    .description('A trading daemon that polls, decides, batches and trades through rate limits.')
+    .version(version)
+    .exitOverride()
+    .showSuggestionAfterError()
+    .showHelpAfterError('(--help lists what there is)')
+    // An unknown word may be an address with a password.
+    .configureOutput({ outputError: (text, write) => write(hideLogins(text)) })
+  for (const addVerb of await Promise.all(verbs.map(({ load }) => load())))
+    addVerb(program, { version, setExit })
+  return program
+}
+
 function neededFor([word = '']: readonly string[]): readonly Verbs[] {
   if (word === '--version' || word === '-V') return []
   const asked = VERBS.filter(({ names }) => names.includes(word))

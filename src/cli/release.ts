@@ -3,28 +3,29 @@ import { InvalidArgumentError } from 'commander'
 import type { VerbFrame } from './process/verb-frame.ts'
 import {
   addOperatorCommand,
+  addUnclaimedOption,
   commandDaemon,
-  type CommandOptions,
+  type ReleaseOptions,
 } from './operator/operator-command.ts'
 
-interface ReleaseOptions extends CommandOptions {
+interface PeakOptions extends ReleaseOptions {
   readonly newPeak?: boolean
 }
 
-/** `intentd release`: ends a kill, or what holds an instrument, a strategy or the account, with a reason. */
 export function addReleaseCommand(program: Command, { setExit }: VerbFrame): void {
-  addOperatorCommand(program, 'release', '[scope]')
+  addUnclaimedOption(addOperatorCommand(program, 'release', '[scope]'))
     .description('end what restricts a scope; without a scope, end a kill')
     .option(
       '--new-peak',
       'count every step of the drawdown from now on; else the last one goes on from its peak',
     )
-    .action(async (scope: string | undefined, options: ReleaseOptions) => {
-      const { newPeak } = options
-      if (newPeak && scope === undefined)
+    .action(async (scope: string | undefined, options: PeakOptions) => {
+      const { newPeak, unclaimed } = options
+      const narrowing = newPeak ? '--new-peak' : unclaimed ? '--unclaimed' : undefined
+      if (narrowing !== undefined && scope === undefined)
         throw new InvalidArgumentError(
-          '--new-peak needs a scope: an instrument, strategy:ID, or *.',
+          `${narrowing} needs a scope: an instrument, strategy:ID, or *.`,
         )
-      setExit(await commandDaemon({ kind: 'release', scope, newPeak }, options))
+      setExit(await commandDaemon({ kind: 'release', scope, newPeak, unclaimed }, options))
     })
 }

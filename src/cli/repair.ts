@@ -20,8 +20,8 @@ interface RepairCommandOptions extends ConfigOptions, MarketOptions {
 }
 
 /**
- * `intentd repair`: a journal that was refused becomes one that opens. A verb of its own, and no option of
- * `run`, so that it cannot stand in a unit file and repair by itself what a person should look at.
+ * Repair is a verb and no option of `run`, so that no unit file repairs by itself what a person
+ * should look at.
  */
 export function addRepairCommand(program: Command, { version, setExit }: VerbFrame): void {
   addConfigOptions(program.command('repair'))

@@ -6,7 +6,6 @@ import {
   type CommandOptions,
 } from './operator/operator-command.ts'
 
-/** `intentd restrict`: holds an instrument, a strategy or the account until a release. */
 export function addRestrictCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatorCommand(program, 'restrict', '<scope>')
     .description(

@@ -7,13 +7,12 @@ import { EXITS } from './process/exit-codes.ts'
 import { assertDatabase, durationOption, parseCount } from './process/options.ts'
 import { runSweep, type SweepEnd, type SweepOptions } from '../sweep-run/run-sweep.ts'
 
-/** Longer than any trial that is not stuck takes: a year of minutes takes some of them. */
+/** Longer than any trial: a year of minutes takes some of them. */
 const TRIAL_LIMIT_MS = 3_600_000
 const JOBS_MAX = 256
 const QUEUE_FLAGS = '--queue <url>'
 const ENDS: Readonly<Record<SweepEnd, number>> = { whole: 0, stopped: EXITS.temporary, failed: 1 }
 
-/** `intentd sweep`: many combinations of parameters on the same prices. */
 export function addSweepCommand(program: Command, { version, setExit }: VerbFrame): void {
   const sweep = addPlayOptions(program.command('sweep'), FILL_MODELS)
     .argument('[config]', 'the configuration, as for run (default: config/paper.yaml)')
@@ -32,7 +31,7 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
     .option(QUEUE_FLAGS, 'let workers compute the trials, by a queue on this PostgreSQL server')
   sweep.action(
     async (config: string | undefined, { params, ...options }: Partial<SweepOptions>) => {
-      // Not a required one for commander: that would ask a worker for it too.
+      // commander would require the option of a worker too.
       if (params === undefined)
         sweep.error("error: required option '--params <file>' not specified")
       assertAddress(sweep, options.queue)
@@ -46,7 +45,7 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
     .option(QUEUE_FLAGS, 'the PostgreSQL server with the queue')
     .addOption(jobsOption('--threads <n>'))
     .action(async ({ threads }: { readonly threads: number }, command: Command) => {
-      // The sweep has an option of that name, which takes it wherever it stands.
+      // The sweep has an option of that name, which takes it in any position.
       const { queue } = command.optsWithGlobals<{ readonly queue?: string }>()
       if (queue === undefined) command.error("error: required option '--queue <url>' not specified")
       assertAddress(command, queue)
@@ -56,7 +55,10 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
     })
 }
 
-/** All users of a machine see the words of its processes (SEC1). Not where words are parsed: that would show it. */
+/**
+ * All users of a machine can see the arguments of processes (SEC1). Not done in the option's
+ * parser, whose errors show the value.
+ */
 function assertAddress(command: Command, queue: string | undefined): void {
   assertDatabase(command, QUEUE_FLAGS, queue)
   const url = queue === undefined ? undefined : new URL(queue)

@@ -1,4 +1,3 @@
-/** Impossible combinations among the settings of alerts. */
 import type { ReadableFile } from './cross-checks.ts'
 import { isLoopback } from './loopback.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
@@ -8,7 +7,6 @@ import type { YamlSource } from './yaml/yaml-source.ts'
 type AlertsSection = NonNullable<ReadableFile<DaemonFile>['settings']['alerts']>
 type TargetSection = NonNullable<NonNullable<AlertsSection['targets']>[number]>
 
-/** The settings beside `variable` that each kind uses. */
 const OWN_SETTINGS: Readonly<
   Record<NonNullable<TargetSection['kind']>, readonly (keyof TargetSection)[]>
 > = {

@@ -1,14 +1,10 @@
-/** The addresses and tokens of alert targets, from the environment. */
 import { Secret } from '../lib/secret.ts'
 import { isLoopback } from './loopback.ts'
 import type { AlertSettings, AlertTargetSettings } from './schema/alerts-schema.ts'
 import { loadSecrets, type SecretsRequest, variableProblem } from './secrets.ts'
 import { ConfigError } from './yaml/problem.ts'
 
-/**
- * A target with its values from the environment. The address is secret too: it alone allows writing
- * there.
- */
+/** The address is secret too: it alone allows writing. */
 export interface AlertTarget extends Pick<AlertTargetSettings, 'name' | 'kind' | 'least' | 'chat'> {
   readonly url: Secret
   /** Sent as `Authorization: Bearer`. */
@@ -22,7 +18,7 @@ export interface AlertSecrets {
 
 const TELEGRAM_URL = 'https://api.telegram.org'
 
-/** @throws ConfigError with everything that is missing or unsafe. */
+/** @throws ConfigError with everything missing or unsafe */
 export function loadAlertSecrets(settings: AlertSettings, request: SecretsRequest): AlertSecrets {
   const { targets, heartbeat } = settings
   const named = targets.flatMap(({ variable, tokenVariable }) => [variable, tokenVariable])

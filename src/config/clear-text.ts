@@ -1,10 +1,8 @@
-/** Servers on other machines that are called without TLS, because the configuration says so. */
 import type { DaemonConfig, LoadedConfig } from './load-config.ts'
 import { isDatabaseInClear, isRedisInClear } from './server-checks.ts'
 import type { Problem } from './yaml/problem.ts'
 import type { SettingPath } from './yaml/setting-path.ts'
 
-/** The settings that allow it. */
 export function listServersInClear({
   journal,
   exchange: { shared },
@@ -17,7 +15,6 @@ export function listServersInClear({
   ]
 }
 
-/** The same as warnings at their places. */
 export function warnOfClearText({
   config,
   documents: { main: source },

@@ -1,26 +1,23 @@
-// The difference between the running configuration and another, in the operator's words.
+// Compares the running configuration with another, in the operator's words.
 
 import type { DaemonConfig, StrategyConfig } from './load-config.ts'
 
-/** A setting that differs. */
 export interface SettingChange {
-  /** As `--set` names it; a strategy's begins with its id. */
+  /** As for `--set`; a strategy's path begins with its id. */
   readonly path: string
-  /** As JSON; undefined: absent. */
+  /** JSON; undefined: absent. */
   readonly was: string | undefined
   readonly is: string | undefined
-  /** For a limit: whether it is tighter or looser now. */
+  /** Set for limits. */
   readonly limit?: 'tighter' | 'looser'
 }
 
-/** The effects of a reload. */
 export interface ConfigChanges {
-  /** Ids of strategies. */
   readonly started: readonly string[]
   readonly stopped: readonly string[]
-  /** Settings of strategies that go on, and of the daemon. */
+  /** Settings of continuing strategies and of the daemon. */
   readonly settings: readonly SettingChange[]
-  /** Settings that only a new process takes: the state belongs to them. */
+  /** Only a new process can take these, since the state depends on them. */
   readonly refused: readonly SettingChange[]
 }
 
@@ -42,7 +39,7 @@ const FIXED = [
   'dryRun',
 ]
 
-/** The place of a file says nothing about its contents. */
+/** A file's place does not affect its contents. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['file', 'moduleFile', 'strategies'])
 
 /** These limits are stricter when they are larger; all others when they are smaller. */
@@ -74,7 +71,7 @@ function enabledOf({ strategies }: DaemonConfig): ReadonlyMap<string, StrategyCo
   )
 }
 
-/** Paths with values as JSON text; a list is one value. */
+/** Values as JSON by path; a list is one value. */
 function flatten(value: object, prefix = ''): Map<string, string> {
   const found = new Map<string, string>()
   for (const [name, part] of Object.entries(value) as [string, unknown][]) {
@@ -99,7 +96,6 @@ function compareSettings(
     })
 }
 
-/** Compares numbers under `risk`, and similar limits. */
 function judge(
   path: string,
   was: string | undefined,

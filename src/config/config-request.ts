@@ -5,17 +5,14 @@ import { fileURLToPath } from 'node:url'
 import type { ConfigRequest } from './load-config.ts'
 import { ConfigError } from './yaml/problem.ts'
 
-/** `--config` and `--set`, which every command that reads a configuration has. */
 export interface ConfigOptions {
   readonly config?: string | undefined
   readonly set: readonly string[]
-  /** `--state`, for commands that address a daemon. */
   readonly state?: string | undefined
   /** `STRATEGY.param=value` texts. */
   readonly param?: readonly string[] | undefined
 }
 
-/** The daemon commands' default configuration. */
 export const PAPER_CONFIG = 'config/paper.yaml'
 
 export function toConfigRequest(
@@ -26,9 +23,8 @@ export function toConfigRequest(
 }
 
 /**
- * The file in the working directory, else in the checkout. A package's files are only for copying
- * (`intentd init`): a state beside them would lie in the installation, and the strategies below
- * node_modules.
+ * Prefers the working directory to the checkout. A package's files are only templates (`intentd
+ * init`): otherwise the state would be in the installation, and the strategies below node_modules.
  */
 function shippedFile(shipped: string): string {
   if (existsSync(resolve(shipped))) return shipped

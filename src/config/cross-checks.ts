@@ -1,6 +1,6 @@
 /**
- * Impossible combinations: settings that are valid by themselves and contradict each other. The
- * checks run on the salvaged parts, and skip what is missing or wrong by itself.
+ * Checks settings that are valid alone but contradict each other, on the salvaged parts. Missing
+ * and invalid settings are skipped.
  */
 import { isProxyUrl } from '../lib/net/proxy.ts'
 import { isLoopback } from './loopback.ts'
@@ -19,7 +19,6 @@ import type { SimulatorMarket } from './schema/simulator-schema.ts'
 import type { SettingPath } from './yaml/setting-path.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
-/** A file that was read, with its usable settings. */
 export interface ReadableFile<T> {
   readonly source: YamlSource
   readonly settings: PartialSettings<T>
@@ -28,7 +27,7 @@ export interface ReadableFile<T> {
 type DaemonSource = ReadableFile<DaemonFile>
 type Instruments = DaemonSource['settings']['instruments']
 
-/** @param pricing As for {@link checkMarket}. */
+/** @param pricing see {@link checkMarket} */
 export const checkDaemon = (daemon: DaemonSource, pricing: Pricing = {}): Problem[] => [
   ...checkVersion(daemon),
   ...checkEnvironment(daemon),
@@ -193,15 +192,13 @@ function checkSimulatorSection({ source, settings }: DaemonSource, pricing: Pric
 }
 
 export interface Pricing {
-  /** Symbols of the recordings on the command line; absent for a command that plays none. */
+  /** Absent for a command that plays no recordings. */
   readonly recorded?: readonly string[] | undefined
-  /** Symbols that strategies trade; absent if any may be traded. */
+  /** Absent if any may be traded. */
   readonly traded?: ReadonlySet<string>
 }
 
-/**
- * Every traded instrument needs a start price or a recording, and only instruments may have one.
- */
+/** Each traded instrument needs a start price or a recording, and only instruments may have one. */
 export function checkMarket(
   source: YamlSource,
   path: SettingPath,
@@ -287,7 +284,7 @@ const MARGIN_COINS: Readonly<Record<string, string>> = {
   'SUSDC-FUTURES': 'SUSDC',
 }
 
-/** A product type that settles in one coin accepts no other as margin. */
+/** A product type that settles in one coin accepts no other margin. */
 export function checkAccount(
   source: YamlSource,
   path: SettingPath,
@@ -306,7 +303,6 @@ export function checkAccount(
   ]
 }
 
-/** Contract precision that contradicts itself. */
 export function checkInstruments(
   source: YamlSource,
   instruments: DaemonSource['settings']['instruments'],
@@ -398,7 +394,7 @@ function checkLosses({
   const unknown = Object.keys(risk?.instruments ?? {}).filter(
     (symbol) => !(instruments && symbol in instruments),
   )
-  // A capital that is written and wrong is a problem of its own.
+  // A wrong capital is a problem of its own.
   const knowsNone = account !== undefined && !hasCapital && !source.has(['account', 'capital'])
   return [
     ...(risk?.leverageMax !== undefined && knowsNone
@@ -451,7 +447,7 @@ function checkCancels(source: YamlSource, execution: Execution): Problem[] {
   return problems
 }
 
-/** The current file and the one before it must both have room. */
+/** Both the current file and the one before it need room. */
 function checkRecord({ source, settings: { record } }: DaemonSource): Problem[] {
   if (typeof record !== 'object') return []
   const { segmentBytesMax, totalBytesMax } = record

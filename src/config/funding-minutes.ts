@@ -1,12 +1,11 @@
-/** The times of funding in the configuration: minutes after midnight UTC, rising. */
+/** Configured funding times in minutes after midnight UTC, ascending. */
 import type { DaemonFile } from './schema/daemon-schema.ts'
 
 const DAY_MINUTES = 1440
 const HOUR_MINUTES = 60
-/** The default interval. */
 const USUAL_HOURS = 8
 
-/** An instrument has its own hours, else the calendar, else every 8 hours. */
+/** Uses the instrument's hours, else the calendar, else every 8 hours. */
 export function fundingMinutesOf(
   { calendar, instruments }: Pick<DaemonFile, 'calendar' | 'instruments'>,
   symbol: string,
@@ -15,15 +14,14 @@ export function fundingMinutesOf(
   return hours === undefined ? usualFundingMinutes(calendar) : everyHours(hours)
 }
 
-/** The times of instruments without their own: the calendar's, else every 8 hours. */
 export function usualFundingMinutes(calendar: DaemonFile['calendar']): readonly number[] {
   const minutes = calendarFundingMinutes(calendar)
   return minutes.length > 0 ? minutes : everyHours(USUAL_HOURS)
 }
 
 /**
- * The times of a pattern such as `5 0 0,8,16 * * *`: its seconds are only the wait for the payment.
- * Empty for a pattern that does not apply every day, or in another time zone.
+ * Times of a pattern such as `5 0 0,8,16 * * *`, whose seconds only wait for the payment. Empty if
+ * it does not apply every day, or in another time zone.
  */
 export function calendarFundingMinutes({
   funding,
@@ -38,15 +36,12 @@ export function calendarFundingMinutes({
     .toSorted((one, other) => one - other)
 }
 
-/** Funding times at this interval, from midnight on. */
 export function everyHours(hours: number): readonly number[] {
   const count = Math.floor(DAY_MINUTES / (hours * HOUR_MINUTES))
   return Array.from({ length: count }, (_, index) => index * hours * HOUR_MINUTES)
 }
 
-/**
- * Values of a cron field below an end: lists of numbers, ranges and steps. Empty for anything else.
- */
+/** Values below `end` of a cron field with numbers, ranges and steps. Empty for anything else. */
 function readField(field: string, end: number): readonly number[] {
   const values = new Set<number>()
   for (const part of field.split(',')) {

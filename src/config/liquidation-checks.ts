@@ -2,8 +2,8 @@ import type { LoadedConfig } from './load-config.ts'
 import type { Problem } from './yaml/problem.ts'
 
 /**
- * Warns if an isolated position would begin so near to its liquidation that `risk.liquidation` lets
- * no order open it.
+ * Warns if `risk.liquidation` would let no order open an isolated position, since it would begin
+ * too near to liquidation.
  */
 export function warnOfLeverage({
   config,

@@ -1,15 +1,11 @@
-/**
- * Protection against mistakes with real money: what must be decided before trading, and what is
- * advised.
- */
 import type { DaemonConfig, LoadedConfig } from './load-config.ts'
 import { ConfigError, type Problem } from './yaml/problem.ts'
 
 type Losses = DaemonConfig['risk']['losses']
 
 /**
- * With real money an operator must have decided the maximum loss: a limit on the account's losses
- * that restricts trading, or the word none. Commands that only read or reduce risk do not need it.
+ * The operator must have decided the maximum loss: a limit that restricts trading, or the word
+ * none. Commands that only read or reduce risk do not need it.
  */
 export function findUndecidedLosses({
   config,
@@ -23,13 +19,13 @@ export function findUndecidedLosses({
   return [source.problemOfKey(path.slice(0, source.has(path) ? 2 : 1), message)]
 }
 
-/** @throws ConfigError if the losses of an account are not decided */
+/** @throws ConfigError if an account's losses are not decided */
 export function assertLossesDecided(accounts: readonly LoadedConfig[]): void {
   const problems = accounts.flatMap(findUndecidedLosses)
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
-/** A drawdown that only warns limits nothing. */
+/** A drawdown that only warns is no limit. */
 export function isLossLimited(losses: Losses): boolean {
   if (losses === 'none') return false
   const { daily, drawdown } = losses
@@ -37,7 +33,7 @@ export function isLossLimited(losses: Losses): boolean {
 }
 
 /**
- * Missing protection of accounts with real money. Alerts and the port belong to the daemon.
+ * Missing protection of live accounts. Alerts and the port belong to the daemon.
  * @param accounts the main file's first
  */
 export function listMissingProtection(accounts: readonly LoadedConfig[]): Problem[] {

@@ -1,4 +1,4 @@
-/** The accounts of one daemon: the main file is the first, and each file that it lists under `accounts` another. */
+/** Accounts of one daemon: the main file, and each file under its `accounts`. */
 import { relative, sep } from 'node:path'
 import {
   type ConfigRequest,
@@ -10,7 +10,7 @@ import {
 import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
-/** Every problem of every file, and if there is none the accounts: the main file's first. */
+/** All problems; without any, the accounts, the main file's first. */
 export interface AccountsReading {
   readonly problems: readonly Problem[]
   readonly main?: LoadedConfig
@@ -22,14 +22,14 @@ export interface LoadedAccounts {
   readonly others: readonly LoadedConfig[]
 }
 
-/** @throws ConfigError with every problem of every file. */
+/** @throws ConfigError with all problems */
 export function loadAccounts(request: ConfigRequest): LoadedAccounts {
   const { main, others, problems } = readAccounts(request)
   if (main === undefined || problems.length > 0) throw new ConfigError(problems)
   return { main, others }
 }
 
-/** Reads them and reports instead of throwing. `--set` and `--param` change the main file alone. */
+/** Never throws. `--set` and `--param` only change the main file. */
 export function readAccounts(request: ConfigRequest): AccountsReading {
   const { loaded: main, problems } = readConfig(request)
   if (main === undefined) return { problems, others: [] }
@@ -48,7 +48,6 @@ export function readAccounts(request: ConfigRequest): AccountsReading {
   return { problems: sortProblems(found), main, others }
 }
 
-/** The names of their keys in the environment. */
 export function listKeys(accounts: readonly LoadedConfig[]): readonly (string | undefined)[] {
   return accounts.map(({ config }) => config.account.keys)
 }
@@ -60,7 +59,7 @@ function checkMain({ config, documents }: LoadedConfig): readonly Problem[] {
   return [documents.main.problem(['accounts'], message)]
 }
 
-/** Market data are read once and shared by all accounts, so these settings must be equal. */
+/** All accounts share the market data, so these settings must be equal. */
 function checkAlike(
   { config, documents: { main: source } }: LoadedConfig,
   main: DaemonConfig,

@@ -1,6 +1,4 @@
-/**
- * Reads files and `--set` options into one configuration, or reports every problem in all of them.
- */
+/** Reads files and `--set` options into one configuration, or reports all problems. */
 import { realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { checkFile, type CheckedFile, type FileRequest } from './yaml/checked-file.ts'
@@ -18,39 +16,36 @@ import { type StrategyFile, strategyFileSchema } from './schema/strategy-schema.
 import type { YamlSource } from './yaml/yaml-source.ts'
 
 export interface ConfigRequest {
-  /** The main file, relative to `cwd` or absolute. */
+  /** Relative to `cwd` or absolute. */
   readonly file: string
-  /** `path=value` texts of `--set`, applied to the main file in this order. */
+  /** `path=value` texts of `--set` for the main file, in order. */
   readonly overrides?: readonly string[]
-  /** `strategy.param=value` texts of `--param`, applied to the files of the strategies. */
+  /** `strategy.param=value` texts of `--param` for the strategies' files. */
   readonly params?: readonly string[]
-  /**
-   * The command line's settings for the simulator's prices, which replace those of the main file.
-   */
+  /** Settings of the command line for the simulator's prices, which replace those of the file. */
   readonly played?: PlayedPrices | undefined
-  /** Directory that messages show files relative to. */
+  /** Files are shown relative to it. */
   readonly cwd: string
 }
 
-/** One strategy, with the paths in its file made absolute. */
+/** Paths are absolute. */
 export interface StrategyConfig extends StrategyFile {
   readonly file: string
   readonly moduleFile: string
 }
 
-/** The complete configuration. Paths are absolute; durations are ms; decimals are text. */
+/** Paths are absolute; durations are ms; decimals are text. */
 export interface DaemonConfig extends Omit<DaemonFile, 'strategies'> {
   readonly file: string
   readonly strategies: readonly StrategyConfig[]
 }
 
-/** The documents behind a configuration, for problems that are found later. */
+/** For problems that are found later. */
 export interface ConfigDocuments {
   readonly main: YamlSource
   readonly strategies: ReadonlyMap<string, YamlSource>
 }
 
-/** The changes on the command line. */
 export interface GivenChanges {
   /** `path=value` texts of `--set`. */
   readonly set: readonly string[]
@@ -66,13 +61,13 @@ export interface LoadedConfig {
   readonly given: GivenChanges
 }
 
-/** Every problem found, and if there is none the configuration. */
+/** All problems; without any, the configuration. */
 export interface ConfigReading {
   readonly problems: readonly Problem[]
   readonly loaded?: LoadedConfig
 }
 
-/** Reads the whole configuration. @throws ConfigError with every problem of every file. */
+/** @throws ConfigError with all problems */
 export function loadConfig(request: ConfigRequest): LoadedConfig {
   const { loaded, problems } = readConfig(request)
   if (loaded === undefined) throw new ConfigError(problems)
@@ -88,7 +83,7 @@ function findTraded(strategies: readonly ReadableFile<StrategyFile>[]): Readonly
   )
 }
 
-/** Reads the whole configuration and reports instead of throwing. */
+/** Never throws. */
 export function readConfig(request: ConfigRequest): ConfigReading {
   const { file, overrides = [], params = [], played, cwd } = request
   const mainFile = resolve(cwd, file)
@@ -174,7 +169,7 @@ function readStrategy(request: FileRequest): StrategyReading {
   return { file, ...checked, problems: [...checked.problems, problem] }
 }
 
-/** One strategy file by itself, with the document behind it. @throws ConfigError with every problem of it. */
+/** Reads one strategy file. @throws ConfigError with all its problems */
 export function loadStrategyFile(request: FileRequest): {
   strategy: StrategyConfig
   document: YamlSource
@@ -197,12 +192,12 @@ interface ConfigParts {
   readonly given: GivenChanges
 }
 
-/** A dry run uses no state of a run, and leaves none that a run would use. */
+/** A dry run has a state of its own. */
 function stateOf({ state, dryRun }: DaemonFile, directory: string): string {
   return resolve(directory, state.directory, dryRun ? 'dry-run' : '')
 }
 
-/** Paths of tokens are relative to the file that names them. */
+/** Paths of tokens are relative to the configuration file. */
 function placeTokens(control: DaemonConfig['control'], directory: string): DaemonConfig['control'] {
   const { tokenFile, readTokenFile } = control
   return {
@@ -212,7 +207,7 @@ function placeTokens(control: DaemonConfig['control'], directory: string): Daemo
   }
 }
 
-/** Only called when there is no problem left, so every part has its value. */
+/** Only called without problems, so every part has a value. */
 function assemble({ mainFile, main, value, strategies, given }: ConfigParts): LoadedConfig {
   const directory = dirname(mainFile)
   const accounts = value.accounts?.map((file) => resolve(directory, file))

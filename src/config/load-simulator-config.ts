@@ -1,4 +1,3 @@
-/** Reads config/simulator.yaml, the settings of the exchange simulator as a server (`intentd simulate`). */
 import { dirname, resolve } from 'node:path'
 import { checkFile } from './yaml/checked-file.ts'
 import { checkAccount, checkInstruments, checkMarket } from './cross-checks.ts'
@@ -12,8 +11,8 @@ import { type SimulatorFile, simulatorFileSchema } from './schema/simulator-sche
 import type { YamlSource } from './yaml/yaml-source.ts'
 
 /**
- * The settings of `intentd simulate`. Paths are absolute; durations are ms; decimals are text.
- * @throws ConfigError with every problem of the file.
+ * Paths are absolute; durations are ms; decimals are text.
+ * @throws ConfigError with all problems
  */
 export function loadSimulatorConfig({
   file,

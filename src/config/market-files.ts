@@ -1,7 +1,3 @@
-/**
- * Recordings that a simulated market plays: whether and where they exist, and whether they cover
- * all traded instruments.
- */
 import { resolve } from 'node:path'
 import type { ReadableFile } from './cross-checks.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
@@ -13,7 +9,6 @@ import type { SimulatorMarket } from './schema/simulator-schema.ts'
 import type { SettingPath } from './yaml/setting-path.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
-/** A market with the paths of its recordings made absolute. */
 export function resolveMarket(market: SimulatorMarket, directory: string): SimulatorMarket {
   const resolved = (files: Readonly<Record<string, string>>) =>
     Object.fromEntries(
@@ -22,7 +17,7 @@ export function resolveMarket(market: SimulatorMarket, directory: string): Simul
   return { ...market, recordings: resolved(market.recordings), funding: resolved(market.funding) }
 }
 
-/** A problem for each missing recording. `path` is the market's. */
+/** `path` is the market's. */
 export function checkMarketFiles(
   { source, path, directory }: { source: YamlSource; path: SettingPath; directory: string },
   market: PartialSettings<SimulatorMarket> | undefined,
@@ -37,19 +32,17 @@ export function checkMarketFiles(
   )
 }
 
-/** The command line's settings for the prices of a simulated market. */
 export interface PlayedPrices {
-  /** Recordings of `--market`, which replace those of the file: a path, or `SYMBOL=path`. */
+  /** Values of `--market`, which replace those of the file: a path, or `SYMBOL=path`. */
   readonly files: readonly string[]
-  /** Their symbols; absent if they only name a state. */
+  /** Absent if the files only name a state. */
   readonly recorded?: readonly string[]
-  /** `--speed`. */
   readonly speed: number | undefined
 }
 
 /**
- * Only the simulator inside the daemon plays prices. Generated ones are traded only if
- * `startPrices` asks for them, and live ones only at their own speed.
+ * Only the embedded simulator plays prices. Generated ones need `startPrices`, and live ones have
+ * their own speed.
  */
 export function checkPlayed(
   { source, settings }: ReadableFile<DaemonFile>,

@@ -1,16 +1,13 @@
-/** `--set path=value`: a setting from the command line, under the same rules as one in the file. */
+/** Applies `--set path=value` under the rules of the file. */
 import { didYouMeanEnd } from '../lib/did-you-mean.ts'
 import type { Problem } from './yaml/problem.ts'
 import { formatPath } from './yaml/setting-path.ts'
 import { PARAM_OPTION, SET_OPTION, type YamlSource } from './yaml/yaml-source.ts'
 
-/** Longer than any path of a setting; it is rather a mistake in quoting. */
+/** A longer path is a mistake in quoting. */
 const PATH_KEYS_MAX = 8
 
-/**
- * Applies every override to the document.
- * @returns the problems of unreadable ones.
- */
+/** @returns problems of unreadable overrides */
 export const applyOverrides = (source: YamlSource, overrides: readonly string[]): Problem[] =>
   overrides.flatMap((text) => applyOverride(source, text) ?? [])
 
@@ -29,8 +26,8 @@ function applyOverride(source: YamlSource, text: string): Problem | undefined {
 }
 
 /**
- * Applies every `strategy.param=value` for this strategy to its file.
- * @returns the problems of unreadable ones.
+ * Applies the `strategy.param=value` texts of this strategy to its file.
+ * @returns problems of unreadable ones
  */
 export function applyParams(source: YamlSource, params: readonly string[]): Problem[] {
   const id = source.read(undefined, ['id'])
@@ -44,10 +41,7 @@ export function applyParams(source: YamlSource, params: readonly string[]): Prob
   })
 }
 
-/**
- * Reports parameters for strategies that do not exist.
- * @param ids Ids of the strategies.
- */
+/** @param ids of existing strategies */
 export function checkParams(params: readonly string[], ids: readonly string[]): Problem[] {
   return params.flatMap((text) => {
     const [strategy = '', ...keys] = pathOf(text)
@@ -70,7 +64,7 @@ export function checkParams(params: readonly string[], ids: readonly string[]): 
   })
 }
 
-/** The keys before the equals sign; none without one. */
+/** Empty without an equals sign. */
 function pathOf(text: string): readonly string[] {
   const at = text.indexOf('=')
   return at < 0 ? [] : text.slice(0, at).trim().split('.')

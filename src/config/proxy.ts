@@ -1,4 +1,3 @@
-/** The forward proxy that `exchange.proxy` names, or the environment's if it says so. */
 import { type ForwardProxy, isExempt, isProxyUrl, type ProxyFor } from '../lib/net/proxy.ts'
 import { Secret } from '../lib/secret.ts'
 import type { DaemonConfig } from './load-config.ts'
@@ -8,8 +7,8 @@ import { loadIfGiven, readVariables, type SecretsRequest, variableProblem } from
 import { ConfigError } from './yaml/problem.ts'
 
 /**
- * The proxy for each address. This machine itself is never called through one.
- * @throws ConfigError for a login or a variable that cannot be used
+ * This machine is never called through a proxy.
+ * @throws ConfigError for an unusable login or variable
  */
 export function loadProxies(
   { exchange }: Pick<DaemonConfig, 'exchange'>,
@@ -30,8 +29,7 @@ export function loadProxies(
 }
 
 /**
- * The variables as other programs read them: lower case first, and HTTP_PROXY for https if nothing
- * else is set.
+ * Reads variables like other programs: lower case first, and HTTP_PROXY for https as a last resort.
  */
 function fromEnvironment(request: SecretsRequest): ProxyFor {
   const variables = readVariables(request)
@@ -69,10 +67,7 @@ function toAuthorization(login: string): Secret {
   return new Secret(`Basic ${Buffer.from(login).toString('base64')}`)
 }
 
-/**
- * For display: how an address is called if a proxy is set; empty if none is. Never contains a
- * login.
- */
+/** Describes the route to an address for display; empty without a proxy. Contains no login. */
 export function describeWay({ exchange }: Pick<DaemonConfig, 'exchange'>, address: string): string {
   if (exchange.proxy === undefined) return ''
   const proxy = loadProxies({ exchange })(address)

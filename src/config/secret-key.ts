@@ -1,7 +1,4 @@
-/**
- * Keys that look as if they held a secret, which no file may contain: in lower case without
- * separators.
- */
+/** Keys that seem to hold a secret, which no file may contain: lower case, no separators. */
 const SECRET_KEYS = new Map([
   ['apikey', 'INTENTD_API_KEY'],
   ['accesskey', 'INTENTD_API_KEY'],
@@ -17,9 +14,5 @@ const SECRET_KEYS = new Map([
   ['webhookurl', 'INTENTD_ALERT_...'],
 ])
 
-/**
- * The environment variable for the secret that this key seems to hold; undefined for an ordinary
- * key.
- */
 export const secretVariableFor = (key: string): string | undefined =>
   SECRET_KEYS.get(key.toLowerCase().replaceAll(/[^a-z]/g, ''))

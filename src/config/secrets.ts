@@ -1,8 +1,7 @@
 /**
- * The exchange credentials, other secrets by the names of their variables, and the only reader of
- * the process environment. They come from a variable (INTENTD_API_KEY), from a file that a variable
- * names (INTENTD_API_KEY_FILE), or from `.env` in the working directory, which the process
- * environment overrides. Never from YAML, never from the command line.
+ * Reads secrets, and is the only reader of the process environment. A secret comes from a variable
+ * (INTENTD_API_KEY), from a file that a variable names (INTENTD_API_KEY_FILE), or from `.env` in
+ * the working directory, which the environment overrides; never from YAML or the command line.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -19,26 +18,25 @@ export interface Credentials {
   readonly passphrase: Secret
 }
 
-/** Environment variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
 export interface SecretsRequest {
-  /** Directory that holds `.env`, and that `_FILE` variables are relative to. */
+  /** Contains `.env`; `_FILE` variables are relative to it. */
   readonly cwd: string
-  /** The process environment unless a test says otherwise. */
+  /** Default: the process environment. */
   readonly variables?: Variables
-  /** The names of the keys of all accounts of the daemon; undefined for those without a name. */
+  /** Key names of all accounts of the daemon; undefined for unnamed ones. */
   readonly keysOfAll?: readonly (string | undefined)[]
 }
 
-/** The variables of the credentials; with `_FILE` behind it, the file that holds it. */
+/** With `_FILE` appended, the variable names a file with the secret. */
 const CREDENTIAL_VARIABLES = {
   apiKey: 'INTENTD_API_KEY',
   apiSecret: 'INTENTD_API_SECRET',
   passphrase: 'INTENTD_API_PASSPHRASE',
 } as const
 
-/** The variables of an account whose keys have a name: INTENTD_BOB_API_KEY. */
+/** Variables of named keys: INTENTD_BOB_API_KEY. */
 export function credentialVariables(
   keys: string | undefined,
 ): Readonly<Record<keyof Credentials, string>> {
@@ -50,18 +48,17 @@ export function credentialVariables(
 
 const ENV_FILE = '.env'
 
-/** Far above any key, and small enough to read at once. */
 const SECRET_BYTES_MAX = 65_536
 
-/** Group and others: only the owner may read a secret. */
+/** Permissions of group and others. */
 const MODE_OTHERS = 0o077
 /**
- * For a credential of systemd the group bits show the mask of an access list, which grants the
- * group nothing.
+ * The group bits of a systemd credential show the mask of an access list, which grants the group
+ * nothing.
  */
 const MODE_OTHERS_CREDENTIAL = 0o007
 
-/** The process environment, for modules that need a variable which is no secret (NOTIFY_SOCKET, NO_COLOR). */
+/** For variables that are no secrets (NOTIFY_SOCKET, NO_COLOR). */
 export const processVariables = (): Variables => process.env
 
 export const needsCredentials = ({
@@ -71,8 +68,8 @@ export const needsCredentials = ({
   environment !== 'simulator' || exchange.baseUrl !== undefined
 
 /**
- * Reads the credentials; undefined for the simulator inside the daemon, which makes its own.
- * @throws ConfigError with everything that is missing or unsafe.
+ * Undefined for the embedded simulator, which makes its own.
+ * @throws ConfigError with everything missing or unsafe
  */
 export function loadCredentials(
   config: Pick<DaemonConfig, 'environment' | 'exchange'> & {
@@ -87,10 +84,7 @@ export function loadCredentials(
   return { apiKey: of('apiKey'), apiSecret: of('apiSecret'), passphrase: of('passphrase') }
 }
 
-/**
- * Variables of the account's keys in which the process environment differs from `.env`, which it
- * overrides.
- */
+/** Key variables whose value in the environment differs from `.env`. */
 export function listOverriddenKeys(
   { account }: Pick<DaemonConfig, 'account'>,
   { cwd, variables = processVariables() }: SecretsRequest,
@@ -103,12 +97,10 @@ export function listOverriddenKeys(
     .filter((name) => given[name] !== undefined && given[name] !== inFile[name])
 }
 
-/** The password of the journal on PostgreSQL; with `_FILE` behind it, the file that holds it. */
 const JOURNAL_PASSWORD = 'INTENTD_JOURNAL_PASSWORD'
 
 /**
- * The password of the journal's server; undefined if the journal is a file, or none is given: a
- * server may authenticate its users in another way.
+ * Undefined for a journal in a file, and without a password: servers may authenticate otherwise.
  * @throws ConfigError if it is unsafe
  */
 export function loadJournalPassword(
@@ -118,28 +110,23 @@ export function loadJournalPassword(
   return journal === undefined ? undefined : loadIfGiven(JOURNAL_PASSWORD, request)
 }
 
-/** The environment, together with `.env`. */
 export function readVariables({ cwd, variables = processVariables() }: SecretsRequest): Variables {
   return { ...readEnvFile(cwd, []), ...dropEmpty(variables) }
 }
 
-/**
- * Undefined if it is not set.
- * @throws ConfigError if it is unsafe
- */
+/** @throws ConfigError if it is unsafe */
 export function loadIfGiven(name: string, request: SecretsRequest): Secret | undefined {
   const all = readVariables(request)
   const isGiven = [name, `${name}_FILE`].some((variable) => all[variable] !== undefined)
   return isGiven ? loadSecrets([name], request).get(name) : undefined
 }
 
-/** The password of the server through which daemons share the limits of their address. */
 const LIMITS_PASSWORD = 'INTENTD_LIMITS_PASSWORD'
 
 /**
- * Undefined if no limits are shared, or none is given.
- * @throws ConfigError if it is unsafe, or the address names a user: without a password it would be
- * ignored
+ * Undefined if no limits are shared, or no password is given.
+ * @throws ConfigError if it is unsafe, or if the address names a user without a password, which the
+ * client would ignore
  */
 export function loadLimitsPassword(
   { exchange }: Pick<DaemonConfig, 'exchange'>,
@@ -153,21 +140,13 @@ export function loadLimitsPassword(
   throw new ConfigError([variableProblem(LIMITS_PASSWORD, message)])
 }
 
-/** The password of the server that holds the trials of sweeps for their workers. */
 const SWEEP_PASSWORD = 'INTENTD_SWEEP_PASSWORD'
 
-/**
- * Undefined if none is given.
- * @throws ConfigError if it is unsafe
- */
 export function loadSweepPassword(request: SecretsRequest): Secret | undefined {
   return loadIfGiven(SWEEP_PASSWORD, request)
 }
 
-/**
- * Reads secrets by the names of their variables: one for each name.
- * @throws ConfigError with everything that is missing or unsafe.
- */
+/** @throws ConfigError with everything missing or unsafe */
 export function loadSecrets(
   names: readonly string[],
   { cwd, variables = processVariables(), keysOfAll = [] }: SecretsRequest,
@@ -179,7 +158,7 @@ export function loadSecrets(
     problems.push(variableProblem('NODE_TLS_REJECT_UNAUTHORIZED', message))
   }
   const all = { ...readEnvFile(cwd, problems), ...dropEmpty(variables) }
-  // The contents of an unreadable file are not known, so nothing is missing yet.
+  // An unreadable file may contain the missing ones.
   if (problems.some(({ source, line }) => source === ENV_FILE && line === undefined))
     throw new ConfigError(problems)
   const secrets = new Map<string, Secret>()
@@ -226,7 +205,6 @@ function readSecret(name: string, reading: SecretsReading): Secret | undefined {
   return undefined
 }
 
-/** A variable with a similar name that no account reads. */
 function explainMisspelt(name: string, { variables, keysOfAll }: SecretsReading): string {
   const read = [undefined, ...keysOfAll]
     .flatMap((keys) => Object.values(credentialVariables(keys)))
@@ -236,7 +214,7 @@ function explainMisspelt(name: string, { variables, keysOfAll }: SecretsReading)
   return near === undefined ? '' : `; ${near} is set: was that meant?`
 }
 
-/** The variables of `.env`; none without that file. */
+/** Empty without the file. */
 function readEnvFile(cwd: string, problems: Problem[]): Variables {
   const read = readPrivateFile(resolve(cwd, ENV_FILE))
   if ('failure' in read) {
@@ -245,7 +223,7 @@ function readEnvFile(cwd: string, problems: Problem[]): Variables {
     return {}
   }
   for (const [index, line] of read.text.split('\n').entries()) {
-    // dotenv reads an unquoted # as a comment, and the secret would silently lose its end.
+    // dotenv reads an unquoted # as a comment, which would silently truncate the secret.
     if (
       !/^\s*(?:export\s+)?INTENTD_(?:[A-Z0-9]+_)?(?:API|ALERT|JOURNAL|LIMITS|PROXY|SWEEP)_\w+\s*=\s*[^\s'"`#][^\s#]*#/.test(
         line,
@@ -264,19 +242,19 @@ function readKeyFile(file: string, variables: Variables): ReturnType<typeof read
   return readPrivateFile(file, isHandedOver ? MODE_OTHERS_CREDENTIAL : MODE_OTHERS)
 }
 
-/** Reads a small file that only its owner may read. The checks are made on the opened file. */
+/** The owner alone may read the file. Checks apply to the opened file. */
 function readPrivateFile(
   file: string,
   modeOthers = MODE_OTHERS,
 ): { text: string } | { failure: string } {
   let handle: number | undefined
   try {
-    // Without O_NONBLOCK a named pipe in place of the file would block the start for ever.
+    // Without O_NONBLOCK a named pipe would block the start for ever.
     handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
     const stats = fstatSync(handle)
     if (!stats.isFile()) return { failure: 'not a file' }
     if (stats.size > SECRET_BYTES_MAX) return { failure: `larger than ${SECRET_BYTES_MAX} bytes` }
-    // Windows has no such modes: every file would look readable by all.
+    // On Windows every file would look readable by all.
     if (process.platform !== 'win32' && (stats.mode & modeOthers) !== 0) {
       return { failure: 'others may read this file: run chmod 600 on it' }
     }

@@ -1,16 +1,14 @@
-/** Impossible combinations among the settings of the servers that a daemon uses. */
 import type { ReadableFile } from './cross-checks.ts'
 import { isLoopback } from './loopback.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import type { Problem } from './yaml/problem.ts'
 
 /**
- * A server on another machine is called under TLS, like the exchange: passwords, leases and kill
- * orders are sent to it. This setting allows the exception.
+ * Passwords, leases and kill orders are sent to these servers, so other machines need TLS unless
+ * this is set.
  */
 const OVERRIDE = 'withoutTls: true'
 
-/** A journal on PostgreSQL, and limits shared through Redis. */
 export function checkServers(daemon: ReadableFile<DaemonFile>): Problem[] {
   return [...checkJournal(daemon), ...checkSchema(daemon), ...checkSharedLimits(daemon)]
 }
@@ -18,10 +16,7 @@ export function checkServers(daemon: ReadableFile<DaemonFile>): Problem[] {
 /** The driver treats other modes as one of these, or checks no certificate. */
 const SSL_MODES: ReadonlySet<string> = new Set(['verify-full', 'disable'])
 
-/**
- * The problem of a database's address; undefined if there is none. It never contains the address
- * (SEC1).
- */
+/** The problem of a database's address. It never contains the address (SEC1). */
 export function objectToDatabase(address: string): string | undefined {
   const url = URL.parse(address)
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol) || url.pathname.length < 2)
@@ -31,7 +26,7 @@ export function objectToDatabase(address: string): string | undefined {
   const { searchParams } = url
   if (searchParams.size !== new Set(searchParams.keys()).size)
     return 'a parameter of the address stands there twice'
-  // Each of them changes the driver's meaning of sslmode.
+  // These change the driver's meaning of sslmode.
   if (searchParams.has('ssl') || searchParams.has('uselibpqcompat'))
     return 'write sslmode=verify-full in place of ssl and uselibpqcompat'
   if (hostOf(url) === '')
@@ -42,17 +37,13 @@ export function objectToDatabase(address: string): string | undefined {
 }
 
 /**
- * The host as the driver reads it: a parameter precedes the name, and either may be the path of a
- * socket.
+ * As the driver reads it: a parameter precedes the name, and either may be the path of a socket.
  */
 function hostOf({ hostname, searchParams }: URL): string {
   return searchParams.get('host') || decodeURIComponent(hostname)
 }
 
-/**
- * Whether a database on another machine would be called without TLS.
- * @param address without objections
- */
+/** @param address without objections */
 export function isDatabaseInClear(address: string): boolean {
   const url = new URL(address)
   const host = hostOf(url)
@@ -61,7 +52,6 @@ export function isDatabaseInClear(address: string): boolean {
   )
 }
 
-/** The same for limits that are shared through Redis. */
 export function isRedisInClear(address: string): boolean {
   const { protocol, hostname } = new URL(address)
   return protocol !== 'rediss:' && !isLoopback(hostname)
@@ -76,9 +66,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/**
- * Schemas of a database with other owners: PostgreSQL itself, the fleet and the queue of sweeps.
- */
+/** Schemas of other owners: PostgreSQL, the fleet and the queue of sweeps. */
 const TAKEN_SCHEMA = /^(public|information_schema|pg_.*|intentd_fleet|intentd_sweeps)$/
 
 function checkSchema({ source, settings: { name, journal } }: ReadableFile<DaemonFile>): Problem[] {
@@ -106,9 +94,7 @@ function checkJournal({ source, settings: { journal } }: ReadableFile<DaemonFile
   return [source.problem(at, message)]
 }
 
-/**
- * The simulator inside the daemon has no address to share. A password must not be in a file (SEC1).
- */
+/** An embedded simulator has no address to share. A password must not be in a file (SEC1). */
 function checkSharedLimits({
   source,
   settings: { exchange },
@@ -132,7 +118,7 @@ function objectToRedis(url: URL | null, mayBeInClear: boolean): string | undefin
   if (url === null) return 'expected a server, as in rediss://cache.example:6379'
   if (url.password !== '')
     return 'a password does not belong here: put it into the variable INTENTD_LIMITS_PASSWORD'
-  // The client would take any of its settings from there.
+  // The client would read further settings from the query.
   if (url.search !== '') return 'nothing belongs behind the server and the number of its database'
   if (mayBeInClear || !isRedisInClear(url.href)) return undefined
   return `this is another machine, and nothing is encrypted: write rediss:, which checks the certificate, or say ${OVERRIDE} beside it`

@@ -1,4 +1,3 @@
-/** Impossible combinations inside a strategy file, and between strategy files and the main file. */
 import type { ReadableFile } from './cross-checks.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import { isAbove, isMultipleOf, isPositiveDecimal } from './schema/decimal-text.ts'
@@ -11,7 +10,6 @@ import type { SettingPath } from './yaml/setting-path.ts'
 type Strategy = ReadableFile<StrategyFile>
 type DaemonSettings = PartialSettings<DaemonFile>
 
-/** All checks of one strategy in this daemon. */
 export const checkStrategy = (strategy: Strategy, daemon: DaemonSettings): Problem[] => [
   ...checkSymbols(strategy, daemon),
   ...checkSizes(strategy, daemon),
@@ -54,7 +52,6 @@ function checkSymbols({ source, settings }: Strategy, { instruments }: DaemonSet
   })
 }
 
-/** Sizes that no order of the strategy's instruments could have. */
 function checkSizes({ source, settings }: Strategy, { instruments }: DaemonSettings): Problem[] {
   const { positionMax, orderSizeMax } = settings.risk ?? {}
   const size = toDecimalText(settings.params?.['size'])
@@ -100,7 +97,7 @@ function checkSizes({ source, settings }: Strategy, { instruments }: DaemonSetti
   return problems
 }
 
-/** A size without quotes is the same size. */
+/** An unquoted size is the same size. */
 function toDecimalText(value: unknown): unknown {
   return typeof value === 'number' ? String(value) : value
 }

@@ -71,10 +71,7 @@ export function checkSurvival({ source, settings }: SurvivalFile): Problem[] {
   ]
 }
 
-/**
- * The largest position in an instrument if nothing else is held and no order rests: values in the
- * quote coin.
- */
+/** In the quote coin, if nothing else is held and no order rests. */
 export interface LargestHolding {
   readonly symbol: string
   readonly long: number
@@ -87,7 +84,6 @@ interface LargestInput {
   readonly productType: DaemonFile['account']['productType']
   readonly capital: number
   readonly move: (symbol: string) => number
-  /** Rules by symbol. */
   readonly rules: ReadonlyMap<
     string,
     {
@@ -98,9 +94,9 @@ interface LargestInput {
 }
 
 /**
- * The budget in figures, before funding: capital = value × (move + fee + (1 ∓ move) × (rate +
- * fee)), by the tier of the largest value on the way. For inverse contracts all is in the coin, and
- * the first tier is used, since the price is not known.
+ * Capital = value × (move + fee + (1 ∓ move) × (rate + fee)), before funding, by the tier of the
+ * largest value on the way. For inverse contracts all is in the coin, and the first tier is used,
+ * since the price is not known.
  */
 export function listLargest({
   productType,

@@ -1,4 +1,4 @@
-/** Writes config/schema/*.schema.json, which editors complete and check the YAML files with (`npm run schemas`). */
+/** Writes config/schema/*.schema.json for editors (`npm run schemas`). */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
@@ -26,8 +26,7 @@ const toEditorSchema = (schema: z.core.$ZodType) =>
     io: 'input',
     override: ({ jsonSchema }) => {
       if (jsonSchema['decimal'] !== true) return
-      // `decimal` is our own mark, not JSON Schema: an unquoted number is valid here too, see
-      // YamlSource.read.
+      // `decimal` is our own mark: an unquoted number is valid here too, see YamlSource.read.
       delete jsonSchema['decimal']
       Object.assign(jsonSchema, { type: ['string', 'number'] })
     },

@@ -1,43 +1,35 @@
 import { sha256Hex } from '../lib/digest.ts'
 import type { ControlAnswer, ControlRequest } from './commands.ts'
 
-/**
- * How many answered commands are remembered: days of an operator's, and an hour of a program that
- * sends one a second.
- */
+/** Days of an operator's commands, or an hour of a program that sends one a second. */
 const REQUESTS_MAX = 4000
-/**
- * How many of these survive a restart: a command that is repeated after a lost answer is one of the
- * last.
- */
+/** A command repeated after a lost answer is one of the last. */
 export const REQUESTS_KEPT_MAX = 100
-/** Commands whose effect ends with the process. */
+/** Their effect ends with the process. */
 const OF_THIS_RUN: ReadonlySet<ControlRequest['order']['kind']> = new Set(['logLevel', 'reload'])
 
-/** A command that was obeyed, by its request id. */
 export interface AnsweredRequest {
-  /** Digest of the whole request: an id names one command. */
+  /** An id names one command, so the whole request is compared. */
   readonly digest: string
   readonly answer: ControlAnswer
-  /** Whether later runs know it. */
+  /** Survives the run. */
   readonly isKept: boolean
 }
 
-/** Stores the last answers across restarts. */
 export interface AnswerStore {
   load(): readonly AnsweredRequest[]
-  /** The oldest first. The store reports its own errors, since the command was already obeyed. */
+  /** Oldest first. The store reports its own errors, since the command was already obeyed. */
   save(answers: readonly AnsweredRequest[]): void
 }
 
 /**
- * Obeyed commands by their request id. A command repeated after a lost answer is not obeyed again.
- * A process that dies between obeying and storing forgets that command; repeating a restriction, a
- * flatten, a release or a kill changes nothing.
+ * Obeyed commands by request id, so that a command repeated after a lost answer is not obeyed
+ * again. A process that dies between obeying and storing forgets the command; repeating a
+ * restriction, a flatten, a release or a kill changes nothing.
  */
 export class AnsweredRequests {
   readonly #answered: Map<string, AnsweredRequest>
-  /** Ids that an earlier run has answered. */
+  /** Ids answered by an earlier run. */
   readonly #earlier: Set<string>
   readonly #store: AnswerStore | undefined
 
@@ -47,7 +39,7 @@ export class AnsweredRequests {
     this.#earlier = new Set(this.#answered.keys())
   }
 
-  /** @returns undefined if the id was used for another command. */
+  /** @returns undefined if the id belongs to another command */
   once(request: ControlRequest, obey: () => ControlAnswer): ControlAnswer | undefined {
     const digest = sha256Hex([JSON.stringify(request)])
     const known = this.#answered.get(request.requestId)
@@ -76,12 +68,12 @@ export class AnsweredRequests {
   }
 }
 
-/** A release waits for the proof of a kill only in the run that received it. */
+/** A release waits for the proof of a kill only in its own run. */
 function isWaiting({ order }: ControlRequest, { held }: ControlAnswer): boolean {
   return order.kind === 'releaseKill' && held.some(({ code }) => code === 'kill')
 }
 
-/** The answer to a release of an earlier run: obeyed again, it could release a later kill. */
+/** Obeyed again, a release of an earlier run could release a later kill. */
 function asForgotten(answer: ControlAnswer): ControlAnswer {
   return {
     ...answer,

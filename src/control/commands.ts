@@ -11,7 +11,6 @@ const scope = z
   .max(SCOPE_MAX)
   .meta({ description: '*: the account; SYMBOL: an instrument; strategy:ID: a strategy' })
 
-/** The commands of an operator to a running daemon. */
 const controlOrderSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('restrict'), scope, mode: z.enum(['reducing', 'halted']) }),
   z.strictObject({ kind: z.literal('flatten'), scope }),
@@ -30,6 +29,10 @@ const controlOrderSchema = z.discriminatedUnion('kind', [
     newPeak: z.boolean().optional().meta({
       description:
         'every step of the drawdown counts from now on; else the last one keeps its peak',
+    }),
+    unclaimed: z.boolean().optional().meta({
+      description:
+        'what no strategy holds may stay so, although a strategy would order it again; else the release is refused there',
     }),
   }),
   z.strictObject({ kind: z.literal('kill') }),
@@ -56,11 +59,8 @@ export const controlRequestSchema = z.strictObject({
 
 export const controlAnswerSchema = z.strictObject({
   requestId: z.string(),
-  /**
-   * Whether it is done, now or earlier; a flatten and a kill go on until `status` shows their end.
-   */
+  /** Done now or earlier; `status` shows the end of a flatten or a kill. */
   isObeyed: z.boolean(),
-  /** The outcome, in a sentence. */
   text: z.string(),
   held: z.array(restrictionSchema),
   lifted: z.array(restrictionSchema),

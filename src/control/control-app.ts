@@ -22,7 +22,7 @@ import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST']
 const BODY_BYTES_MAX = 65_536
-/** Maximum followers of a kind: each holds a socket and wakes with every event. */
+/** Each follower holds a socket and wakes with every event. */
 const FOLLOWERS_MAX = 32
 
 export interface ControlAppOptions {
@@ -30,20 +30,17 @@ export interface ControlAppOptions {
   readonly version: string
   /** Monotonic ms. */
   readonly monotonic: () => number
-  /** Whether all commands are refused. */
   readonly readOnly: boolean
-  /** The answered commands, shared by socket and port. */
+  /** Shared by socket and port. */
   readonly answered: AnsweredRequests
-  /** The entrance of the requests that this app answers. */
   readonly entrance: Entrance
-  /** A new address of the dashboard, with a code; undefined if there is no port. */
+  /** Undefined without a port. */
   readonly address: () => string | undefined
   readonly refusals: Refusals
-  /** Called when answering a request failed. */
+  /** Called when answering failed. */
   readonly onBroken: (reason: string) => void
 }
 
-/** Builds the HTTP application of the control interface. */
 export function buildControlApp(options: ControlAppOptions): Hono {
   const { daemon, version, entrance, refusals, onBroken } = options
   const app = new Hono()
@@ -87,7 +84,7 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   app.onError((error, context) => {
     if (error instanceof HTTPException) return error.getResponse()
     if (error instanceof Failure) return context.json({ error: error.message }, 503)
-    // The client has left or took too long: this answer is not read.
+    // The client left or timed out, so this answer is not read.
     if (context.req.raw.signal.aborted) return context.json({ error: 'not asked to the end' }, 400)
     onBroken(messageOf(error))
     return context.json({ error: 'the daemon failed to answer; its log says why' }, 500)
@@ -95,7 +92,7 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   return app
 }
 
-/** Without the token the answer says whether the daemon is ready, but not why. */
+/** Without the token the reasons are omitted. */
 function answerReadiness(context: Context, daemon: Controlled, entrance: Entrance): Response {
   const { isReady, checks } = daemon.readiness()
   const lines = Object.entries(checks).map(
@@ -108,7 +105,7 @@ function answerReadiness(context: Context, daemon: Controlled, entrance: Entranc
   )
 }
 
-/** Exchanges the code in the address of the dashboard for the token. */
+/** Exchanges the code of the dashboard's address for the token. */
 function addSession(app: Hono, { codes, tokens }: Entrance): void {
   app.post(SESSION_PATH, async (context) => {
     const asked = sessionRequestSchema.safeParse(readJson(await context.req.text()))
@@ -145,8 +142,8 @@ function addFollowing(
       const from = parseEventId(context, daemon.events)
       if (from === undefined)
         return context.json({ error: 'the id of an event is a whole number' }, 400)
-      // Followers are counted per kind of token, so read-only clients take no place of commanding ones; the
-      // socket has one kind.
+      // Followers are counted per kind of token, so readers take no place of commanders; the socket
+      // has one kind.
       const peer = peerOf(context.req.header('authorization'), entrance.tokens)
       if (followers[peer] >= FOLLOWERS_MAX) {
         refusals.add('follower', `${FOLLOWERS_MAX} follow already`)

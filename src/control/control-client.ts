@@ -6,19 +6,16 @@ import { shortPath } from '../lib/net/socket-path.ts'
 
 const ANSWER_MS_MAX = 4000
 
-/** The daemon's answer, or that there was none. */
 export type ControlReply =
   | { readonly kind: 'answered'; readonly status: number; readonly body: unknown }
   | { readonly kind: 'silent'; readonly reason: string }
 
-/** Talks to a running daemon through its Unix socket. */
 export class ControlClient {
   readonly #agent: Agent
   readonly #request: typeof Undici.request
 
   constructor(socket: string) {
-    // Loaded with the first client: a daemon, which is never a client itself, saves 50 ms and 13 MB
-    // at start.
+    // Loaded with the first client, which saves a daemon 50 ms and 13 MB at start.
     const undici = createRequire(import.meta.url)('undici') as typeof Undici
     this.#request = undici.request
     this.#agent = new undici.Agent({
@@ -28,7 +25,6 @@ export class ControlClient {
     })
   }
 
-  /** @param waitMs Longest wait for the answer. */
   read(path: string, waitMs = ANSWER_MS_MAX): Promise<ControlReply> {
     return this.#ask({ path, method: 'GET', headersTimeout: waitMs })
   }
@@ -37,7 +33,6 @@ export class ControlClient {
     return this.#post('/v1/commands', body)
   }
 
-  /** Requests a new address of the dashboard. */
   newAddress(): Promise<ControlReply> {
     return this.#post('/v1/addresses', {})
   }
@@ -47,7 +42,7 @@ export class ControlClient {
     return this.#ask({ path, method: 'POST', headers, body: JSON.stringify(body) })
   }
 
-  /** Yields lines of server-sent events, until the daemon ends or `signal` aborts. */
+  /** Yields lines of server-sent events. */
   async *follow(path: string, signal: AbortSignal): AsyncGenerator<string> {
     const { body } = await this.#request(`http://localhost${path}`, {
       dispatcher: this.#agent,

@@ -2,7 +2,6 @@ import type { RequestListener } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { buildControlApp, type ControlAppOptions } from './control-app.ts'
 
-/** Answers the requests of one entrance. */
 export function listenForControl(options: ControlAppOptions): RequestListener {
   // The daemon shares this process, so the runtime's own Request and Response stay.
   const listen = getRequestListener(buildControlApp(options).fetch, {

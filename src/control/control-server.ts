@@ -10,7 +10,7 @@ import { Refusals } from './refusals.ts'
 import { SessionCodes } from './access/session-codes.ts'
 import type { ControlTokens } from './access/token-file.ts'
 
-/** Not imported: an import would also load Node's own HTTP client, 35 ms of CPU at each start. */
+/** An import would also load Node's HTTP client, 35 ms of CPU at each start. */
 const { createServer } = process.getBuiltinModule('node:http')
 
 const HTTP_PORT = 80
@@ -18,28 +18,26 @@ const HEADERS_MS_MAX = 5000
 const REQUEST_MS_MAX = 10_000
 const KEEP_ALIVE_MS = 5000
 const HEADER_BYTES_MAX = 16_384
-/** Maximum connections of the socket, which all belong to one user. */
+/** They all belong to one user. */
 const SOCKET_CONNECTIONS_MAX = 64
 
 export interface ControlServerOptions extends Omit<
   ControlAppOptions,
   'entrance' | 'address' | 'refusals'
 > {
-  /** Called for a refused request, with the reason. */
+  /** Receives the reason. */
   readonly onRefused: (why: string) => void
-  /** The Unix socket; only its owner has access. */
+  /** Only its owner has access. */
   readonly socket: string
-  /** Loopback TCP in addition; undefined: none. 0 takes any free port. */
+  /** Loopback TCP; 0 takes any free port. */
   readonly port:
     | { readonly host: string; readonly number: number; readonly tokens: ControlTokens }
     | undefined
-  /**
-   * Called when listening at an address fails, with the reason: the daemon continues without it.
-   */
+  /** Listening failed: the daemon continues without this address. */
   readonly onUnreachable: (address: string, reason: string) => void
 }
 
-/** The control interface of one daemon. Its failures never stop trading. */
+/** Its failures never stop trading. */
 export class ControlServer {
   readonly #options: ControlServerOptions
   readonly #servers: Server[] = []
@@ -48,7 +46,7 @@ export class ControlServer {
   /** `http://127.0.0.1:8790`, while the port is open. */
   #baseUrl: string | undefined
   #isSocketOpen = false
-  /** The server that listens at the socket. */
+  #isStopped = false
   #socketServer: Server | undefined
 
   constructor(options: ControlServerOptions) {
@@ -58,8 +56,7 @@ export class ControlServer {
   }
 
   /**
-   * The address of the dashboard, with a code that opens it once within a minute; undefined while
-   * there is no port.
+   * The dashboard's address with a code that works once within a minute; undefined without a port.
    */
   newAddress(): string | undefined {
     return this.#baseUrl && `${this.#baseUrl}/#code=${this.#codes.issue()}`
@@ -69,7 +66,7 @@ export class ControlServer {
     return this.#baseUrl
   }
 
-  /** The path of the socket, while it is open. */
+  /** Undefined while it is not open. */
   get socket(): string | undefined {
     return this.#isSocketOpen ? this.#options.socket : undefined
   }
@@ -80,18 +77,26 @@ export class ControlServer {
     if (port !== undefined) await this.#listenAtPort(port)
   }
 
-  /** Creates the file of the socket again if it was removed. */
+  /** Recreates the socket's file if it was removed. */
   async look(): Promise<void> {
+    await this.#lookAtSocket()
+    const { port } = this.#options
+    if (port !== undefined && this.#baseUrl === undefined) await this.#listenAtPort(port, false)
+  }
+
+  async #lookAtSocket(): Promise<void> {
     const { socket, onUnreachable } = this.#options
     if (this.#socketServer === undefined || existsSync(socket)) return
     if (this.#isSocketOpen) onUnreachable(socket, 'its file has vanished; it is made again')
-    // Open connections stay; new ones can no longer come through the removed file.
+    // Open connections stay; the removed file admits no new ones.
     this.#socketServer.close()
     await this.#listenAtSocket(socket, this.#isSocketOpen)
   }
 
-  /** Ends all open streams. */
+  /** Ends open streams too. */
   async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#baseUrl = undefined
     this.#socketServer = undefined
     const servers = this.#servers.splice(0)
     for (const server of servers) server.closeAllConnections()
@@ -99,7 +104,7 @@ export class ControlServer {
     if (servers.length > 0) rmSync(this.#options.socket, { force: true })
   }
 
-  /** @param isNews Whether a failure is reported. */
+  /** @param isNews a failure is reported */
   async #listenAtSocket(socket: string, isNews = true): Promise<void> {
     this.#isSocketOpen = false
     const tooLong = objectToPath(socket)
@@ -118,25 +123,28 @@ export class ControlServer {
     }
   }
 
-  async #listenAtPort({
-    host,
-    number,
-    tokens,
-  }: NonNullable<ControlServerOptions['port']>): Promise<void> {
+  /** @param isNews Whether a failure is reported. */
+  async #listenAtPort(
+    { host, number, tokens }: NonNullable<ControlServerOptions['port']>,
+    isNews = true,
+  ): Promise<void> {
+    if (this.#isStopped) return
     try {
       const hosts: string[] = []
       const entrance: Entrance = { via: 'port', hosts, tokens, codes: this.#codes }
       const server = await this.#listen(entrance, (one, then) =>
         one.listen({ host, port: number }, then),
       )
+      // It was stopped meanwhile.
+      if (this.#isStopped) return void server.close()
       const address = server.address()
       const port = typeof address === 'object' && address !== null ? address.port : number
       const names = ['127.0.0.1', 'localhost', '[::1]']
-      // A browser omits the port from the Host if it is the port of HTTP.
+      // A browser omits the default port of HTTP from the Host.
       hosts.push(...names.map((name) => `${name}:${port}`), ...(port === HTTP_PORT ? names : []))
       this.#baseUrl = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
     } catch (error) {
-      this.#options.onUnreachable(`${host}:${number}`, messageOf(error))
+      if (isNews) this.#options.onUnreachable(`${host}:${number}`, messageOf(error))
     }
   }
 
@@ -174,16 +182,13 @@ export class ControlServer {
     if (isSocket) return
     const bounds = new ConnectionBounds(refuse)
     server.on('connection', (socket) => bounds.add(socket))
-    // Runs before the request is answered and before its body has arrived.
+    // Runs before the request is answered and its body has arrived.
     server.prependListener('request', ({ socket, headers }) =>
       bounds.note(socket, peerOf(headers.authorization, tokens)),
     )
   }
 
-  /**
-   * The application is built at the first request: a daemon without control clients starts sooner
-   * and is smaller.
-   */
+  /** Built at the first request: a daemon without control clients starts sooner and is smaller. */
   #createListener(entrance: Entrance): RequestListener {
     const refusals = this.#refusals
     const options: ControlAppOptions = {

@@ -1,6 +1,7 @@
-// Views of a single thing, in addition to the status.
+// Views of single things.
 
 import { z } from 'zod'
+import { EXIT_REASONS, type ExitReason } from '../domain/closed-trade.ts'
 import { amount, instant } from './views.ts'
 
 export const CANDLE_INTERVALS_MS = [5000, 60_000, 900_000] as const
@@ -16,12 +17,14 @@ export const candleSchema = z.strictObject({
 export const curvesSchema = z.strictObject({
   peak: z.number().nullable().meta({ description: 'of the equity, when the curve began' }),
   at: z.array(instant),
-  net: z.array(z.number().nullable()).meta({
-    description: 'profit of the account, as `profit.total.net`; null: not known then',
+  netWithUnrealised: z.array(z.number().nullable()).meta({
+    description:
+      'what the account has made in all runs, as `profit.total.netWithUnrealised`; null: not known then',
   }),
   equity: z.array(z.number().nullable()),
   strategies: z.record(z.string(), z.array(z.number())).meta({
-    description: 'profit of each strategy: what was realised less fees',
+    description:
+      'what each strategy has made in all runs: `netWithUnrealised`, and `net` while that is not known',
   }),
 })
 
@@ -40,6 +43,41 @@ export const instrumentSchema = z.strictObject({
   displaced: z.array(z.string()).meta({
     description:
       'clientOids of wanted orders that a cancel-all took away, and that do not rest again yet',
+  }),
+})
+
+const REASONS = Object.keys(EXIT_REASONS) as [ExitReason, ...ExitReason[]]
+
+const closedTradeSchema = z.strictObject({
+  strategyId: z.string(),
+  symbol: z.string(),
+  side: z.enum(['long', 'short']),
+  openedAt: instant,
+  closedAt: instant,
+  size: amount.meta({ description: 'base coin: the largest size that was held' }),
+  entryPrice: amount.nullable().meta({ description: 'mean price; null: not known' }),
+  exitPrice: amount.nullable().meta({ description: 'mean price; null: not known' }),
+  gross: amount.meta({ description: "at the strategy's own average price" }),
+  fees: amount,
+  otherFees: z.record(z.string(), amount).meta({ description: 'taken in other coins, by coin' }),
+  funding: amount.meta({ description: 'negative when paid' }),
+  net: amount.meta({ description: 'gross - fees + funding' }),
+  coin: z.string(),
+  share: z.number().nullable().meta({
+    description: 'net over the largest size at the mean entry price; null: not known',
+  }),
+  fills: z.int(),
+  reason: z.enum(REASONS).meta({
+    description: REASONS.map((reason) => `${reason}: ${EXIT_REASONS[reason]}`).join('; '),
+  }),
+  uncounted: z.string().meta({ description: 'what is not known of it, in words; empty: nothing' }),
+})
+
+export const closedTradesSchema = z.strictObject({
+  trades: z.array(closedTradeSchema).meta({ description: 'the oldest first, by their ends' }),
+  unexplained: z.array(z.tuple([z.string(), z.string()])).meta({
+    description:
+      'strategy and symbol where the fills of the journal do not explain what is held: these trades may be wrong',
   }),
 })
 
@@ -95,15 +133,28 @@ export type StoryView = z.infer<typeof storySchema>
 export type JournalRowView = z.infer<typeof journalRowSchema>
 export type BacktestView = z.infer<typeof backtestSchema>
 
+export type ClosedTradesView = z.infer<typeof closedTradesSchema>
+
+/** A query for closed trades. An absent property restricts nothing. */
+export interface ClosedTradesQuery {
+  readonly strategy?: string | undefined
+  readonly symbol?: string | undefined
+  /** Unix ms, of the end of a trade: `since` is included, `until` is not. */
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  /** Only the last ones. */
+  readonly limit: number
+}
+
 /** A query for records of the journal. */
 export interface JournalQuery {
-  /** A text that the record contains as it was written; empty: any. */
+  /** A text in the record as written; empty: any. */
   readonly containing: string
   readonly strategy?: string | undefined
   readonly kind?: string | undefined
-  /** Sequence: only records before it. */
+  /** Only records before this sequence. */
   readonly before?: number | undefined
-  /** Maximum rows; a record comes whole, even past it. */
+  /** Maximum rows; a record is not split. */
   readonly limit: number
 }
 
@@ -114,14 +165,14 @@ const member = z.strictObject({
   seenAgoMs: z.number(),
 })
 
-/** The result of a reload now, as the running daemon computes it: nothing is done. */
+/** A reload that is only computed. */
 export const reloadSchema = z.strictObject({
   problems: z
     .array(z.string())
     .meta({ description: 'why it would be refused; empty: it would be taken' }),
 })
 
-/** All accounts that the journal's server knows: as `intentd fleet status --json` prints it. */
+/** As printed by `intentd fleet status --json`. */
 export const fleetSchema = z.strictObject({
   now: z.int().meta({ description: 'Unix ms, clock of the server, as all times here' }),
   accounts: z.array(

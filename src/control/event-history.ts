@@ -1,12 +1,11 @@
 import type { EventView } from './views.ts'
 
-/** Events kept for late or returning followers: minutes of a busy day, hours of a quiet one. */
+/** Minutes of a busy day, hours of a quiet one. */
 const EVENTS_MAX = 2000
-/** Warnings and errors kept in addition: on a busy day the rest is gone in a minute. */
+/** Kept in addition, since on a busy day other events are gone in a minute. */
 const ALERTS_MAX = 200
 const ALERTING: ReadonlySet<string> = new Set(['warn', 'error', 'fatal'])
 
-/** The last events of the log, for followers. */
 export class EventHistory {
   readonly #events: EventView[] = []
   readonly #alerts: EventView[] = []
@@ -14,7 +13,7 @@ export class EventHistory {
   readonly #beforeFirst: number
   #lastId: number
 
-  /** @param beforeFirst Ids continue after this one, so that ids of an earlier run do not recur. */
+  /** @param beforeFirst ids continue after it, so that ids of an earlier run do not recur */
   constructor(beforeFirst: number) {
     this.#beforeFirst = beforeFirst
     this.#lastId = beforeFirst
@@ -36,14 +35,14 @@ export class EventHistory {
   }
 
   /**
-   * The events after an id, the oldest first, and how many between are forgotten: at most `max`,
-   * and before them, all at once, the warnings and errors that outlived the others.
+   * Events after an id, oldest first, and the number of forgotten ones: at most `max`, plus the
+   * warnings and errors that outlived the others.
    */
   after(
     id: number,
     max: number,
   ): { readonly events: readonly EventView[]; readonly missed: number } {
-    // An id of another run: everything is new.
+    // For an id of another run everything is new.
     const isOurs = id >= this.#beforeFirst && id <= this.#lastId
     const from = isOurs ? id : this.#beforeFirst
     const first = this.#events[0]?.id ?? this.#lastId + 1
@@ -54,7 +53,7 @@ export class EventHistory {
     return { events, missed: isOurs ? last - from - events.length : 0 }
   }
 
-  /** Calls back once, with the next event. Returns a function that cancels this. */
+  /** Calls once. Returns a function that cancels. */
   onNext(wake: () => void): () => void {
     this.#waiting.add(wake)
     return () => this.#waiting.delete(wake)

@@ -4,15 +4,15 @@ import { systemTimers } from '../lib/timers.ts'
 import type { EventHistory } from './event-history.ts'
 import type { EventView } from './views.ts'
 
-/** Maximum events sent together, and the shortest interval: a screen shows no more. */
+/** A screen shows no more. */
 export const EVENTS_TOGETHER = 200
 export const EVERY_MS = 250
-/** Something is sent at least this often, so that both ends notice a broken connection. */
+/** Keep-alives let both ends notice a broken connection. */
 const KEEP_ALIVE_MS = 15_000
 
 /**
- * Server-sent events after an id, until the stream ends. Each follower reads the history at its own
- * pace: a slow one misses events, learns that from an event `missed`, and delays no other.
+ * Server-sent events after an id. Each follower reads at its own pace: a slow one misses events, is
+ * told by an event `missed`, and delays no other.
  */
 export async function followEvents(
   stream: SSEStreamingApi,
@@ -32,10 +32,7 @@ export async function followEvents(
   }
 }
 
-/**
- * The id of the event after which the client wants to continue; the last event if it names none;
- * undefined if it is not an id.
- */
+/** The id after which to continue; default: the last event; undefined if invalid. */
 export function parseEventId(context: Context, history: EventHistory): number | undefined {
   const asked = context.req.header('last-event-id') ?? context.req.query('after')
   const id = asked === undefined ? history.lastId : Number(asked)
@@ -46,7 +43,6 @@ export function toText(event: EventView): string {
   return `id: ${event.id}\nevent: log\ndata: ${JSON.stringify(event)}\n\n`
 }
 
-/** Whether another event came within the time. */
 function isNext(history: EventHistory): Promise<boolean> {
   return new Promise((resolve) => {
     const cancel = systemTimers.after(KEEP_ALIVE_MS, () => {

@@ -5,17 +5,16 @@ import type { LiveSections } from './live-sections.ts'
 
 interface LiveOptions {
   readonly stream: SSEStreamingApi
-  /** The id of the last event that the client knows. */
+  /** Last event known to the client. */
   readonly from: number
   readonly history: EventHistory
   readonly sections: LiveSections
 }
 
 /**
- * The live view of a screen, as server-sent events: `state` with the changed parts of the status,
- * and `log` with the events of the log after an id. Nothing is written before the last message was
- * taken: a slow client skips states, misses events (`missed` says how many), and costs the daemon
- * nothing.
+ * A screen's live view as server-sent events: `state` with changed parts of the status, and `log`
+ * with events after an id. Nothing is written before the last message was taken: a slow client
+ * skips states, misses events (`missed` says how many), and costs the daemon nothing.
  */
 export async function followLive({ stream, from, history, sections }: LiveOptions): Promise<void> {
   let [id, version] = [from, 0]

@@ -1,14 +1,13 @@
 import type { StatusView } from './views.ts'
 
-/** One part of the status as text, with a version that grows with each change. */
 interface Section {
   readonly text: string
   readonly version: number
 }
 
 /**
- * The status in parts, so that a follower is sent only what has changed. It is computed once for
- * all followers, and no more often than they are sent something.
+ * The status in parts, so that followers receive only changes. Computed once for all followers, at
+ * most as often as they are sent something.
  */
 export class LiveSections {
   readonly #read: () => StatusView
@@ -28,10 +27,7 @@ export class LiveSections {
     this.#everyMs = options.everyMs
   }
 
-  /**
-   * Everything newer than a version, `name: value` as JSON; `version` is the argument of the next
-   * call.
-   */
+  /** JSON of the parts newer than a version; pass the returned `version` next time. */
   since(version: number): { readonly version: number; readonly text: string } {
     this.#refresh()
     const changed = [...this.#sections].filter(([, section]) => section.version > version)

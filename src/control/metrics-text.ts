@@ -1,8 +1,7 @@
-/** One number for Prometheus. */
 export interface Sample {
   readonly labels?: Readonly<Record<string, string>>
   readonly value: number
-  /** A histogram or a summary has several series: this is one of them. */
+  /** A histogram or a summary has several series. */
   readonly series?: 'bucket' | 'sum' | 'count'
 }
 
@@ -12,9 +11,9 @@ export interface MetricDefinition {
 }
 
 /**
- * All metrics: docs/metrics.md is generated from it. A clientOid is never a label, since each would
- * be a series. A series whose labels are known at the start exists from the start with 0, so that
- * no alert rule misses it.
+ * All metrics, from which docs/metrics.md is generated. A clientOid is never a label, since each
+ * would be a series. Series with known labels exist from the start with 0, so that alert rules see
+ * them.
  */
 export const METRICS = {
   intentd_build_info: { type: 'gauge', help: 'Always 1; labels: name, version, environment.' },
@@ -160,7 +159,11 @@ export const METRICS = {
   },
   intentd_profit_net: {
     type: 'gauge',
-    help: 'Realised less fees, with unrealised where it is known, margin coin; label: strategy.',
+    help: 'Realised less fees, of all runs in the journal, margin coin; label: strategy.',
+  },
+  intentd_profit_net_with_unrealised: {
+    type: 'gauge',
+    help: 'The same with what is unrealised at the last readings; NaN where unknown; label: strategy.',
   },
   intentd_fees_uncounted: {
     type: 'gauge',
@@ -278,7 +281,7 @@ export const METRICS = {
 
 export type MetricName = keyof typeof METRICS
 
-/** In the text format of Prometheus 0.0.4. An unknown value is NaN, not an absent series. */
+/** Text format of Prometheus 0.0.4. An unknown value is NaN, not an absent series. */
 export function renderMetrics(samples: ReadonlyMap<MetricName, readonly Sample[]>): string {
   return Object.entries(METRICS)
     .map(([name, { type, help }]) => {
@@ -293,10 +296,7 @@ export function renderMetrics(samples: ReadonlyMap<MetricName, readonly Sample[]
     .join('')
 }
 
-/**
- * Nanoseconds, and one digit more than money has on the wire: further digits are noise of float
- * sums.
- */
+/** Nanoseconds, and one digit more than money on the wire; the rest is float noise. */
 const DIGITS = 9
 
 function renderValue(value: number): string {

@@ -20,7 +20,6 @@ interface Operation {
   readonly response: z.ZodType
 }
 
-/** The operations that are not plain reads. */
 const OTHER: readonly Operation[] = [
   {
     method: 'post',
@@ -99,7 +98,7 @@ const OTHER: readonly Operation[] = [
   },
 ]
 
-/** The description of the whole interface, built from the schemas that read and write it. */
+/** Built from the schemas that read and write the interface. */
 export function buildOpenApi(version: string): unknown {
   const reads = READ_ROUTES.map((row): Operation => ({
     ...row,
@@ -148,7 +147,6 @@ function toSchema(schema: z.ZodType): unknown {
   return rest
 }
 
-/** The same as a page for people. */
 export function renderDocs(version: string): string {
   const { paths } = buildOpenApi(version) as {
     paths: Record<string, Record<string, { summary: string }>>

@@ -1,12 +1,9 @@
 import { renderMetrics } from './metrics-text.ts'
 
-/**
- * A request that was not answered, a connection that was closed for lack of a place, one follower
- * too many.
- */
+/** `connection`: closed for lack of a place. `follower`: one too many. */
 export type RefusedKind = 'request' | 'connection' | 'follower'
 
-/** Refusals at socket and port since the start: counted here, logged by the caller. */
+/** Refusals since the start; the caller logs them. */
 export class Refusals {
   readonly #counts: Record<RefusedKind, number> = { request: 0, connection: 0, follower: 0 }
   readonly #onRefused: (why: string) => void
@@ -20,7 +17,7 @@ export class Refusals {
     this.#onRefused(why)
   }
 
-  /** In the text format of Prometheus. */
+  /** Text format of Prometheus. */
   render(): string {
     const rows = Object.entries(this.#counts).map(([what, value]) => ({ labels: { what }, value }))
     return renderMetrics(new Map([['intentd_control_refused_total', rows]]))

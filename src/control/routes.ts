@@ -4,6 +4,7 @@ import {
   backtestSchema,
   CANDLE_INTERVALS_MS,
   candleSchema,
+  closedTradesSchema,
   curvesSchema,
   denialsSchema,
   fleetSchema,
@@ -41,7 +42,6 @@ const text = z.string().max(TEXT_MAX)
 const symbol = text.min(1)
 const ofSymbol = symbol.optional().meta({ description: 'only of this instrument' })
 
-/** One readable resource. */
 export interface ReadRoute<Query extends z.ZodType = z.ZodType> {
   readonly path: string
   readonly summary: string
@@ -51,12 +51,12 @@ export interface ReadRoute<Query extends z.ZodType = z.ZodType> {
   read(daemon: Controlled, query: z.output<Query>): unknown
 }
 
-/** Keeps the type of the query for the reader. */
+/** Keeps the type of the query for `read`. */
 function route<Query extends z.ZodType>(row: ReadRoute<Query>): ReadRoute {
   return row
 }
 
-/** All plain reads; streams and commands have their own rows in `openapi.ts`. */
+/** Streams and commands are in `openapi.ts`. */
 export const READ_ROUTES: readonly ReadRoute[] = [
   route({
     path: '/v1/status',
@@ -87,6 +87,19 @@ export const READ_ROUTES: readonly ReadRoute[] = [
     query: limit.extend({ symbol: ofSymbol }),
     response: z.array(fillSchema),
     read: (daemon, query) => daemon.fills(query.limit, query.symbol),
+  }),
+  route({
+    path: '/v1/trades',
+    summary:
+      'Closed trades of all runs, each of one strategy from flat to flat, from the journal: the last ones.',
+    query: limit.extend({
+      strategy: text.min(1).optional().meta({ description: 'only of this strategy' }),
+      symbol: ofSymbol,
+      since: z.coerce.number().optional().meta({ description: 'Unix ms: closed then or later' }),
+      until: z.coerce.number().optional().meta({ description: 'Unix ms: closed before' }),
+    }),
+    response: closedTradesSchema,
+    read: (daemon, query) => daemon.trades(query),
   }),
   route({
     path: '/v1/profit',

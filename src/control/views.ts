@@ -1,5 +1,5 @@
-// The views of a running daemon. Sizes are base coin, prices quote coin, money the margin coin, all
-// exact decimals as text; instants are Unix ms of our clock.
+// Sizes are base coin, prices quote coin, money the margin coin, all exact decimals as text;
+// instants are Unix ms of our clock.
 
 import { z } from 'zod'
 import { FILL_KINDS } from '../domain/fill.ts'
@@ -130,7 +130,12 @@ export const fillSchema = z.strictObject({
 export const profitSchema = z.strictObject({
   fills: z.int(),
   net: amount.meta({
-    description: 'realised + unrealised + funding - fees, as far as they are known',
+    description:
+      'realised + funding - fees, as far as they are known; what is held now is not in it',
+  }),
+  netWithUnrealised: amount.nullable().meta({
+    description:
+      'net + unrealised; null: not known, and of a span of time, which has no unrealised profit',
   }),
   realised: amount,
   fees: amount.meta({ description: 'paid; negative when received' }),
@@ -243,7 +248,7 @@ export const accountSchema = z.strictObject({
     .array(unattendedSchema)
     .meta({ description: 'what is held and no strategy trades' }),
   openOrders: z.record(z.string(), z.int()).meta({ description: 'by state' }),
-  /** Unix ms: since when the oldest order is unknown. */
+  /** Unix ms of the oldest unknown order. */
   unknownSince: instant.nullable(),
   profit: z.strictObject({
     today: profitSchema.meta({
@@ -389,6 +394,17 @@ export const statusSchema = z.strictObject({
     )
     .optional()
     .meta({ description: 'the targets of alerts; absent: the configuration has none' }),
+  closedPort: z
+    .strictObject({
+      address: z.string(),
+      reason: z.string(),
+      since: instant,
+    })
+    .optional()
+    .meta({
+      description:
+        '`control.port`, while the daemon cannot listen there; absent: it listens, or has no port',
+    }),
   hasFleet: z
     .literal(true)
     .optional()

@@ -1,10 +1,8 @@
-// The answer to how an account would stand after a market move. Moves are shares: -0.1 is a fall of
-// a tenth.
+// The account after a market move. Moves are shares: -0.1 is a fall of a tenth.
 
 import { z } from 'zod'
 import { amount, instant } from './views.ts'
 
-/** Moves of the whole market, one row each. */
 export const ROW_MOVES = [0.2, 0.1, 0.05, -0.05, -0.1, -0.2] as const
 
 const MOVE_MIN = -0.99

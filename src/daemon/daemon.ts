@@ -12,31 +12,31 @@ import type { RunSummary } from '../views/summary.ts'
 export interface DaemonOptions {
   readonly market: MarketData
   readonly accounts: readonly Account[]
-  /** Where the exchange runs inside this process. */
   readonly embedded: Pick<EmbeddedExchange, 'resume' | 'stop'> | undefined
-  /** By which others look at it and command it; absent where nobody does. */
+  /** Control interfaces. */
   readonly controls?: readonly OpenedControl[]
-  /** Ends the process when it hangs. */
+  /** Ends a process that hangs. */
   readonly watchdog?: Pick<Watchdog, 'start' | 'stop'>
   readonly off?: readonly AccountOff[]
 }
 
 /**
- * How a run ended. `fatals`: what broke an account or kept it out: its keys, its journal that could not be written, the
- * program.
+ * How a run ended. `fatals`: errors that broke an account or kept it off: keys, an unwritable
+ * journal, a defect.
  */
 export interface DaemonEnd {
-  /** One an account, in their order. */
+  /** One for each account, in order. */
   readonly summaries: readonly RunSummary[]
-  /** One for each account that broke or was kept out; first those that ran. */
+  /** One for each account that broke or was off; first those that ran. */
   readonly fatals: readonly unknown[]
   /** No account was left. */
   readonly isBroken: boolean
 }
 
 /**
- * Market data and the accounts that trade on it, in one process. They start together, once the clock is synchronised.
- * An account that breaks, or whose keys are refused, is off; the others trade on, and the end says so.
+ * Market data and the accounts that trade on it, in one process. They start together, once the
+ * clock is synchronised. An account that breaks, or whose keys are refused, is off; the others
+ * trade on, and the exit code reports it.
  */
 export class Daemon {
   readonly accounts: readonly Account[]
@@ -45,9 +45,8 @@ export class Daemon {
   readonly #controls: readonly OpenedControl[]
   readonly #off: readonly AccountOff[]
   readonly #watchdog: DaemonOptions['watchdog']
-  /** Every account is at rest, and the market is not read any more. */
   readonly #quiet: Promise<void>
-  /** Rejected where a loop hangs that the end would wait for. */
+  /** Rejected if the end would wait for a loop that hangs. */
   readonly #givenUp = Promise.withResolvers<never>()
 
   constructor({ market, accounts, embedded, controls = [], watchdog, off = [] }: DaemonOptions) {
@@ -62,8 +61,7 @@ export class Daemon {
   }
 
   /**
-   * Measures the exchange's clock, which must succeed before anything else, and begins the run. False when
-   * the daemon was stopped or broke before that.
+   * Synchronises the clock, then begins the run. False if the daemon was stopped or broke before.
    */
   async start(): Promise<boolean> {
     this.#watchdog?.start({
@@ -86,14 +84,17 @@ export class Daemon {
     return !this.#isBroken
   }
 
-  /** Ends the run in good order, without a policy as each account's `onStop` says; {@link ended} says when that is done. */
+  /**
+   * Begins an orderly end, with each account's `onStop` unless a policy is given; {@link ended}
+   * resolves when it is done.
+   */
   stop(policy?: StopPolicy): void {
     for (const account of this.accounts) account.stop(policy)
   }
 
   /**
-   * What nobody caught, and whose it is: a strategy's harms that strategy (STR1), anything else breaks the run. False
-   * for code of a strategy that does not run here: a reload has looked at it.
+   * Handles an uncaught error: a strategy's harms that strategy (STR1), any other breaks the run.
+   * False for a strategy that does not run here, but was loaded by a reload.
    */
   failBy(strategy: string | undefined, error: unknown): boolean {
     if (strategy !== undefined)
@@ -102,12 +103,12 @@ export class Daemon {
     return true
   }
 
-  /** The program broke: no account performs anything any more, and the run ends as fatal. */
+  /** A defect: no account performs anything any more, and the run ends as fatal. */
   fail(error: unknown): void {
     for (const account of this.accounts) account.fail(error)
   }
 
-  /** Why an account does not trade; undefined when all do, on fresh data and books that agree. */
+  /** Why an account does not trade; undefined if all do, on fresh data and consistent books. */
   obstacle(): string | undefined {
     const [off] = this.#off
     if (off !== undefined) return `${off.config.name} is off: ${headlineOf(off.error)}`
@@ -116,14 +117,13 @@ export class Daemon {
       .find((reason) => reason !== undefined)
   }
 
-  /** What each account has done since the last digest, a line each. */
   digest(): readonly string[] {
     return this.accounts.flatMap(({ health }) => health.digest())
   }
 
   /**
-   * Resolves when everything has come to rest and is closed.
-   * @throws Failure LOOP_HUNG where a loop that hangs would be waited for.
+   * Resolves when everything is at rest and closed.
+   * @throws Failure LOOP_HUNG if it would wait for a loop that hangs
    */
   ended(): Promise<DaemonEnd> {
     return Promise.race([this.#closeAll(), this.#givenUp.promise])
@@ -135,7 +135,7 @@ export class Daemon {
       this.#quiet,
     ])
     await this.#market.close()
-    // The ledger is read while the exchange still has it, and after whatever could still break.
+    // The ledger is read before the exchange stops, and after all that could still break.
     const summaries = this.accounts.map((account, index) => account.summary(ends[index]))
     await this.#embedded?.stop()
     for (const control of this.#controls) await control.stop()
@@ -143,14 +143,13 @@ export class Daemon {
     return { summaries, fatals: this.#fatals, isBroken: this.#isBroken }
   }
 
-  /** No account still reads what the exchange holds, or proves what became of old orders, of any instrument. */
   get isRecovered(): boolean {
     return this.accounts.every(
       ({ fatal, shown }) => fatal !== undefined || isRecovered(shown.engine),
     )
   }
 
-  /** Grows each time the accounts have dealt with the passing of time, twenty times a second. */
+  /** Grows when the accounts have handled the passing of time, twenty times a second. */
   get heartbeat(): number {
     return this.#market.timeSteps
   }

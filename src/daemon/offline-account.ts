@@ -28,7 +28,7 @@ export interface OfflineOptions {
   readonly config: DaemonConfig
   readonly directory: string
   readonly credentials: Credentials | undefined
-  /** Of the journal's server. */
+  /** Password of the journal's server. */
   readonly password: Secret | undefined
   readonly version: string
   readonly clock: Clock
@@ -36,25 +36,23 @@ export interface OfflineOptions {
   readonly configOption: string
 }
 
-/** An account that no daemon trades: its journal, and the exchange. */
 export interface OfflineAccount {
   readonly directory: string
   readonly journal: OpenedJournal
   readonly book: Book
   readonly settings: EngineSettings
-  /** This process as a writer of the journal. */
   readonly own: JournalWriter
   readonly client: ExchangeClient
   readonly clock: Clock
 }
 
-/** A cancel-all that finds something is repeated so often at most. */
+/** Maximum number of cancel-alls that still find something. */
 const CANCELS_MAX = 10
 
 /**
- * Opens the account for one command, and closes it again: nobody trades it meanwhile, from here or by the journal's
- * server. Whose keys the journal was written with is for the command to judge.
- * @throws Failure STATE_HELD, ACCOUNT_HELD, DAEMON_EXCHANGE_MISSING, and as opening a journal does
+ * Opens the account for one command, with locks against other traders here and on the journal's
+ * server. The command must judge the keys noted in the journal.
+ * @throws Failure STATE_HELD, ACCOUNT_HELD, DAEMON_EXCHANGE_MISSING, and those of opening a journal
  */
 export async function withOfflineAccount<Result>(
   options: OfflineOptions,
@@ -104,7 +102,7 @@ export async function withOfflineAccount<Result>(
   }
 }
 
-/** The position of every instrument, read twice: what moves meanwhile is somebody's who trades. */
+/** Reads each position twice: a change means that someone else trades. */
 export async function readHoldings(
   { client, settings }: Pick<OfflineAccount, 'client' | 'settings'>,
   keys: string | undefined,
@@ -116,7 +114,7 @@ export async function readHoldings(
     for (const instrument of settings.instruments.values()) {
       const reading = accepted<PositionReading>(await client.readPosition({ instrument }), keys)
       holdings.set(instrument.symbol, toHolding(reading))
-      // The first of a round: what is filled after it is for the next run to read.
+      // The first reading counts: the next run reads later fills.
       if (rounds.length === 0 && exchangeAt === 0) exchangeAt = reading.exchangeTime
     }
     rounds.push(holdings)
@@ -132,7 +130,7 @@ export async function readHoldings(
   })
 }
 
-/** Cancels what rests on an instrument until nothing is found. @returns our names of what was found */
+/** Cancels until nothing is found. @returns our clientOids that were found */
 export async function cancelResting(
   { client, settings }: Pick<OfflineAccount, 'client' | 'settings'>,
   symbol: string,

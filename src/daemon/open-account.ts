@@ -44,45 +44,46 @@ import {
   showSettingsOf,
 } from '../assembly/strategies/strategies.ts'
 
-/** Records of the journal are kept this long beyond the checkpoint that contains them. */
+/** How long records are kept after the checkpoint that contains them. */
 const RECORDS_KEPT_MS = 7 * 86_400_000
 
-/** A key of a strategy names one order for so long at least, after it was used: some 70 bytes each. */
+/**
+ * A strategy's key names one order for at least this time after its use; keys take some 70 bytes
+ * each.
+ */
 const KEYS_KEPT_MS = 366 * 86_400_000
 
-/** What is said of one account. */
 export interface AccountGiven {
   readonly loaded: LoadedConfig
-  /** Absent for the simulator inside the daemon, and where they are missing. */
+  /** Absent for the embedded simulator, or if missing. */
   readonly credentials: Credentials | undefined
-  /** Its keys are missing or unsafe: it is off. */
+  /** Keys are missing or unsafe, so the account is off. */
   readonly keysMissing?: Failure | undefined
-  /** Of the journal's server; absent where it is a file, or knows its users by something else. */
+  /** Absent for a journal in a file, or if the server identifies its users otherwise. */
   readonly journalPassword?: Secret | undefined
-  /** Of the server through which limits are shared; of the first account's configuration alone. */
+  /** From the first account's configuration. */
   readonly limitsPassword?: Secret | undefined
 }
 
 export interface Opening extends AccountGiven {
-  /** How many accounts the daemon has: they call from one address. */
+  /** They share one address. */
   readonly accounts: number
   readonly strategies: readonly LoadedStrategy[]
   readonly market: MarketOverride
   readonly version: string
   readonly logger: DaemonLogger
-  /** From here on nobody reads the machine's clock, which may jump. */
+  /** Replaces the machine's clock, which may jump. */
   readonly clock: Clock
   readonly trusted: TrustedClock
   readonly timers: Timers
-  /** The machine's own clock, for what must not outlast a sleep. */
+  /** The machine's clock, for what must not outlast a sleep. */
   readonly machineClock: Clock
-  /** It waits for the lease of the journal, and follows it meanwhile. Absent: a lease that is held is a refusal. */
+  /** Waits for the journal's lease, and follows it meanwhile. Absent: a held lease is a refusal. */
   readonly standby?: StandbyFrame | undefined
-  /** What a command needs to address this account. */
+  /** Addresses this account in a command. */
   readonly configOption: string
 }
 
-/** An account that is open, before it hears the market. */
 export interface OpenedAccount extends Ground {
   readonly opening: Opening
   readonly access: ExchangeAccess
@@ -92,8 +93,8 @@ export interface OpenedAccount extends Ground {
 }
 
 /**
- * From the ground up: state, account, journal, exchange, and what the journal says.
- * @throws Failure for keys that are missing, and a state that is held or unreadable
+ * Opens state, account, journal and exchange, in this order.
+ * @throws Failure for missing keys, and a state that is held or unreadable
  */
 export async function openAccount(options: Opening): Promise<OpenedAccount> {
   const { config } = options.loaded
@@ -110,13 +111,15 @@ export async function openAccount(options: Opening): Promise<OpenedAccount> {
   const { embedded } = ground
   if (embedded?.endsAt === undefined || embedded.endsAt > options.clock.now())
     return prepare(options, ground)
-  // This recording was played to its end in an earlier run: the next one begins from the start.
+  // An earlier run played this recording to its end, so it starts again.
   await ground.close()
   options.logger.log('info', 'recording.startsAgain', { before: setWorldAside(directory) })
   return prepare(options, await openGround(options, directory))
 }
 
-/** The settings that make it another simulated account, against the run before; none where nothing is known of that. */
+/**
+ * The changed settings that make it another simulated account; empty if the last run is not known.
+ */
 function nameChanges(config: DaemonConfig): readonly string[] {
   const before = readRunningConfig(config)
   if (before === undefined) return []
@@ -154,13 +157,13 @@ async function prepare(options: Opening, ground: Ground): Promise<OpenedAccount>
 
 interface Surroundings {
   readonly market: ProductMarket
-  /** Of the address: those of all accounts share it. */
+  /** Shared by all accounts of the address. */
   readonly limiter: Limiter
-  /** Hears whose code runs: by its place in the account's list. */
+  /** Receives the running strategy's index in the account's list. */
   readonly watchdog: (number: number | undefined) => void
 }
 
-/** Lets it hear the market. */
+/** Connects it to the market. */
 export function createAccount(
   opened: OpenedAccount,
   { market, limiter, watchdog }: Surroundings,
@@ -202,20 +205,19 @@ export function createAccount(
   return account
 }
 
-/** What a daemon stands on. */
 export interface Ground {
   readonly directory: string
   readonly journal: OpenedJournal
   readonly embedded: EmbeddedExchange | undefined
-  /** To all who look at the server of the journal. */
+  /** Publishes on the journal's server. */
   readonly shown: ShownOnServer | undefined
-  /** Lets others take the state and the account over. */
+  /** Lets other processes take the state and the account over. */
   readonly release: () => void
-  /** Gives everything back. */
+  /** Closes and releases everything. */
   readonly close: () => Promise<void>
 }
 
-/** In this order: the state, the account, the journal, the exchange. What fails gives back what was taken. */
+/** Takes state, account, journal and exchange in this order; a failure releases what was taken. */
 async function openGround(options: Opening, directory: string): Promise<Ground> {
   const taken: (() => void)[] = []
   const release = (): void => {
@@ -245,7 +247,8 @@ async function openGround(options: Opening, directory: string): Promise<Ground> 
     if (shown) journal.lease?.show(shown)
     try {
       if (journal.lease) throwStandingKill(journal.lease, config.state.directory)
-      // The exchange has nothing of that one any more, by time; it may hang, and never give its lock back.
+      // The exchange can have nothing of the previous writer any more. That one may hang and never
+      // release its lock.
       if (whom !== undefined) hold(passOver(options, whom))
       const embedded = await embed(options, directory)
       const close = async () => {
@@ -268,7 +271,7 @@ function logUnlocked(logger: DaemonLogger): (reason: string) => void {
   return (reason) => logger.log('warn', 'account.notHeld', { reason })
 }
 
-/** Whoever traded before, by its name in the lease. */
+/** `whom`: the previous writer, as named in the lease. */
 function passOver({ logger, timers }: Opening, whom: string): PassedOver {
   return {
     is: (by) => isHolder(whom, by),
@@ -277,7 +280,10 @@ function passOver({ logger, timers }: Opening, whom: string): PassedOver {
   }
 }
 
-/** One that another machine has left behind may have cancelled orders there without a record: that is noted here. */
+/**
+ * A writer on another machine may have cancelled orders without a record before it was abandoned,
+ * which is noted here.
+ */
 async function openAccountJournal(
   options: Opening,
   directory: string,
@@ -321,14 +327,14 @@ function ownWriterOf({ loaded, credentials, clock }: Opening, directory: string)
   return ownWriter(config, { directory, access: accessTo(config, credentials), now: clock.now() })
 }
 
-/** Loaded by who is one alone. */
+/** Only loaded by a standby. */
 async function standBy(options: Opening, frame: StandbyFrame, directory: string): Promise<Standby> {
   const { startStandby } = await import('./standby.ts')
   const { loaded, journalPassword: password } = options
   return startStandby({ ...options, config: loaded.config, password, directory, frame })
 }
 
-/** @throws Failure STATE_OLDER_THAN_EXCHANGE where an earlier run has found that out */
+/** @throws Failure STATE_OLDER_THAN_EXCHANGE if an earlier run detected it */
 function assertNotOlder(book: Book): void {
   const restriction = restrictionOf(book, ACCOUNT, 'olderState')
   if (restriction !== undefined) throw stateOlder(restriction.reason)
@@ -346,7 +352,7 @@ function settingsOf(
     accounts,
     shown: showSettingsOf(strategies),
   })
-  // What was cancelled without a record may not rest any more, whatever the book says.
+  // Orders cancelled without a record may be gone, whatever the book says.
   if (!hasRetreated(directory)) return configured
   logger.log('info', 'retreat.found', { onRestart: loaded.config.onRestart })
   return { ...configured, onRestart: 'cancel', hasRetreated: true }

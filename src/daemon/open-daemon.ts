@@ -39,39 +39,36 @@ import { Watchdog } from './watchdog/watchdog.ts'
 export interface OpenDaemonOptions
   extends AccountGiven, Pick<Opening, 'market' | 'version' | 'logger' | 'timers' | 'standby'> {
   readonly clock: Clock
-  /** Unix ms; absent: with this run. */
+  /** Unix ms. Default: start of this run. */
   readonly processStartedAt?: number
   /** Further accounts on the same market. */
   readonly others?: readonly AccountGiven[]
-  /** Somebody wants the configuration to be read again; absent: nobody can. */
+  /** A reload is requested; absent: not possible. */
   readonly onReload?: () => void
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly tryReload?: () => Promise<readonly string[]> | undefined
-  /** What a command needs to address an account: ` -c live.yaml`; default nothing. */
+  /** Addresses an account in a command: ` -c live.yaml`; default empty. */
   readonly configOptionOf?: (config: DaemonConfig) => string
 }
 
-/** A daemon that is ready to start. */
 export interface OpenedDaemon {
   readonly daemon: Daemon
-  /** Unix ms when the recorded market ends. */
+  /** Unix ms at the end of the recorded market. */
   readonly endsAt: () => number | undefined
-  /** The leases of the journals are not given back at the end: this process opens them again. */
+  /** Keeps the journals' leases at the end: this process opens them again. */
   readonly keepLeases: () => void
-  /** Whether the account was wanted elsewhere: the run ends, or has ended, because of that. */
+  /** The run ends or has ended because the account is wanted elsewhere. */
   readonly isHandedOver: () => boolean
 }
 
-/** What a daemon is made of. */
 interface Ground extends Opened {
   readonly trusted: TrustedClock
   readonly shared: SharedLimits | undefined
-  /** Of the address. */
+  /** Calls of the address. */
   readonly calls: ExchangeCalls
   readonly sharedTickers: SharedTickers | undefined
 }
 
-/** The accounts that could be opened, and what kept the others out. */
 interface Opened {
   readonly main: OpenedAccount
   readonly all: readonly OpenedAccount[]
@@ -79,9 +76,9 @@ interface Opened {
 }
 
 /**
- * Everything a daemon stands on, from the ground up: strategies, state, journal, exchange. An account whose keys are
- * missing or whose state is held or unreadable is off, as long as another one is not.
- * @throws ConfigError for strategies that do not load; Failure where no account can be opened.
+ * Opens strategies, state, journal and exchange. An account whose keys are missing or whose state
+ * is held or unreadable is off, as long as another one is not.
+ * @throws ConfigError for strategies that do not load; Failure if no account can be opened
  */
 export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaemon> {
   const trusted = new TrustedClock(options.clock)
@@ -97,7 +94,7 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
     const isEmbedded = embedded !== undefined
     const common = { config, trusted, timers }
     const calls = createCalls({ ...common, isEmbedded, shared, access: { baseUrl }, logger })
-    // The exchange inside a daemon is nobody else's.
+    // No other daemon uses an embedded exchange.
     if (!isEmbedded) {
       sharedTickers = await openSharedTickers({ ...common, ...calls, password, baseUrl })
     }
@@ -110,7 +107,7 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
   }
 }
 
-/** Nothing is opened before all strategies have loaded. */
+/** All strategies must load before anything is opened. */
 async function listOpenings(
   options: OpenDaemonOptions,
   trusted: TrustedClock,
@@ -144,7 +141,7 @@ async function listOpenings(
 async function openAccounts(openings: readonly Opening[]): Promise<Opened> {
   const all: OpenedAccount[] = []
   const off: AccountOff[] = []
-  // One after the other; but a standby waits for all of them at once.
+  // Accounts are opened one after the other, but standbys wait at the same time.
   const attempts = openings.map((opening) =>
     opening.standby ? settle(openAccount(opening)) : undefined,
   )
@@ -173,7 +170,6 @@ async function settle(
   }
 }
 
-/** Market data, and the accounts that trade on it. */
 function assemble(options: OpenDaemonOptions, ground: Ground): OpenedDaemon {
   const { main, all, off, trusted, shared, calls, sharedTickers } = ground
   const { embedded, access } = main
@@ -237,7 +233,7 @@ function assemble(options: OpenDaemonOptions, ground: Ground): OpenedDaemon {
   return { daemon, endsAt: () => embedded?.endsAt, ...heedLeases(all, daemon, logger) }
 }
 
-/** The watchdog knows every strategy of all accounts by its place in their order. */
+/** The watchdog knows each strategy by its index over all accounts. */
 function createWatchdog({ loaded, logger, timers }: OpenDaemonOptions, ground: Ground): Watchdog {
   const { config } = loaded
   return new Watchdog({
@@ -256,7 +252,7 @@ function createWatchdog({ loaded, logger, timers }: OpenDaemonOptions, ground: G
   })
 }
 
-/** A lease that is wanted elsewhere ends the run in good order. */
+/** Ends the run in good order when a lease is wanted elsewhere. */
 function heedLeases(
   accounts: readonly OpenedAccount[],
   daemon: Pick<Daemon, 'stop'>,
@@ -279,7 +275,7 @@ function heedLeases(
   }
 }
 
-/** What they trade, each product type once. */
+/** Distinct product types. */
 function listProducts(accounts: readonly OpenedAccount[]): readonly Product[] {
   const configs = accounts.map(({ opening }) => opening.loaded.config)
   return [...Map.groupBy(configs, ({ account }) => account.productType)].map(
@@ -290,7 +286,7 @@ function listProducts(accounts: readonly OpenedAccount[]): readonly Product[] {
   )
 }
 
-/** The reports are where `intentd backtest` has put them, when it was called from the same folder. */
+/** Reports are where `intentd backtest` wrote them, if it was called from the same folder. */
 function openReadings({ opening, directory }: OpenedAccount): Readings {
   const { config } = opening.loaded
   const journal = journalPlaceOf(config, directory).file

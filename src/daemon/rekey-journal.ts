@@ -20,28 +20,28 @@ import {
 } from './offline-account.ts'
 import { retreatNote } from '../assembly/state/retreat-note.ts'
 
-/** Fills are at the exchange for three months; of the last weeks one is enough. */
+/** The exchange keeps fills for three months; one of recent weeks is enough. */
 const FILLS_LOOKED_AT_MS = 30 * 86_400_000
-/** A fill may be dated a little before what the journal has read through. */
+/** A fill may be dated slightly before the end of the last reading. */
 const FILLS_BEFORE_MS = 10_000
 
 export interface RekeyOptions extends OfflineOptions {
-  /** Somebody gives their word that it is the same account, where nothing can prove it. */
+  /** The operator vouches that it is the same account, where no proof exists. */
   readonly isVouched: boolean
 }
 
 export interface RekeyReport {
-  /** `unproved`: taken on somebody's word. */
+  /** `unproved`: accepted on the operator's word. */
   readonly kind: 'same' | 'taken' | 'unproved'
-  /** What agreed, in words. */
+  /** Descriptions of what agreed. */
   readonly compared: readonly string[]
 }
 
 /**
- * Takes a rotated key over: the account that it opens must be the one that the journal was written for. Positions are
- * compared first, with what was filled since; then a fill that the journal has; and last the names of what rests, which
- * the exchange shows only when it is cancelled. Nothing is cancelled where anything differs before. Every account that is
- * flat agrees with one that is flat and has neither fills nor open orders: such a key is taken over on a word alone.
+ * Accepts a rotated key if it opens the account for which the journal was written. It compares
+ * positions and later fills, then a fill of the journal, and last the names of resting orders,
+ * which the exchange shows only when they are cancelled. Nothing is cancelled after a difference.
+ * Flat accounts without fills and open orders are all alike: for these the operator must vouch.
  * @throws Failure STATE_OF_OTHER_ACCOUNT, REKEY_UNPROVED
  */
 export function rekeyJournal(options: RekeyOptions): Promise<RekeyReport> {
@@ -89,7 +89,7 @@ async function comparePositions(
   return { held, agrees }
 }
 
-/** The last fill of the journal, if it is not too old to be read. */
+/** Uses the last fill of the journal, if the exchange still has it. */
 async function compareFill(
   account: OfflineAccount,
   { config }: OfflineOptions,
@@ -114,7 +114,7 @@ function lastFillOf(
   return last
 }
 
-/** Of the instruments on which orders rest by the journal. They are placed again by the next run. */
+/** Uses instruments with resting orders; the next run places them again. */
 async function compareNames(
   account: OfflineAccount,
   keys: string | undefined,
@@ -124,7 +124,7 @@ async function compareNames(
   for (const symbol of settings.instruments.keys()) {
     const resting = [...openOrdersOf(book, symbol)].filter(isResting)
     if (resting.length === 0) continue
-    // Durable before the first of them is cancelled: the next run must not believe that they rest.
+    // This is durable before the first cancel: the next run must not assume that they rest.
     retreatNote(directory, { log: () => undefined }).leave()
     const names = await cancelResting(account, symbol, keys)
     const known = new Set<string>(resting.map(({ terms }) => terms.clientOid))

@@ -13,27 +13,26 @@ import {
 } from './offline-account.ts'
 
 export interface ExchangeRepairOptions extends OfflineOptions {
-  /** Hears how long it waits, ms. */
+  /** Receives how long it waits. */
   readonly onWait: (forMs: number) => void
 }
 
-/** What a repair from the exchange has done. */
 export interface TakenOver {
-  /** By symbol, what is held there, in the base coin. */
+  /** In the base coin, before and after. */
   readonly positions: readonly {
     readonly symbol: string
     readonly held: string
     readonly was: string
   }[]
-  /** How many orders rested, and were cancelled. */
   readonly cancelled: number
 }
 
 /**
- * Takes over the positions of the exchange, and nothing else, into a state that is older than it: everything that rests
- * is cancelled first, and again when nothing more can be accepted of what a run sent that was killed just now (A1). This
- * state does not know what that run sent, so it is always waited for. The journal may be a file or on a server.
- * @throws Failure STATE_OF_OTHER_KEYS, and as `withOfflineAccount` does
+ * Takes over only the positions of the exchange into a state that is older than it. It cancels
+ * everything that rests, and again when no request of a run killed just now can be accepted any
+ * more (A1). This state does not know those requests, so the wait is unconditional. The journal may
+ * be a file or on a server.
+ * @throws Failure STATE_OF_OTHER_KEYS, and those of `withOfflineAccount`
  */
 export function repairFromExchange(options: ExchangeRepairOptions): Promise<TakenOver> {
   const { config, timers, onWait } = options
@@ -41,7 +40,7 @@ export function repairFromExchange(options: ExchangeRepairOptions): Promise<Take
   return withOfflineAccount(options, async (account) => {
     const { book, settings, journal, own, directory } = account
     const symbols = [...settings.instruments.keys()]
-    // Accepted once: wrong keys change nothing.
+    // Wrong keys fail here, before any change.
     await readHoldings(account, keys)
     await noteOwnState(journal, own, { directory, isAccepted: true })
     const early = await cancelAll(account, symbols, keys)
@@ -82,7 +81,7 @@ export function repairFromExchange(options: ExchangeRepairOptions): Promise<Take
   })
 }
 
-/** @returns how many orders rested */
+/** @returns the number of orders that rested */
 async function cancelAll(
   account: OfflineAccount,
   symbols: readonly string[],

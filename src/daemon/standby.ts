@@ -10,20 +10,19 @@ import { createFleetSource } from './control/fleet-source.ts'
 import { noteLook, type Seen, StandbyControl } from './control/standby-control.ts'
 import type { DaemonLogger } from '../logging/logger.ts'
 
-/** What a standby is told, and tells, from outside. */
 export interface StandbyFrame {
-  /** Whether it shall follow no longer. */
+  /** It should stop following. */
   readonly isOver: () => boolean
-  /** It has looked, and goes round. */
+  /** Called after each look. */
   readonly onLooked: () => void
 }
 
 export interface StandbyOptions {
   readonly config: DaemonConfig
-  /** Its state directory, which is held. */
+  /** The locked state directory. */
   readonly directory: string
   readonly frame: StandbyFrame
-  /** Of the journal's server. */
+  /** Password of the journal's server. */
   readonly password: Secret | undefined
   readonly version: string
   readonly configOption: string
@@ -32,36 +31,37 @@ export interface StandbyOptions {
   readonly logger: DaemonLogger
 }
 
-/** Somebody who waits for the lease of a journal: what it does meanwhile, and how it is looked at. */
+/** A process that waits for a journal's lease. */
 export interface Standby {
   readonly following: Following
-  /** Whom it followed last. */
+  /** The last writer that it followed. */
   whom(): string
-  /** What of its settings and code was not the writer's when it looked last. */
+  /** Settings and code that differed from the writer's at the last look. */
   differs(): readonly string[]
-  /** It waits no longer. */
   end(): Promise<void>
 }
 
-/** Follows until it may take over: shows itself by the control interface of its own state directory. */
+/** Follows until it may take over, and serves the control interface of its own state directory. */
 export async function startStandby(options: StandbyOptions): Promise<Standby> {
   const { config, clock, timers, logger, frame } = options
   let seen: Seen | undefined
   const log = createFollowingLog(logger, config.journal?.onDifference === 'refuse')
   const control = serveControl(
-    new StandbyControl({
-      ...options,
-      name: config.name,
-      environment: config.environment,
-      exchange: config.exchange.baseUrl ?? '',
-      seen: () => seen,
-      refusesDifference: config.journal?.onDifference === 'refuse',
-      fleet: createFleetSource(config, options.password),
-    }),
+    (closedPort) =>
+      new StandbyControl({
+        ...options,
+        name: config.name,
+        environment: config.environment,
+        exchange: config.exchange.baseUrl ?? '',
+        seen: () => seen,
+        closedPort,
+        refusesDifference: config.journal?.onDifference === 'refuse',
+        fleet: createFleetSource(config, options.password),
+      }),
     options,
   )
   await control.start()
-  // What it is told would else be obeyed when it takes over, perhaps days later.
+  // Otherwise commands would be obeyed at a takeover, perhaps days later.
   const inbox = new CommandInbox({
     directory: config.state.directory,
     onCommand: () => refuseCommand({ standbyOf: seen?.state.holder ?? '' }),
@@ -86,20 +86,20 @@ export async function startStandby(options: StandbyOptions): Promise<Standby> {
   }
 }
 
-/** A standby that was stopped before it had anything to do. */
+/** The standby was stopped before it began. */
 function ended(): Failure {
   return new Failure({ code: 'STANDBY_ENDED', sentence: 'the standby was stopped' })
 }
 
-/** Other words for what keeps a standby from following are logged as long as they are no more than these. */
+/** Limits remembered texts; beyond it they are logged again. */
 const WORDS_MAX = 10
 
-/** Says whom it follows when that changes, and each thing that keeps it from following once, until it follows again. */
+/** Logs changes of the followed writer, and each problem once until following works again. */
 export function createFollowingLog(
   logger: Pick<DaemonLogger, 'log'>,
   refusesDifference = false,
 ): (state: Pick<StandbyState, 'holder' | 'behind' | 'trouble' | 'differs'>) => void {
-  // Nobody, as long as nobody has ever written it.
+  // Empty if the journal never had a writer.
   let followed = ''
   const said = new Set<string>()
   let differed = ''

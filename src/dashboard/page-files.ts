@@ -6,12 +6,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 
-/** A file as it is served. */
 export interface PageFile {
   readonly type: string
   readonly body: Buffer<ArrayBuffer>
   readonly packed: Buffer<ArrayBuffer>
-  /** Follows from the content, so the next version has another. */
+  /** Follows from the content. */
   readonly etag: string
 }
 
@@ -23,7 +22,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-/** Ours, below `page/`: nothing else is served, whatever lies there. */
+/** Our files below `page/`; others there are not served. */
 const OWN = [
   'style.css',
   'icon.svg',
@@ -38,6 +37,7 @@ const OWN = [
   'screens/overview.js',
   'screens/instrument.js',
   'screens/strategies.js',
+  'screens/closed-trades.js',
   'screens/orders.js',
   'screens/limits.js',
   'screens/shared-limits.js',
@@ -46,7 +46,7 @@ const OWN = [
   'screens/fleet.js',
 ] as const
 
-/** The packages' own browser builds, by the names that the page imports them by. */
+/** Browser builds of packages, by the names that the page imports. */
 const PACKAGES: Readonly<Record<string, string>> = {
   preact: 'preact/dist/preact.mjs',
   'preact/hooks': 'preact/hooks/dist/hooks.mjs',
@@ -57,13 +57,13 @@ const PACKAGES: Readonly<Record<string, string>> = {
 const pack = promisify(gzip)
 const require = createRequire(import.meta.url)
 
-/** Everything that the page is made of, by path, and the policy that it is served under. */
+/** Files by path, and the content security policy. */
 export interface Page {
   readonly files: ReadonlyMap<string, PageFile>
   readonly policy: string
 }
 
-/** Reads and compresses the page: once, when it is asked for the first time. */
+/** Reads and compresses the page, on the first request. */
 export async function loadPage(): Promise<Page> {
   const packages = Object.entries(PACKAGES).map(
     ([name, path]) => [name, `/vendor/${fileName(path)}`] as const,
@@ -82,7 +82,7 @@ export async function loadPage(): Promise<Page> {
   return { files: new Map(files), policy: buildPolicy(importMap) }
 }
 
-/** Every path, known before anything is read. */
+/** All paths, known without reading files. */
 export const PAGE_PATHS: readonly string[] = [
   '/',
   ...OWN.map((path) => `/${path}`),
@@ -98,7 +98,10 @@ async function buildFile(
   return [path, { type: TYPES[kind] ?? 'text/plain', body, packed: await pack(body), etag }]
 }
 
-/** Scripts are these files and the import map by its hash; nothing is fetched but from here; no markup is parsed from text. */
+/**
+ * Allows only these scripts, the import map by its hash, and requests to this origin; no markup is
+ * parsed from text.
+ */
 function buildPolicy(importMap: string): string {
   return [
     "default-src 'none'",
@@ -122,7 +125,10 @@ function ownFile(path: string): URL {
   return new URL(`./page/${path}`, import.meta.url)
 }
 
-/** In the nearest `node_modules` that has it: not every package lets its files be resolved by name. */
+/**
+ * Searches the nearest `node_modules` with the file: not every package lets its files be resolved
+ * by name.
+ */
 function packageFile(path: string): string {
   const folders = require.resolve.paths(path) ?? []
   const file = folders

@@ -38,7 +38,7 @@ export const LOG_EVENTS = {
   'cancel.planned':
     'The instruments that wait for a cancel-all, in the order in which they get it.',
   'cancelAll.answered':
-    'The answer to a cancel-all says what it cancelled; if it failed for some orders, it is repeated. Nothing to do.',
+    'The answer to a cancel-all says what it cancelled; if it failed for some orders (`failed`), it is repeated every second, and logged as `cancelAll.failed` is. Look at the exchange if that goes on.',
   'cancelAll.failed':
     'A cancel-all was refused, or its answer is lost; it is repeated, while it is refused after up to a minute, so look at the exchange only if this goes on. After three lines there is one at growing intervals, up to a minute; `sinceLastLogged` says how many failures had no line.',
   'cancelAll.sent': 'A cancel-all of an instrument, or of the whole product type, was sent.',
@@ -68,7 +68,7 @@ export const LOG_EVENTS = {
   'control.listening':
     'Where you can look at a running daemon and command it: the socket, and the port if one is configured.',
   'control.notListening':
-    'The control interface cannot listen at its socket or port, and the daemon runs without it; free the port, or set another one in control.port.',
+    'The control interface cannot listen at its socket or port, and the daemon runs without it; free the port, or set another one in control.port and reload. It is tried again every two seconds, and `control.listening` says that it listens; until then `status` shows it.',
   'control.refused':
     'Somebody without the token, or a web page, made a request to the control port, or more connections were opened than there are places; if it was not you, find out who. `intentd_control_refused_total` counts all.',
   'daemon.broken':
@@ -88,7 +88,8 @@ export const LOG_EVENTS = {
   'data.fresh': 'The prices of an instrument are fresh again.',
   'data.stale':
     'The prices of an instrument have been too old to trade on for ten seconds or more; check the connection, and what the exchange says about the instrument.',
-  'day.rolled': "The exchange's day ended: what the account has made in this run so far.",
+  'day.rolled':
+    "The exchange's day ended: what the account has made in all runs so far (`allRuns`).",
   'disk.enough':
     "The journal's disk has room again, and orders that open may leave; nothing to do.",
   'disk.low':
@@ -126,7 +127,7 @@ export const LOG_EVENTS = {
   'fleet.shown':
     "The journal's server again takes what this account shows in `fleet status`; nothing to do.",
   'fleet.unable':
-    "The journal's server does not take what this account shows in `fleet status`; it is tried again, and trading does not need it. If another user made the schema intentd_fleet, grant this one the rights that docs/scaling.md (Setting the servers up) names; intentd doctor looks at them.",
+    "The journal's server does not take what this account shows in `fleet status`; it is tried again, and trading does not need it. If another user made the schema intentd_fleet, grant this one the rights that docs/servers.md names; intentd doctor looks at them.",
   'flatten.done':
     'Nothing is held any more in a scope that is flattened, and the position was read since; release the scope when it may trade again.',
   'flatten.dropped':
@@ -183,7 +184,7 @@ export const LOG_EVENTS = {
     'A new kill was ordered while the release of the previous one waited; that release is void. Nothing to do.',
   'kill.released': 'The kill switch was released, and strategies are asked again; nothing to do.',
   'kill.unproved':
-    'A kill takes longer than it should; look at the exchange and cancel by hand what rests there.',
+    'A kill takes longer than it should, or only instruments of which nothing can be proved are left (`unproved`); look at the exchange and do what `hint` says.',
   'limits.coolingDown':
     'Two endpoints answered 429, so reads pause for a while; if this repeats, find out what else calls from this address.',
   'lease.lost':
@@ -307,7 +308,8 @@ export const LOG_EVENTS = {
     'A row of fills or of a position that could not be read came no more, or could be read, in two whole readings in a row; what came meanwhile was read too, and its instrument is traded again.',
   'rows.unreadable':
     'A row of fills or of a position is not as the document describes; its instrument is halted until two readings in a row are whole. If that lasts, compare the answers with the document.',
-  'run.summary': 'How the run went: a short form of what `--summary` prints.',
+  'run.summary':
+    'How the run went: a short form of what `--summary` prints. `thisRun` is what this run has made, `allRuns` what all runs in the journal have: `net` is realised profit less fees, with funding, `netWithUnrealised` the same with what is held at the end.',
   'server.inClear':
     'A server on another machine is asked without TLS, because withoutTls says so: whoever is on the way reads its password, and may change leases and orders to kill. Give the server a certificate, and name it with sslmode=verify-full or rediss:.',
   'simulator.faultInjected': 'The simulator caused a fault on purpose.',
@@ -368,6 +370,8 @@ export const LOG_EVENTS = {
     'Nothing leaves but cancel-alls; wait for `kill.clean`, then release the kill switch.',
   'trading.notLoosened':
     'A new restriction would have been looser than the one on its scope, so the old one stays; release the scope first.',
+  'trading.notReleased':
+    'A release was refused, because a strategy would order again what the account holds already and no strategy holds: `orderedAgain` says what, by instrument. Hand it over (`intentd adopt SYMBOL --to ID`) or close it (`intentd flatten SYMBOL`), then release; or release with `--unclaimed`.',
   'trading.notRestricted':
     'A release named a scope that is not restricted; name one of those in `restricted`.',
   'trading.reducing':

@@ -36,6 +36,11 @@ export interface AccountEntry extends Entry {
   readonly statedShortLots: number
 }
 
+/** Whether a change has closed a side of a position: with it a trade on that side is over. */
+export function closesSide(lotsBefore: number, lotsAfter: number): boolean {
+  return lotsBefore > 0 && lotsAfter === 0
+}
+
 /** The trades of a strategy on one instrument. */
 export interface OwnTrades {
   readonly entry: Entry

@@ -81,6 +81,7 @@ import { advanceFlatten } from './lifecycle/flatten.ts'
 import { judgeWorstCase } from './lifecycle/judge-worst-case.ts'
 import { judgeLiquidation } from './lifecycle/judge-liquidation.ts'
 import { judgeLosses } from './lifecycle/judge-losses.ts'
+import { findOrderedAgain } from './lifecycle/ordered-again.ts'
 import { type PeakRelease, planPeakRelease, releaseDrawdown } from './lifecycle/release-drawdown.ts'
 import { judgePace } from './state/limit-pace.ts'
 import { judgeDisputes } from './lifecycle/judge-disputes.ts'
@@ -131,6 +132,8 @@ export interface Engine {
   objectToAdoption(command: AdoptCommand): string | undefined
   /** Says what a release would do to the peaks of a drawdown; undefined where it does nothing to them, or that is not known. */
   planPeakRelease(command: ReleaseCommand): PeakRelease | undefined
+  /** What a release would let strategies order although the account holds it: it is refused; undefined where nothing. */
+  findOrderedAgain(command: ReleaseCommand): Readonly<Record<string, string>> | undefined
   /** By scope: what was lost, where losses are limited and known. */
   readonly losses: ReadonlyMap<string, UsedLoss>
   /** Equity with its peak and drawdown; undefined while a part of it is not known. */
@@ -202,6 +205,7 @@ export function resumeEngine(core: Core): Engine {
     isCallHeldBack: (callId) => isCallHeldBack(core, callId),
     objectToAdoption: (command) => objectToAdoption(core, command),
     planPeakRelease: (command) => planPeakRelease(core, command),
+    findOrderedAgain: (command) => findOrderedAgain(core, command),
     losses: core.losses.used,
     distances: core.liquidation.distances,
     nearestDistances: core.liquidation.nearest,

@@ -108,11 +108,15 @@ export type EngineCommand =
       readonly symbol: string
       readonly strategyId: string
     } & CommandSource)
-  /** Ends everything that holds the scope, except a kill; `newPeak`: all steps of its drawdown count from now on. */
+  /**
+   * Ends everything that holds the scope, except a kill; `newPeak`: all steps of its drawdown count from now on;
+   * `unclaimed`: what no strategy holds may stay so.
+   */
   | ({
       readonly kind: 'release'
       readonly scope: Scope
       readonly newPeak?: boolean | undefined
+      readonly unclaimed?: boolean | undefined
     } & CommandSource)
   /** Throws the kill switch, or releases it. */
   | ({ readonly kind: 'kill' } & CommandSource)

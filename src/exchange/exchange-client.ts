@@ -49,36 +49,35 @@ import { forgetTickers } from './readers/ticker-reader.ts'
 import { Transport } from './client/transport.ts'
 
 export interface ExchangeClientOptions {
-  /** Scheme, host and port: https, or http to this machine. */
+  /** https, or http to this machine. */
   readonly baseUrl: string
-  /** Absent: only public endpoints can be called. */
   readonly credentials?: Credentials | undefined
-  /** The address for scheme B. Default: the same. */
+  /** Address of scheme B. Default: `baseUrl`. */
   readonly gatewayUrl?: string | undefined
-  /** The key for scheme B. Default: the same. */
+  /** Key of scheme B. Default: `credentials`. */
   readonly gatewayCredentials?: GatewayCredentials | undefined
-  /** The lower-case ticker of the platform's own coin. Absent: endpoints with it in their path cannot be called. */
+  /** Lower-case ticker of the platform's own coin; endpoints with it in their path need it. */
   readonly platformCoin?: string | undefined
-  /** Returns why nothing may be signed now; undefined: signing is allowed. Absent: it always is. */
+  /** Returns why nothing may be signed now, or undefined. */
   readonly signingObjection?: (() => string | undefined) | undefined
-  /** The guarded endpoint that this client was created for. Absent, as in the daemon: all are locked. */
+  /** The one guarded endpoint that may be called. The daemon unlocks none. */
   readonly unlocked?: GuardedEndpoint | undefined
-  /** By which proxy an address is called. Absent: all are called directly. */
   readonly proxyFor?: ProxyFor | undefined
-  /** Opens what carries requests to an address and answers back. Default: HTTP. */
+  /** Default: HTTP. */
   readonly openCarrier?: ((baseUrl: string) => Carrier) | undefined
   readonly positionMode: PositionMode
   readonly clock: Clock
   readonly timers: Timers
-  /** The exchange's clock: used for every signature, and updated by every answer that has the exchange's time. */
+  /** Signs every request, and is updated by every answer that carries the exchange's time. */
   readonly offset: ExchangeClock
-  /** Asked for a grant where a call comes without one. Absent: such calls are not limited. */
+  /** Without it calls are not limited. */
   readonly limiter?: GrantSource
-  /** From the attempt to write until the last byte of the answer, and as long for a grant, in ms. */
+  /**
+   * Limits the wait for a grant, and separately the time from the attempt to write until the last
+   * byte of the answer.
+   */
   readonly requestTimeoutMs: number
-  /** Largest answer that is read, in bytes. */
   readonly answerBytesMax: number
-  /** Language of the exchange's messages. */
   readonly locale: string
 }
 
@@ -86,14 +85,14 @@ export interface ExchangeClientOptions {
 export type Carrier = Pick<Transport, 'send' | 'close'>
 
 export interface ReadTickersOptions extends CallOptions {
-  /** Is given an accepted answer as it came; its bytes are valid only during this call. */
+  /** Receives the accepted answer; its bytes are valid only during this call. */
   readonly onAccepted?: ((wire: WireAnswer) => void) | undefined
 }
 
 /**
- * Calls any endpoint of the table: checks, waits for a grant, signs, sends, reads the answer. An answer is accepted,
- * refused or unknown, never guessed, and expected outcomes never throw. Nothing is sent twice by itself but a read or a
- * cancel-all whose time was refused: it is signed once more, with the time that the refusal tells.
+ * Calls any endpoint of the table. Answers are accepted, refused or unknown; expected outcomes
+ * never throw. Nothing is repeated except a read or a cancel-all whose time was refused: it is
+ * signed once more with the time that the refusal states.
  */
 export class ExchangeClient implements EndpointCaller {
   readonly #options: ExchangeClientOptions
@@ -102,15 +101,14 @@ export class ExchangeClient implements EndpointCaller {
   readonly #signer: Signer | undefined
   readonly #scanner = new TickerScanner()
   readonly #answerLimits: Parameters<typeof answerRulesOf>[1]
-  /** The numbers of the calls in flight, the oldest first. */
   readonly #inFlight = new Set<number>()
-  /** What the exchange says to the time of calls that place nothing. */
+  /** Refusals of the time of calls that place nothing. */
   #clockRefusals = NO_CLOCK_REFUSALS
-  /** The last answer was 429: calls that get no grant wait for that reason. */
+  /** The last answer was 429: this is then the reason for missing grants. */
   #isRateLimited = false
   #calls = 0
 
-  /** @throws Failure EXCHANGE_URL_UNUSABLE or CREDENTIALS_UNUSABLE. */
+  /** @throws Failure EXCHANGE_URL_UNUSABLE or CREDENTIALS_UNUSABLE */
   constructor(options: ExchangeClientOptions) {
     const { baseUrl, gatewayUrl = baseUrl, credentials, gatewayCredentials } = options
     this.#options = options
@@ -125,7 +123,7 @@ export class ExchangeClient implements EndpointCaller {
     this.#transports = { api, gateway: gatewayUrl === baseUrl ? api : open(gatewayUrl) }
   }
 
-  /** Makes one call of any endpoint. A request that breaks a rule of the document is refused, class `invalid`. */
+  /** A request that breaks a rule of the document is refused, class `invalid`. */
   call<Name extends EndpointName>(
     endpoint: Name,
     request: RequestOf<Name>,
@@ -137,7 +135,7 @@ export class ExchangeClient implements EndpointCaller {
     return Promise.resolve(prepared)
   }
 
-  /** Checks a request and makes its exact bytes, to be recorded and then sent. Refused where it breaks a rule. */
+  /** Checks a request and produces its exact bytes, to be recorded and then sent. */
   prepareBody<Name extends EndpointName>(
     endpoint: Name,
     request: RequestOf<Name>,
@@ -148,7 +146,7 @@ export class ExchangeClient implements EndpointCaller {
     return this.#refuse('invalid', 'REQUEST_INVALID', preparation.problem)
   }
 
-  /** Signs and sends exactly the given bytes, which may come from the journal. */
+  /** The bytes may come from the journal. */
   send<Name extends EndpointName>(
     prepared: PreparedRequest<Name>,
     options: CallOptions = {},
@@ -157,7 +155,7 @@ export class ExchangeClient implements EndpointCaller {
     return this.#sendTracked(prepared, options, (answer) => readAnswer(answer, rules))
   }
 
-  /** The same, with the data of the answer also as the exchange wrote it, for the command `call`. */
+  /** Like `send`, plus the text of the answer's data, for the command `call`. */
   sendExactly<Name extends EndpointName>(
     prepared: PreparedRequest<Name>,
   ): Promise<Answer<{ readonly data: ResponseOf<Name>; readonly text: string }>> {
@@ -166,8 +164,8 @@ export class ExchangeClient implements EndpointCaller {
   }
 
   /**
-   * Reads every ticker of a product type into the table, which afterwards holds this answer or nothing.
-   * Document: GET /api/v2/mix/market/tickers.
+   * Fills the table with all tickers of a product type, or empties it. Document: GET
+   * /api/v2/mix/market/tickers.
    */
   async readTickers(
     table: TickerTable,
@@ -184,7 +182,7 @@ export class ExchangeClient implements EndpointCaller {
     return answer
   }
 
-  /** Reads a ticker answer that another client received into the table. */
+  /** Reads a ticker answer that another client received. */
   takeTickers(table: TickerTable, wire: WireAnswer): Answer<TickerTable> {
     return readTickerAnswer(
       wire,
@@ -193,13 +191,13 @@ export class ExchangeClient implements EndpointCaller {
     )
   }
 
-  /** Reads every fill since an instant; never only a part of them. Document: GET /api/v2/mix/order/fills. */
+  /** Reads all fills since an instant, or fails. Document: GET /api/v2/mix/order/fills. */
   readFills(query: FillsQuery): Promise<Answer<FillsReading>> {
     const { clock, offset } = this.#options
     return readFills({ caller: this, clock, offset, query })
   }
 
-  /** Reads what the account holds of one instrument. Document: GET /api/v2/mix/position/single-position. */
+  /** Document: GET /api/v2/mix/position/single-position. */
   readPosition({
     instrument,
   }: {
@@ -209,12 +207,10 @@ export class ExchangeClient implements EndpointCaller {
     return readPosition({ caller: this, clock, offset, instrument })
   }
 
-  /** The number of the oldest call that still waits for its grant or its answer; undefined where none does. */
   get oldestCall(): number | undefined {
     return this.#inFlight.values().next().value
   }
 
-  /** Waits for the calls in flight, each of which has its deadline, and closes every connection. */
   async close(): Promise<void> {
     await Promise.all(
       [...new Set(Object.values(this.#transports))].map((transport) => transport.close()),
@@ -241,7 +237,7 @@ export class ExchangeClient implements EndpointCaller {
     })
   }
 
-  /** A call that is repeated counts anew: each has its own grant and its own deadline. */
+  /** A repeated call is tracked anew: it has its own grant and deadline. */
   #track<Data>(answer: Promise<Answer<Data>>): Promise<Answer<Data>> {
     this.#calls += 1
     const call = this.#calls
@@ -251,7 +247,7 @@ export class ExchangeClient implements EndpointCaller {
     return answer
   }
 
-  /** With a grant and an idle connection, the request is written in this very turn. */
+  /** With a grant and an idle connection, the request is written in this turn. */
   #sendWhenGranted<Data>(
     prepared: PreparedRequest,
     options: CallOptions,
@@ -310,20 +306,19 @@ export class ExchangeClient implements EndpointCaller {
         read: (wire) => this.#settle(prepared, grant, wire, read(wire)),
       })
       .catch((error: unknown) => {
-        // Only an error of the program comes here; the grant must not be lost with it.
+        // Only an error of the program arrives here; the grant must not be lost with it.
         grant?.release()
         throw error
       })
     return outcome.kind === 'answered' ? outcome.result : this.#toLostAnswer(grant, outcome)
   }
 
-  /** How far ahead of ours the clock is that signs the call, ms. */
   #aheadFor(prepared: PreparedRequest, { clockAheadMs }: CallOptions): number {
     const otherwiseMs = isSignedAnew(prepared) ? clockAheadAfter(this.#clockRefusals) : undefined
     return clockAheadMs ?? otherwiseMs ?? this.#options.offset.offsetMs
   }
 
-  /** An answer came: it tells the exchange's time, ends the grant, and slows the endpoint down after a 429. */
+  /** An answer updates the clock, ends the grant, and slows the endpoint down after a 429. */
   #settle<Data>(
     prepared: PreparedRequest,
     grant: Grant | undefined,
@@ -333,7 +328,8 @@ export class ExchangeClient implements EndpointCaller {
     const { sentAt, receivedAt } = wire
     const { requestTime } = answer
     const origin = ORIGINS[endpointNamed(prepared.endpoint).auth]
-    // A time that comes with the refusal of ours is one reading: it counts when a call that was signed with it is accepted.
+    // The time in a refusal of ours is one reading: it counts only once a call signed with it is
+    // accepted.
     if (requestTime !== undefined && origin !== undefined && !isClockRefused(answer))
       this.#options.offset.observe({ requestTime, sentAt, receivedAt }, origin)
     if (isSignedAnew(prepared)) this.#clockRefusals = hearOfClock(this.#clockRefusals, answer)
@@ -343,7 +339,7 @@ export class ExchangeClient implements EndpointCaller {
     return answer
   }
 
-  /** No answer came. A call that never left is refused as `notSent`; one that left is unknown. */
+  /** A call that never left is refused as `notSent`; one that left is unknown. */
   #toLostAnswer(
     grant: Grant | undefined,
     outcome: Exclude<WireOutcome<unknown>, { kind: 'answered' }>,
@@ -368,7 +364,7 @@ const NO_GRANT = 'the limiter had no grant for this call in time'
 
 type Reader<Data> = (wire: WireAnswer) => Answer<Data>
 
-/** Whose time an answer tells. The gateway is another machine than the one that checks the time of orders. */
+/** The gateway is another machine than the one that checks the time of orders. */
 const ORIGINS: Readonly<Record<Endpoint['auth'], AnswerOrigin | undefined>> = {
   public: 'public',
   schemeA: 'signed',
@@ -376,8 +372,8 @@ const ORIGINS: Readonly<Record<Endpoint['auth'], AnswerOrigin | undefined>> = {
 }
 
 /**
- * Whether the call may be signed once more, with another time: it creates nothing, and has no time of its own in its
- * body. A cancel-all that has one is written anew by whoever recorded it.
+ * Such a call may be signed again with another time: it creates nothing, and its body contains no
+ * time. A cancel-all that contains one is rewritten by the caller, which recorded it.
  */
 function isSignedAnew({ endpoint, body }: PreparedRequest): boolean {
   const { auth, retry } = endpointNamed(endpoint)

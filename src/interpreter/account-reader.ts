@@ -12,10 +12,10 @@ import type { PositionReading } from '../domain/position.ts'
 import type { EngineEvent } from '../engine/event.ts'
 import type { ExchangePort } from './ports.ts'
 
-/** Positions that are read at a time: as many calls as the exchange allows in a second. */
+/** As many calls as the exchange allows in a second. */
 const POSITIONS_ON_WIRE_MAX = 10
 
-/** The name of the reads of fills among those of positions, which have their symbols. */
+/** Name of the fills' read; reads of positions have their symbols. */
 const FILLS = 'fills'
 
 export interface AccountReaderOptions {
@@ -26,21 +26,21 @@ export interface AccountReaderOptions {
 }
 
 /**
- * Reads fills and positions for the core. Only one read of the fills, and one of each position, is on the wire at a
- * time, so that a core that asks often cannot pile up calls.
+ * Reads fills and positions for the core, with one read of the fills and of each position in
+ * flight, so that frequent requests cannot pile up.
  *
- * Asked for during a read, fills are read once more afterwards, from the earliest start that was asked for. So is a
- * position whose reading is urgent; otherwise the read under way is enough. Positions wait here, not at the limiter, so
- * that an urgent one can still go before the others. Here waits as well what was refused ({@link ReadPauses}).
+ * Fills requested during a read are read once more, from the earliest requested start. A position
+ * is read again only if urgent. Positions wait here, not at the limiter, so that an urgent one can
+ * overtake. Refused reads wait here too ({@link ReadPauses}).
  */
 export class AccountReader {
   readonly #options: AccountReaderOptions
   readonly #pauses: ReadPauses
   #isReadingFills = false
-  /** Fills are to be read from this time on, Unix ms, exchange clock; infinite: none are. */
+  /** Unix ms, exchange clock: start of the next read of fills; infinite: none is wanted. */
   #fillsSince = Number.POSITIVE_INFINITY
   readonly #onWire = new Set<string>()
-  /** Positions that wait, by symbol, in the order in which they were asked for; the urgent ones go first. */
+  /** Waiting symbols in the order of requests; urgent ones go first. */
   readonly #urgent = new Set<string>()
   readonly #inTurn = new Set<string>()
 
@@ -49,7 +49,7 @@ export class AccountReader {
     this.#pauses = new ReadPauses(options.now)
   }
 
-  /** @param sinceAt Unix ms, exchange clock. */
+  /** @param sinceAt Unix ms, exchange clock */
   readFills(sinceAt: number): void {
     this.#fillsSince = Math.min(this.#fillsSince, sinceAt)
     if (this.#pauses.areOver) this.#nextFills()
@@ -65,7 +65,7 @@ export class AccountReader {
     else this.resume()
   }
 
-  /** The exchange has accepted another call of the account. */
+  /** The exchange accepted another call of the account. */
   noteAccepted(): void {
     if (this.#pauses.areOver) return
     this.#pauses.noteAccepted()
@@ -83,7 +83,7 @@ export class AccountReader {
     }
   }
 
-  /** Drops the reads that still wait. */
+  /** Drops waiting reads. */
   stop(): void {
     this.#fillsSince = Number.POSITIVE_INFINITY
     this.#urgent.clear()
@@ -101,7 +101,7 @@ export class AccountReader {
 
   readonly #hearFills = (answer: Answer<FillsReading>): void => {
     this.#pauses.noteAnswer(FILLS, answer)
-    // Still marked as reading: what the core asks for while it handles this answer is read afterwards.
+    // Still marked as reading, so that requests during the dispatch are read afterwards.
     if (answer.kind === 'accepted')
       this.#options.dispatch({ kind: 'fillsRead', reading: answer.data })
     else this.#reportFailure(FILLS, answer)
@@ -148,7 +148,7 @@ export class AccountReader {
   }
 
   #reportFailure(what: string, answer: RefusedAnswer | UnknownAnswer, isRemoved = false): void {
-    // A page that refuses comes from in front of the exchange, which has said nothing.
+    // A page comes from something in front of the exchange, which itself said nothing.
     const refused = answer.kind === 'refused' && isRefusedForGood(answer) && { isRefused: true }
     const reason = reasonOf(answer)
     this.#options.dispatch({
@@ -166,55 +166,62 @@ function reasonOf({ kind, code, message }: RefusedAnswer | UnknownAnswer): strin
   return `${kind} ${code}: ${message}`
 }
 
-/** After a refusal the same read waits for a second, then for 2, 4 … s, ms. Seconds at most: what was mended is soon noticed. */
+/**
+ * Pauses after refusals of a read: 1, 2, 4 … s. They stay short, so that a repair is soon noticed.
+ */
 const PAUSE_MS = 1000
 const PAUSE_MS_MAX = 16_000
 
-/** So many different reads refused for the account's sake, and nothing accepted since: the others are refused as well. */
+/**
+ * After this many different reads were refused for the account's sake, with nothing accepted since,
+ * all others are considered refused.
+ */
 const REFUSED_MAX = 3
 
-/** A read that the exchange, or something in front of it, refuses for good. */
 interface RefusedRead {
-  /** How often in a row. */
+  /** Consecutive refusals. */
   readonly inRow: number
   /** Monotonic ms, as below. */
   readonly refusedAt: number
   readonly waitsUntil: number
-  /** Not the read was refused, but the key, its rights or the address: any accepted call shows that this is over. */
+  /**
+   * The key, its rights or the address were refused, not the read: any accepted call shows that
+   * this is over.
+   */
   readonly isOfAccount: boolean
 }
 
 /**
- * When fills and positions may be read again after a read was refused for good. A read that is refused waits by itself,
- * and stops no other: one symbol may have been removed, or one page in front of the exchange may be a passing one.
+ * Decides when refused reads may be repeated. A refused read waits by itself and stops no other:
+ * one symbol may have been removed, or one page in front of the exchange may be passing.
  *
- * If several different reads are refused for the account's sake and no private call is accepted meanwhile, all others
- * wait too, and one of them asks at a time, after the same pauses: with many instruments a refused key would otherwise be
- * shown to the exchange many times a second. As soon as any private call is accepted all go on.
+ * If several different reads are refused for the account's sake and no private call is accepted
+ * meanwhile, all wait, and one of them asks at a time after the same pauses: with many instruments
+ * a refused key would otherwise be shown many times a second. After any accepted private call all
+ * go on.
  */
 export class ReadPauses {
   readonly #now: () => number
   readonly #refused = new Map<string, RefusedRead>()
-  /** Reads that were refused for the account's sake since a private call was last accepted. */
+  /** Reads refused for the account's sake since the last accepted private call. */
   readonly #refusedSince = new Set<string>()
-  /** When the last of all reads may ask again while all wait, and how many of them were refused in a row. */
+  /** While all wait: next attempt of any read, and consecutive refusals. */
   #allWaitUntil = 0
   #allInRow = 0
-  /** Keyed by the read on the wire: how many private calls had been accepted when it left. */
+  /** Number of accepted private calls when each read in flight left. */
   readonly #onWire = new Map<string, number>()
   #accepted = 0
 
-  /** @param now Monotonic ms. */
+  /** @param now monotonic ms */
   constructor(now: () => number) {
     this.#now = now
   }
 
-  /** Whether nothing is refused: all may be sent. */
+  /** Nothing is refused. */
   get areOver(): boolean {
     return this.#refused.size === 0
   }
 
-  /** Whether a read may be sent now. */
   mayAsk(read: string): boolean {
     const now = this.#now()
     if (now < (this.#refused.get(read)?.waitsUntil ?? 0)) return false
@@ -224,7 +231,10 @@ export class ReadPauses {
     )
   }
 
-  /** Those first that were not refused, or longest ago: one of them may show that the others can go on. */
+  /**
+   * Unrefused reads first, then the longest refused: one of them may show that the others can go
+   * on.
+   */
   inOrder(reads: readonly string[]): readonly string[] {
     return reads.toSorted((one, other) => this.#refusedAt(one) - this.#refusedAt(other))
   }
@@ -245,7 +255,7 @@ export class ReadPauses {
     }
   }
 
-  /** The exchange has accepted a private call: what was refused for the account's sake is asked for at once. */
+  /** Reads refused for the account's sake may be repeated at once. */
   noteAccepted(): void {
     this.#accepted += 1
     this.#refusedSince.clear()
@@ -253,7 +263,7 @@ export class ReadPauses {
     for (const [read, refused] of this.#refused) this.#refused.set(read, eased(refused))
   }
 
-  /** @param isNews No call was accepted after the read had left. */
+  /** @param isNews no call was accepted after the read had left */
   #refuse(read: string, isOfAccount: boolean, isNews: boolean): void {
     const refusedAt = this.#now()
     const inRow = (this.#refused.get(read)?.inRow ?? 0) + 1
@@ -261,7 +271,7 @@ export class ReadPauses {
     this.#refused.set(read, isNews ? refused : eased(refused))
     if (!isOfAccount || !isNews) return
     this.#refusedSince.add(read)
-    // Reads that were on the wire together are refused together: they count as one.
+    // Reads in flight together are refused together, and count once.
     if (this.#refusedSince.size < REFUSED_MAX || this.#onWire.size > 0) return
     this.#allInRow += 1
     this.#allWaitUntil = refusedAt + pauseMs(this.#allInRow)
@@ -272,7 +282,7 @@ export class ReadPauses {
   }
 }
 
-/** Other calls are accepted: only a read that is refused time and again all the same still waits, for a second. */
+/** Other calls are accepted: only repeated refusals still wait, for a second. */
 function eased(read: RefusedRead): RefusedRead {
   const { inRow, refusedAt, waitsUntil, isOfAccount } = read
   if (!isOfAccount) return read

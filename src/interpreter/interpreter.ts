@@ -16,24 +16,24 @@ import type { Intent } from '../domain/intent.ts'
 import type { StrategyKey } from '../domain/record.ts'
 import { type Book, pairKey } from '../engine/book/book.ts'
 
-/** Records that need not be durable at once are written after this time at the latest, in ms. */
+/** Limits the delay of records that need not be durable at once. */
 const FLUSH_MS = 100
 
 /**
- * A checkpoint is written when so many entries of the book have changed. It is one transaction and one event, and costs
- * some 8 µs for each of them: small ones come often, so that none holds up an order for long. It is also written after so
- * many records, however few entries they changed: a start has to read the records since the checkpoint, and older ones
- * can be deleted.
+ * A checkpoint is written after this many changed entries of the book. It is one transaction in one
+ * event, at some 8 µs an entry: small ones come often, so that none delays an order. The number of
+ * records is limited too, since a start reads those after the checkpoint, and older ones can be
+ * deleted.
  */
 const CHECKPOINT_CHANGES = 250
 const CHECKPOINT_RECORDS = 10_000
 
-/** Effects that may wait for commits: seconds of the busiest trading. A journal that is further behind ends the run. */
+/** Seconds of the busiest trading. A journal that is further behind ends the run. */
 const WAITING_MAX = 10_000
 
 /**
- * Effects that do not wait for a commit, beside those of a cancel-all ({@link servesCancelAll}). A request for a batch's
- * grant waits: the grant would only be held by a batch that waits itself.
+ * Effects that do not wait for a commit, besides those of a cancel-all ({@link servesCancelAll}). A
+ * request for a batch's grant waits: the grant would only be held by a waiting batch.
  */
 const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set([
   'record',
@@ -43,20 +43,20 @@ const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set([
 ])
 
 /**
- * Events that may wait until the present one is handled. Its effects cause them: a few for each strategy and call. More
- * would mean an endless loop, or a process that hangs.
+ * Effects of an event cause a few events for each strategy and call. More means an endless loop, or
+ * a process that hangs.
  */
 const EVENTS_MAX = 10_000
 
-/** An event, and when the tickers were read that led to it, monotonic ms; undefined: something else did. */
+/** `tickersReadAt`: monotonic ms; undefined unless tickers led to the event. */
 interface CausedEvent {
   readonly event: EngineEvent
   readonly tickersReadAt: number | undefined
 }
 
 /**
- * An effect that follows a durable record, the time of the step that it comes from (Unix ms), the tickers that led to
- * that, and the number of the commit that it waits for.
+ * An effect behind a durable record. `at`: Unix ms of its step; `commit`: number of the awaited
+ * commit.
  */
 interface WaitingEffect extends Pick<CausedEvent, 'tickersReadAt'> {
   readonly effect: Effect
@@ -65,19 +65,19 @@ interface WaitingEffect extends Pick<CausedEvent, 'tickersReadAt'> {
 }
 
 /**
- * Performs the effects of the core: one event after the other, and the effects of each event in order. Nothing is sent
- * before the records that precede it are durable (ORD1).
+ * Performs the core's effects: one event after the other, the effects of each in order. Nothing is
+ * sent before the preceding records are durable (ORD1).
  *
- * Where a commit takes time, the effects that follow its record wait for it, and so do those of later events. Later
- * events are stepped meanwhile, and some effects do not wait: records are appended; reads and decisions change nothing
- * outside (and strategies must decide now, because the ticker table is soon filled again); and a cancel-all, with its
- * grant, must not be delayed.
+ * If a commit takes time, the effects behind its record wait, and so do those of later events.
+ * Later events are stepped meanwhile, and some effects do not wait: records are appended; reads and
+ * decisions change nothing outside (strategies must decide before the ticker table is filled
+ * again); and a cancel-all, with its grant, must not be delayed.
  *
- * If the process dies between a cancel-all and its commit, the record of the cancel-all is lost: in the book of the
- * next run, orders rest that the exchange has cancelled. So the retreat note (a small file) is left before the first
- * cancel-all that does not wait; where it cannot be written, cancel-alls wait too. A run that finds the note takes
- * no resting order of its book for granted, and removes it when it has resolved them all, if it has not left it again by
- * then; else an orderly end does.
+ * If the process dies between a cancel-all and its commit, the next run's book contains orders that
+ * the exchange has cancelled. So the retreat note (a small file) is written before the first
+ * cancel-all that does not wait; if that fails, cancel-alls wait too. A run that finds the note
+ * trusts no resting order of its book, and removes the note when it has resolved them all, unless
+ * it has written it again by then; else an orderly end does.
  */
 export class Interpreter {
   readonly #engine: Engine
@@ -85,24 +85,32 @@ export class Interpreter {
   readonly #sender: OrderSender
   readonly #reader: AccountReader
   readonly #queue = new Fifo<CausedEvent>()
-  /** The last event that was stepped, its time, its effects, and how many of them were performed or put aside. */
+  /**
+   * The last stepped event, its time and effects, and how many of them were performed or put aside.
+   */
   #event: EngineEvent | undefined
   #steppedAt = 0
   #effects: readonly Effect[] = []
   #taken = 0
-  /** The tickers that led to the last event, and to what is done just now; and the time of the step that this is from. */
+  /**
+   * Tickers that led to the last event and to the present effect, and the time of that effect's
+   * step.
+   */
   #steppedFor: number | undefined
   #doneFor: number | undefined
   #doneAt = 0
   readonly #waiting = new Fifo<WaitingEffect>()
-  /** How many commits have begun, and how many of them are done. */
+  /** Numbers of commits begun and done. */
   #commits = 0
   #committed = 0
-  /** Whether the retreat note could be written; undefined while it was not needed. */
+  /** Undefined while the note was not needed. */
   #hasNote: boolean | undefined
-  /** Whether the note of the run before was removed. */
+  /** The earlier run's note was removed. */
   #isNoteForgotten = false
-  /** Whether records were appended since the book's changes were last counted. Nothing else changes the book. */
+  /**
+   * Records were appended since the book's changes were last counted. Nothing else changes the
+   * book.
+   */
   #hasNewRecords = true
   #isBusy = false
   #isOver = false
@@ -125,20 +133,23 @@ export class Interpreter {
     })
   }
 
-  /** Whether a call was made that is not answered yet. */
+  /** A call is not answered yet. */
   get isSending(): boolean {
     return this.#sender.isSending
   }
 
   /**
-   * When the tickers were read that led to what is being performed, monotonic ms, however long it waited for a commit.
-   * Undefined where something else led to it, or it waited for anything else.
+   * Monotonic ms of the tickers that led to the present effect, however long it waited for a
+   * commit. Undefined if anything else led to it, or it waited for anything else.
    */
   get tickersReadAt(): number | undefined {
     return this.#doneFor
   }
 
-  /** Handles an event now, or right after the one that is being handled. @param tickersReadAt Monotonic ms, where tickers led to it. */
+  /**
+   * Handles an event now, or after the present one. @param tickersReadAt monotonic ms, if tickers
+   * led to it
+   */
   dispatch(event: EngineEvent, tickersReadAt?: number): void {
     if (this.#isOver) return
     this.#enqueue(event, tickersReadAt ?? this.#doneFor)
@@ -150,7 +161,7 @@ export class Interpreter {
     this.#fail(new Error(`events come faster than they are handled: ${EVENTS_MAX} wait`))
   }
 
-  /** Performs what can be performed now. */
+  /** Performs what is possible now. */
   resume(): void {
     if (this.#isBusy || this.#isOver) return
     this.#isBusy = true
@@ -164,14 +175,14 @@ export class Interpreter {
     }
   }
 
-  /** After this nothing is performed any more. */
+  /** Ends all work. */
   close(): void {
     this.#isOver = true
     this.#sender.close()
     this.#reader.stop()
   }
 
-  /** Performs one effect, or else steps one event. False when there is nothing to do. */
+  /** Performs one effect, else steps one event. False if there is nothing to do. */
   #performNext(): boolean {
     const { interruptions } = this.#ports
     if (this.#isOver || interruptions?.isStill === true) return false
@@ -188,7 +199,7 @@ export class Interpreter {
     return caused !== undefined
   }
 
-  /** The next effect that can be performed; notes what led to it. */
+  /** Also notes what led to it. */
   #nextEffect(): Effect | undefined {
     const { first } = this.#waiting
     if (first !== undefined && first.commit <= this.#committed) {
@@ -226,12 +237,16 @@ export class Interpreter {
   #mustWait(effect: Effect): boolean {
     if (this.#committed === this.#commits || GOES_AHEAD.has(effect.kind)) return false
     if (!servesCancelAll(effect)) return true
-    // Tried once a run: if a second try succeeded, an effect of a later cancel-all would overtake one that waits.
+    // Tried once a run: if a second try succeeded, a later cancel-all's effect would overtake one
+    // that waits.
     this.#hasNote ??= this.#ports.retreatNote.leave()
     return !this.#hasNote
   }
 
-  /** The listener hears of the step before its effects are performed, so that a recording holds what broke the run. */
+  /**
+   * The listener gets the step before its effects are performed, so that a recording contains what
+   * broke the run.
+   */
   #step({ event: heard, tickersReadAt }: CausedEvent): void {
     const { clock, journal, listener, interruptions } = this.#ports
     const event = heard.kind === 'decided' ? withUsedKeys(heard, this.#engine.book, journal) : heard
@@ -250,7 +265,7 @@ export class Interpreter {
     if (interruptions?.isHeardAgain(event) === true) this.#queue.putFirst({ event, tickersReadAt })
   }
 
-  /** Between two steps all records are appended, so the book is exactly what the journal says. */
+  /** Between two steps all records are appended, so the book equals the journal. */
   #endStep({ kind }: EngineEvent): void {
     this.#event = undefined
     if (kind !== 'timePassed') return
@@ -264,7 +279,7 @@ export class Interpreter {
     journal.flush()
   }
 
-  /** Unless this run itself relies on it. */
+  /** Keeps the note if this run relies on it. */
   #forgetRetreat(): void {
     if (this.#isNoteForgotten || this.#hasNote === true || !this.#engine.isRetreatSettled) return
     this.#isNoteForgotten = true
@@ -330,7 +345,7 @@ export class Interpreter {
     this.#ports.journal.commit((failure) => {
       if (this.#isOver) return
       if (failure !== undefined) return this.#fail(failure)
-      // Commits are done in order: what is durable is always a prefix of what was appended.
+      // Commits are done in order: the durable part is always a prefix.
       this.#committed = Math.max(this.#committed, commit)
       this.resume()
     })
@@ -372,7 +387,7 @@ export class Interpreter {
   }
 }
 
-/** A decision that computed for less than what counts as slow was held up by others, or by the machine. */
+/** A decision that computed less than the limit was delayed by other threads, or by the machine. */
 function causeOfSlowness(cpuMs: number | undefined): 'strategy' | 'machine' | 'unknown' {
   if (cpuMs === undefined) return 'unknown'
   return cpuMs > SLOW_MS ? 'strategy' : 'machine'
@@ -384,16 +399,16 @@ function servesCancelAll(effect: Effect): boolean {
   return effect.endpoint === 'cancelAllOrders'
 }
 
-/** After so many items were taken from the front, the empty places before the first item are removed. */
+/** Empty places at the front are removed after this many. */
 const TAKEN_MAX = 1024
 
 /**
- * A queue, first in, first out. Taking the first item costs the same however many wait, and a queue that becomes empty
- * again and again keeps its places: nothing is allocated for them.
+ * First in, first out. Taking is O(1), and a queue that often becomes empty keeps its places
+ * without allocation.
  */
 export class Fifo<Item extends object> {
   readonly #items: (Item | undefined)[] = []
-  /** Where the first item is, and the place behind the last one; all other places are empty. */
+  /** Index of the first item, and behind the last one. */
   #start = 0
   #end = 0
 
@@ -405,13 +420,12 @@ export class Fifo<Item extends object> {
     return this.#items[this.#start]
   }
 
-  /** Returns how many wait now. */
+  /** Returns the length. */
   push(item: Item): number {
     this.#items[this.#end++] = item
     return this.length
   }
 
-  /** Before all others. */
   putFirst(item: Item): void {
     if (this.#start === 0) {
       this.#items.unshift(undefined)
@@ -437,8 +451,8 @@ export class Fifo<Item extends object> {
 }
 
 /**
- * Adds to a decision which of its keys were used before. The book forgets a key together with its order, the journal
- * does not. The core itself opens nothing, so the journal is asked before the step, and the event carries the answer.
+ * Adds the decision's keys that were used before: the book forgets a key with its order, the
+ * journal does not. The core opens nothing, so the journal is asked before the step.
  */
 export function withUsedKeys(
   event: EngineEvent,

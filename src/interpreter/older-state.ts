@@ -1,6 +1,6 @@
 import { Failure } from '../lib/failure.ts'
 
-/** @param proof What shows that the exchange knows orders that this state has never sent. */
+/** @param proof of orders at the exchange that this state never sent */
 export function stateOlder(proof: string): Failure {
   return new Failure({
     code: 'STATE_OLDER_THAN_EXCHANGE',

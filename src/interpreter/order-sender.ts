@@ -12,18 +12,18 @@ export interface OrderSenderOptions {
   readonly ports: Pick<Ports, 'clock' | 'grants' | 'exchange' | 'safety' | 'listener'>
   readonly engine: Pick<Engine, 'book' | 'objectTo' | 'isCallHeldBack'>
   readonly dispatch: (event: EngineEvent) => void
-  /** The exchange has accepted a call: whatever was refused before, the keys are good. */
+  /** An accepted call proves the keys, whatever was refused before. */
   readonly onAccepted: () => void
 }
 
-/** The core's priorities as the limiter has them: what reduces risk goes first (LIM2). */
+/** Calls that reduce risk go first (LIM2). */
 export const LIMITER_PRIORITY: Readonly<Record<Priority, LimiterPriority>> = { reduce: 0, add: 1 }
 
 const CLOSED = 'the run is over'
 const RESTRICTED = 'trading was restricted meanwhile'
 const KILLED = 'the kill switch is thrown'
 
-/** Sends what the core wants sent: orders with a grant and after a last check. It repeats nothing by itself. */
+/** Sends what the core wants sent: orders with a grant, after a last check. It repeats nothing. */
 export class OrderSender {
   readonly #options: OrderSenderOptions
   readonly #grants = new Map<GrantedEndpoint, Grant>()
@@ -34,12 +34,11 @@ export class OrderSender {
     this.#options = options
   }
 
-  /** Whether an answer is still awaited. */
   get isSending(): boolean {
     return this.#callsOut > 0
   }
 
-  /** Asks the limiter for a grant. Where one is ready the core hears of it before this returns. */
+  /** If a grant is ready, the core receives it before this returns. */
   askGrant(endpoint: GrantedEndpoint, priority: Priority): void {
     const { ports, dispatch } = this.#options
     const waiting = ports.grants.request(endpoint, LIMITER_PRIORITY[priority], (grant) => {
@@ -47,7 +46,7 @@ export class OrderSender {
       this.#grants.set(endpoint, grant)
       dispatch({ kind: 'granted', endpoint })
     })
-    // The core asks for one grant at a time, so a full queue means a broken program.
+    // The core asks for one grant at a time, so a full queue is a defect.
     if (!waiting) throw new Error(`the limiter turned ${endpoint} away`)
   }
 
@@ -55,13 +54,13 @@ export class OrderSender {
     this.#takeGrant(endpoint)?.unused()
   }
 
-  /** The core uses no grant any more. They are returned: a retreat needs them for its cancel-alls. */
+  /** Returns all grants: a retreat needs them for its cancel-alls. */
   close(): void {
     this.#isClosed = true
     for (const endpoint of Array.from(this.#grants.keys())) this.returnGrant(endpoint)
   }
 
-  /** @param recordedAt Unix ms: when the record of the batch was written. It is durable by now. */
+  /** @param recordedAt Unix ms of the batch's record, which is durable by now */
   sendBatch(batch: Recorded<OutgoingBatch>, recordedAt: number): void {
     const { ports, dispatch } = this.#options
     const { batchId, body, validUntilAt } = batch
@@ -91,7 +90,10 @@ export class OrderSender {
     )
   }
 
-  /** A call that places no order gets its grant from the limiter directly; calls that cancel orders go first. */
+  /**
+   * A call that places no order takes its grant directly from the limiter; calls that cancel go
+   * first.
+   */
   sendCall({ callId, endpoint, body, validUntilAt }: Recorded<OutgoingCall>): void {
     const { ports, engine, dispatch } = this.#options
     const isCancelling = takesAway(endpoint)
@@ -107,7 +109,10 @@ export class OrderSender {
     )
   }
 
-  /** Why a batch must not leave after all (ORD7, RSK2, MKT3); undefined: it may, and its first byte follows in the same turn. */
+  /**
+   * Why a batch must not leave (ORD7, RSK2, MKT3); if undefined, its first byte follows in this
+   * turn.
+   */
   #objectTo(batch: OutgoingBatch): string | undefined {
     const { ports, engine } = this.#options
     if (this.#isClosed) return CLOSED
@@ -118,7 +123,7 @@ export class OrderSender {
     return engine.objectTo(batch, now) ?? (this.#isKilled() ? KILLED : undefined)
   }
 
-  /** Looks at the kill switch itself, beside what the book says: an event about it may not have come yet. */
+  /** Checks the kill switch itself besides the book: its event may not have arrived. */
   #isKilled(): boolean {
     const { ports, engine } = this.#options
     return this.#isClosed || ports.safety.isKilled() || killOf(engine.book) !== undefined

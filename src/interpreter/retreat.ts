@@ -6,9 +6,9 @@ import type { BatchResult } from '../protocol/values.ts'
 import { LIMITER_PRIORITY } from './order-sender.ts'
 import type { Ports } from './ports.ts'
 
-/** Pause before a cancel-all that failed or found something is repeated, in ms. */
+/** Pause before repeating a cancel-all that failed or found something. */
 const ROUND_MS = 1000
-/** How often to check whether all calls that left before have been answered, in ms. */
+/** Interval of checks for outstanding answers. */
 const LOOK_MS = 50
 
 export type RetreatEnd = 'left' | 'cancelled' | 'unproved'
@@ -18,11 +18,14 @@ export interface RetreatOptions {
   readonly policy: StopPolicy
   readonly onRestart: 'cancel' | 'adopt'
   readonly instruments: readonly Instrument[]
-  /** Whether a call that left before is not answered yet. */
+  /** An earlier call is not answered yet. */
   readonly isSending: () => boolean
-  /** Whether nothing may be sent any more, because another process has the right to. Absent: sending is always allowed. */
+  /**
+   * Nothing may be sent, because another process has the right to. Absent: sending is always
+   * allowed.
+   */
   readonly isBarred?: () => boolean
-  /** How long to try, in ms. */
+  /** Duration of the attempts. */
   readonly patienceMs: number
   readonly onEnd: (end: RetreatEnd) => void
 }
@@ -45,10 +48,13 @@ export class Retreat {
     this.#endAt = options.ports.clock.monotonic() + options.patienceMs
   }
 
-  /** Cancels at once; then waits for the answers to earlier calls, and cancels again until a round finds nothing. */
+  /**
+   * Cancels at once, waits for answers to earlier calls, and cancels again until a round finds
+   * nothing.
+   */
   start(): void {
     const { ports, policy, onRestart } = this.#options
-    // A run that cancels everything at its start needs no note of this one.
+    // A run that cancels everything at its start needs no note.
     const cancels = policy !== 'leave' && (ports.retreatNote.leave() || onRestart === 'cancel')
     if (cancels) this.#cancelRound(() => this.#waitForAnswers())
     else ports.timers.after(0, () => this.#end('left'))
@@ -75,8 +81,8 @@ export class Retreat {
   }
 
   /**
-   * One cancel-all for each instrument. Nothing was found when each was answered and none named an order. They go one
-   * after the other: asked for all at once, the last ones would give up before they got a grant.
+   * One cancel-all for each instrument, one after the other, since the last of many would give up
+   * before a grant. Nothing was found if each was answered and none named an order.
    */
   #cancelRound(then: (hasFound: boolean) => void): void {
     const { instruments, ports } = this.#options
@@ -91,7 +97,7 @@ export class Retreat {
     cancelFrom(0, false)
   }
 
-  /** How many orders there were; undefined when that is not known. */
+  /** Number of orders; undefined if unknown. */
   #cancel(
     { symbol, productType, marginCoin }: Instrument,
     then: (orders: number | undefined, isSent: boolean) => void,

@@ -1,10 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { JournalRecord } from '../domain/record.ts'
 import type { BookedRow, BookingSpan } from './booking.ts'
-import { readBookings } from './tables/booking-table.ts'
+import { readBookings, readDays, type RowsCount } from './tables/booking-table.ts'
 import { corrupt, translateJournalError } from './journal-failures.ts'
 import { hasBlocks, openReading, readNature } from './journal-layout.ts'
 import { type RecordBlock, type Row, textOf, toBlock, unpackBlock } from './packed-records.ts'
+import type { RowsSum } from './tables/rows-sum.ts'
 import { toContents } from './journal-tables.ts'
 import type { JournalContents } from './journal.ts'
 import { isLinked, readVerified, toStoredText } from './verify-journal.ts'
@@ -104,12 +105,21 @@ export class JournalReader {
    * Fills or funding payments that are not archived, the oldest first.
    * @throws Failure JOURNAL_CORRUPT
    */
-  *bookings(kind: BookedRow['kind'], span: BookingSpan = {}): Generator<BookedRow> {
+  *bookings(
+    kind: BookedRow['kind'],
+    span: BookingSpan = {},
+    count?: RowsCount,
+  ): Generator<BookedRow> {
     try {
-      yield* readBookings(this.#database, this.#first, { kind, ...span })
+      yield* readBookings(this.#database, this.#first, { kind, ...span, count })
     } catch (error) {
       throw translateJournalError(error, this.#file)
     }
+  }
+
+  /** Number and sum of all fills and funding payments: other ones after each change. */
+  bookedTotal(): RowsSum {
+    return this.#translated(() => readDays(this.#database).sum)
   }
 
   /**

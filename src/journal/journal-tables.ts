@@ -49,6 +49,7 @@ export class JournalTables {
   readonly #book: BookTable
   readonly #keys: KeyTable
   readonly #bookings: BookingTable
+  readonly #old: OldRecords
   /** The initial bookings of a new journal, until they are written. */
   #carried: Iterable<Booking>
   #last: Mark
@@ -60,6 +61,7 @@ export class JournalTables {
     this.#book = new BookTable(database, nature.first, prefix.checkpoint)
     this.#keys = new KeyTable(database, nature.first, prefix.checkpoint?.keys ?? NO_KEYS)
     this.#bookings = new BookingTable(database, nature.first, prefix.days)
+    this.#old = new OldRecords(database)
     this.#carried = bookings
     this.#keys.put(usedKeys)
     for (const record of records) this.#keys.add(record)
@@ -106,7 +108,7 @@ export class JournalTables {
           VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       )
       .run(sequence, link, book.rows, sumToText(book), keys.rows, sumToText(keys), booked, seal)
-    dropOldRecords(database, keepSince())
+    this.#old.drop(keepSince())
   }
 
   /**
@@ -153,19 +155,26 @@ export function toContents({ checkpoint, records }: VerifiedPrefix): JournalCont
 }
 
 /** Deletes the oldest records, packed ones first. The cost depends on how many go, and their pages are used again. */
-function dropOldRecords(database: DatabaseSync, before: number): void {
-  database
-    .prepare(
+class OldRecords {
+  readonly #dropBlocks: StatementSync
+  readonly #dropRecords: StatementSync
+
+  constructor(database: DatabaseSync) {
+    this.#dropBlocks = database.prepare(
       `DELETE FROM record_blocks WHERE last < min(
         coalesce((SELECT first FROM record_blocks WHERE at_max >= ? ORDER BY first LIMIT 1), ${Number.MAX_SAFE_INTEGER}),
         (SELECT min(first) FROM record_blocks) + ${DROPPED_MAX})`,
     )
-    .run(before)
-  database
-    .prepare(
+    this.#dropRecords = database.prepare(
       `DELETE FROM records WHERE NOT EXISTS (SELECT 1 FROM record_blocks) AND sequence < min(
         coalesce((SELECT sequence FROM records WHERE at >= ? ORDER BY sequence LIMIT 1), ${Number.MAX_SAFE_INTEGER}),
         (SELECT min(sequence) FROM records) + ${DROPPED_MAX})`,
     )
-    .run(before)
+  }
+
+  /** @param before Unix ms */
+  drop(before: number): void {
+    this.#dropBlocks.run(before)
+    this.#dropRecords.run(before)
+  }
 }

@@ -1,5 +1,6 @@
 import { DENIAL_CODES, type DenialCode } from '../domain/denial.ts'
 import type { PriceFacts } from './collect/price-series.ts'
+import type { TradesReport } from './collect/trade-table.ts'
 import { computeRatios, type DayReturn, rollingSharpe, toDayReturns } from './metrics.ts'
 import type { PartSums, RunCollector } from './run-collector.ts'
 import type {
@@ -26,6 +27,8 @@ export interface RunEnd {
   readonly marks: ReadonlyMap<string, number>
   readonly liquidations: number
   readonly liquidation: LiquidationReport
+  /** Absent: they were not folded. */
+  readonly trades?: TradesReport
   readonly denials: ReadonlyMap<DenialCode, number>
   readonly denialsByStrategy: ReadonlyMap<string, ReadonlyMap<DenialCode, number>>
   readonly rejections: ReadonlyMap<string, { readonly message: string; readonly count: number }>
@@ -98,6 +101,7 @@ export function buildRunReport(collector: RunCollector, end: RunEnd): RunReport 
     liquidations: end.liquidations,
     nearestLiquidationAt: equity.nearestLiquidation.at,
     liquidation: end.liquidation,
+    ...(end.trades && { trades: end.trades }),
   }
   collector.close()
   return report

@@ -2,6 +2,7 @@ import type { Drawdown } from './collect/drawdowns.ts'
 import type { EquityColumns } from './collect/equity-series.ts'
 import type { PriceColumns } from './collect/price-series.ts'
 import type { LiquidationStep, NearestDistance } from '../domain/liquidation.ts'
+import type { TradesReport } from './collect/trade-table.ts'
 import type { DayReturn, Ratio } from './metrics.ts'
 import type { PriceCoverage } from './run-facts.ts'
 
@@ -71,6 +72,8 @@ export interface RunReport {
   readonly nearestLiquidationAt: number
   /** Absent in reports of earlier releases. */
   readonly liquidation?: LiquidationReport
+  /** Absent for runs of a daemon, and in reports of earlier releases. */
+  readonly trades?: TradesReport
 }
 
 /**

@@ -374,17 +374,28 @@ function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObject
 
 /**
  * RSK1: the account must survive the configured moves of the market with all resting orders filled.
- * While a part of that is not known, only orders that reduce the account's position pass; a flatten
- * always does.
+ * An order that only closes passes, however little is left: a move that fills it then takes nothing
+ * but fees and margin. While a part of that is not known, what reduces the account's position
+ * passes too; a flatten always does.
  */
 function checkWorstCase(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { worstCase, accountExposure } = context
   if (worstCase === undefined || intent.purpose === 'flatten') return undefined
   const objection = objectToWorstCase(worstCase, intent, accountExposure)
-  if (objection === undefined || isKnown(worstCase)) return objection
-  return reducesRisk(intent, context) && opensInAccount(intent, context) === 0
-    ? undefined
-    : objection
+  if (objection === undefined || !reducesRisk(intent, context)) return objection
+  const mayLeave = isKnown(worstCase)
+    ? onlyCloses(intent, accountExposure)
+    : opensInAccount(intent, context) === 0
+  return mayLeave ? undefined : objection
+}
+
+/** Whether the account's net position keeps its side when this order and all others of its side are filled. */
+function onlyCloses(
+  { action, lots }: Pick<OrderIntent, 'action' | 'lots'>,
+  { mode, longLots, shortLots, buyingLots, sellingLots }: Exposure,
+): boolean {
+  const net = mode === 'one_way_mode' ? longLots : longLots - shortLots
+  return tradesAs(action) === 'buy' ? -net >= buyingLots + lots : net >= sellingLots + lots
 }
 
 /** Never denies an order that reduces risk. */

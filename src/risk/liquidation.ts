@@ -42,7 +42,7 @@ export interface LiquidationPrices {
  * For inverse contracts both sides are multiplied by p, since a profit in the base coin is size - cost / p.
  */
 export function findLiquidationPrices(of: Legs, mark: number): LiquidationPrices {
-  const spans = listSpans(of)
+  const spans = spansOf(of)
   return { below: findBelow(of, spans, mark), above: findAbove(of, spans, mark) }
 }
 
@@ -77,6 +77,30 @@ interface Span {
   readonly to: number
 }
 
+interface KeptSpans {
+  /** The sizes of the positions that they are of. */
+  readonly sizes: readonly number[]
+  readonly spans: readonly Span[]
+}
+
+/** The last spans of each instrument: a position is measured far more often than its size changes. */
+const kept = new WeakMap<MaintenanceRules, KeptSpans>()
+
+function spansOf(of: Legs): readonly Span[] {
+  const known = kept.get(of.rules)
+  if (known && isOfSizes(of, known.sizes)) return known.spans
+  const spans = listSpans(of)
+  kept.set(of.rules, { sizes: of.legs.map(({ size }) => size), spans })
+  return spans
+}
+
+function isOfSizes({ legs }: Legs, sizes: readonly number[]): boolean {
+  if (legs.length !== sizes.length) return false
+  for (let place = 0; place < sizes.length; place++)
+    if (legs[place]?.size !== sizes[place]) return false
+  return true
+}
+
 function listSpans({ legs, rules }: Legs): readonly Span[] {
   const ends = rules.tiers.flatMap(({ notionalMax }) => legs.map(({ size }) => notionalMax / size))
   const bounds = [...new Set([0, ...ends, Number.POSITIVE_INFINITY])].toSorted(
@@ -103,7 +127,8 @@ function lineOf({ legs, behind, rules, isInverse }: Legs, { from, to }: Span): M
 }
 
 function findBelow(of: Legs, spans: readonly Span[], mark: number): number {
-  for (const span of spans.toReversed()) {
+  for (let place = spans.length - 1; place >= 0; place--) {
+    const span = spans[place] as Span
     const price = zeroOf(lineOf(of, span))
     if (price > span.from && price <= Math.min(span.to, mark)) return price
   }

@@ -1,14 +1,16 @@
 /**
- * The one public face of intentd: all that a strategy file may import, as `#strategy` inside this project
- * and as `intentd/strategy` anywhere else.
+ * The public face of intentd: all that a strategy file may import, as `#strategy` inside this
+ * project and as `intentd/strategy` elsewhere.
  *
- * A strategy is a pure function. It sees one moment (a snapshot of its instruments: market data as floats,
- * its own holdings and orders in whole ticks and lots), its params from the YAML file, and the state it
- * returned last time. It answers with intents and the next state. After a crash of the process that state may be up
- * to ten seconds old; what it wanted is not ({@link Decision}).
+ * A strategy is a pure function. It gets one moment (a snapshot of its instruments: market data as
+ * floats, its own holdings and orders in whole ticks and lots), its params from the YAML file, and
+ * the state it returned last time. It returns intents and the next state. After a crash that state
+ * may be up to ten seconds old; its intents are not ({@link Decision}).
  */
 export { z } from 'zod'
-/** A schema for a size or an amount: a decimal above zero as text, digits kept. Takes a description. */
+/**
+ * A schema for a size or an amount: a decimal string above zero, digits kept. Takes a description.
+ */
 export { positiveDecimal } from '../config/schema/decimal-text.ts'
 export { defineStrategy } from './define-strategy.ts'
 export type { Decision, Strategy, StrategyDefinition } from './define-strategy.ts'

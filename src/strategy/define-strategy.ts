@@ -7,44 +7,47 @@ import type { DecideOn, Needs } from './needs.ts'
 import type { StrategyLog } from './strategy-log.ts'
 import type { SnapshotView } from './snapshot-view.ts'
 
-/** What `decide` answers: what the strategy wants now, and what it wants to remember. */
 export interface Decision<State> {
-  /** At most 500, of which a quote has at most 200 levels. */
+  /** At most 500; a quote has at most 200 levels. */
   readonly intents: readonly Intent[]
   /**
-   * Plain JSON, handed to the next `decide`, which cannot change it: return another. Stored with every decision that wants something new, every ten seconds
-   * otherwise, and at a stop: after a crash `decide` may be given one of up to ten seconds before, from which nothing
-   * else was wanted since. Count nothing in it that the snapshot says.
+   * Plain JSON for the next `decide`, which must return another one instead of changing it. Stored
+   * with each decision that wants something new, else every ten seconds, and at a stop. After a
+   * crash it may be up to ten seconds old; nothing else was wanted since. Do not count in it what
+   * the snapshot states.
    */
   readonly state: State
 }
 
-/** A strategy as its author writes it. Pure: same snapshot, params and state, same answer. */
+/** It must be pure. */
 export interface StrategyDefinition<
   Params extends z.ZodType,
   State,
   Indicators extends IndicatorSpecs = NoIndicators,
 > {
-  /** Names the code, for people; the `id` of the strategy file names what trades. */
+  /** Names the code in messages; the `id` of the strategy file names what trades. */
   readonly name: string
-  /** The shape of `params` in the strategy file. */
   readonly params: Params
-  /** Candles and indicators that the host keeps and works out. May depend on the params. */
+  /** Candles and indicators that the host computes. May depend on the params. */
   readonly needs?: Needs<Indicators> | ((params: z.output<Params>) => Needs<Indicators>)
   /**
-   * When it is asked; default `'snapshot'`. With `'candle'` when one of its needed candles closes, with `'fill'` at
-   * each fill of its own; always at the first snapshot of a run and after a release.
+   * When `decide` is called; default `'snapshot'`. `'candle'`: when a needed candle closes;
+   * `'fill'`: at each own fill. It is always called at the first snapshot of a run and after a
+   * release.
    */
   readonly decides?: DecideOn | readonly DecideOn[]
-  /** Counts the shapes of the state, from 1. One of another version is migrated, or the start is refused. */
+  /**
+   * Version of the state's shape, from 1. A state of another version is migrated, or the start is
+   * refused.
+   */
   readonly state?: {
     readonly version: number
-    /** @param version of the old one: 1 for one of before versions were declared. */
+    /** @param version of the old state; 1 if none was declared */
     migrate?(old: unknown, version: number): State
   }
-  /** What is remembered before the first decision. Plain JSON. */
+  /** State before the first decision. Plain JSON. */
   initialState(params: z.output<Params>): State
-  /** What a schema cannot say, a sentence each; reported by `intentd check`. */
+  /** Checks what a schema cannot express; `intentd check` reports each sentence. */
   check?(params: z.output<Params>, instruments: readonly InstrumentRules[]): readonly string[]
   /** Synchronous: no I/O, no clock (the snapshot has the time), no randomness. */
   decide(
@@ -57,7 +60,7 @@ export interface StrategyDefinition<
   ): Decision<NoInfer<State>>
 }
 
-/** A strategy as the daemon runs it: nothing that it answers is trusted. */
+/** A strategy as the daemon runs it; its results are not trusted. */
 export interface Strategy {
   readonly name: string
   readonly params: z.ZodType
@@ -75,20 +78,20 @@ export interface Strategy {
   ): unknown
 }
 
-/** Whatever was made here and not by hand. */
 const defined = new WeakSet<object>()
 
 /**
- * What a strategy file exports by default.
+ * Makes the default export of a strategy file.
  *
- * @throws TypeError when a part is missing (a strategy may be plain JavaScript, which no compiler checks).
+ * @throws TypeError if a part is missing (a strategy may be plain JavaScript, which no compiler
+ * checks)
  */
 export function defineStrategy<
   Params extends z.ZodType,
   State,
   Indicators extends IndicatorSpecs = NoIndicators,
 >(definition: StrategyDefinition<Params, State, Indicators>): Strategy {
-  // Its views have what it declares: the runner makes them from that.
+  // The cast is safe: the runner builds the views from the declaration.
   const strategy = Object.freeze({ ...definition }) as unknown as Strategy
   assertComplete(strategy)
   defined.add(strategy)

@@ -1,4 +1,4 @@
-// For `node --import`: what it loads may import `#strategy`.
+// With `node --import` of this file, a program can import `#strategy`.
 import { installContractResolution } from './resolve-contract.ts'
 
 installContractResolution()

@@ -1,20 +1,22 @@
-/** What never changes in a contract, and the tools that lead onto its grids. */
+/** The constants of a contract, and conversions onto its grids. */
 export interface InstrumentRules {
   readonly symbol: string
-  /** Decimal strings: the price step in quote coin and the size step in base coin. */
+  /** Decimal strings: price step in quote coin, size step in base coin. */
   readonly tickSize: string
   readonly lotSize: string
-  /** Smallest order, in lots. */
+  /** Smallest order. */
   readonly lotsMin: number
-  /** The last tick at or below a price, the first at or above it. */
+  /** The last tick at or below a price, and the first at or above it. */
   ticksBelow(price: number): number
   ticksAbove(price: number): number
-  /** Ticks as a price in quote coin, for arithmetic and display. */
+  /** Price in quote coin, for arithmetic and display. */
   price(ticks: number): number
-  /** An exact size such as `'0.01'` in lots. @throws Failure when it is not a whole number of lots. */
+  /**
+   * Converts an exact size such as `'0.01'`. @throws Failure if it is not a whole number of lots
+   */
   lots(size: string): number
   /** The last lot at or below a computed size. */
   lotsBelow(size: number): number
-  /** Lots as a size in base coin, for arithmetic and display. */
+  /** Size in base coin, for arithmetic and display. */
   size(lots: number): number
 }

@@ -33,7 +33,7 @@ import { strategyFailure } from './strategy-failure.ts'
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
-/** A fill of an own order. Price in quote coin; fee (paid) and profit in the margin coin. */
+/** Price in quote coin; paid fee and profit in the margin coin. */
 export interface OwnFillView extends Omit<OwnFill, 'fee' | 'profit'> {
   readonly price: number
   readonly fee: number
@@ -41,10 +41,9 @@ export interface OwnFillView extends Omit<OwnFill, 'fee' | 'profit'> {
 }
 
 /**
- * One instrument at one moment, as a strategy sees it. Every getter reads straight from the columns of the
- * ticker table; the view is made once and pointed at each snapshot in turn, so it is valid inside `decide`
- * only. Market data are floats, and NaN where the exchange said nothing; prices and sizes of orders are
- * whole ticks and lots.
+ * One instrument at one moment, as a strategy sees it. Getters read the columns of the ticker
+ * table. The view is made once and reused for each snapshot, so it is valid only inside `decide`.
+ * Market data are floats, NaN if missing; prices and sizes of orders are whole ticks and lots.
  */
 export class InstrumentView<Indicators = NoIndicators> implements InstrumentRules {
   readonly symbol: string
@@ -57,11 +56,11 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   #moment: Omit<InstrumentMoment, 'instrument'> = NOTHING_YET
   #exchangeTime = 0
   #orders: readonly OpenOrder[] | undefined
-  /** The size that was asked for last, and its lots: as a rule the same at each decision. */
+  /** Most decisions repeat the size of the one before. */
   #size: string | undefined
   #lots = 0
 
-  /** By the names of the declaration: undefined until there are as many closed candles as each needs. */
+  /** Keyed by declared name; undefined until there are enough closed candles. */
   readonly indicators: IndicatorValues<Indicators>
   readonly #candles: ReadonlyMap<number, CandleView>
   #series: ReadonlyMap<string, CandleSeries> = NO_SERIES
@@ -77,7 +76,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     this.indicators = this.#createIndicators(indicators)
   }
 
-  /** For the runner: looks at another moment from now on, or at none. */
+  /** Called by the runner for each snapshot. */
   pointAt(snapshot: Snapshot, moment: InstrumentMoment | undefined): void {
     this.#tickers = snapshot.tickers
     this.#row = moment === undefined ? -1 : snapshot.tickers.rowOf(this.symbol)
@@ -90,7 +89,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
       view.pointAt(snapshot.candles.get(candleKey(this.symbol, intervalMs)))
   }
 
-  /** Best bid and ask, in quote coin, and what rests there, in base coin. */
+  /** Best bid and ask in quote coin, and their sizes in base coin. */
   get bid(): number {
     return this.#read('bidPr')
   }
@@ -103,32 +102,31 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get askSize(): number {
     return this.#read('askSz')
   }
-  /** Half way between bid and ask; seldom on the grid. */
+  /** Middle of bid and ask; seldom on the grid. */
   get mid(): number {
     return (this.bid + this.ask) / 2
   }
   get last(): number {
     return this.#read('lastPr')
   }
-  /** Best bid and ask, in ticks. */
   get bidTicks(): number {
     return nearestStep(this.#instrument.tick, this.bid)
   }
   get askTicks(): number {
     return nearestStep(this.#instrument.tick, this.ask)
   }
-  /** Whether both sides have a price that ticks can count, and the bid is not above the ask. */
+  /** Both sides have prices that ticks can count, and they do not cross. */
   get hasPrices(): boolean {
     return this.bid > 0 && this.ask >= this.bid && isCountable(this.#instrument, this.ask)
   }
   get index(): number {
     return this.#read('indexPrice')
   }
-  /** A ratio for one funding period: 0.0001 is one basis point. */
+  /** Ratio for one funding period: 0.0001 is one basis point. */
   get fundingRate(): number {
     return this.#read('fundingRate')
   }
-  /** Open interest, in base coin. */
+  /** In base coin. */
   get openInterest(): number {
     return this.#read('holdingAmount')
   }
@@ -141,18 +139,18 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get low24h(): number {
     return this.#read('low24h')
   }
-  /** A ratio: 0.01 is one per cent. */
+  /** Ratio: 0.01 is one per cent. */
   get change24h(): number {
     return this.#read('change24h')
   }
-  /** Volume of 24 hours, in base and in quote coin. */
+  /** In base and in quote coin. */
   get baseVolume24h(): number {
     return this.#read('baseVolume')
   }
   get quoteVolume24h(): number {
     return this.#read('quoteVolume')
   }
-  /** The average price of what was traded in the last 24 hours, quote coin; NaN where nothing was. */
+  /** Average traded price of the last 24 hours, quote coin; NaN without trades. */
   get vwap24h(): number {
     return this.quoteVolume24h / this.baseVolume24h
   }
@@ -160,16 +158,15 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get deliveryState(): DeliveryState | undefined {
     return DELIVERY_STATES[this.#read('deliveryStatus')]
   }
-  /** Unix ms, exchange clock, when the exchange made this ticker. */
+  /** Unix ms, exchange clock. */
   get tickerAt(): number {
     return this.#read('ts')
   }
-  /** How old the ticker is, in ms, both ends on the exchange's clock. */
   get ageMs(): number {
     return this.#exchangeTime - this.tickerAt
   }
 
-  /** What the strategy's own orders have built up, in lots: long less short, and each side. */
+  /** Built up by the strategy's own orders; net is long minus short. */
   get netLots(): number {
     return netLots(this.#moment.holding)
   }
@@ -180,8 +177,8 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     return this.#moment.holding.shortLots
   }
   /**
-   * The average price of what the strategy's own fills have built up and not closed, in quote coin; in hedge mode of
-   * the longer side. NaN while it holds nothing, or something that its own fills do not explain.
+   * Average price of the holding, from the strategy's own fills, in quote coin; in hedge mode that
+   * of the longer side. NaN without a holding, or if its own fills do not explain it.
    */
   get entryPrice(): number {
     const { holding, trades } = this.#moment
@@ -190,28 +187,31 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     if (lots === 0 || trades === undefined || trades.entry[`${side}Lots`] < lots) return Number.NaN
     return trades.entry[`${side}Ticks`] * this.price(1)
   }
-  /** What closing what it holds (long less short) at the mark price would bring, in quote coin, before fees. */
+  /** Result of closing the net holding at the mark price, in quote coin, before fees. */
   get unrealisedProfit(): number {
     const { netLots: lots } = this
     return lots === 0
       ? 0
       : (this.markPrice - this.entryPrice) * Math.sign(lots) * this.size(Math.abs(lots))
   }
-  /** What its fills here have realised since the journal began, and on this UTC day: margin coin, before fees. */
+  /**
+   * Realised by its fills here since the journal began, and on this UTC day: margin coin, before
+   * fees.
+   */
   get realisedProfit(): number {
     return Number(this.#moment.money?.profit.toString() ?? 0)
   }
   get realisedToday(): number {
     return this.#isToday ? Number(this.#moment.trades?.dayProfit) : 0
   }
-  /** What they have cost in fees; negative when received. */
+  /** Paid fees; negative if received. */
   get fees(): number {
     return Number(this.#moment.money?.fees.toString() ?? 0)
   }
   get feesToday(): number {
     return this.#isToday ? Number(this.#moment.trades?.dayFees) : 0
   }
-  /** Its last fills here, at most 50, the newest last; a copy each time. */
+  /** Copies of its last fills here, at most 50, newest last. */
   get fills(): readonly OwnFillView[] {
     return (this.#moment.trades?.fills ?? []).map(({ fee, profit, ...fill }) => ({
       ...fill,
@@ -220,18 +220,27 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
       profit: Number(profit),
     }))
   }
-  /** The exchange's mark price while the account holds a position, else the index price: the tickers have none. */
+  /**
+   * The exchange's mark price while the account holds a position, else the index price: tickers
+   * have no mark price.
+   */
   get markPrice(): number {
     return this.markSource === 'position' ? (this.#mark?.markPrice ?? Number.NaN) : this.index
   }
   get markSource(): 'position' | 'index' {
     return (this.#mark?.markPrice ?? 0) > 0 ? 'position' : 'index'
   }
-  /** How far what the account holds here is from a liquidation; undefined where it holds nothing, or that is not known yet. */
+  /**
+   * Distance of the account's position from liquidation; undefined without a position, or if
+   * unknown.
+   */
   get liquidation(): LiquidationView | undefined {
     return buildLiquidation(this.#account?.distances.get(this.symbol))
   }
-  /** Unix ms, exchange clock: when funding is paid next by its fundingHours, else by the configured calendar; undefined where neither says. */
+  /**
+   * Unix ms, exchange clock: the next funding by the instrument's fundingHours, else by the
+   * configured calendar.
+   */
   get nextFundingAt(): number | undefined {
     const minutes = this.#instrument.fundingMinutes ?? this.#account?.fundingMinutes ?? []
     const day = openOf(this.#exchangeTime, DAY_MS)
@@ -239,7 +248,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     if (later !== undefined) return day + later * MINUTE_MS
     return minutes[0] === undefined ? undefined : day + DAY_MS + minutes[0] * MINUTE_MS
   }
-  /** What the whole account holds, in lots: long less short, and each side. */
+  /** Holding of the whole account; net is long minus short. */
   get accountNetLots(): number {
     return netLots(this.#moment.accountHolding)
   }
@@ -249,16 +258,18 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get accountShortLots(): number {
     return this.#moment.accountHolding.shortLots
   }
-  /** Unix ms, our clock, when the exchange last confirmed what the account holds; 0 before this run has proved it. */
+  /**
+   * Unix ms, our clock, when the exchange last confirmed the position; 0 if not yet in this run.
+   */
   get positionReadAt(): number {
     return this.#moment.positionReadAt
   }
-  /** The strategy's own orders that may still be filled; a frozen copy, made when it is first asked for. */
+  /** The strategy's own orders that may still be filled; frozen copies, made on first use. */
   get orders(): readonly OpenOrder[] {
     return (this.#orders ??= Object.freeze(this.#moment.orders.map(toOpenOrder)))
   }
 
-  /** The closed candles of a declared interval. @throws Failure for another. */
+  /** The closed candles of a declared interval. @throws Failure for another */
   candles(interval: string): CandleView {
     const view = this.#candles.get(parseInterval(interval) ?? 0)
     if (view) return view
@@ -297,37 +308,37 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     return floatOnGrid(this.#instrument.lot, lots)
   }
 
-  /** "These, and only these, are the orders that I want resting here." */
+  /** The complete list of orders that should rest here; it replaces earlier ones. */
   quote(levels: readonly QuoteLevel[]): QuoteIntent {
     return { kind: 'quote', symbol: this.symbol, levels }
   }
-  /** "This is the position that I want", in lots: positive long, negative short. */
+  /** The wanted position in lots: positive long, negative short. */
   target(lots: number): TargetIntent {
     return { kind: 'target', symbol: this.symbol, lots }
   }
-  /** One order. The same `key` is the same order for ever: emitted again, it is dropped. */
+  /** One order. A `key` is used once for ever: emitted again, it is dropped. */
   place(order: Omit<PlaceIntent, 'kind' | 'symbol'>): PlaceIntent {
     return { kind: 'place', symbol: this.symbol, ...order }
   }
-  /** "Nothing of mine rests here." */
+  /** Wants no order to rest here. */
   cancelAll(): CancelAllIntent {
     return { kind: 'cancelAll', symbol: this.symbol }
   }
-  /** Changes a pending trigger order: `null` removes, absent keeps. */
+  /** Changes a pending trigger order: `null` removes a value, an absent one stays. */
   modifyTrigger(change: Omit<ModifyTriggerIntent, 'kind' | 'symbol'>): ModifyTriggerIntent {
     return { kind: 'modifyTrigger', symbol: this.symbol, ...change }
   }
 
-  /** Cancels orders of isolated margin here: those named, or all. The same `key` is the same call for ever. */
+  /** Cancels named or all orders of isolated margin here. A `key` is used once for ever. */
   cancelMargin(call: Omit<CancelMarginIntent, 'kind' | 'symbol'>): CancelMarginIntent {
     return { kind: 'cancelMargin', symbol: this.symbol, ...call }
   }
-  /** Changes how copy traders may follow here; `null` cancels a ratio, absent keeps it. */
+  /** Changes how copy traders may follow here; `null` cancels a ratio, an absent one stays. */
   copySettings(change: Omit<CopySettingsIntent, 'kind' | 'symbol'>): CopySettingsIntent {
     return { kind: 'copySettings', symbol: this.symbol, ...change }
   }
 
-  /** A getter each: worked out when it is looked at, once for all strategies. */
+  /** Each getter computes its value on first use, once for all strategies. */
   #createIndicators(specs: ResolvedNeeds['indicators']): IndicatorValues<Indicators> {
     const values = Object.create(undeclaredIndicators(this.symbol, Object.keys(specs))) as object
     for (const [name, spec] of Object.entries(specs)) {
@@ -366,7 +377,7 @@ function undeclaredIndicators(symbol: string, declared: readonly string[]): obje
   })
 }
 
-/** What a view shows before it was pointed at anything: no prices, nothing held. */
+/** A view shows these before its first snapshot. */
 const NO_TICKERS = new TickerTable(1)
 const NO_SERIES: ReadonlyMap<string, CandleSeries> = new Map()
 const NOTHING_YET = { holding: FLAT, accountHolding: FLAT, positionReadAt: 0, orders: [] }

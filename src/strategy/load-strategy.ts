@@ -19,8 +19,8 @@ import {
 } from './strategy-failure.ts'
 
 /**
- * A file that waits for something that never comes would hold up every start. Counted in steps: while the process is
- * suspended no step ends, and what was being read then is still heard.
+ * Limits how long a file that never finishes loading holds up a start. It counts steps, since none
+ * ends while the process is suspended.
  */
 const LOAD_STEPS_MAX = 20
 const STEP_MS = 1000
@@ -30,10 +30,10 @@ const HANGING_HINT = 'look for an `await` at the top of the file that never ends
 const EXTENSIONS: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
 
 /**
- * Loads a strategy file from any folder; nothing is built. A file that has changed since is read anew; what it imports
- * is read once a process.
+ * Loads a strategy file from any folder, without a build. A changed file is read again; its imports
+ * are read once a process.
  *
- * @throws Failure with a `STRATEGY_…` code and, where there is one, the place in the file.
+ * @throws Failure with a `STRATEGY_…` code and, if known, the place in the file
  */
 export async function loadStrategy(file: string, timers: Timers = systemTimers): Promise<Strategy> {
   const path = resolve(file)
@@ -62,12 +62,12 @@ export async function loadStrategy(file: string, timers: Timers = systemTimers):
 
 export interface BindingToCheck {
   readonly strategy: Strategy
-  /** As the strategy's own schema gave them back. */
+  /** As parsed by the strategy's own schema. */
   readonly params: unknown
   readonly instruments: readonly Instrument[]
 }
 
-/** What the strategy itself objects to, a sentence each. A check that throws objects with what it threw. */
+/** Objections of the strategy's `check`; an error that it throws is one. */
 export function checkBinding({ strategy, params, instruments }: BindingToCheck): readonly string[] {
   try {
     const views = instruments.map((instrument) => new InstrumentView(instrument))
@@ -80,26 +80,23 @@ export function checkBinding({ strategy, params, instruments }: BindingToCheck):
   }
 }
 
-/** What each file said when it was first read. */
 const firstRead = new Map<string, string>()
 
-/** Of which code each is. */
 const codeNames = new WeakMap<Strategy, string>()
 
 /**
- * The name under which the code of a strategy ran while it was loaded: its file, and behind a `?` a digest where that
- * had changed since it was first read. So code that runs is told from code that was only looked at.
+ * The name under which the code of a strategy was loaded: its file, plus `?` and a digest if the
+ * file had changed since it was first read. It tells running code from code that was only checked.
  */
 export function codeNameOf(strategy: Strategy): string | undefined {
   return codeNames.get(strategy)
 }
 
-/** The file of a {@link codeNameOf}. */
 export function fileOfCode(name: string): string {
   return name.replace(/\?[0-9a-f]{16}$/, '')
 }
 
-/** Node reads an address once: a file that has changed since gets another. What it imports stays as it was. */
+/** Node reads an address once, so a changed file gets another. Its imports stay as they were. */
 function versionOf(path: string): string {
   const digest = sha256Hex([readFileSync(path, 'utf8')]).slice(0, 16)
   const first = firstRead.get(path) ?? digest
@@ -137,7 +134,7 @@ async function importFile(
   }
 }
 
-/** @returns what cancels it */
+/** @returns a function that cancels it */
 function afterSteps(timers: Timers, callback: () => void): () => void {
   let left = LOAD_STEPS_MAX
   let cancel = (): void => {}
@@ -150,7 +147,6 @@ function afterSteps(timers: Timers, callback: () => void): () => void {
   return () => cancel()
 }
 
-/** Node's errors in words for whoever wrote the strategy. */
 function toLoadFailure(file: string, error: unknown): StrategyFailure {
   const at = syntaxErrorPlace(error)
   const place = at === undefined ? { file } : { file, at }
@@ -190,7 +186,7 @@ function toLoadFailure(file: string, error: unknown): StrategyFailure {
   }
 }
 
-/** The line that names what was looked for in vain. */
+/** The line with the failed import. */
 function importPlace(file: string, found: string): { readonly file: string; readonly at?: string } {
   const [, missing = '', from = file] =
     /^Cannot find (?:module|package) '([^']+)' imported from (.+)$/.exec(found) ?? []
@@ -205,7 +201,7 @@ function importPlace(file: string, found: string): { readonly file: string; read
   }
 }
 
-/** Errors of the parser and the linker, which have no code. */
+/** Errors of the parser and the linker have no code. */
 function toSyntaxFailure(
   place: { readonly file: string; readonly at?: string },
   error: unknown,
@@ -223,12 +219,12 @@ function toSyntaxFailure(
       hint: 'write "type": "module" into the package.json of that folder, or call the file .mts',
     })
   }
-  // Of a JavaScript module Node keeps the place to itself.
+  // Node does not report the place in a JavaScript module.
   const hint = place.at === undefined ? { hint: `node --check ${place.file} shows the line` } : {}
   return strategyFailure('STRATEGY_SYNTAX', { ...details, ...hint })
 }
 
-/** A type has vanished when Node looks for it; another name was misspelt, or never there. */
+/** Types are erased when Node looks for a name; other names are misspelt or missing. */
 function missingExportHint(found: string): string {
   const [, file, name = ''] =
     /module '([^']+)' does not provide an export named '([^']+)'/.exec(found) ?? []
@@ -242,7 +238,7 @@ function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined
 }
 
-/** A SyntaxError of the parser or the linker, and not of a `JSON.parse` in the file. */
+/** Excludes a SyntaxError of a `JSON.parse` in the file. */
 function isParseError(error: unknown): boolean {
   if (!(error instanceof SyntaxError)) return false
   return (
@@ -251,7 +247,7 @@ function isParseError(error: unknown): boolean {
   )
 }
 
-/** `grid.ts:12`: Node writes file and line above the stack of an error that it found while parsing, and only then. */
+/** Returns `grid.ts:12`. Only for parse errors does Node write file and line above the stack. */
 function syntaxErrorPlace(error: unknown): string | undefined {
   if (!(error instanceof SyntaxError)) return undefined
   const firstLine = error.stack?.split('\n', 1)[0] ?? ''

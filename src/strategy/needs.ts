@@ -6,27 +6,26 @@ import { loadIndicators } from './indicators/indicator-values.ts'
 import { runAsStrategy } from './strategy-context.ts'
 import { strategyFailure, type StrategyFailure } from './strategy-failure.ts'
 
-/** What the host keeps for a strategy, of each of its instruments. */
 export interface Needs<Indicators extends IndicatorSpecs = IndicatorSpecs> {
-  /** How many closed candles, by interval: `{ '1m': 200 }`. At most 5000. */
+  /** Number of closed candles by interval, such as `{ '1m': 200 }`. At most 5000. */
   readonly candles?: Readonly<Record<string, number>>
-  /** By names of its own: `{ fast: ema({ interval: '5m', period: 12 }) }`. Their candles are kept without being named. */
+  /**
+   * Keyed by own names: `{ fast: ema({ interval: '5m', period: 12 }) }`. Their candles need not be
+   * listed.
+   */
   readonly indicators?: Indicators
 }
 
-/** When a strategy is asked: at each snapshot (and own fill), when a candle closes that it needs, at each own fill. */
 export type DecideOn = 'snapshot' | 'candle' | 'fill'
 
-/** What of a strategy says so. */
 interface Declaration {
   readonly name: string
   readonly needs?: Needs | ((params: unknown) => Needs)
   readonly decides?: DecideOn | readonly DecideOn[]
 }
 
-/** What a strategy needs with its params, found good. */
+/** Checked needs for given params. */
 export interface ResolvedNeeds {
-  /** How many closed candles, by interval in ms. */
   readonly candles: ReadonlyMap<number, number>
   readonly indicators: IndicatorSpecs
   /** Undefined: at each snapshot. */
@@ -39,10 +38,10 @@ const DECIDE_ON: readonly DecideOn[] = ['snapshot', 'candle', 'fill']
 
 const PARTS: readonly string[] = ['candles', 'indicators'] satisfies readonly (keyof Needs)[]
 
-/** Intervals of one strategy: each is kept for each of its instruments. */
+/** Limits the intervals of one strategy: each is kept for each of its instruments. */
 const INTERVALS_MAX = 8
 
-/** @throws Failure STRATEGY_NEEDS for what cannot be kept or worked out. */
+/** @throws Failure STRATEGY_NEEDS if they cannot be met */
 export function resolveNeeds(strategy: Declaration, params: unknown): ResolvedNeeds {
   const { needs, name } = strategy
   const decides = readDecides(strategy.decides)

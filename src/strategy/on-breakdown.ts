@@ -1,7 +1,10 @@
 import process from 'node:process'
 import { strategyAtFault } from './strategy-context.ts'
 
-/** What nobody caught, and the strategy that threw it, if one did. Returns how to stop listening. */
+/**
+ * Reports uncaught errors, with the strategy that threw them if known. Returns a function that
+ * stops this.
+ */
 export function onBreakdown(
   fail: (error: unknown, strategy: string | undefined) => void,
 ): () => void {

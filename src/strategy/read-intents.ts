@@ -1,6 +1,6 @@
 /**
- * Reads what a strategy answered. Nothing of it is trusted, and nothing of it is kept: what is good is copied,
- * so that a strategy holds no reference into the daemon; what is not becomes a denial with its index.
+ * Reads the answer of a strategy, which is not trusted. Valid parts are copied, so that a strategy
+ * holds no reference into the daemon; an invalid intent becomes a denial with its index.
  */
 import type { Denial, DenialCode } from '../domain/denial.ts'
 import type {
@@ -17,16 +17,15 @@ import { cleanLine } from '../lib/text/clean-text.ts'
 import { didYouMeanEnd } from '../lib/did-you-mean.ts'
 import { isRecord } from '../lib/is-record.ts'
 
-/** Most intents of one decision that are looked at. */
 const INTENTS_MAX = 500
 
-/** Most levels of one quote: more than the exchange lets rest on one side of an instrument. */
+/** The exchange allows fewer orders on one side of an instrument. */
 const LEVELS_MAX = 200
 
-/** Longest key: it is stored with the order, and stands in log lines. */
+/** A key is stored with the order and appears in log lines. */
 const KEY_LENGTH_MAX = 128
 
-/** A denial of one intent, and which one of the answer it was. */
+/** `index`: position in the answer. */
 export interface IntentDenial extends Denial {
   readonly index: number
 }
@@ -39,8 +38,8 @@ export interface IntentsReading {
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * @param before what was read of the answer before: an intent that says the same once more is given back as it is, and
- * so is the whole list.
+ * @param before the previous intents: equal ones are returned as the same objects, and so is an
+ * equal list
  */
 export function readIntents(
   strategyId: string,
@@ -69,7 +68,7 @@ export function readIntents(
 
 const NO_DENIALS: readonly IntentDenial[] = []
 
-/** Whether all intents say what those before said, as in most decisions. */
+/** Most decisions repeat all intents. */
 function repeatAll(values: readonly unknown[], before: readonly Intent[]): boolean {
   if (values.length !== before.length) return false
   try {
@@ -79,11 +78,11 @@ function repeatAll(values: readonly unknown[], before: readonly Intent[]): boole
     }
     return true
   } catch {
-    return false // A getter that throws: which intent it is of is found out below.
+    return false // A getter threw; the slow path finds its intent.
   }
 }
 
-/** What is wrong with one intent; leaves this file as a denial only. */
+/** Leaves this file only as a denial. */
 class IntentFault extends Error {
   override readonly name = 'IntentFault'
   readonly code: DenialCode
@@ -99,7 +98,9 @@ function toReason(error: unknown): { code: DenialCode; detail: string } {
   return { code: 'INTENT_MALFORMED', detail: 'reading it threw' }
 }
 
-/** Most decisions repeat a ladder or a target. Each property is read once, and what is kept is what was read before. */
+/**
+ * Most decisions repeat a ladder or a target. Each property is read once; the earlier copy is kept.
+ */
 function repeats(value: unknown, known: Intent): boolean {
   if ((known.kind !== 'quote' && known.kind !== 'target') || !isRecord(value)) return false
   if (value['kind'] !== known.kind || value['symbol'] !== known.symbol) return false
@@ -141,7 +142,7 @@ function readIntent(value: unknown): Intent {
   return READERS[kind as Intent['kind']](fields, symbol)
 }
 
-/** What stands in an intent beside `kind` and `symbol`. */
+/** Allowed fields besides `kind` and `symbol`. */
 const FIELDS: { readonly [Kind in Intent['kind']]: readonly string[] } = {
   place: ['key', 'action', 'lots', 'ticks', 'force', 'takeProfitTicks', 'stopLossTicks', 'ttlMs'],
   quote: ['levels'],
@@ -152,7 +153,9 @@ const FIELDS: { readonly [Kind in Intent['kind']]: readonly string[] } = {
   copySettings: ['key', 'change', 'takeProfitRatio', 'stopLossRatio'],
 }
 
-/** A misspelt field that may be absent would be another wish: without its price an order is a market order. */
+/**
+ * A misspelt optional field would change the meaning: an order without its price is a market order.
+ */
 function assertKnown(fields: Fields, kind: Intent['kind']): void {
   const known = FIELDS[kind]
   for (const name of Object.keys(fields)) {
@@ -184,7 +187,7 @@ function readLevels(value: unknown): readonly QuoteLevel[] {
   if (!Array.isArray(value)) throw new IntentFault(`levels: ${show(value)}, not a list`)
   if (value.length > LEVELS_MAX)
     throw new IntentFault(`levels: ${value.length}, limit ${LEVELS_MAX}`)
-  // Array.from, unlike map, does not step over holes.
+  // Unlike map, Array.from does not skip holes.
   return Array.from(value as readonly unknown[], (entry, index) => {
     const level = readObject(entry, `levels[${index}]`)
     try {
@@ -262,9 +265,9 @@ function readText(fields: Fields, name: string): string {
     throw new IntentFault(`${name}: ${show(value)}, not a text`)
   if (value.length > KEY_LENGTH_MAX)
     throw new IntentFault(`${name}: longer than ${KEY_LENGTH_MAX} characters`)
-  // As bytes two of them would be the same, and so would be the clientOids of two keys (ORD2).
+  // Two such keys could have the same bytes, and so the same clientOid (ORD2).
   if (!value.isWellFormed()) throw new IntentFault(`${name}: half of a character`)
-  // It stands in lines of logs and in files: none of them is to be broken by it.
+  // A control character could break log lines and files.
   if (/[\p{Cc}\u2028\u2029]/u.test(value))
     throw new IntentFault(`${name}: a control character in it`)
   return value
@@ -291,7 +294,7 @@ function readWhole(
   if (typeof value !== 'number' || Number.isNaN(value))
     throw new IntentFault(`${name}: ${show(value)}, not a number`)
   if (!Number.isSafeInteger(value) || value < min) throw new IntentFault(`${name}: ${value}`, code)
-  // Not -0, which JSON does not know: a decision and its record would differ.
+  // JSON has no -0, so a decision and its record would differ.
   return value === 0 ? 0 : value
 }
 
@@ -303,7 +306,7 @@ const readLots = (fields: Fields) => readWhole(fields, 'lots', { code: 'SIZE_PRE
 const readDuration = (fields: Fields, name: string) =>
   readWhole(fields, name, { code: 'INTENT_MALFORMED', min: 0 })
 
-/** The field under its own name when it is there, for a spread: absent stays absent. */
+/** For spreads: an absent field stays absent. */
 function optional<Name extends string, Value>(
   fields: Fields,
   name: Name,
@@ -318,7 +321,7 @@ function symbolOf(value: unknown): string {
     const symbol = (value as { readonly symbol?: unknown } | undefined)?.symbol
     return typeof symbol === 'string' ? symbol.slice(0, KEY_LENGTH_MAX) : ''
   } catch {
-    return '' // A getter that throws: the denial says so already.
+    return '' // The denial reports the getter that threw.
   }
 }
 

@@ -7,18 +7,17 @@ import { NO_NEEDS } from './needs.ts'
 import { strategyFailure } from './strategy-failure.ts'
 import { refuseUnknownMembers } from './views/unknown-names.ts'
 
-/** A feed as a strategy sees it. */
 export interface FeedView {
   readonly data: unknown
   readonly ageMs: number
 }
 
 /**
- * One moment, as a strategy sees it. Made once a strategy and pointed at each snapshot in turn, so it is
- * valid inside `decide` only.
+ * One moment, as a strategy sees it. The view is made once and reused for each snapshot, so it is
+ * valid only inside `decide`.
  */
 export class SnapshotView<Indicators = NoIndicators> {
-  /** The instruments that the strategy file lists, in its order. */
+  /** In the order of the strategy file. */
   readonly instruments: readonly InstrumentView<Indicators>[]
   readonly #bySymbol: ReadonlyMap<string, InstrumentView<Indicators>>
   #snapshot: Snapshot | undefined
@@ -32,8 +31,8 @@ export class SnapshotView<Indicators = NoIndicators> {
   }
 
   /**
-   * For the runner: looks at another moment from now on. What is not bound is passed over; what the snapshot
-   * lacks shows no prices and no holding, never those of an earlier moment.
+   * Called by the runner for each snapshot. An instrument that the snapshot lacks shows no prices
+   * and no holding, never older ones.
    */
   pointAt(snapshot: Snapshot): void {
     this.#snapshot = snapshot
@@ -45,7 +44,7 @@ export class SnapshotView<Indicators = NoIndicators> {
     }
   }
 
-  /** @throws Failure when the strategy file does not list the symbol. */
+  /** @throws Failure if the strategy file does not list the symbol */
   instrument(symbol: string): InstrumentView<Indicators> {
     const view = this.#bySymbol.get(symbol)
     if (view !== undefined) return view
@@ -56,20 +55,20 @@ export class SnapshotView<Indicators = NoIndicators> {
   }
 
   /**
-   * The last reading of a feed of the strategy file, with its age in ms; undefined before the first.
-   * `data` is the answer under the names of docs/exchange-api.md; it cannot be changed.
+   * The last reading of a feed of the strategy file; undefined before the first. `data` is frozen,
+   * with the field names of docs/exchange-api.md.
    */
   feed(name: string): FeedView | undefined {
     const reading = this.#snapshot?.feeds.get(name)
     return reading && { data: reading.data, ageMs: this.takenAt - reading.readAt }
   }
 
-  /** The whole account, as far as the daemon knows it; worked out when it is asked for. */
+  /** The whole account as known; computed on first use. */
   get account(): AccountView {
     return (this.#account ??= buildAccount(this.#snapshot?.account))
   }
 
-  /** Counts the daemon's snapshots from 1. */
+  /** Counts snapshots from 1. */
   get sequence(): number {
     return this.#snapshot?.sequence ?? 0
   }
@@ -77,11 +76,11 @@ export class SnapshotView<Indicators = NoIndicators> {
   get takenAt(): number {
     return this.#snapshot?.takenAt ?? 0
   }
-  /** Unix ms, exchange clock, as we know it. */
+  /** Unix ms, estimated exchange clock. */
   get exchangeTime(): number {
     return this.#snapshot?.exchangeTime ?? 0
   }
-  /** Unix ms, our clock: up to here the fills, and with them what the strategy holds, are known; 0 never. */
+  /** Unix ms, our clock: fills, and so the strategy's holdings, are known up to here; 0: never. */
   get fillsReadAt(): number {
     return this.#snapshot?.fillsReadAt ?? 0
   }

@@ -3,37 +3,37 @@ import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 import { strategyFailure } from './strategy-failure.ts'
 
 /**
- * Whose code runs: everything that a strategy's code starts, timers and promises too, keeps the name of that
- * strategy. So what it does to the process is known to be its own, and harms only itself (STR1).
+ * Everything that a strategy's code starts, timers and promises too, keeps the strategy's name. So
+ * its effects on the process are attributed to it and harm only it (STR1).
  */
 const context = new AsyncLocalStorage<string>()
 
-/** Runs code of a strategy under a name: its id, or the path of its file while that is loaded. */
+/** @param name the strategy's id, or the path of its file while that is loaded */
 export function runAsStrategy<Result>(name: string, code: () => Result): Result {
   guardProcess()
   return context.run(name, code)
 }
 
 /**
- * What runs the code of one strategy under its name again and again. The frame is made once: entering it takes some
- * 30 ns, one made for each decision 450.
+ * Returns a function that runs a strategy's code under its name. The scope is made once: entering
+ * takes 30 ns, making one for each decision 450 ns.
  */
 export function createStrategyScope(name: string): <Result>(code: () => Result) => Result {
   const scope = runAsStrategy(name, () => new AsyncResource('strategy'))
   return (code) => scope.runInAsyncScope(code)
 }
 
-/** In a handler of what nobody caught: the name of the strategy that threw it; undefined where it was none. */
+/** For handlers of uncaught errors: the strategy that threw, if any. */
 export function strategyAtFault(): string | undefined {
   return context.getStore()
 }
 
-/** Ways to end a process from inside. */
+/** Functions that end the process. */
 const ENDS = ['exit', 'reallyExit', 'abort'] as const
 
 let isGuarded = false
 
-/** A strategy that ends the process gets an error for it; anybody else ends it. */
+/** A strategy that calls one gets an error; other code ends the process. */
 function guardProcess(): void {
   if (isGuarded) return
   isGuarded = true

@@ -1,4 +1,4 @@
-/** Every way in which a strategy can disappoint the daemon: the code and the sentence behind it. */
+/** All failures of strategies, by code. */
 import { cleanLine } from '../lib/text/clean-text.ts'
 import { Failure, messageOf, type FailureDetails } from '../lib/failure.ts'
 import { withoutPlace } from '../lib/without-place.ts'
@@ -43,7 +43,7 @@ export interface StrategyFailure extends Failure {
   readonly code: StrategyFailureCode
 }
 
-/** A {@link Failure} with a code of this module, whose sentence comes from the table. */
+/** The sentence comes from the table. */
 export function strategyFailure(
   code: StrategyFailureCode,
   details: Omit<FailureDetails, 'code' | 'sentence'> = {},
@@ -55,10 +55,13 @@ export function isStrategyFailure(error: unknown): error is StrategyFailure {
   return error instanceof Failure && Object.hasOwn(STRATEGY_FAILURES, error.code)
 }
 
-/** Longest description of what was thrown: it may be anything, of any size. */
+/** A thrown value may have any size. */
 const THROWN_LENGTH_MAX = 300
 
-/** What was thrown and where, in one line; never throws, whatever the thing does when it is looked at. */
+/**
+ * Describes a thrown value and its place in one line. It never throws, whatever the value does when
+ * accessed.
+ */
 export function describeThrown(error: unknown): string {
   try {
     const frame = error instanceof Error ? frameOf(error) : undefined
@@ -70,21 +73,24 @@ export function describeThrown(error: unknown): string {
   }
 }
 
-/** The global is taken away from the thread of a strategy. */
+/** Strategy threads lose the global `process`. */
 const ownProcess = process
 
-/** Cut without the folders of this machine: a text that is cut ends with the same word on every machine. */
+/**
+ * Folder names are removed before cutting, so that the text is cut at the same word on every
+ * machine.
+ */
 function shorten(text: string): string {
   if (text.length <= THROWN_LENGTH_MAX) return text
   return withoutPlace(text, ownProcess.cwd()).slice(0, THROWN_LENGTH_MAX)
 }
 
-/** The folders of the program itself: whatever throws there was called from somewhere. */
+/** The program's own folders: errors there were caused by a caller. */
 const OWN_FOLDERS = ['..', '../../bin'].map(
   (folder) => new URL(`${folder}/`, import.meta.url).pathname,
 )
 
-/** Of a stack, the line of the code that was written by somebody else; of one without, the first. */
+/** The first stack line outside of Node and this program, else the first one. */
 function frameOf(error: Error): string | undefined {
   const frames = [...(error.stack ?? '').matchAll(/\n\s+at (.*)/g)].map(([, frame = '']) => frame)
   const foreign = frames.filter(
@@ -93,14 +99,12 @@ function frameOf(error: Error): string | undefined {
   return foreign.find((frame) => !frame.includes('/node_modules/')) ?? foreign[0] ?? frames[0]
 }
 
-/** File and line of the code that was written by somebody else. */
 export function strategyPlace(error: Error): string | undefined {
-  // Behind a `?` stands which text of a file it was that has changed since it was first read.
+  // A `?` and a digest follow the file if it changed since it was first read.
   const [, file, line] = /(\/[^()?]+)(?:\?[^():]*)?:(\d+):\d+\)?$/.exec(frameOf(error) ?? '') ?? []
   return file === undefined ? undefined : `${file.replace(/^\/\/+/, '/')}:${line}`
 }
 
-/** A failure that code of a strategy ran into, with the place in that code. */
 export function placedIn(failure: StrategyFailure): StrategyFailure {
   const { code, facts, hint } = failure
   const at = strategyPlace(failure)

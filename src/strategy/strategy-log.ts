@@ -1,15 +1,20 @@
 import { cleanLine } from '../lib/text/clean-text.ts'
 
-/** For people: what a strategy says changes nothing. Does nothing where nobody listens, as in a backtest. */
+/**
+ * For people only: it does not affect decisions. It does nothing without a listener, as in a
+ * backtest.
+ */
 export interface StrategyLog {
-  /** One line of the daemon's log, `strategy.said`. At most 10 a decision and 100 a minute; the others are counted. */
+  /**
+   * Writes one line to the daemon's log, `strategy.said`. At most 10 a decision and 100 a minute;
+   * the rest is counted.
+   */
   info(
     message: string,
     fields?: Readonly<Record<string, number | string | boolean | undefined>>,
   ): void
 }
 
-/** A line of a strategy. */
 export interface SaidLine {
   readonly message: string
   readonly facts: Readonly<Record<string, unknown>>
@@ -17,17 +22,14 @@ export interface SaidLine {
 
 export type Listen = (line: SaidLine) => void
 
-/** Lines of one decision, and of a minute: what is more is not for people. */
 const LINES_MAX = 10
 const LINES_A_MINUTE_MAX = 100
 const MINUTE_MS = 60_000
 const LENGTH_MAX = 500
 const FIELDS_MAX = 20
 
-/** Where nobody listens. */
 export const SILENT_LOG: StrategyLog = { info: () => undefined }
 
-/** Bounds what a strategy says. */
 export class BoundedLog implements StrategyLog {
   readonly #listen: Listen
   #lines = 0
@@ -39,7 +41,7 @@ export class BoundedLog implements StrategyLog {
     this.#listen = listen
   }
 
-  /** A decision begins. Unix ms, our clock. */
+  /** Must be called before each decision. `now`: Unix ms, our clock. */
   begin(now: number): void {
     this.#lines = 0
     if (Math.abs(now - this.#minuteAt) < MINUTE_MS) return

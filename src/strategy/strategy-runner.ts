@@ -19,35 +19,32 @@ import {
 } from './strategy-failure.ts'
 import { firstState, readState, toStored, writeState } from './strategy-state.ts'
 
-/** From here a decision is reported as slow, in ms: it holds up every other strategy of the process. */
+/** A longer decision is reported as slow: it delays all other strategies of the process. */
 export const SLOW_MS = 50
 
-/** How long a decision took. */
 export interface DecisionTime {
   readonly elapsedMs: number
-  /** For how long its thread computed meanwhile, ms; undefined: that is not known. */
   readonly cpuMs: number | undefined
   readonly isSlow: boolean
 }
 
-/** A decision that came to pass. All of it is plain data of our own, which the strategy cannot change. */
+/** A decision in plain data of our own, which the strategy cannot change. */
 export interface Decided extends DecisionTime {
   readonly kind: 'decided'
-  /** An intent that says what it said in the decision before is the same object. */
+  /** An unchanged intent is the same object as before. */
   readonly intents: readonly Intent[]
-  /** The intents that make no sense; the others stand. */
+  /** Invalid intents; the others are valid. */
   readonly denials: readonly IntentDenial[]
-  /** What the strategy remembers from now on: frozen, and the same object where nothing of it has changed. */
+  /** The next state: frozen, and the same object if unchanged. */
   readonly state: unknown
 }
 
-/** The strategy threw or answered nonsense; its state is what it was before. */
+/** The strategy threw or returned an invalid answer; its state is unchanged. */
 export interface DecisionFailed extends DecisionTime {
   readonly kind: 'failed'
   readonly code: StrategyFailureCode
-  /** For people: the code, a sentence, facts, and what was thrown. */
+  /** For people: the code, a sentence, facts, and the thrown value. */
   readonly message: string
-  /** It is not asked for a while. */
   readonly isPaused?: boolean
 }
 
@@ -56,24 +53,23 @@ export type DecisionResult = Decided | DecisionFailed
 export interface StrategyRunnerOptions {
   readonly strategyId: string
   readonly strategy: Strategy
-  /** As the strategy's own schema gave them back. */
+  /** As parsed by the strategy's own schema. */
   readonly params: unknown
   readonly instruments: readonly Instrument[]
-  /** What the journal kept; absent for a strategy that never decided. */
+  /** State in the journal; absent before the first decision. */
   readonly stateText?: string | undefined
   readonly clock: Clock
-  /** For how long this thread has computed so far, ms; absent: not measured. */
+  /** Processor time of this thread so far; absent: not measured. */
   readonly threadCpuMs?: (() => number | undefined) | undefined
-  /** Hears what the strategy says; absent: nobody does. */
   readonly onSaid?: Listen | undefined
 }
 
-/** @throws Failure when the first state cannot be had: initialState throws, or is not plain JSON; or what it needs. */
+/** @throws Failure if initialState throws or returns no plain JSON, or the needs are invalid */
 export function createStrategyRunner(options: StrategyRunnerOptions): StrategyRunner {
   return new StrategyRunner(options)
 }
 
-/** The narrow way to a strategy: a snapshot goes in, JSON comes out. It never throws. */
+/** The only access to a strategy: a snapshot goes in, JSON comes out. It never throws. */
 export class StrategyRunner {
   readonly strategyId: string
   readonly #strategy: Strategy
@@ -82,10 +78,9 @@ export class StrategyRunner {
   readonly #clock: Clock
   readonly #threadCpuMs: () => number | undefined
   readonly #log: BoundedLog | undefined
-  /** Has the strategy's code run under its name. */
   readonly #decideAsStrategy: () => unknown
   #state: unknown
-  /** The same as it is stored: with its version. */
+  /** The state as stored, with its version. */
   #stored: unknown
   #intents: readonly Intent[] = []
   #stray: StrategyFailure | undefined
@@ -93,7 +88,7 @@ export class StrategyRunner {
   constructor(options: StrategyRunnerOptions) {
     this.strategyId = options.strategyId
     this.#strategy = options.strategy
-    // Shared by all decisions: a strategy that wrote into them would no longer be a function of its input.
+    // All decisions share it: a strategy that wrote into it would not be pure.
     this.#params = deepFreeze(options.params)
     this.#view = new SnapshotView(
       options.instruments,
@@ -109,12 +104,12 @@ export class StrategyRunner {
     this.#stored = toStored(options.strategy, this.#state)
   }
 
-  /** What the strategy remembers, as JSON text. */
+  /** The state as JSON. */
   get stateText(): string {
     return writeState(this.#stored)
   }
 
-  /** Its code failed where nobody waited for it: it is not asked any more, and each decision fails from now on. */
+  /** Handles an error outside of `decide`: every decision fails from now on. */
   breakDown(error: unknown): void {
     this.#stray ??= strategyFailure('STRATEGY_STRAY', {
       facts: { thrown: describeThrown(error) },
@@ -173,7 +168,7 @@ function readDecision(answer: unknown): { intents: readonly unknown[]; state: un
   if (typeof answer !== 'object' || answer === null)
     throw noDecision(`it returned ${String(answer)}`)
   if ('then' in answer) {
-    // Its rejection would otherwise end the process: nobody else waits for this promise.
+    // Without this its rejection would end the process.
     Promise.resolve(answer).catch(() => undefined)
     throw strategyFailure('STRATEGY_ASYNC', {
       hint: 'decide must be synchronous: no async, no await',

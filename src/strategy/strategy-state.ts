@@ -1,4 +1,4 @@
-/** What a strategy remembers: plain data, live as long as the process, and JSON text in the journal. */
+/** The state of a strategy: plain data in memory, JSON in the journal. */
 import type { Strategy } from './define-strategy.ts'
 import { runAsStrategy } from './strategy-context.ts'
 import { deepFreeze } from '../lib/plain-data.ts'
@@ -10,10 +10,10 @@ import {
   type StrategyFailure,
 } from './strategy-failure.ts'
 
-/** Largest state, in characters of JSON: it is written to the journal every ten seconds, and with every new wish. */
+/** In characters: the state is written to the journal every ten seconds, and with each new wish. */
 const STATE_LENGTH_MAX = 262_144
 
-/** Deepest nesting of a state: far beyond need, and the end of a walk that would never end (a cycle). */
+/** Far more than needed; it ends the walk through a cycle. */
 const DEPTH_MAX = 32
 
 export interface FirstStateOptions {
@@ -23,9 +23,9 @@ export interface FirstStateOptions {
 }
 
 /**
- * The state of the first decision: what the journal kept, or else what the strategy begins with.
+ * State for the first decision: from the journal, else the initial one.
  *
- * @throws Failure when neither can be had.
+ * @throws Failure if neither is available
  */
 export function firstState({ strategy, params, stateText }: FirstStateOptions): unknown {
   if (stateText === undefined) return readState(initialState(strategy, params))
@@ -40,13 +40,11 @@ export function firstState({ strategy, params, stateText }: FirstStateOptions): 
   }
 }
 
-/** A state as it is stored where its strategy declares a version. */
 interface VersionedState {
   readonly stateVersion: number
   readonly state: unknown
 }
 
-/** What is stored of a state: the state itself, or with its version where there is one. */
 export function toStored({ state: declared }: Strategy, state: unknown): unknown {
   return declared ? Object.freeze({ stateVersion: declared.version, state }) : state
 }
@@ -55,7 +53,7 @@ function isVersioned(stored: unknown): stored is VersionedState {
   return isRecord(stored) && Object.keys(stored).join() === 'stateVersion,state'
 }
 
-/** @throws Failure STRATEGY_STATE_VERSION for one that does not migrate. */
+/** @throws Failure STRATEGY_STATE_VERSION if it cannot be migrated */
 function toPresentVersion(strategy: Strategy, stored: unknown): unknown {
   const declared = strategy.state
   const version = declared?.version ?? 1
@@ -89,11 +87,11 @@ function initialState(strategy: Strategy, params: unknown): unknown {
 }
 
 /**
- * What a strategy returned, as data of our own that nobody can change, so that neither side holds a reference into
+ * Copies a returned state into frozen data of our own, so that neither side holds a reference into
  * the other.
  *
- * @param known the state before, as this function gave it back: of it, what has not changed is given back again.
- * @throws Failure that names the path of what JSON cannot say.
+ * @param known the previous result: its unchanged parts are reused
+ * @throws Failure with the path of a value that JSON cannot express
  */
 export function readState(state: unknown, known?: unknown): unknown {
   if (state === known) return known
@@ -107,7 +105,6 @@ export function readState(state: unknown, known?: unknown): unknown {
   return copy
 }
 
-/** The state as JSON text. */
 export function writeState(state: unknown): string {
   return JSON.stringify(state)
 }
@@ -127,16 +124,19 @@ function notSerialisable(found: string): StrategyFailure {
   })
 }
 
-/** A state of so few characters, keys and values together, is short as text too: none is longer than 25 of these. */
+/**
+ * With so few parts (characters, keys and values) the JSON is short enough too: each part takes at
+ * most 25 characters.
+ */
 const PARTS_SMALL = STATE_LENGTH_MAX / 25
 
-/** Instead of a copy: something in there is no data. */
 const NO_DATA = Symbol('no data')
 
 /**
- * A copy, frozen; of what is known, the parts that say the same. Each property is read once: whatever a strategy has put
- * there, what is kept is data.
- * @param count adds up at least one a value and the characters of texts and keys, and ends a copy that is too large.
+ * Returns a frozen copy that reuses equal parts of `known`. Each property is read once, so that
+ * getters cannot change it later.
+ * @param count adds at least one for each value, plus the characters of strings and keys, and ends
+ * a copy that is too large
  */
 function copyData(value: unknown, known: unknown, count: { parts: number }, depth = 0): unknown {
   count.parts += typeof value === 'string' ? value.length + 1 : 1
@@ -148,7 +148,7 @@ function copyData(value: unknown, known: unknown, count: { parts: number }, dept
   const before = isRecord(known) ? known : NOTHING
   const copy: Record<string, unknown> = { ...value }
   let isSame = known === before
-  // `for … in` takes a third of the time of `Object.keys`, and most of what strategies remember are numbers.
+  // `for … in` takes a third of the time of `Object.keys`.
   for (const key in copy) {
     if (!Object.hasOwn(copy, key)) continue
     if (count.parts > STATE_LENGTH_MAX) break
@@ -171,7 +171,6 @@ function copyData(value: unknown, known: unknown, count: { parts: number }, dept
   return isSame && haveSameNames(copy, before) ? known : Object.freeze(copy)
 }
 
-/** The same, and in the same order. */
 function haveSameNames(one: object, other: object): boolean {
   const [names, others] = [Object.keys(one), Object.keys(other)]
   return names.length === others.length && names.every((name, place) => name === others[place])
@@ -203,8 +202,8 @@ function isPlain(value: object): boolean {
 }
 
 /**
- * What JSON would lose or change, as a path and a reason: `levels[2].at: a Date`. Undefined when the value
- * survives the round trip. A property that is `undefined` does: it is absent afterwards.
+ * Path and reason of a value that JSON would lose or change: `levels[2].at: a Date`. A property
+ * that is `undefined` is accepted: it is absent afterwards.
  */
 function findUnserialisable(value: unknown, path = 'state', depth = 0): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
@@ -213,7 +212,7 @@ function findUnserialisable(value: unknown, path = 'state', depth = 0): string |
     return `${path}: ${value === undefined ? 'undefined' : `a ${typeof value}`}`
   if (depth >= DEPTH_MAX) return `${path}: nested deeper than ${DEPTH_MAX} levels, or in itself`
   if (Array.isArray(value)) {
-    // Not forEach and friends: they step over holes, which JSON turns into null.
+    // forEach and the like skip holes, which JSON turns into null.
     for (let index = 0; index < value.length; index++) {
       const found = findUnserialisable(value[index], `${path}[${index}]`, depth + 1)
       if (found !== undefined) return found

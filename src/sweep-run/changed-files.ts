@@ -6,9 +6,9 @@ import type { PreparedBacktest } from '../backtest/opening/prepare-backtest.ts'
 import { narrow } from '../backtest/opening/priced-instruments.ts'
 
 /**
- * Each trial reads configuration and code anew: what was changed since the sweep was begun would be kept, and found
- * again, under the name of what was there before.
- * @returns SWEEP_FILES_CHANGED; undefined where all is as it was
+ * Each trial reads configuration and code anew, so results after a change would be stored under the
+ * name of the old files.
+ * @returns SWEEP_FILES_CHANGED, or undefined
  */
 export function findChange(
   request: ConfigRequest,

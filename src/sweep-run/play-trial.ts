@@ -16,24 +16,24 @@ export interface TrialOrder {
   readonly config: string | undefined
   readonly options: PlayOptions
   readonly version: string
-  /** Of the returns, ms. */
+  /** Period of the returns. */
   readonly periodMs: number
-  /** Of a sweep that another machine has begun: what this one must have as that one has it. */
+  /** For a sweep of another machine: both machines must have equal inputs. */
   readonly sweep?: SweepRecipe
 }
 
-/** What the results of a sweep hang on: code, configuration, prices, seed. */
+/** Inputs of the results: code, configuration, prices, seed. */
 export interface SweepRecipe {
-  /** As JSON. */
+  /** JSON. */
   readonly recipe: string
   /** `--param` of the sweep, without those of the trial. */
   readonly param: readonly string[]
 }
 
-/** What a thread answers. `refused`: this machine has not what the sweep was begun with, so nothing was computed. */
+/** `refused`: this machine's inputs differ from the sweep's, so nothing was computed. */
 export type TrialAnswer = TrialOutcome | { readonly refused: string }
 
-/** Plays a trial to the end of its prices. @throws what `backtest` would end with. */
+/** @throws what `backtest` would end with */
 export async function playTrial(order: TrialOrder): Promise<TrialAnswer> {
   const { config, options, version, periodMs } = order
   const watch: { ended: { why: string } | undefined } = { ended: undefined }
@@ -54,7 +54,10 @@ export async function playTrial(order: TrialOrder): Promise<TrialAnswer> {
   return { figures: toFigures(report), returns: toReturns(report) }
 }
 
-/** One that cannot be opened: by its own fault, or because this machine has not what the sweep was begun with? */
+/**
+ * Decides whether a trial cannot be opened by its own fault, or because this machine's inputs
+ * differ.
+ */
 export async function judgeUnopened(order: TrialOrder, error: unknown): Promise<TrialAnswer> {
   const failed = { failed: messageOf(error) }
   const { config, options, version, sweep } = order
@@ -68,7 +71,7 @@ export async function judgeUnopened(order: TrialOrder, error: unknown): Promise<
   }
 }
 
-/** What was opened for the trial, but for its own parameters: the recipe of the sweep knows none of them. */
+/** Compares without the trial's own parameters, which the sweep's recipe lacks. */
 async function differenceOf(
   { config, options, version, sweep }: TrialOrder,
   prepared: PreparedBacktest,
@@ -87,11 +90,11 @@ async function differenceOf(
 
 export interface RecipeOf {
   readonly prepared: PreparedBacktest
-  /** As it was loaded. */
+  /** As loaded. */
   readonly config: DaemonConfig
 }
 
-/** Of a sweep, as JSON: the same from any of its trials, though a file of prices may have no row in that one's part. */
+/** JSON, equal for all trials of a sweep, even if a price file has no row in a trial's part. */
 export function recipeOf(
   { prepared, config }: RecipeOf,
   options: PlayOptions,
@@ -127,7 +130,7 @@ function toFigures(report: RunReport): TrialFigures {
   }
 }
 
-/** From the end of a period to the end of the next; one without a quote has none. */
+/** From the end of one period to the end of the next; 0 for one without a quote. */
 function toReturns({ series, money }: RunReport): readonly number[] {
   let before = Number(money.opening)
   return series.close.map((close) => {

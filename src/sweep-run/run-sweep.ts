@@ -34,11 +34,11 @@ export interface SweepOptions extends PlayOptions {
   readonly jobs: number
   readonly trialLimit: number
   readonly trial?: string
-  /** Where workers take trials: the address of a PostgreSQL server. */
+  /** Address of a PostgreSQL server with the queue for workers. */
   readonly queue?: string
 }
 
-/** A sweep whose files were read and found good. */
+/** A sweep whose files were checked. */
 interface OpenSweep {
   readonly config: string | undefined
   readonly options: SweepOptions
@@ -47,16 +47,14 @@ interface OpenSweep {
   readonly prepared: PreparedBacktest
   readonly plan: SweepPlan
   readonly periodMs: number
-  /** Of configuration, data, code, seed. */
+  /** Configuration, data, code and seed. */
   readonly recipe: string
   readonly prices: string
   readonly directory: string
   readonly remarks: readonly string[]
 }
 
-/**
- * How a sweep ended. `stopped`: by a signal, and the same command goes on; `failed`: of all its trials none has figures.
- */
+/** `stopped`: by a signal; the same command continues. `failed`: no trial has figures. */
 export type SweepEnd = 'whole' | 'stopped' | 'failed'
 
 export async function runSweep(
@@ -168,7 +166,6 @@ function namePrices(coverage: PreparedBacktest['coverage']): string {
   return sha256Hex([JSON.stringify(prices)]).slice(0, 16)
 }
 
-/** What `backtest` is asked for one trial. */
 function optionsOf(
   { options, plan, prepared }: Pick<OpenSweep, 'options' | 'plan' | 'prepared'>,
   trial: Trial,
@@ -186,7 +183,7 @@ function commandOf(sweep: OpenSweep, trial: Trial): string {
   return backtestCommand(sweep.config, optionsOf(sweep, trial))
 }
 
-/** Nothing of a queue is loaded without one. */
+/** Loads the queue's code only if one is used. */
 async function openRunner({
   options,
   recipe,
@@ -246,7 +243,7 @@ async function runTrials(sweep: OpenSweep, log: TrialLog, runner: TrialRunner): 
   }
 }
 
-/** A worker elsewhere holds what it has against the recipe by itself. */
+/** Workers compare their inputs with the recipe themselves. */
 function findChanged({ config, options, prepared }: OpenSweep): Failure | undefined {
   const { queue, set, param } = options
   return queue === undefined
@@ -288,7 +285,7 @@ function toReport(sweep: OpenSweep, log: TrialLog): SweepReport {
   })
 }
 
-/** sweep.json, trials.csv and the page, each written whole. @returns the page. */
+/** Writes sweep.json, trials.csv and the page atomically. @returns the page */
 function writeFiles(directory: string, report: SweepReport): string {
   writeDurably(join(directory, 'sweep.json'), `${JSON.stringify(report)}\n`)
   const cells = report.trials.map(
@@ -322,7 +319,7 @@ function writeFiles(directory: string, report: SweepReport): string {
   return page
 }
 
-/** One trial as a backtest of its own, with its report. */
+/** Runs one trial as a backtest with a report. */
 async function runOne(sweep: OpenSweep, id: string): Promise<SweepEnd> {
   const { recipe, config, version, directory, options } = sweep
   const trial = listTrials(sweep).find((one) => nameTrial(recipe, one).id === id)
@@ -340,7 +337,7 @@ async function runOne(sweep: OpenSweep, id: string): Promise<SweepEnd> {
   return 'whole'
 }
 
-/** Every trial that the sweep can have run. */
+/** All possible trials of the sweep. */
 function listTrials({ plan }: OpenSweep): readonly Trial[] {
   const parts = listParts(plan)
   return plan.sets.flatMap((params) => parts.map((part) => ({ params, ...part })))
@@ -348,7 +345,7 @@ function listTrials({ plan }: OpenSweep): readonly Trial[] {
 
 type TrialPart = Pick<Trial, 'fromAt' | 'toAt'>
 
-/** Of the range, each that some trial plays: of the rounds, and of the walk-forward. */
+/** All parts of the range: of rounds and of the walk-forward. */
 function listParts({ rounds, folds, fromAt, periodAt }: SweepPlan): readonly TrialPart[] {
   return [
     ...rounds.map((toAt) => ({ fromAt, toAt })),

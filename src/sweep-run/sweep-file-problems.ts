@@ -1,4 +1,4 @@
-/** What is wrong in the file of a sweep, with its line: also what a strategy says of the values that stand there. */
+/** Checks the file of a sweep, including the strategies' objections to its values. */
 import process from 'node:process'
 import { resolve } from 'node:path'
 import { loadConfig } from '../config/load-config.ts'
@@ -27,9 +27,9 @@ export interface ReadSweepFile {
 const HANG_HINT =
   'the schema or the check of a strategy does not come back; or wait longer with --trial-limit'
 const AGAIN = 'Then give the same command again.'
-/** A limit for trials may be shorter than the thread of this check takes to begin on a busy machine, in ms. */
+/** A trial limit may be shorter than the start of this check's thread on a busy machine. */
 const TAKEN_MS_MIN = 30_000
-/** Combinations that are tried before the first trial, some seconds' work; what is undecided then each trial says itself. */
+/** Takes some seconds; undecided combinations fail in their trial. */
 const TRIED_MAX = 200
 
 /** @throws ConfigError */
@@ -43,7 +43,7 @@ export function loadSweepFile(name: string): ReadSweepFile {
   return { file: value, source }
 }
 
-/** @param ids Of the strategies that are on. @throws ConfigError for another one */
+/** @param ids of enabled strategies. @throws ConfigError for another one */
 export function assertStrategies({ file, source }: ReadSweepFile, ids: readonly string[]): void {
   const problems = Object.keys(file.params)
     .filter((id) => !ids.includes(id))
@@ -56,7 +56,6 @@ export function assertStrategies({ file, source }: ReadSweepFile, ids: readonly 
   if (problems.length > 0) throw new ConfigError(problems, AGAIN)
 }
 
-/** A combination that the strategies do not take, and why. */
 interface RefusedSet {
   readonly set: ParamSet
   readonly problems: readonly Problem[]
@@ -68,8 +67,8 @@ export interface TakenTask {
 }
 
 /**
- * As {@link assertTaken}, in a thread in which the code of the strategies reaches nothing.
- * @param trialLimitMs Real time that a trial may take; this may take half a minute at least.
+ * Like {@link assertTaken}, in a restricted thread.
+ * @param trialLimitMs limit of a trial in real time; here at least half a minute
  */
 export async function assertTakenElsewhere(task: TakenTask, trialLimitMs: number): Promise<void> {
   const limitMs = Math.max(trialLimitMs, TAKEN_MS_MIN)
@@ -91,9 +90,9 @@ export async function assertTakenElsewhere(task: TakenTask, trialLimitMs: number
 }
 
 /**
- * A value that the strategies take in some combination is good, and so may be one of which not every combination was
- * tried. A combination of good values may still be refused: its trial says why.
- * @throws ConfigError for values that they take in no combination, and where they take no combination at all
+ * A value is good if some combination with it is accepted, and untried ones count as good. A
+ * combination of good values can still be refused; then its trial says why.
+ * @throws ConfigError for values that are accepted in no combination
  */
 export async function assertTaken(
   { source }: ReadSweepFile,
@@ -125,7 +124,7 @@ export async function assertTaken(
   )
 }
 
-/** @throws ConfigError with why each value that is not good was refused, where it was refused for itself */
+/** @throws ConfigError with the reason for each refused value */
 function assertGood(
   source: YamlSource,
   refused: readonly RefusedSet[],
@@ -153,7 +152,7 @@ function toValue(set: ParamSet, name: string): string {
   return `${name}=${set[name]}`
 }
 
-/** The value without which the others are taken; undefined where it is no single one. */
+/** The value without which the others are accepted, if it is a single one. */
 async function findCulprit(
   set: ParamSet,
   problemsOf: (set: ParamSet) => Promise<readonly Problem[]>,
@@ -184,13 +183,13 @@ async function findProblems(
   }
 }
 
-/** The parameter that a problem names; undefined for one that was found in the file of a strategy, or anywhere else. */
+/** The parameter that a problem names, if any. */
 function namedBy(set: ParamSet, { source, path }: Problem): string | undefined {
   if (source !== PARAM_OPTION) return undefined
   return Object.keys(set).find((one) => path === one || /^[.[]/.test(path.split(one, 2)[1] ?? ''))
 }
 
-/** With these values alone there is a problem: it is theirs, wherever it was found. */
+/** These values alone cause the problem, wherever it was found. */
 function placeIn(
   source: YamlSource,
   { set, culprit }: { readonly set: ParamSet; readonly culprit: string | undefined },

@@ -4,7 +4,6 @@ import { isEndedEarly, NOT_RUN, type SweepReport } from '../sweep/sweep-report.t
 
 const ROWS = 10
 
-/** The best trials and what they are worth, for a terminal. */
 export function describeSweep(report: SweepReport): readonly string[] {
   const {
     madeUp = [],

@@ -8,8 +8,8 @@ import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 const LOG_FILE = 'trials.jsonl'
 
 /**
- * Every trial that was ever run in a directory, a line each, appended as it ends: what was killed goes on from there,
- * and nobody forgets how many tries there were.
+ * A line for each trial that ended in a directory. A killed sweep continues from it, and the number
+ * of tries is never lost.
  */
 export class TrialLog {
   readonly #file: string
@@ -31,14 +31,14 @@ export class TrialLog {
     this.#write(() => appendFileSync(this.#file, `${JSON.stringify(row)}\n`))
   }
 
-  /** How many combinations were tried on these prices, with whatever configuration and code. */
+  /** Distinct combinations tried on these prices, with any configuration and code. */
   countTries(prices: string): number {
     return new Set(
       [...this.#rows.values()].filter((row) => row.prices === prices).map(({ tried }) => tried),
     ).size
   }
 
-  /** What a kill has cut off is dropped; what ran out of time is tried again. */
+  /** Drops a line that a kill cut off; trials that timed out are tried again. */
   #read(): void {
     const text = readFileSync(this.#file, 'utf8')
     const end = text.lastIndexOf('\n') + 1

@@ -4,7 +4,10 @@ import { showDuration } from '../report/text/figures.ts'
 import { HEAP_MB_MAX } from '../backtest/playing/watched-play.ts'
 import type { TrialAnswer, TrialOrder } from './play-trial.ts'
 
-/** Runs a trial in a thread; never throws. @param limitMs Real time of the whole trial. @param stop Ends it, and all. */
+/**
+ * Never throws. @param limitMs real time of the whole trial
+ * @param stop aborts it
+ */
 export async function runTrial(
   order: TrialOrder,
   limitMs: number,
@@ -36,7 +39,7 @@ function describeEnd(end: ThreadEnd, limitMs: number): Extract<TrialAnswer, { fa
   return { failed: end.kind === 'failed' ? end.error.message : 'the thread ended by itself' }
 }
 
-/** The table of a sweep is the same, on whatever machine a trial fails. */
+/** The table of a sweep must not depend on the machine where a trial failed. */
 function withoutPlaces<Failed extends { readonly failed: string }>(outcome: Failed): Failed {
   return { ...outcome, failed: withoutPlace(outcome.failed, process.cwd()) }
 }

@@ -1,18 +1,16 @@
-/** A range of a run's periods: the first one, and the one after the last. */
+/** Periods of a run; `to` is excluded. */
 export interface PeriodRange {
   readonly from: number
   readonly to: number
 }
 
-/**
- * One window of a walk-forward: the choice is made in sample and tested on the periods that follow.
- */
+/** A window of a walk-forward: chosen in sample, tested on the periods after it. */
 export interface Fold {
   readonly inSample: PeriodRange
   readonly outOfSample: PeriodRange
 }
 
-/** Minimum periods of a window: fewer have no statistical meaning. */
+/** Fewer periods have no statistical meaning. */
 const PERIODS_MIN = 5
 
 /**

@@ -1,6 +1,5 @@
 import type { ParamSet } from './param-sets.ts'
 
-/** A combination and its score. */
 export interface ScoredSet {
   readonly params: ParamSet
   readonly score: number
@@ -11,14 +10,13 @@ export interface ScoredSet {
  */
 const LEAD_SHARE = 0.5
 
-/** The names of the parameters that were varied. */
 function variedParams(sets: readonly ParamSet[]): readonly string[] {
   return Object.keys(sets[0] ?? {}).filter(
     (name) => new Set(sets.map((params) => params[name])).size > 1,
   )
 }
 
-/** The distinct values of a parameter: numbers by size, others in order of appearance. */
+/** Numbers by size, others in order of appearance. */
 function valuesOf(sets: readonly ParamSet[], name: string): readonly string[] {
   const texts = [...new Set(sets.map((params) => params[name] ?? ''))]
   const numbers = texts.map(toNumber)
@@ -32,9 +30,8 @@ function toNumber(text: string): number {
 }
 
 /**
- * Whether a combination is an isolated peak: of those that differ least, in steps from value to
- * value, the best leads the median of all by less than half of its own lead. Such a peak is usually
- * luck.
+ * The peak is isolated if the best of its nearest neighbours leads the median of all by less than
+ * half of its own lead. Such a peak is usually luck.
  */
 export function isIsolated(peak: ScoredSet, all: readonly ScoredSet[]): boolean {
   const sets = all.map(({ params }) => params)
@@ -62,14 +59,13 @@ export function isIsolated(peak: ScoredSet, all: readonly ScoredSet[]): boolean 
   return peak.score > median && best - median < LEAD_SHARE * (peak.score - median)
 }
 
-/** The median: for an even number the mean of the two in the middle. */
 function middleOf(sorted: readonly number[]): number {
   const half = sorted.length >> 1
   const upper = sorted[half] ?? 0
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[half - 1] ?? upper)) / 2
 }
 
-/** A table of two parameters; each cell is the mean score of its trials. */
+/** Each cell is the mean score of its trials. */
 export interface HeatMap {
   readonly rowName: string
   readonly columnName: string
@@ -82,7 +78,7 @@ export interface HeatMap {
 /** Further values are merged. */
 const BINS_MAX = 12
 
-/** A heat map of the first two varied parameters. Undefined if fewer were varied. */
+/** Uses the first two varied parameters; undefined if fewer were varied. */
 export function buildHeatMap(all: readonly ScoredSet[]): HeatMap | undefined {
   const sets = all.map(({ params }) => params)
   const [rowName, columnName] = variedParams(sets)

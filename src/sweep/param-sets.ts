@@ -1,10 +1,7 @@
 import { createRandom } from '../lib/random.ts'
 import { type ParamValues, type SweepFile, TRIALS_MAX, VALUES_MAX } from './sweep-file.ts'
 
-/**
- * One combination: the value of each `strategy.param`, as `--param` takes it, in the order of the
- * file.
- */
+/** The value of each `strategy.param`, as for `--param`, in the order of the file. */
 export type ParamSet = Readonly<Record<string, string>>
 
 /** Further digits are noise of the steps. */
@@ -13,8 +10,8 @@ const DIGITS = 12
 const LOG_DIGITS = 6
 
 /**
- * The distinct values of each `strategy.param` as texts, in order.
- * @throws RangeError for too many.
+ * Keyed by `strategy.param`; values in order.
+ * @throws RangeError for too many
  */
 export function listValues({
   params,
@@ -53,7 +50,7 @@ function round(value: number, digits: number): number {
   return Number(value.toPrecision(digits))
 }
 
-/** The problem of the values, in words, and its place in the file; undefined if there is none. */
+/** The problem of the values and its place in the file; undefined if there is none. */
 export function explainValues(
   file: SweepFile,
 ): { readonly path: readonly string[]; readonly message: string } | undefined {
@@ -81,7 +78,7 @@ function productOf(counts: readonly number[]): number {
   return counts.reduce((product, count) => product * count, 1)
 }
 
-/** The combinations of a sweep: all, or the number that is to be drawn, each once. */
+/** All combinations, or as many random ones as configured, without repetition. */
 export function listParamSets(file: SweepFile): readonly ParamSet[] {
   const values = listValues(file)
   const total = productOf([...values.values()].map(({ length }) => length))
@@ -98,7 +95,7 @@ export function listParamSets(file: SweepFile): readonly ParamSet[] {
   return [...drawn.values()]
 }
 
-/** The combination with a number: the last parameter changes fastest. */
+/** Digits of a combination's number: the last parameter changes fastest. */
 function digitsOf(
   values: ReadonlyMap<string, readonly string[]>,
   index: number,

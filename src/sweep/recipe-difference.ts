@@ -1,14 +1,13 @@
 import { isRecord } from '../lib/is-record.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
-/** Parts that are named alone: the other differences follow from them, or do not help a reader. */
+/** Shown alone, since other differences follow from them or do not help. */
 const FIRST = ['version', 'node', 'sha256.program'] as const
 
 /**
- * The difference of two recipes, in words; undefined if they are equal. They are JSON, as
- * `describeRecipe` writes them.
- * @param wanted The sweep's recipe.
- * @param own The recipe of the machine that would compute a trial.
+ * Undefined if the recipes, JSON of `describeRecipe`, are equal.
+ * @param wanted the sweep's recipe
+ * @param own the recipe of this machine
  */
 export function describeDifference(wanted: string, own: string): string | undefined {
   if (wanted === own) return undefined
@@ -35,7 +34,7 @@ function flatten(value: unknown, path = ''): Flat {
   )
 }
 
-/** A prefix of a hash, enough for comparison. */
+/** A prefix of a hash is enough for comparison. */
 function short(text: string | undefined): string {
   if (text === undefined) return 'missing'
   return text.length > 20 ? `${text.slice(0, 12)}…` : text

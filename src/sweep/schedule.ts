@@ -3,42 +3,39 @@ import type { ParamSet } from './param-sets.ts'
 import type { Objective } from './sweep-file.ts'
 import { scoreOf, type Trial, type TrialOutcome } from './trial.ts'
 
-/** The trials of a sweep, whether or not they were run already. */
 export interface SweepPlan {
   readonly sets: readonly ParamSet[]
   readonly objective: Objective
   /** Unix ms. */
   readonly fromAt: number
   /**
-   * The end of each round's stretch, the last the end of the range: one round, or several with
-   * halving. Unix ms.
+   * Unix ms: end of each round's stretch, the last at the end of the range. Halving has several
+   * rounds.
    */
   readonly rounds: readonly number[]
   readonly folds: readonly Fold[]
-  /** The instant at which a period begins, Unix ms. */
+  /** Unix ms of a period's beginning. */
   readonly periodAt: (period: number) => number
 }
 
-/** The outcome of a trial; undefined if it was not run yet. */
+/** Undefined if it was not run yet. */
 export type FindOutcome = (trial: Trial) => TrialOutcome | undefined
 
 /** The best third of each round goes on. */
 const KEPT_SHARE = 1 / 3
 
-/** A combination with the outcome of its longest stretch. */
 export interface RankedSet {
   readonly params: ParamSet
   readonly trial: Trial
   readonly outcome: TrialOutcome | undefined
 }
 
-/** The ends of rounds, each three times as long as the one before. */
+/** Each round is three times as long as the one before. */
 export function cutRounds(fromAt: number, toAt: number, sets: number): readonly number[] {
   const rounds = sets >= 9 ? [1 / 9, 1 / 3, 1] : sets >= 3 ? [1 / 3, 1] : [1]
   return rounds.map((share) => (share === 1 ? toAt : fromAt + Math.round((toAt - fromAt) * share)))
 }
 
-/** The total number of trials. */
 export function countTrials({ sets, rounds, folds }: SweepPlan): number {
   let [alive, sum] = [sets.length, folds.length]
   for (let round = 0; round < rounds.length; round++) {
@@ -53,8 +50,8 @@ function keptOf(count: number): number {
 }
 
 /**
- * The trials that can run now: each step needs the outcomes of the one before. Empty when all were
- * run.
+ * The trials that can run now, since each step needs the outcomes of the one before. Empty at the
+ * end.
  */
 export function nextTrials(plan: SweepPlan, find: FindOutcome): readonly Trial[] {
   const { alive, missing } = playRounds(plan, find)
@@ -62,12 +59,11 @@ export function nextTrials(plan: SweepPlan, find: FindOutcome): readonly Trial[]
   return listFolds(plan, alive).flatMap(({ trial }) => (find(trial) === undefined ? [trial] : []))
 }
 
-/** Every combination, with its longest stretch. */
 export function rankSets(plan: SweepPlan, find: FindOutcome): readonly RankedSet[] {
   return playRounds(plan, find).sets
 }
 
-/** For each fold the combination that was best before it, and its trial. */
+/** For each fold, the combination that was best before it. */
 export function listFolds(plan: SweepPlan, alive: readonly RankedSet[]) {
   const { folds, objective, periodAt } = plan
   return folds.flatMap((fold) => {
@@ -93,7 +89,6 @@ export function listFolds(plan: SweepPlan, alive: readonly RankedSet[]) {
   })
 }
 
-/** The combinations that were run on the whole range. */
 export function wholeOf(plan: SweepPlan, sets: readonly RankedSet[]): readonly RankedSet[] {
   return sets.filter(({ trial }) => trial.toAt === plan.rounds.at(-1))
 }
@@ -120,7 +115,7 @@ function playRounds({ sets, rounds, fromAt, objective }: SweepPlan, find: FindOu
   return { alive: played, missing: [], sets: [...ranked.values()] }
 }
 
-/** A failed trial is worse than every other. */
+/** A failed trial ranks last. */
 function scoreOfOutcome(outcome: TrialOutcome | undefined, objective: Objective): number {
   if (outcome === undefined || 'failed' in outcome) return Number.NEGATIVE_INFINITY
   return scoreOf(outcome.returns, objective)

@@ -1,6 +1,5 @@
 import { normalQuantile } from '../lib/random.ts'
 
-/** Statistics of the returns of one trial, or of a part of it. */
 export interface Moments {
   readonly count: number
   readonly mean: number

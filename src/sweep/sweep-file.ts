@@ -1,8 +1,8 @@
-/** The schema of the file that `intentd sweep --params FILE` reads. */
+/** Schema of the file of `intentd sweep --params`. */
 import { z } from 'zod'
 import { wholeNumber } from '../config/schema/whole-number.ts'
 
-/** Maximum values of a parameter, and maximum combinations of a sweep. */
+/** Limits of a parameter's values, and of a sweep's combinations. */
 export const VALUES_MAX = 1000
 export const TRIALS_MAX = 20_000
 const FOLDS_MAX = 20

@@ -5,10 +5,10 @@ import type { HeatMap } from './landscape.ts'
 import type { ParamSet } from './param-sets.ts'
 import type { FoldRow, SweepReport, SweepRow } from './sweep-report.ts'
 
-/** Maximum rows on the page; sweep.json and trials.csv have all. */
+/** sweep.json and trials.csv have the others. */
 const ROWS_MAX = 500
 
-/** The report of a sweep as one file: no network, light and dark. */
+/** A self-contained page, light and dark. */
 export function renderSweepPage(report: SweepReport): string {
   const {
     from,
@@ -192,7 +192,7 @@ function renderFolds(folds: readonly FoldRow[]): string {
   )
 }
 
-/** The name without its strategy, which the title has. */
+/** The title contains the strategy. */
 function paramOf(name: string): string {
   return name.slice(name.indexOf('.') + 1)
 }
@@ -214,10 +214,7 @@ function renderHeatMap({ rows, columns, cells, rowName, columnName }: HeatMap): 
   return `<div class="scroll heat"><table><thead><tr><th class="text">${escapeHtml(paramOf(rowName))} \\ ${escapeHtml(paramOf(columnName))}</th>${head}</tr></thead><tbody>${body.join('')}</tbody></table></div>`
 }
 
-/**
- * The labels: both ends and zero. An end nearer to zero than this share of the span is left out,
- * since it would overlap.
- */
+/** Both ends and zero. An end nearer to zero than this share would overlap. */
 function labelled({ low, span }: { low: number; span: number }, share: number): readonly number[] {
   return [low, 0, low + span].filter((value) => value === 0 || Math.abs(value) > share * span)
 }
@@ -247,13 +244,13 @@ function renderScatter(trials: readonly SweepRow[]): string {
 <div class="frame"><div class="plot" style="height:300px"><svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="score out of sample over score in sample"><g class="grid">${zero}</g><path class="dots" style="--c:var(--blue)" d="${path}"/></svg></div>${labels}</div><div class="xs ends">${ends}</div></figure>`
 }
 
-/** Maximum commands shown: the best trial's, and each window's. */
+/** Those of the best trial and of each window. */
 const COMMANDS_SHOWN = 5
 
 function renderCommands(trials: readonly SweepRow[], folds: readonly FoldRow[]): string {
   const shown = [...trials.slice(0, COMMANDS_SHOWN), ...folds]
   const lines = shown.map(({ id, command }) => `# ${id}\n${command}`)
-  // Lines break before an option, and not within its name.
+  // Lines break only before an option.
   const code = escapeHtml(lines.join('\n')).replaceAll(
     / (--[a-z-]+)/g,
     ' <span class="option">$1</span>',

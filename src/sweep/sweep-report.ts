@@ -20,10 +20,7 @@ import {
 } from './statistics.ts'
 import { scoreOf, type Trial, type TrialFigures } from './trial.ts'
 
-/**
- * The contents of sweep.json. Instants are ISO 8601 in UTC, Sharpe ratios per period, never
- * annualised.
- */
+/** sweep.json. Instants are ISO 8601 in UTC, Sharpe ratios per period, never annualised. */
 export interface SweepReport {
   readonly format: 1
   readonly name: string
@@ -36,13 +33,13 @@ export interface SweepReport {
   /** Best first. */
   readonly trials: readonly SweepRow[]
   readonly folds: readonly FoldRow[]
-  /** Combinations that were ever tried on these prices, with any configuration and code. */
+  /** Combinations ever tried on these prices, with any configuration and code. */
   readonly tries: number
   readonly deflated: DeflatedSharpe | null
   readonly overfitting: Overfitting | null
   readonly heatMap: HeatMap | null
   /**
-   * Why its figures are not those of a market; empty for real prices. Absent in reports of earlier
+   * Why the prices are not those of a market; empty for real ones. Absent in reports of earlier
    * releases.
    */
   readonly madeUp?: readonly string[]
@@ -52,16 +49,16 @@ export interface SweepReport {
 export interface SweepRow {
   readonly id: string
   readonly params: ParamSet
-  /** Whether it was run on the whole range; with halving, most were not. */
+  /** Run on the whole range; with halving most are not. */
   readonly isWhole: boolean
   readonly to: string
   readonly figures: TrialFigures | null
   readonly score: number | null
-  /** Means over the folds, from the parts of this very run. */
+  /** Means over the folds, from parts of this run. */
   readonly inSample: number | null
   readonly outOfSample: number | null
   readonly isIsolated: boolean
-  /** Why there are no figures; empty where there are. */
+  /** Reason for missing figures, or empty. */
   readonly failed: string
   readonly command: string
 }
@@ -81,16 +78,14 @@ export interface FoldRow {
 }
 
 export interface DeflatedSharpe {
-  /** Sharpe ratio and returns of the best trial. */
   readonly sharpe: number
   readonly periods: number
   readonly skewness: number
   readonly kurtosis: number
-  /** The variance of the trials' Sharpe ratios. */
   readonly variance: number
-  /** The expected best of this many worthless tries. */
+  /** Expected best Sharpe ratio of this many worthless tries. */
   readonly expectedMax: number
-  /** The probability that the Sharpe ratio is truly above it. */
+  /** Probability that the true Sharpe ratio exceeds `expectedMax`. */
   readonly probability: number
 }
 
@@ -103,15 +98,14 @@ export interface ReportInput {
   readonly remarks: readonly string[]
 }
 
-/** Only the best ones are tested for isolation: no other would be chosen. */
+/** No other would be chosen. */
 const PEAKS_MAX = 20
 
 /** The value of `failed` for a trial that the sweep did not reach. */
 export const NOT_RUN = 'not run'
 
 /**
- * @returns The report of a sweep, as far as it was run. Numbers have as many digits as in
- * report.json.
+ * @returns the report as far as the sweep was run; numbers have as many digits as in report.json
  */
 export function buildSweepReport({
   plan,
@@ -171,12 +165,11 @@ export function buildSweepReport({
   return JSON.parse(JSON.stringify(report, roundNumbers)) as SweepReport
 }
 
-/** Whether it traded for only a part of its time. */
 export function isEndedEarly({ figures }: Pick<SweepRow, 'figures'>): boolean {
   return (figures?.restrictions.length ?? 0) > 0
 }
 
-/** Figures of trials that traded for a part of their time must not be taken for those of the whole. */
+/** Figures of trials that ended early must not be taken for those of the whole range. */
 function noteEnded(trials: readonly SweepRow[]): readonly string[] {
   const ended = trials.filter(isEndedEarly)
   const [best] = ended
@@ -186,7 +179,7 @@ function noteEnded(trials: readonly SweepRow[]): readonly string[] {
   ]
 }
 
-/** Below these a rank among the trials, or the Sharpe ratio of a block, is mostly chance. */
+/** Below these, ranks and Sharpe ratios of blocks are mostly chance. */
 const RANKED_TRIALS_MIN = 10
 const RANKED_PERIODS_MIN = 160
 
@@ -198,7 +191,7 @@ function noteFewTrials(returns: readonly (readonly number[])[]): readonly string
   ]
 }
 
-/** Trials of the whole range first, then by score; failed ones last. */
+/** The whole range first, then by score; failed ones last. */
 function byRank(one: SweepRow, other: SweepRow): number {
   if (one.isWhole !== other.isWhole) return one.isWhole ? -1 : 1
   return (other.score ?? Number.NEGATIVE_INFINITY) > (one.score ?? Number.NEGATIVE_INFINITY)
@@ -277,7 +270,7 @@ function toFoldRow(
 
 /**
  * Deflates the best Sharpe ratio on the whole range, for any objective. The variance is over all
- * trials, each on its longest stretch.
+ * trials on their longest stretches.
  */
 function deflate(
   sets: readonly RankedSet[],

@@ -21,13 +21,10 @@ import { viewDisputes, viewEquity, viewLosses, viewWorstCase } from './losses-vi
 import { viewProfit } from './money-view.ts'
 import { viewRestriction } from './restriction-view.ts'
 
-/**
- * Everything that is shown of an account at a glance.
- * @param configOption What a command needs to address this daemon's configuration: ` -c live.yaml`.
- */
+/** @param configOption addresses this daemon's configuration in a command: ` -c live.yaml` */
 export function viewAccount(account: ShownAccount, configOption: string): AccountView {
   const { config, settings, engine, state } = account
-  // Of a run that is over only what is recorded holds.
+  // After the run only recorded restrictions hold.
   const restrictions =
     state === 'atRest' ? [...account.book.restrictions.values()] : engine.restrictions
   const profit = viewProfit(account)
@@ -39,7 +36,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
     coin: config.account.marginCoin,
     phase: state === 'new' ? 'new' : engine.phase,
     mode: toTradingState(restrictions.filter(({ scope }) => scope === '*')).mode,
-    // Strategies are asked when prices come, and prices that are too old are shown to none.
+    // Strategies are asked at new prices, and never shown prices that are too old.
     isTrading:
       engine.isTrading &&
       Object.values(ages.tickersMs).some((ms) => ms !== null && ms <= settings.limits.dataAgeMaxMs),
@@ -93,7 +90,7 @@ function viewClock(account: ShownAccount): AccountView['clock'] {
   }
 }
 
-/** Endpoints that were called. */
+/** Only endpoints that were called. */
 function viewLimiter({ limiter }: ShownAccount): AccountView['limiter'] {
   return limiter
     .filter(({ granted }) => granted > 0)
@@ -108,7 +105,10 @@ function viewLimiter({ limiter }: ShownAccount): AccountView['limiter'] {
     }))
 }
 
-/** Of a strategy what holds on all of its instruments; where more holds on one of them, its restrictions say so. */
+/**
+ * The mode on all instruments of a strategy; a stricter one on some of them is shown by its
+ * restrictions.
+ */
 function modeOnAll(
   symbols: Iterable<string>,
   restrictionsOn: (symbol: string) => readonly Restriction[],
@@ -124,8 +124,8 @@ function viewKill({ engine, state }: ShownAccount): AccountView['kill'] {
 }
 
 /**
- * What the account holds by its fills, with what the exchange's last reading says of it. Where it holds nothing, but
- * strategies hold against each other, there is a row for that too.
+ * Positions by our fills, with what the exchange's last reading says of them. A flat account with
+ * opposite holdings of strategies has a row too.
  */
 export function viewPositions(account: ShownAccount): readonly PositionView[] {
   const { positionsMs } = agesOf(account)
@@ -178,7 +178,7 @@ function viewPosition(
     ...viewEntry(account, { symbol, side, stated: orNull(row?.openPriceAvg) }),
     markPrice: orNull(row?.markPrice),
     coin: account.config.account.marginCoin,
-    // After a fill the last reading is of another size.
+    // After a fill the last reading has another size.
     unrealisedProfit: (row?.lots === lots && row.unrealisedProfit) || null,
     liquidationPrice: orNull(row?.liquidationPrice),
     liquidation: viewDistance(account, symbol, side),
@@ -206,7 +206,7 @@ function viewDistance(
   }
 }
 
-/** What was paid, by our fills; where they do not explain all of it, what the exchange states. */
+/** Entry price by our fills; if they do not explain all of it, the exchange's. */
 function viewEntry(
   { book, grids }: ShownAccount,
   {
@@ -232,7 +232,7 @@ function viewEntry(
   return { entryPrice, entryFrom: statedLots > 0 ? 'exchange' : 'fills' }
 }
 
-/** By strategy, signed: in one-way mode two of them may stand against each other. */
+/** Signed, by strategy: in one-way mode two may be opposite. */
 function holdersOf(
   { book, grids }: ShownAccount,
   symbol: string,

@@ -1,20 +1,22 @@
 import type { EngineEvent } from '../engine/event.ts'
 
-/** A price that answers had, and have no more. */
+/** A price that answers no longer contain. */
 export interface VanishedPrice {
-  /** Unix ms, our clock: when the last answer that had it was read. */
+  /** Unix ms, our clock: read of the last answer with it. */
   readonly seenAt: number
-  /** Of the last trade; NaN where there was none. */
+  /** Last trade; NaN without one. */
   readonly last: number
 }
 
 /**
- * How old what is known is, as the core heard it. Ages in ms, infinite for what was never read. A ticker that is missing
- * in an answer keeps the age of the last one.
+ * Ages of data, from the core's events, in ms; infinite if never read. A ticker missing in an
+ * answer keeps its age.
  */
 export class DataAges {
   readonly #symbols: readonly string[]
-  /** By symbol: when the answer was read (our clock), and the moment that the row in it speaks of (the exchange's). */
+  /**
+   * Keyed by symbol: the read of the answer (our clock), and the time of its row (the exchange's).
+   */
   readonly #prices = new Map<
     string,
     { readonly readAt: number; readonly at: number; readonly last: number }
@@ -22,11 +24,11 @@ export class DataAges {
   readonly #vanished = new Map<string, VanishedPrice>()
   readonly #positions = new Map<string, number>()
   #fillsAt = Number.NEGATIVE_INFINITY
-  /** Exchange clock less ours, ms; undefined while it is not known. */
+  /** Exchange clock minus ours, ms; undefined while unknown. */
   #offsetMs: number | undefined
   #isSpaceLow = false
 
-  /** @param symbols Those whose prices are followed. */
+  /** @param symbols whose prices are followed */
   constructor(symbols: readonly string[]) {
     this.#symbols = symbols
   }
@@ -49,19 +51,19 @@ export class DataAges {
     else if (event.kind === 'spaceMeasured') this.#isSpaceLow = event.isLow
   }
 
-  /** Of the older of the answer and the row in it. @param now Unix ms, our clock, here and below. */
+  /** Age of the older of answer and row. @param now Unix ms, our clock; here and below */
   pricesMs(symbol: string, now: number): number {
     const seen = this.#prices.get(symbol)
     if (!seen) return Number.POSITIVE_INFINITY
     return Math.max(now - seen.readAt, now + (this.#offsetMs ?? 0) - seen.at)
   }
 
-  /** By symbol, while the newest answer lacks what an earlier one had. */
+  /** Prices by symbol that the newest answer lacks. */
   get vanished(): ReadonlyMap<string, VanishedPrice> {
     return this.#vanished
   }
 
-  /** Of the fills, or of the position where that is older. */
+  /** Age of the fills, or of the position if that is older. */
   accountMs(symbol: string, now: number): number {
     return Math.max(this.fillsMs(now), this.positionMs(symbol, now))
   }

@@ -16,7 +16,7 @@ import { type LateBatches, roundWait } from './journal-pace.ts'
 
 type Ages = AccountView['ages']
 
-/** How old everything is that decisions rest on, ms. */
+/** Ages of all data behind decisions, ms. */
 export function agesOf({ settings, tickers, vanished, engine, trusted }: ShownAccount): Ages {
   const now = trusted.clock.now()
   const exchangeNow = trusted.offset.exchangeNow(now)
@@ -38,8 +38,8 @@ export function agesOf({ settings, tickers, vanished, engine, trusted }: ShownAc
 }
 
 /**
- * Why nothing is traded, or not everything, beside restrictions: each in words. With neither, what does not happen is
- * not wanted.
+ * Reasons, besides restrictions, why nothing or not everything is traded. Without any, nothing is
+ * wanted.
  */
 export function* findHindrances(account: ShownAccount): Generator<string> {
   const { settings, engine, state, fatal, paused, pace, journalTrouble } = account
@@ -84,7 +84,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   yield* listWarmUps(account)
 }
 
-/** Positions that are nearer to a liquidation than the first step of `risk.liquidation`. */
+/** Positions beyond the first step of `risk.liquidation`. */
 function* listNear({ engine, settings }: ShownAccount): Generator<string> {
   const warn = settings.liquidation?.steps?.warn ?? 0
   for (const { symbol, holdSide, nearest, moves, trust } of [...engine.distances.values()].flat()) {
@@ -103,7 +103,7 @@ const BY_TRUST: Readonly<Record<DistanceTrust, string>> = {
   alone: ', by our own figure alone',
 }
 
-/** The worst move of `risk.survives`, once it would take so much that it is warned of. */
+/** The worst move of `risk.survives`, above the warning level. */
 function* listWorstCase({ engine }: ShownAccount): Generator<string> {
   const { worstCase } = engine
   if (worstCase === undefined || worstCase.used < WORST_CASE_WARN) return
@@ -112,7 +112,10 @@ function* listWorstCase({ engine }: ShownAccount): Generator<string> {
   yield `${describeScenario(scenario)} would take ${showUsed(used)} of the equity with all that rests filled: ${more}`
 }
 
-/** What is too old of the account, since when and why. What a start has yet to prove is said when its reading fails. */
+/**
+ * Stale readings of the account. Readings that a start has yet to make are shown only after they
+ * failed.
+ */
 function* listStale({ engine, settings, trusted }: ShownAccount): Generator<string> {
   const now = trusted.clock.now()
   const resolving = new Set(engine.unproved.map((symbol) => `position ${symbol}`))
@@ -129,10 +132,10 @@ function* listStale({ engine, settings, trusted }: ShownAccount): Generator<stri
     yield `nothing that adds risk leaves: ${describeStale(group)} (${most} s is the most)`
 }
 
-/** Nothing was asked that the exchange could leave unanswered: a start reads a position when its orders are resolved. */
+/** No answer is missing: a start reads a position when it resolves its orders. */
 const RESOLVES = 'the start resolves earlier orders first'
 
-/** What the exchange leaves unanswered, since when, and that nobody has to do anything here. */
+/** Kinds of calls without answers; they recover by themselves. */
 function* listSilent({ engine, trusted }: ShownAccount): Generator<string> {
   const now = trusted.clock.now()
   for (const [kind, { since, times, reason }] of engine.silentCalls(now))
@@ -155,12 +158,11 @@ function describeLate({ batches, wait }: LateBatches): string {
   return `no order leaves, only cancel-alls do: the journal took ${waitedMs} ms to make the last batch durable, ${mostMs} ms was the most, and ${dropped} dropped`
 }
 
-/** @param why On one line. */
+/** @param why on one line */
 export function describeOff(why: string): string {
   return `it is off until the daemon is reloaded or started again and finds that mended: ${why}`
 }
 
-/** The first few. */
 function named(symbols: ReadonlySet<string>): string {
   const shown = [...symbols].slice(0, NAMED_MAX).join(', ')
   return symbols.size > NAMED_MAX ? `${shown} …` : shown
@@ -168,7 +170,7 @@ function named(symbols: ReadonlySet<string>): string {
 
 const NAMED_MAX = 5
 
-/** Strategies that were not shown yet as many candles as they declare, for themselves or for an indicator. */
+/** Strategies that lack some of their declared candles. */
 export function* listWarmUps({
   settings,
   book,
@@ -227,7 +229,7 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
       ok: stale.length === 0,
       found: stale.length === 0 ? showAge(oldestReading) : stale.map(describeStale).join('; '),
     }
-    // Nothing is held back for a price of a liquidation that differs.
+    // A disputed liquidation price restricts nothing.
     const disputed = [...engine.disputes.values()].filter(({ figure }) => figure !== 'liquidation')
     checks[name('figures')] = {
       ok: disputed.length === 0,
@@ -244,7 +246,7 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
   return { isReady: Object.values(checks).every(({ ok }) => ok), checks }
 }
 
-/** Whether orders may be signed: measured lately and without contradiction, as the core knows it, which halts where not. */
+/** Orders may be signed: the core measured the clock lately and without contradiction. */
 export function isClockSynchronised({
   trusted,
   engine,
@@ -255,7 +257,7 @@ export function isClockSynchronised({
   )
 }
 
-/** One of the halts that leave no strategy which may trade. */
+/** A halt that leaves no strategy able to trade. */
 function haltOfAll({ settings, engine }: ShownAccount): Restriction | undefined {
   const held = engine.restrictions.filter(({ mode }) => mode !== 'reducing')
   const halts = [...settings.strategies.values()].flatMap(({ id, symbols }) =>

@@ -26,10 +26,10 @@ const STAGES: Readonly<Record<Resolution['stage'], string>> = {
   settling: 'waits for fills and a position that were read after that',
 }
 
-/** Not said at a glance: a ladder that moves clears up all the time, and it takes seconds. */
+/** Not shown in the overview: a moving ladder does this all the time, for seconds. */
 const ORDINARY: ReadonlySet<Resolution['cause']> = new Set(['unwanted', 'command'])
 
-/** Instruments on which nothing is placed because something is found out first, a sentence each. */
+/** A sentence for each instrument that waits for a resolution. */
 export function* listResolutions({ settings, engine }: ShownAccount): Generator<string> {
   for (const symbol of settings.instruments.keys()) {
     const resolution = engine.instrument(symbol)?.resolution
@@ -39,7 +39,10 @@ export function* listResolutions({ settings, engine }: ShownAccount): Generator<
   }
 }
 
-/** Fills that no known order explains, and lots of no strategy that stand in the way of an exit: a sentence for each instrument. */
+/**
+ * Sentences about fills without a known order, and about lots without a strategy that block an
+ * exit.
+ */
 export function* listUnexplained(account: ShownAccount): Generator<string> {
   for (const instrument of account.settings.instruments.values())
     yield* explainLack(account, instrument)
@@ -51,7 +54,7 @@ function* explainLack(
 ): Generator<string> {
   const orderIds = unownedOf(book, symbol)
   if (orderIds.length > 0) {
-    // The answer to a batch on its way says soon whose they are.
+    // The answer to the batch in flight may explain them.
     if (engine.instrument(symbol)?.phase === 'placing') return
     const shown = `${orderIds.slice(0, ORDERS_SHOWN_MAX).join(', ')}${orderIds.length > ORDERS_SHOWN_MAX ? ' …' : ''}`
     yield `${symbol}: fills of no known order (${shown}): nothing that opens is placed until it is known what became of the order that may have made them; if none has, they are foreign`
@@ -82,7 +85,7 @@ function inWords({ cause, stage, refusals, silentSince }: Resolution): string {
   return `${CAUSES[cause]}: it ${isRefused ? 'cancels again after a pause: the exchange has refused it' : STAGES[stage]}`
 }
 
-/** How an instrument stands, and what its order flow waits for; undefined where it is not traded. */
+/** State of an instrument and what it waits for; undefined if not traded. */
 export function viewInstrument(
   account: ShownAccount,
   symbol: string,

@@ -3,25 +3,28 @@ import type { Clock } from '../lib/clock.ts'
 import { Percentiles } from '../lib/percentiles.ts'
 import type { DaemonLogger } from '../logging/logger.ts'
 
-/** What is wanted is tried again after each commit, and one takes seconds at most: without a batch nothing is late, ms. */
+/**
+ * Intents are retried after each commit, which takes seconds at most, so without batches nothing is
+ * late.
+ */
 const QUIET_MS = 30_000
 
-/** Batches that were dropped one after the other, since their records were durable too late. */
+/** Consecutive batches dropped because their records became durable too late. */
 export interface LateBatches {
   /** Unix ms. */
   readonly since: number
   readonly batches: number
-  /** Of the last. */
+  /** Wait of the last batch. */
   readonly wait: BatchWait
 }
 
 /**
- * Whether batches still leave when their records are durable at last:
+ * Tracks whether batches leave in time once their records are durable:
  *
  *     in time ──one is too late──► late ──one in time, or none for a while──► in time
  */
 export class JournalPace {
-  /** From a batch's record until it was durable, ms. */
+  /** From a batch's record until it was durable. */
   readonly waits = new Percentiles()
   readonly #options: {
     readonly clock: Pick<Clock, 'now'>
@@ -38,12 +41,12 @@ export class JournalPace {
     this.#options = options
   }
 
-  /** Of this run. */
+  /** In this run. */
   get batchesLate(): number {
     return this.#batchesLate
   }
 
-  /** Undefined while they leave. */
+  /** Undefined while batches leave in time. */
   get late(): LateBatches | undefined {
     return this.#late
   }
@@ -74,7 +77,7 @@ export class JournalPace {
   }
 }
 
-/** Whole ms: what may be waited for is 0 where the prices were too old already. */
+/** Whole ms; the limit is 0 if the prices were already too old. */
 export function roundWait({ waitedMs, mostMs }: BatchWait): BatchWait {
   return { waitedMs: Math.round(waitedMs), mostMs: Math.max(0, Math.floor(mostMs)) }
 }

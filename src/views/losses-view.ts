@@ -8,8 +8,8 @@ import type { ShownAccount } from './shown-account.ts'
 import { roundAmount, toAmount } from './money-figures.ts'
 
 /**
- * Capital and everything that was made, its peak and the fall from it, as limits look at them; null while a part is
- * not known. Of a journal at rest the equity is known while nothing is held.
+ * Equity, its peak and the drawdown, as limits use them; null while a part is unknown. A journal at
+ * rest knows the equity only without positions.
  */
 export function viewEquity(
   { settings, engine, state }: Pick<ShownAccount, 'settings' | 'engine' | 'state'>,
@@ -21,15 +21,16 @@ export function viewEquity(
     const show = (amount: number): string => toAmount(amount).toString()
     return { equity: show(equity), peak: show(peak), drawdown: show(drawdown) }
   }
-  const isKnown = state === 'atRest' && capital !== undefined && total.unrealised !== null
+  const made = state === 'atRest' ? total.netWithUnrealised : null
+  const isKnown = capital !== undefined && made !== null
   return {
-    equity: isKnown ? capital.plus(decimal(total.net)).toString() : null,
+    equity: isKnown ? capital.plus(decimal(made)).toString() : null,
     peak: null,
     drawdown: null,
   }
 }
 
-/** Every limit on losses with how much of it is used; null while that is not known. */
+/** Used amounts are null while unknown. */
 export function viewLosses({ settings, engine, book }: ShownAccount): AccountView['losses'] {
   return [...(settings.losses?.limits ?? [])].flatMap(([scope, { daily, drawdown, streak }]) => {
     const used = engine.losses.get(scope)
@@ -85,7 +86,7 @@ function roundKnown(amount: number | undefined): number | null {
   return amount === undefined ? null : roundAmount(amount)
 }
 
-/** The figures whose two witnesses differ now. */
+/** Figures whose two witnesses differ now. */
 export function viewDisputes({ engine, state }: ShownAccount): AccountView['disputes'] {
   if (state === 'atRest') return []
   const isReducing = engine.restrictions.some(({ code }) => code === 'equityDisputed')

@@ -1,18 +1,20 @@
 import { type Money, type Uncounted, uncountedOf } from '../domain/fill-money.ts'
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 
-/** What was made, net first: decimal strings in the margin coin. */
+/** Decimal strings in the margin coin; the field that holds them names the span: this run, all runs, a day. */
 export interface MoneyFigures {
   readonly fills: number
-  /** Realised less fees, with funding and unrealised profit as far as they stand here. */
+  /** Realised minus fees, plus funding if present, without open positions. */
   readonly net: string
+  /** The same and the unrealised profit of what is held now; absent where that is not known. */
+  readonly netWithUnrealised?: string
   readonly realisedProfit: string
   readonly fees: string
-  /** Absent where it belongs to nobody: funding is an instrument's, not a strategy's. */
+  /** Absent for a strategy: funding belongs to an instrument. */
   readonly funding?: string
-  /** Absent where it is not known. */
+  /** Absent if unknown. */
   readonly unrealisedProfit?: string
-  /** What is not in these figures, because it is not known; absent where all is. */
+  /** Unknown amounts; absent if all are known. */
   readonly uncounted?: Uncounted
 }
 
@@ -23,13 +25,11 @@ interface BesideFills {
 
 export function toMoneyFigures(money: Money, { funding, unrealised }: BesideFills): MoneyFigures {
   const uncounted = uncountedOf(money)
+  const net = money.profit.minus(money.fees).plus(funding ?? ZERO)
   return {
     fills: money.fills,
-    net: money.profit
-      .minus(money.fees)
-      .plus(funding ?? ZERO)
-      .plus(unrealised ?? ZERO)
-      .toString(),
+    net: net.toString(),
+    ...(unrealised && { netWithUnrealised: net.plus(unrealised).toString() }),
     realisedProfit: money.profit.toString(),
     fees: money.fees.toString(),
     ...(funding && { funding: funding.toString() }),
@@ -38,10 +38,10 @@ export function toMoneyFigures(money: Money, { funding, unrealised }: BesideFill
   }
 }
 
-/** Digits after the point that a float is shown with: as many as the wire has. */
+/** As many as on the wire. */
 const DIGITS = 8
 
-/** Sums of floats without their last digits: 100, not 100.00000000000006. */
+/** Removes float noise: 100, not 100.00000000000006. */
 export function roundAmount(amount: number): number {
   return Number(amount.toFixed(DIGITS))
 }

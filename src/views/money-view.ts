@@ -7,7 +7,7 @@ import { type Decimal, decimal, sumDecimals, ZERO } from '../lib/decimal.ts'
 import type { ShownAccount } from './shown-account.ts'
 import { toAmount, toMoneyFigures } from './money-figures.ts'
 
-/** Digits after the point: as many as the wire has. */
+/** As many as on the wire. */
 const DIGITS = 8
 
 interface Beside {
@@ -15,7 +15,7 @@ interface Beside {
   readonly unrealised?: Decimal | undefined
 }
 
-/** What an account has made. Funding is the account's and an instrument's, not a strategy's. */
+/** Funding belongs to the account and the instrument, not to a strategy. */
 export function viewProfit(account: ShownAccount): AccountView['profit'] {
   const { book, settings, recent } = account
   const money = moneyOf(book)
@@ -42,7 +42,7 @@ export function viewProfit(account: ShownAccount): AccountView['profit'] {
   }
 }
 
-/** Our own figure, as limits look at it; undefined while what is held, or its price, is not known. */
+/** Our own figure, as used by limits; undefined while holding or price is unknown. */
 function unrealisedOf({ book, engine }: ShownAccount, symbol: string): Decimal | undefined {
   const { longLots, shortLots } = book.account.get(symbol) ?? { longLots: 0, shortLots: 0 }
   if (longLots === 0 && shortLots === 0) return ZERO
@@ -50,7 +50,7 @@ function unrealisedOf({ book, engine }: ShownAccount, symbol: string): Decimal |
   return Number.isNaN(unrealised) ? undefined : decimal(unrealised.toFixed(DIGITS))
 }
 
-/** By its own entries and the last prices, as its loss limits have it. */
+/** From its own entries and the last prices, as used by its loss limits. */
 function unrealisedOfStrategy({ engine }: ShownAccount, id: string): Decimal | undefined {
   const unrealised = engine.unrealisedOf(id)
   return unrealised === undefined ? undefined : toAmount(unrealised)
@@ -74,13 +74,13 @@ function groupBy(
 }
 
 function sumUp(money: Iterable<Money>, beside: Beside = {}): ProfitView {
-  const { fills, net, realisedProfit, fees, funding, unrealisedProfit, uncounted } = toMoneyFigures(
-    sumMoney(money),
-    beside,
-  )
+  const figures = toMoneyFigures(sumMoney(money), beside)
+  const { fills, net, netWithUnrealised, realisedProfit, fees, funding } = figures
+  const { unrealisedProfit, uncounted } = figures
   return {
     fills,
     net,
+    netWithUnrealised: netWithUnrealised ?? null,
     realised: realisedProfit,
     fees,
     funding: funding ?? null,

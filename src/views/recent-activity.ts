@@ -13,12 +13,12 @@ import type { BookedRow } from '../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 import { startOfDay } from '../lib/start-of-day.ts'
 
-/** Of a run: what a screen shows. Older ones are in the journal. */
+/** Enough for a screen; the journal has the older ones. */
 const FILLS_MAX = 500
-/** A day that is over is noticed so late at most, ms: time zones are asked for seldom. */
+/** Limits how late a new day is noticed, since time zone calculations are slow. */
 const DAY_LOOKED_AT_EVERY_MS = 1000
 
-/** A fill, and whose order made it; empty where it was nobody's. */
+/** Empty strings if no order of ours made it. */
 export interface RecentFill {
   readonly fill: Fill
   readonly strategyId: string
@@ -26,33 +26,33 @@ export interface RecentFill {
 }
 
 export interface RecentActivityOptions {
-  /** Of the day. */
+  /** For days. */
   readonly timeZone: string
   /** Unix ms, our clock. */
   readonly now: () => number
-  /** What the journal has booked of a kind since an instant. */
+  /** Booked rows of a kind since an instant. */
   readonly booked: (kind: BookedRow['kind'], since: number) => Iterable<BookedRow>
 }
 
-/** Days of a week; they may be 23 or 25 hours long. */
+/** A day may have 23 or 25 hours. */
 const WEEK_DAYS = 7
 const DAY_MS = 86_400_000
 
-/** A day that is over, or the week: what its fills and its funding payments came to. */
+/** Sums of fills and funding payments over a day or a week. */
 interface Sums {
   readonly money: Money
   /** Margin coin, negative when paid. */
   readonly funding: Decimal
 }
 
-/** The last fills, and what those of today and of the last seven days have brought and cost, with their funding. */
+/** The last fills, and sums of today and of the last seven days. */
 export class RecentActivity {
   readonly #options: RecentActivityOptions
   readonly #fills: RecentFill[] = []
   readonly #today = new Map<string, Money>()
   #fundingToday = ZERO
   #dayFrom: number
-  /** The days before today, the oldest first: by when each began, Unix ms. */
+  /** Days before today, oldest first; `from`: Unix ms. */
   readonly #earlier: { readonly from: number; sums: Sums }[] = []
   #lookedAt: number
 
@@ -61,7 +61,7 @@ export class RecentActivity {
     this.#lookedAt = options.now()
     this.#dayFrom = startOfDay(this.#lookedAt, options.timeZone)
     for (let days = WEEK_DAYS - 1; days > 0; days -= 1) {
-      // From noon, so that a day of 23 or 25 hours is met as well.
+      // Counting from noon finds days of 23 or 25 hours too.
       const noon = this.#dayFrom + DAY_MS / 2 - days * DAY_MS
       this.#earlier.push({ from: startOfDay(noon, options.timeZone), sums: NOTHING })
     }
@@ -70,39 +70,39 @@ export class RecentActivity {
       for (const row of options.booked(kind, since)) this.#addBooked(row)
   }
 
-  /** Of one instrument or of all, the newest first. */
+  /** Newest first, of one instrument or all. */
   fills(limit: number, symbol?: string): readonly RecentFill[] {
     const found =
       symbol === undefined ? this.#fills : this.#fills.filter(({ fill }) => fill.symbol === symbol)
     return found.slice(-limit).reverse()
   }
 
-  /** Unix ms: since when {@link today} counts. */
+  /** Unix ms: start of {@link today}. */
   get dayFrom(): number {
     this.#rollDay()
     return this.#dayFrom
   }
 
-  /** By strategy and symbol, as in the book. */
+  /** Keyed by strategy and symbol, as in the book. */
   get today(): ReadonlyMap<string, Money> {
     this.#rollDay()
     return this.#today
   }
 
-  /** Of today's payments. Margin coin, negative when paid. */
+  /** Margin coin, negative when paid. */
   get fundingToday(): Decimal {
     this.#rollDay()
     return this.#fundingToday
   }
 
-  /** Of today and of the six days before. */
+  /** Today and the six days before. */
   get week(): Sums {
     this.#rollDay()
     const days = [...this.#earlier.map(({ sums }) => sums), this.#sumsOfToday()]
     return days.reduce(sum, NOTHING)
   }
 
-  /** A record that was just applied to the book. */
+  /** Must be called after the record was applied to the book. */
   observe(record: JournalRecord, book: Book): void {
     if (record.kind === 'funding') {
       this.#rollDay()

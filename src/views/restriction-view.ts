@@ -2,8 +2,8 @@ import type { RestrictionView } from '../control/views.ts'
 import { MODE_REASONS, type Restriction, type Scope } from '../domain/trading-mode.ts'
 
 /**
- * Ends by itself: the daemon measures it. Released while the account still has another setting than the configuration,
- * the next readings would restrict it again.
+ * Restrictions that end by a measurement of the daemon. If released while the cause remains, the
+ * next readings would restrict again.
  */
 const MEASURED: ReadonlySet<Restriction['code']> = new Set([
   'clockUnsynchronised',
@@ -18,8 +18,8 @@ const MEASURED: ReadonlySet<Restriction['code']> = new Set([
 ])
 
 /**
- * @param configOption What a command needs to address this daemon's configuration: ` -c live.yaml`.
- * @param isToClose Whether strategies hold something in the scope, or something rests there.
+ * @param configOption addresses this daemon's configuration in a command: ` -c live.yaml`
+ * @param isToClose tells whether strategies hold something in the scope, or orders rest there
  */
 export function viewRestriction(
   restriction: Restriction,
@@ -34,12 +34,12 @@ export function viewRestriction(
   return { scope, mode, code, reason, by, at, ends, command, isClosing }
 }
 
-/** What an operator types to end it, once the reason is gone. */
+/** The command that ends it, once the reason is gone. */
 function commandOf(
   { code, scope, by, isVolatile }: Restriction,
   configOption: string,
 ): string | null {
-  // A start refuses it before anybody could release it: the repair ends it.
+  // A start refuses this state, so only the repair can end it.
   if (code === 'olderState' && isVolatile !== true)
     return `intentd repair --from-exchange${configOption}`
   if (isVolatile === true || MEASURED.has(code) || (code === 'flatten' && by === 'intentd'))

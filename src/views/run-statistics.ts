@@ -9,7 +9,7 @@ import { decimal, ZERO } from '../lib/decimal.ts'
 import { Percentiles } from '../lib/percentiles.ts'
 import { unreachable } from '../lib/unreachable.ts'
 
-/** What a run of the daemon has done so far, counted from the records it wrote. */
+/** Counts of a run, from its records. */
 export class RunStatistics {
   snapshots = 0
   decisions = 0
@@ -18,16 +18,15 @@ export class RunStatistics {
   ordersSent = 0
   ordersSentAgain = 0
   cancelAlls = 0
-  /** Restrictions of the trading mode that began. */
   restrictions = 0
-  /** Of its fills, and of the payments of funding that it has read. */
+  /** From fills and funding payments of this run. */
   money = NO_MONEY
   funding = ZERO
   readonly intents = new Map<Intent['kind'], number>()
   readonly outcomes = new Map<ItemOutcomeKind, number>()
-  /** How the orders ended that ended in this run. */
+  /** Final states of orders that ended in this run. */
   readonly ended = new Map<OrderState, number>()
-  /** From the last byte of a ticker answer to the write of a batch that it caused, ms. */
+  /** From the last byte of a ticker answer to the write of the batch that it caused. */
   readonly decisionLatency = new Percentiles()
   readonly #open = new Set<ClientOid>()
 
@@ -36,13 +35,13 @@ export class RunStatistics {
     for (const { kind } of intents) increment(this.intents, kind)
   }
 
-  /** Orders that are open when a run begins end in it too. */
+  /** Orders that are open at the start can end in this run. */
   adopt(book: Book): void {
     for (const orders of book.open.values())
       for (const clientOid of orders.keys()) this.#open.add(clientOid)
   }
 
-  /** Counts a record that has just been applied to the book. */
+  /** Must be called after the record was applied to the book. */
   observe(record: JournalRecord, book: Book): void {
     switch (record.kind) {
       case 'send':
@@ -75,7 +74,7 @@ export class RunStatistics {
         for (const { clientOid } of record.orders) this.#look(clientOid, book)
         return
       case 'cancelAnswered':
-        // Fills that waited for its orderId may end an order that the cancel-all listed.
+        // Fills that waited for the orderId may end an order listed by the cancel-all.
         for (const { clientOid } of record.listed) this.#look(clientOid, book)
         return
       case 'prune':
@@ -105,7 +104,7 @@ export class RunStatistics {
     }
   }
 
-  /** Where every order of this run stands: ended ones, and those still open. */
+  /** Ended and open orders of this run by state. */
   ordersByState(book: Book): Record<string, number> {
     const states = new Map<string, number>(this.ended)
     for (const clientOid of this.#open) {
@@ -128,7 +127,7 @@ export class RunStatistics {
   }
 }
 
-/** Code-unit order: the same on every machine. */
+/** Code-unit order is the same on every machine. */
 export function byName(
   [left]: readonly [string, number],
   [right]: readonly [string, number],

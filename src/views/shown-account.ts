@@ -12,19 +12,18 @@ import type { RecentActivity } from './recent-activity.ts'
 import type { RunStatistics } from './run-statistics.ts'
 import type { JournalPace } from './journal-pace.ts'
 
-/** A price of an earlier run, and of when it is, Unix ms. */
+/** A price of an earlier run; `at`: Unix ms. */
 export interface StoredPrice {
   readonly price: number
   readonly at: number
 }
 
-/** An account that could not be opened, and why. */
 export interface AccountOff {
   readonly config: Pick<DaemonConfig, 'name' | 'file'>
   readonly error: unknown
 }
 
-/** What of an account is shown to people and programs; nothing is changed through it. */
+/** Read-only view of an account for display. */
 export interface ShownAccount {
   readonly config: DaemonConfig
   readonly settings: EngineSettings
@@ -34,24 +33,24 @@ export interface ShownAccount {
   readonly grids: ReadonlyMap<string, InstrumentSteps>
   readonly state: 'new' | 'begun' | 'atRest'
   readonly fatal: unknown
-  /** The newest; undefined before the first. */
+  /** Undefined before the first. */
   readonly tickers: TickerTable | undefined
-  /** The last prices that a journal at rest knows, by symbol. */
+  /** Last known prices by symbol, for a journal at rest. */
   readonly storedPrices?: ReadonlyMap<string, StoredPrice>
-  /** By symbol: what the newest tickers lack and earlier ones had. */
+  /** Prices by symbol missing in the newest tickers. */
   readonly vanished?: ReadonlyMap<string, VanishedPrice>
-  /** These failed when they were read last, as `read.failed` names it. */
+  /** Named as in `read.failed`. */
   readonly failingReads?: readonly string[]
-  /** What has been read several times less often than it should be: `fills`, `positions`. */
+  /** Readings that come much less often than configured: `fills`, `positions`. */
   readonly late?: readonly string[]
-  /** The last reading of each symbol. */
+  /** Last readings by symbol. */
   readonly positions: ReadonlyMap<string, PositionReading>
   readonly limiter: readonly EndpointStatistics[]
   readonly statistics: RunStatistics
-  /** Why the journal cannot be written just now. */
+  /** Reason why the journal cannot be written now. */
   readonly journalTrouble: string | undefined
   readonly pace: Pick<JournalPace, 'waits' | 'batchesLate' | 'late'>
   readonly recent: RecentActivity
-  /** By strategy: why its thread was lost, until it begins anew. */
+  /** Keyed by strategy: why its thread was lost, until it restarts. */
   readonly paused: ReadonlyMap<string, string>
 }

@@ -1,22 +1,21 @@
 import type { StaleReading } from '../engine/state/readings.ts'
 
-/** Readings that are too old for the same reason, in words. */
+/** Stale readings with the same reason. */
 export interface StaleGroup {
   /** `fills and the positions of BTCUSDT, ETHUSDT`. */
   readonly what: string
-  /** Of the oldest, ms; infinite where one was never read. */
+  /** Age of the oldest; infinite if never read. */
   readonly ageMs: number
-  /** With the time of the oldest: `last read 4.2 s ago, at 12:03:04 UTC`. */
+  /** For example `last read 4.2 s ago, at 12:03:04 UTC`. */
   readonly since: string
   readonly reason: string
 }
 
 const POSITION = 'position '
 
-/** So many instruments are named. */
 const NAMED_MAX = 5
 
-/** @param now Unix ms, our clock. */
+/** @param now Unix ms, our clock */
 export function groupStale(readings: readonly StaleReading[], now: number): readonly StaleGroup[] {
   return [...Map.groupBy(readings, ({ reason }) => reason)].map(([reason, alike]) => {
     const readAt = Math.min(...alike.map((reading) => reading.readAt))
@@ -33,7 +32,6 @@ export function groupStale(readings: readonly StaleReading[], now: number): read
   })
 }
 
-/** One line for people: what, since when, why. */
 export function describeStale({ what, since, reason }: StaleGroup): string {
   return `${what}: ${since}: ${reason}`
 }

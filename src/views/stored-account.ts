@@ -20,8 +20,8 @@ import { describeHolder, holdDirectory } from '../assembly/state/state-directory
 import { isEmbedded, journalPlaceOf } from '../assembly/state/state-place.ts'
 
 /**
- * An account as its journal has it, where no daemon runs: what was known when the last one ended.
- * @throws Failure STATE_HELD where one does, and as opening a journal does
+ * An account from its journal, while no daemon runs.
+ * @throws Failure STATE_HELD if one does, and those of opening a journal
  */
 export function readStoredAccount(config: DaemonConfig, file: string, clock: Clock): ShownAccount {
   const directory = dirname(file)
@@ -73,7 +73,10 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
 
 const RECENT_MS = 30 * 86_400_000
 
-/** The price of the last fill of each instrument that is held, or of its last candle if that closed later; by symbol. */
+/**
+ * For held instruments by symbol: the price of the last fill, or of the last candle if that closed
+ * later.
+ */
 function findStoredPrices(
   book: Book,
   journal: Pick<StoredReplica, 'bookings'>,
@@ -89,7 +92,7 @@ function findStoredPrices(
     const [openAt = 0, , , , close = 0] = toRows(series).at(-1) ?? []
     note(splitPair(key)[0], close, openAt + series.intervalMs)
   }
-  // Years of fills are read only where the last month has none of an instrument that is held.
+  // All fills are read only if the last month lacks a held instrument.
   for (const since of [now - RECENT_MS, 0]) {
     for (const row of journal.bookings('fill', { since }))
       if (row.kind === 'fill') note(row.symbol, Number(row.price), row.at)
@@ -98,11 +101,11 @@ function findStoredPrices(
   return prices
 }
 
-/** Of a journal on PostgreSQL what this machine holds. */
+/** For a journal on PostgreSQL this is the local replica. */
 function openStored(config: DaemonConfig, directory: string): StoredReplica {
   const place = journalPlaceOf(config, directory)
   if (config.journal !== undefined) return openStoredReplica(place.file)
-  // Only what writes to a journal of an earlier layout migrates it.
+  // Only writers migrate a journal of an earlier layout.
   if (isJournalFile(place.file) && verifyJournal(place)?.layout !== LAYOUT)
     return openStoredReplica(place.file)
   const journal = openSqliteJournal({ ...place, keepSince: () => 0 })

@@ -4,12 +4,13 @@ import { describeUncounted } from '../domain/fill-money.ts'
 import type { DurationSummary } from '../lib/percentiles.ts'
 import { ACCOUNT } from '../domain/trading-mode.ts'
 import { wrapWords } from '../lib/text/wrap-words.ts'
+import type { MoneyFigures } from './money-figures.ts'
 import type { RunSummary, SimulatedPrices, StandingRestriction } from './summary.ts'
 import type { UnattendedPosition } from './unattended.ts'
 
 type Row = readonly [name: string, value: string]
 
-/** Of a usual terminal. */
+/** Width of a usual terminal. */
 const COLUMNS = 80
 
 const NOT_READ = 'not read in this run'
@@ -17,7 +18,7 @@ const NOT_READ = 'not read in this run'
 const SECOND_MS = 1000
 const MINUTE_MS = 60_000
 
-/** The closing summary for people: one aligned block. */
+/** The closing summary as one aligned block. */
 export function formatSummary(summary: RunSummary): string {
   const rows = [
     ...countRows(summary),
@@ -35,7 +36,7 @@ export function formatSummary(summary: RunSummary): string {
 }
 
 function countRows(summary: RunSummary): Row[] {
-  const { cycles, decisions, batches, batchesLargest, cancelAlls, ordersSent, fills } = summary
+  const { cycles, decisions, batches, batchesLargest, cancelAlls, ordersSent } = summary
   const denials = listCounts(summary.denials)
   return [
     [
@@ -46,14 +47,15 @@ function countRows(summary: RunSummary): Row[] {
     ['batches', `${batches}, the largest of ${batchesLargest} orders; ${cancelAlls} cancel-alls`],
     ['orders', `${ordersSent} sent: ${listCounts(summary.orders)}`],
     ...(denials === 'none' ? [] : [['denials', denials] as const]),
-    ['fills', String(fills)],
+    ['fills', String(summary.thisRun.fills)],
   ]
 }
 
 function moneyRows(summary: RunSummary): Row[] {
   const positions = Object.entries(summary.positions).map(([side, size]) => `${side} ${size}`)
   return [
-    ['profit', describeProfit(summary)],
+    ['this run', describeProfit(summary.thisRun)],
+    ['all runs', describeAllRuns(summary)],
     ['unrealised', describeUnrealised(summary)],
     ...(summary.equity ? [['equity', describeEquity(summary.equity, summary)] as const] : []),
     ['positions', positions.length === 0 ? 'none' : positions.join(', ')],
@@ -61,17 +63,29 @@ function moneyRows(summary: RunSummary): Row[] {
   ]
 }
 
-/** Net first: what was realised says nothing before its fees. */
-function describeProfit({ net, realisedProfit, fees, funding, uncounted }: RunSummary): string {
+/** Net comes first: realised profit means nothing without fees. */
+function describeProfit({
+  net,
+  realisedProfit,
+  fees,
+  funding = '0',
+  uncounted,
+}: MoneyFigures): string {
   const unknown = describeUncounted(uncounted)
   const parts = `${realisedProfit} realised, ${fees} fees, ${funding} funding`
   return `${net} net: ${parts}${unknown === '' ? '' : `; ${unknown}`}`
 }
 
+function describeAllRuns({ allRuns }: RunSummary): string {
+  const held = Object.keys(allRuns.positions).length > 0
+  const { netWithUnrealised = 'not known' } = allRuns
+  return `${describeProfit(allRuns)}${held ? `; ${netWithUnrealised} with unrealised` : ''}`
+}
+
 function describeUnrealised({ unrealisedProfit, positions }: RunSummary): string {
   if (unrealisedProfit === undefined) return NOT_READ
   if (Object.keys(positions).length === 0) return 'none: nothing is held'
-  return `${unrealisedProfit} of what is held, not counted in the profit`
+  return `${unrealisedProfit} of what is held, not counted in net`
 }
 
 function toUnattendedRow({ strategy, symbol, side, size, why }: UnattendedPosition): Row {
@@ -81,7 +95,7 @@ function toUnattendedRow({ strategy, symbol, side, size, why }: UnattendedPositi
   ]
 }
 
-/** The balance is another sum: of the wallet, which need not hold the capital, without what is unrealised. */
+/** The wallet's balance differs: it need not equal the capital, and excludes unrealised profit. */
 function describeEquity(equity: Equity, { capital, coin }: RunSummary): string {
   const made = capital === undefined ? undefined : equity.equity - Number(capital)
   const from =
@@ -91,7 +105,7 @@ function describeEquity(equity: Equity, { capital, coin }: RunSummary): string {
   return `${showCoin(equity.equity, coin)}${from}, ${describeFall(equity, coin)}`
 }
 
-/** Where an equity stands beside its peak, which rises only to what two readings have confirmed. */
+/** The peak only rises to values that two readings have confirmed. */
 export function describeFall({ equity, peak, drawdown }: Equity, coin: string): string {
   const highest = showCoin(peak, coin)
   const least = 0.5 * 10 ** -coinDigits(coin)
@@ -152,7 +166,7 @@ function verdictRows({
   ]
 }
 
-/** A demonstration is called one, wherever a profit is shown. */
+/** Marks a demonstration wherever a profit is shown. */
 function describePrices({ source, madeUp, speed, fillModel }: SimulatedPrices): string {
   const prices =
     madeUp === undefined ? source : `${source}, and made up for ${madeUp.join(' and ')}`

@@ -3,7 +3,7 @@ import type { Equity } from '../domain/loss-limits.ts'
 import { MODE_REASONS, type Restriction } from '../domain/trading-mode.ts'
 import type { Holding, PositionReading } from '../domain/position.ts'
 import type { DurationSummary } from '../lib/percentiles.ts'
-import { marginFeesOf, type Money, sumMoney, type Uncounted } from '../domain/fill-money.ts'
+import { marginFeesOf, type Money, sumMoney } from '../domain/fill-money.ts'
 import { moneyOf } from '../engine/book/apply-fill.ts'
 import { moneyByStrategy } from '../engine/book/own-trades.ts'
 import { type Book, pairKey, splitPair } from '../engine/book/book.ts'
@@ -17,18 +17,18 @@ import { type MoneyFigures, roundAmount, toAmount, toMoneyFigures } from './mone
 import { byName, type RunStatistics } from './run-statistics.ts'
 import { listUnattended, type UnattendedInput, type UnattendedPosition } from './unattended.ts'
 
-/** What a run was: printed as one JSON object by `--summary json`. Money is exact, in decimal strings. */
+/** The JSON object of `--summary json`. Money is in exact decimal strings. */
 export interface RunSummary {
   readonly environment: string
   readonly positionMode: string
-  /** The margin coin, of all money. */
+  /** Margin coin, for all amounts. */
   readonly coin: string
   readonly epoch: number
   readonly clean: boolean
-  /** What it broke of, or why it was off; absent for one that ended in good order, or late. */
+  /** Cause of an end that was not in good order; absent otherwise. */
   readonly fault?: string
   readonly durationMs: number
-  /** This run's. */
+  /** From here on, of this run. */
   readonly cycles: number
   readonly snapshots: number
   readonly decisions: number
@@ -40,39 +40,32 @@ export interface RunSummary {
   readonly ordersSent: number
   readonly ordersSentAgain: number
   readonly orders: Readonly<Record<string, number>>
-  readonly fills: number
-  /** What this run has made: realised less fees, with funding. What is held at its end is unrealised. */
-  readonly net: string
-  readonly realisedProfit: string
-  readonly fees: string
-  readonly funding: string
-  /** What of this run's fills is not counted, because it is not known; absent where all is. */
-  readonly uncounted?: Uncounted
-  /** As it stands at the end; absent where a position that is held was not read in this run. */
+  readonly thisRun: MoneyFigures
+  /** At the end; absent if a held position was not read in this run. */
   readonly unrealisedProfit?: string
-  /** At the end, with its peak and the fall from it; absent where a part was not known. */
+  /** At the end; absent if a part was unknown. */
   readonly equity?: Equity
-  /** From which the equity counts: `account.capital`; absent where the equity is. */
+  /** `account.capital`; absent without equity. */
   readonly capital?: string
   readonly positions: Readonly<Record<string, string>>
   readonly rateLimited: number
   readonly unknowns: number
-  /** Of all runs in the journal. */
-  readonly account: AccountSummary
-  /** What is held and nobody here trades any more. */
+  /** Over all runs of the journal. */
+  readonly allRuns: AccountSummary
+  /** Positions that no strategy trades any more. */
   readonly unattended: readonly UnattendedPosition[]
-  /** What trading is held by, now and after the next start. */
+  /** Present restrictions, and their state after the next start. */
   readonly restrictions: readonly StandingRestriction[]
+  /** Keyed by strategy, over all runs of the journal. */
   readonly strategies: Readonly<Record<string, AccountSummary>>
   readonly limiter: readonly Omit<EndpointStatistics, 'answerTimes'>[]
   readonly wakeUpLateness: DurationSummary
   readonly decisionLatency: DurationSummary
-  /** Only with the simulator inside the daemon: the exchange's own ledger, and whether it says the same. */
+  /** Only with an embedded simulator: its own ledger, compared with ours. */
   readonly exchange?: ExchangeSummary
 }
 
 export interface StandingRestriction extends Restriction {
-  /** When, in words. */
   readonly ends: string
 }
 
@@ -81,42 +74,44 @@ export interface AccountSummary extends MoneyFigures {
   readonly positions: Readonly<Record<string, string>>
 }
 
-/** What simulated fills rest on: a result without it says nothing. */
+/** Basis of simulated fills. */
 export interface SimulatedPrices {
-  /** `seed 1`, `live https://…`, or the files that are played. */
+  /** `seed 1`, `live https://…`, or the played files. */
   readonly source: string
-  /** Configured instruments without a file: their prices follow the seed. Absent where there are none. */
+  /** Configured instruments without a file, whose prices follow the seed. */
   readonly madeUp?: readonly string[]
-  /** Market time over real time: at another one than 1 it is a demonstration, and pays no funding. */
+  /** Market time over real time; other than 1 it is a demonstration without funding. */
   readonly speed: number
   readonly fillModel: string
 }
 
-/** The simulator's own ledger in the same terms; fees are those in the margin coin. */
-export interface ExchangeLedger extends Omit<AccountSummary, 'net' | 'uncounted'> {
-  /** Fees in other coins, by coin; absent: none. */
+/** The simulator's ledger in the same terms; fees are those in the margin coin. */
+export interface ExchangeLedger extends Omit<
+  AccountSummary,
+  'net' | 'netWithUnrealised' | 'uncounted'
+> {
+  /** Keyed by coin. */
   readonly otherFees?: Readonly<Record<string, string>>
   readonly balance: string
-  /** Resting now. */
   readonly openOrders: number
   readonly prices?: SimulatedPrices
 }
 
 export interface ExchangeSummary extends ExchangeLedger {
   readonly agrees: boolean
-  /** What differs, each in a sentence. */
+  /** A sentence each. */
   readonly differences: readonly string[]
 }
 
 export interface SummaryInput extends Pick<UnattendedInput, 'grids'> {
   readonly settings: EngineSettings
-  /** As configured, disabled ones too. */
+  /** Includes disabled strategies. */
   readonly configured: UnattendedInput['strategies']
   readonly book: Book
   readonly statistics: RunStatistics
   readonly denied: ReadonlyMap<string, number>
   readonly equity?: Equity | undefined
-  /** What a strategy's positions would bring; undefined where that is not known. */
+  /** Undefined if unknown. */
   readonly unrealisedOf: (strategyId: string) => number | undefined
   readonly clean: boolean
   readonly fatal: unknown
@@ -127,13 +122,12 @@ export interface SummaryInput extends Pick<UnattendedInput, 'grids'> {
   readonly exchange: ExchangeLedger | undefined
 }
 
-/** The wire gives an unrealised profit with ten digits after the point, the ledger all it has. */
+/** The wire has ten decimals, the ledger all of them. */
 const UNREALISED_TOLERANCE = decimal('0.00000001')
 
 export function buildSummary(input: SummaryInput): RunSummary {
   const { settings, book, statistics, polls, limiter } = input
-  const account = summariseAccount(input)
-  const ofRun = toMoneyFigures(statistics.money, { funding: statistics.funding })
+  const allRuns = summariseAccount(input)
   return {
     environment: settings.environment,
     positionMode: settings.positionMode,
@@ -153,17 +147,16 @@ export function buildSummary(input: SummaryInput): RunSummary {
     ordersSent: statistics.ordersSent,
     ordersSentAgain: statistics.ordersSentAgain,
     orders: statistics.ordersByState(book),
-    ...ofRun,
-    funding: statistics.funding.toString(),
-    ...(account.unrealisedProfit === undefined
+    thisRun: toMoneyFigures(statistics.money, { funding: statistics.funding }),
+    ...(allRuns.unrealisedProfit === undefined
       ? {}
-      : { unrealisedProfit: account.unrealisedProfit }),
+      : { unrealisedProfit: allRuns.unrealisedProfit }),
     ...(input.equity && { equity: roundEquity(input.equity) }),
     ...(input.equity && settings.capital && { capital: settings.capital.toString() }),
-    positions: account.positions,
+    positions: allRuns.positions,
     rateLimited: limiter.reduce((sum, endpoint) => sum + endpoint.rateLimited, 0),
     unknowns: statistics.outcomes.get('unknown') ?? 0,
-    account,
+    allRuns,
     unattended: listUnattended({ ...input, strategies: input.configured }),
     restrictions: [...book.restrictions.values()].map((one) => ({
       ...one,
@@ -175,7 +168,7 @@ export function buildSummary(input: SummaryInput): RunSummary {
       .map(({ answerTimes: _histogram, ...counts }) => counts),
     wakeUpLateness: polls.lateness,
     decisionLatency: statistics.decisionLatency.summary(),
-    ...(input.exchange ? { exchange: compare(account, moneyOfAll(book), input.exchange) } : {}),
+    ...(input.exchange ? { exchange: compare(allRuns, moneyOfAll(book), input.exchange) } : {}),
   }
 }
 
@@ -191,7 +184,7 @@ function summariseAccount({ grids, book, positions }: SummaryInput): AccountSumm
     ([symbol, { longLots, shortLots }]) =>
       (longLots === 0 && shortLots === 0) || positions.has(symbol),
   )
-  // A profit that the exchange does not state is not zero (MON2).
+  // A missing profit is not zero (MON2).
   const isKnown = isRead && !unrealised.includes('')
   const figures = toMoneyFigures(moneyOfAll(book), {
     funding: sumDecimals(book.funding.values()),
@@ -244,13 +237,13 @@ function describeHoldings(
   return described
 }
 
-/** Our books beside the exchange's: the same to the last digit, or a sentence for each difference. What was not read is not compared. */
+/** Compares our books with the exchange's, except unread values. */
 function compare(account: AccountSummary, money: Money, theirs: ExchangeLedger): ExchangeSummary {
   const differences: string[] = []
   const ours = { ...account, fees: marginFeesOf(money).toString() }
   for (const name of ['fees', 'realisedProfit', 'funding', 'unrealisedProfit'] as const) {
     if (name === 'unrealisedProfit' && ours[name] === undefined) continue
-    // What nobody has said cannot be compared: it is shown as not counted.
+    // Unknown amounts cannot be compared; they are shown as uncounted.
     if (name === 'fees' && money.feesMissing) continue
     if (name === 'realisedProfit' && (money.profitsMissing || money.profitsOurs)) continue
     const [our, their] = [ours[name] ?? '0', theirs[name] ?? '0']

@@ -7,13 +7,13 @@ import { unownedOf } from '../engine/resolution/unowned-fills.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import { formatOnGrid, type Grid } from '../lib/grid.ts'
 
-/** A position that nobody here trades any more, and why. */
+/** A position that no strategy trades any more. */
 export interface UnattendedPosition {
-  /** Absent for what is held of an instrument beside all strategies. */
+  /** Absent if no strategy holds it. */
   readonly strategy?: string
   readonly symbol: string
   readonly side: 'long' | 'short'
-  /** In the base coin; in lots only where no configuration ever said how large one is. */
+  /** In the base coin, or in lots if the lot size was never configured. */
   readonly size: string
   readonly why: string
 }
@@ -26,8 +26,8 @@ export interface UnattendedInput {
 }
 
 /**
- * What is held and nobody asks about: of a strategy that was removed or disabled, or does not list the instrument
- * any more, and of an instrument that is not configured any more.
+ * Holdings of removed or disabled strategies, of strategies that no longer list the instrument, and
+ * of instruments that are no longer configured.
  */
 export function listUnattended(input: UnattendedInput): readonly UnattendedPosition[] {
   const { settings, book } = input
@@ -44,7 +44,10 @@ export function listUnattended(input: UnattendedInput): readonly UnattendedPosit
   return [...ofStrategies, ...ofAccount, ...listUnclaimed(input)]
 }
 
-/** What of a traded instrument belongs to no strategy: others opened it, or closed what strategies hold on paper. */
+/**
+ * The part of a traded instrument's position without a strategy: others opened it, or closed what
+ * strategies hold on paper.
+ */
 function listUnclaimed(input: UnattendedInput): readonly UnattendedPosition[] {
   const { settings, book } = input
   return [...book.account.keys()].flatMap((symbol) => {
@@ -54,12 +57,11 @@ function listUnclaimed(input: UnattendedInput): readonly UnattendedPosition[] {
   })
 }
 
-/** What ends it that no strategy holds a position. */
 export function adviseRest(symbol: string, configOption = ''): string {
   return `\`intentd adopt ${symbol} --to ID${configOption} --reason ...\` hands it to a strategy, \`intentd flatten ${symbol}${configOption} --reason ...\` closes it with everything else there`
 }
 
-/** And not nobody, nor an order that is not known yet: those show in the account's position. */
+/** Excludes unattributed and unknown orders, which appear in the account's position. */
 function isStrategy(holder: string): boolean {
   return holder !== '' && !holder.startsWith('~')
 }

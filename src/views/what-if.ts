@@ -22,20 +22,20 @@ import { toAmount } from './money-figures.ts'
 import { viewPositions } from './account-view.ts'
 import { viewProfit } from './money-view.ts'
 
-/** The curve goes from -30 % to 30 % in steps of 2 %. */
+/** From -30 % to 30 %. */
 const CURVE_STEP = 2
 const CURVE_POINTS = 15
 
 type Moves = ReadonlyMap<string, number>
 
-/** An account as scenarios look at it, and what of it is not known, in words. */
+/** An account for scenarios, and its unknown parts in words. */
 interface Pictured {
   readonly account: ScenarioAccount
   readonly prices: ReadonlyMap<string, StoredPrice>
   readonly notCounted: readonly string[]
 }
 
-/** Counts what an account would hold, be worth and have left; a daemon that runs and a journal at rest give the same. */
+/** A running daemon and a journal at rest give the same result. */
 export async function viewWhatIf(
   shown: ShownAccount,
   query: WhatIfQuery,
@@ -76,10 +76,10 @@ export async function viewWhatIf(
   }
 }
 
-/** Between two parts of the work, which takes long with many instruments, so that prices do not wait for it. */
+/** Called between parts of long work, so that prices are not delayed. */
 export type Rest = () => Promise<void>
 
-/** The move whose way the first liquidations down and up are looked for on. */
+/** Direction of the search for the first liquidations. */
 const MOVE_STEP = 0.1
 
 interface BothWays {
@@ -88,7 +88,6 @@ interface BothWays {
   readonly rest: Rest
 }
 
-/** The first liquidations if all prices fall, and if all rise. */
 async function findBoth(account: ScenarioAccount, { all, fill, rest }: BothWays) {
   const down = findFirstLiquidation(account, { moves: all(-MOVE_STEP), fill })
   await rest()
@@ -99,7 +98,7 @@ async function findBoth(account: ScenarioAccount, { all, fill, rest }: BothWays)
 
 type First = ReturnType<typeof findFirstLiquidation>
 
-/** @param share How far the scenario goes on the way of the first liquidation. */
+/** @param share position of the scenario on the way to the first liquidation */
 function viewOutcome(
   { equity, need, free, used, ...outcome }: ScenarioOutcome,
   { first, share }: { readonly first: First; readonly share: number },
@@ -185,7 +184,7 @@ async function drawCurve(
   }
 }
 
-/** Twelve digits that count: what a float has beyond them is noise. */
+/** Twelve significant digits remove float noise. */
 function clean(value: number): number {
   return Number(value.toPrecision(12))
 }
@@ -236,7 +235,7 @@ function picture(shown: ShownAccount): Pictured {
 
 const NOTHING = { longLots: 0, shortLots: 0 }
 
-/** As our own figures value what is held: the last price, inside bid and ask. */
+/** The valuation of our own figures: the last price, limited to bid and ask. */
 function priceOf({ tickers, storedPrices }: ShownAccount, symbol: string): StoredPrice | undefined {
   if (tickers === undefined) return storedPrices?.get(symbol)
   const [bid, ask, last] = [
@@ -296,7 +295,7 @@ function toLeg(
   return [{ ...leg, margin: stated ?? worth / leverageOf(shown, symbol) }]
 }
 
-/** The equity at these prices: NaN while a part of it is not known. */
+/** NaN while a part is unknown. */
 function equityAt(shown: ShownAccount, instruments: readonly ScenarioInstrument[]): number {
   const { engine, settings, state } = shown
   const profits = instruments.reduce((sum, instrument) => {
@@ -305,7 +304,7 @@ function equityAt(shown: ShownAccount, instruments: readonly ScenarioInstrument[
       fill: 'none',
     })
     const profit = positions.reduce((whole, position) => whole + position.profit, 0)
-    // The equity counts it already, at the prices of when the position was compared.
+    // The equity already counts it, at earlier prices.
     const counted = engine.unrealisedOn(instrument.symbol)
     if (state === 'atRest' || instrument.legs.length === 0) return sum + profit
     return Number.isNaN(counted) ? sum : sum + profit - counted

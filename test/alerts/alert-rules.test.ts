@@ -52,6 +52,15 @@ test('the same again is counted, and sent once with its count when its time is o
   expect(hear('trading.halted', HALT, 21)).toHaveLength(1)
 })
 
+test('another limit of the same scope is news, however soon after the first', () => {
+  const { hear } = createListener()
+  const reached = { scope: '*', code: 'drawdown', reason: '8 % below the peak, limit 5 %' }
+
+  expect(hear('limits.reached', reached, 0)).toHaveLength(1)
+  expect(hear('limits.reached', reached, 1)).toEqual([])
+  expect(hear('limits.reached', { ...reached, code: 'drawdownFlatten' }, 1)).toHaveLength(1)
+})
+
 test('what was taken back in between is news, however soon it comes again', () => {
   const { hear } = createListener()
   const released = { scope: 'BTCUSDT' }

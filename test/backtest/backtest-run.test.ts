@@ -106,6 +106,36 @@ describe('a scripted strategy on scripted prices', () => {
     expect(describeReport(report).join('\n')).toMatch(/final equity +10,459\.68/)
   })
 
+  test('its closed trades have their fees, funding and reason; one that is open is none', async () => {
+    const project = createProject(['BTCUSDT'], ORDERS)
+    const file = project.write('BTCUSDT.csv', writeQuotes(120, SCRIPT))
+
+    const run = (await project.run([file], 'out')).runs[0] as RunReport
+
+    const [trade, ...others] = project.rows('out', 'trades.csv')
+    expect(others).toEqual([])
+    expect(trade).toMatchObject({
+      strategy_id: 'scripted',
+      entry: 'BUY',
+      peak_qty: '0.5',
+      avg_px_open: '100000.1',
+      avg_px_close: '101000',
+      gross_pnl: '499.95',
+      commissions: '40.10003',
+      funding: '-10.05',
+      net_pnl: '449.79997',
+      reason: 'order',
+      fills: '2',
+    })
+    expect(run.trades).toMatchObject({
+      count: 1,
+      last: [{ net: '449.79997', side: 'long' }],
+      reasons: [{ reason: 'order', trades: 1, wins: 1, losses: 0 }],
+    })
+    const page = readAll(join(project.directory, 'out'))['report.html']
+    expect(page).toContain('In order of time, all 1')
+  })
+
   test('its ratios are those of the same numbers worked out otherwise', async () => {
     const project = createProject(['BTCUSDT'], ORDERS)
     const file = project.write('BTCUSDT.csv', writeQuotes(120, SCRIPT))
@@ -388,6 +418,7 @@ describe('the shipped strategies on a seeded market', () => {
         'report.json',
         'returns.csv',
         'run.json',
+        'trades.csv',
       ])
       expect(again).toEqual(first)
       expect(other['fills.csv']).not.toBe(first['fills.csv'])

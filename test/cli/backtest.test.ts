@@ -83,6 +83,7 @@ describe('intentd backtest', () => {
       'orders.csv',
       'positions.csv',
       'returns.csv',
+      'trades.csv',
     ])
     const page = readFileSync(join(project.directory, 'all', 'report.html'), 'utf8')
     const shown = page.slice(0, page.indexOf('<script'))

@@ -221,7 +221,7 @@ describe.skipIf(redisMissing !== undefined)('of shared limits', () => {
   test('a user of its own that may do what the documentation says is let in, and one that may do less is not', async () => {
     const server = await start()
     const [, rights = ''] =
-      /^user limits on >SECRET (.*)$/m.exec(readFileSync('docs/scaling.md', 'utf8')) ?? []
+      /^user limits on >SECRET (.*)$/m.exec(readFileSync('docs/servers.md', 'utf8')) ?? []
     const redis = new Redis(server.url)
     const lookAs = (word: string, marketData: boolean) =>
       look(

@@ -12,6 +12,7 @@ import { type Fill } from '../../src/domain/fill.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { type QuoteRows } from '../../src/prices/recording.ts'
 import { type PriceCoverage } from '../../src/report/run-facts.ts'
+import { type RunSummary } from '../../src/views/summary.ts'
 import { describeMadeUp } from '../../src/report/text/figures.ts'
 import { readReport } from '../../src/report/read-report.ts'
 import { type Project, Projects } from '../daemon/project.ts'
@@ -87,8 +88,8 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
     /the same, then$|^fills: .*; the first \d+ are the same\n(?! {2}the rest)/m.test(same.text)
   expect(same.code).toBe(isDifferent ? 1 : 0)
   expect(recorded?.ratios.find(({ name }) => name === 'highest margin use')?.value).toBeNull()
-  const summary = run.events('run.summary').at(-1)
-  expect(Number(unrealised)).toBeCloseTo(Number(summary?.['unrealisedProfit']), 2)
+  const made = run.events('run.summary').at(-1)?.['allRuns'] as RunSummary['allRuns'] | undefined
+  expect(Number(unrealised)).toBeCloseTo(Number(made?.unrealisedProfit), 2)
   expect(same.text).not.toContain('other settings')
   expect(same.text).toMatch(
     /^note: as in the recorded run: .*--set record=true --set simulator\.speed=60 --set risk\.openOrdersMax=90/m,

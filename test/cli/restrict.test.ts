@@ -62,7 +62,7 @@ describe.concurrent('[RSK2] an order of the operator at the command line', () =>
     for (const { purpose } of sentAfter(run, 'trading.halted')) expect(purpose).toBe('flatten')
     expect(run.events('daemon.stopping')).toEqual([])
 
-    const release = await order(project, 'release', '*')
+    const release = await order(project, 'release', '*', '--unclaimed')
     expect(release.code).toBe(0)
     expect(release.printed).toMatch(/^lifted: \* halted since .* \(flatten\): drill, by .+$/)
     await run.until(

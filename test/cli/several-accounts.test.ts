@@ -153,21 +153,21 @@ test('accounts of two products in one daemon: planned, reloaded, killed and show
       ['main', true],
       ['bob', true],
     ])
-    for (const [index, { name, account, strategies }] of summaries.entries()) {
+    for (const [index, { name, allRuns, strategies }] of summaries.entries()) {
       const { coins, positions, counts } = simulator.ledger(String(index + 1))
       const { coin, strategy } = ACCOUNTS[name]
       expect(coins.map((row) => row.marginCoin)).toEqual([coin])
-      expect([account.fills, account.fees, account.realisedProfit]).toEqual([
+      expect([allRuns.fills, allRuns.fees, allRuns.realisedProfit]).toEqual([
         counts.fills,
         coins[0]?.fees,
         coins[0]?.realisedProfit,
       ])
-      expect(account.positions).toEqual(
+      expect(allRuns.positions).toEqual(
         Object.fromEntries(
           positions.map(({ symbol, holdSide, size }) => [`${symbol} ${holdSide}`, size]),
         ),
       )
-      expect(strategies[strategy]?.positions).toEqual(account.positions)
+      expect(strategies[strategy]?.positions).toEqual(allRuns.positions)
     }
   } finally {
     await simulator.stop()

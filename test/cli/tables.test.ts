@@ -83,6 +83,7 @@ const PROFIT: ProfitView = {
   funding: LARGE,
   unrealised: LARGE,
   net: LARGE,
+  netWithUnrealised: LARGE,
   uncounted: {
     coins: { BGB: LARGE },
     feesMissing: 9007199254,
@@ -329,7 +330,10 @@ test.each([
     }
     const restrictions = [viewRestriction(held, configOption, () => false)]
 
-    const text = formatStatus({ ...STATUS, accounts: [{ ...ACCOUNT, restrictions }] }, true)
+    const text = formatStatus(
+      { ...STATUS, accounts: [{ ...ACCOUNT, restrictions, unattended: [] }] },
+      true,
+    )
 
     expect(text).toContain(
       [
@@ -368,6 +372,7 @@ describe('what status says before a release', () => {
 
   test('what no strategy holds is given to one first, or closed', () => {
     for (const scope of ['BTCUSDT', '*']) {
+      expect(held({ scope, mode: 'reducing', code: 'operator' })).toContain('BEFORE a release')
       expect(held({ scope })).toContain(
         'BEFORE a release give the rest to one that trades it (`intentd adopt BTCUSDT --to ID`) or flatten it',
       )
@@ -531,30 +536,34 @@ test('a strategy names the instruments on which more is held than on the others'
   ])
 })
 
-test('today and in all count the same, with and without a daemon; what is held now is beside them', () => {
+test('today and all runs count the same, with and without a daemon; what is held now is beside them', () => {
   const total: ProfitView = {
     fills: 38,
     realised: '1.5',
     fees: '1',
     funding: '-0.25',
     unrealised: '0.09',
-    net: '0.34',
+    net: '0.25',
+    netWithUnrealised: '0.34',
     uncounted: null,
   }
-  const profit = { ...ACCOUNT.profit, today: { ...total, unrealised: null, net: '0.25' }, total }
+  const unheld = { ...total, unrealised: null, netWithUnrealised: null }
+  const profit = { ...ACCOUNT.profit, today: unheld, total }
   const linesOf = (account: Partial<AccountView>, isLive: boolean) =>
     formatStatus({ ...STATUS, accounts: [{ ...ACCOUNT, profit, ...account }] }, isLive)
       .split('\n')
-      .filter((line) => /^(?:today|in all|unrealised)/.test(line))
+      .filter((line) => /^(?:today|all runs|unrealised)/.test(line))
   const closed = '0.25 net: 1.50 realised, 1.00 fees, -0.25 funding; 38 fills'
   const lines = (unrealised: string) => [
     `today       ${closed}`,
-    `in all      ${closed}`,
+    `all runs    ${closed}`,
     `unrealised  ${unrealised}`,
   ]
 
-  expect(linesOf({}, true)).toEqual(lines('0.09 of what is held now, not counted above'))
-  const unread = { profit: { ...profit, total: { ...total, unrealised: null, net: '0.25' } } }
+  expect(linesOf({}, true)).toEqual(
+    lines('0.09 of what is held now, not counted above; all runs with it: 0.34'),
+  )
+  const unread = { profit: { ...profit, total: unheld } }
   expect(linesOf(unread, true)).toEqual(lines('not known: no position, price or entry of it yet'))
   expect(linesOf(unread, false)).toEqual(
     lines('not known while no daemon reads the positions; not counted above'),
@@ -622,6 +631,6 @@ test('profit by strategy names whose figure it is, and where the own one is', ()
     /realised is what each strategy has made of its own lots, at its own average price; .* `--by instrument`/,
   )
   expect(describeSource('journal.db', 'day')).toBe(
-    'from journal.db; unrealised profit is in `intentd status`\n',
+    'from journal.db; net is realised less fees, with funding: unrealised profit is in `intentd status`\n',
   )
 })

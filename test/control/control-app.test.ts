@@ -112,11 +112,12 @@ class Bench {
             },
           },
         }),
+        trades: () => Promise.resolve({ trades: [], unexplained: [] }),
         candles: () => undefined,
         curves: () => ({
           peak: null,
           at: [],
-          net: [],
+          netWithUnrealised: [],
           equity: [],
           strategies: {},
         }),

@@ -97,16 +97,16 @@ describe.concurrent('a running daemon', () => {
     expect((await watch.ended).code).toBe(75)
     const [header = '', ...fills] = (await ask(project, 'fills', '--csv')).out.split('\n')
     expect(header.split(',')).toContain('tradeId')
-    expect(fills).toHaveLength(run.summary.fills)
+    expect(fills).toHaveLength(run.summary.thisRun.fills)
 
     const gone = await ask(project, 'status', '--json')
     expect(gone.said).toContain('no daemon runs')
     const stored = JSON.parse(gone.out) as StatusView
     // A fraction of the summary, each exact.
     expect(stored.accounts[0]?.profit.total).toMatchObject({
-      fills: run.summary.account.fills,
-      realised: run.summary.account.realisedProfit,
-      fees: run.summary.account.fees,
+      fills: run.summary.allRuns.fills,
+      realised: run.summary.allRuns.realisedProfit,
+      fees: run.summary.allRuns.fees,
     })
     const storedWhatIf = await ask(project, 'whatif')
     expect(storedWhatIf.said).toContain('no daemon runs')
@@ -119,8 +119,8 @@ describe.concurrent('a running daemon', () => {
     expect(profit).toMatchObject([
       {
         name: 'USDT',
-        realised: run.summary.account.realisedProfit,
-        fees: run.summary.account.fees,
+        realised: run.summary.allRuns.realisedProfit,
+        fees: run.summary.allRuns.fees,
       },
     ])
     // The daemon is at rest: the file adds up to the summary.
@@ -129,7 +129,7 @@ describe.concurrent('a running daemon', () => {
     ).out.split('\n')
     expect(titles).toBe('strategy,coin,fills,net,realised,fees,funding,uncounted')
     const traded = rows.reduce((sum, row) => sum + Number(row.split(',')[2] ?? 0), 0)
-    expect(traded).toBe(run.summary.account.fills)
+    expect(traded).toBe(run.summary.allRuns.fills)
     const events = await ask(project, 'events')
     expect([events.code, events.said]).toEqual([75, expect.stringContaining('no daemon runs')])
   })
@@ -241,7 +241,17 @@ describe.concurrent('a running daemon', () => {
     await command('release-02', { kind: 'release', scope: 'strategy:trend-btc' })
     expect((await ask(project, 'pause', 'trend-btc', '--reason', 'odd')).code).toBe(0)
     expect(
-      (await ask(project, 'mode', 'strategy:trend-btc', 'active', '--reason', 'looked')).code,
+      (
+        await ask(
+          project,
+          'mode',
+          'strategy:trend-btc',
+          'active',
+          '--unclaimed',
+          '--reason',
+          'looked',
+        )
+      ).code,
     ).toBe(0)
     await next.stop()
   })
@@ -283,9 +293,16 @@ describe.concurrent('a running daemon', () => {
     const second = other.run([...FAST, '--set', `control.port=${port}`])
     await second.untilEvent('order.fill')
     expect(second.events('control.notListening')).toMatchObject([{ address: `127.0.0.1:${port}` }])
-    expect((await ask(other, 'status', '--set', `control.port=${port}`)).code).toBe(0)
+    const statusOfSecond = async () => (await ask(other, 'status')).out.replaceAll(/\s+/g, ' ')
+    expect(await statusOfSecond()).toMatch(`control ! nothing listens at 127.0.0.1:${port} since `)
     for (const answer of await Promise.all(cutOff)) expect(answer).toMatch(/^HTTP\/1\.1 408 /)
-    await Promise.all([run.stop(), second.stop()])
+    await run.stop()
+    // The port is free, and is listened at with the next look.
+    await second.until('it listens', () =>
+      second.events('control.listening').some(({ url }) => String(url).endsWith(`:${port}`)),
+    )
+    expect(await statusOfSecond()).not.toContain('nothing listens')
+    await second.stop()
     for (const reader of slow) reader.destroy()
     expect(run.summary.clean).toBe(true)
     expect(statSync(socket, { throwIfNoEntry: false })).toBeUndefined()

@@ -1,13 +1,13 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { type Controlled } from '../../src/control/controlled.ts'
 import { AnsweredRequests } from '../../src/control/answered-requests.ts'
 import { ControlClient } from '../../src/control/control-client.ts'
-import { ControlServer } from '../../src/control/control-server.ts'
+import { ControlServer, type ControlServerOptions } from '../../src/control/control-server.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
 import { Secret } from '../../src/lib/secret.ts'
 
@@ -21,6 +21,7 @@ function serverAt(
   socket: string,
   unreachable: string[] = [],
   broken: string[] = [],
+  change: Partial<ControlServerOptions> = {},
 ): ControlServer {
   return new ControlServer({
     daemon,
@@ -33,6 +34,7 @@ function serverAt(
     onRefused: () => {},
     onBroken: (reason) => broken.push(reason),
     onUnreachable: (address) => unreachable.push(address),
+    ...change,
   })
 }
 
@@ -133,6 +135,34 @@ test('a socket whose file has vanished is made again, and said to be', async () 
   await client.close()
   await server.stop()
   expect(statSync(socket, { throwIfNoEntry: false })).toBeUndefined()
+})
+
+test('a port that another program has is tried at each look, said once, and listened at when it is free', async () => {
+  const other = createServer().listen({ host: '127.0.0.1', port: 0 })
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const reasons: string[] = []
+  const tokens = { full: new Secret('t'.repeat(40)), read: new Secret('r'.repeat(40)) }
+  const server = serverAt(join(directory, 'beside.sock'), [], [], {
+    port: { host: '127.0.0.1', number: port, tokens },
+    onUnreachable: (address, reason) => reasons.push(`${address}: ${reason}`),
+  })
+  await server.start()
+  await server.look()
+  expect([server.baseUrl, reasons]).toEqual([
+    undefined,
+    [expect.stringMatching(new RegExp(`^127\\.0\\.0\\.1:${port}: .*EADDRINUSE`))],
+  ])
+
+  other.close()
+  await once(other, 'close')
+  await server.look()
+
+  expect(server.baseUrl).toBe(`http://127.0.0.1:${port}`)
+  expect((await fetch(`${server.baseUrl}/openapi.json`)).status).toBe(200)
+  await server.stop()
+  await server.look()
+  expect(server.baseUrl).toBeUndefined()
 })
 
 test('a socket whose folder has vanished is tried again, and said once', async () => {

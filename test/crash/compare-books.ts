@@ -103,14 +103,14 @@ function compareBooked(
 }
 
 function compareSummary(
-  { account }: RunSummary,
+  { allRuns }: RunSummary,
   truth: ExchangeTruth,
   money: { readonly fees: string; readonly realisedProfit: string },
 ): Differences {
   const pairs = [
-    ['fills', String(account.fills), String(truth.fills.size)],
-    ['fees', account.fees, money.fees],
-    ['realisedProfit', account.realisedProfit, money.realisedProfit],
+    ['fills', String(allRuns.fills), String(truth.fills.size)],
+    ['fees', allRuns.fees, money.fees],
+    ['realisedProfit', allRuns.realisedProfit, money.realisedProfit],
   ] as const
   return pairs.flatMap(([what, our, their]) =>
     decimal(our).eq(decimal(their)) ? [] : [`the summary says ${what} ${our}, there ${their}`],

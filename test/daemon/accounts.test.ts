@@ -243,7 +243,7 @@ test('two accounts trade on one market, and neither touches what is the other’
     lines.filter(({ event }) => /adopted|foreign|broken|strategy\.failed/.test(event)),
   ).toEqual([])
   const trades = [alice, bob].map(({ journal }) => tradeIdsIn(journal))
-  expect(trades.map(({ length }) => length)).toEqual(summaries.map(({ fills }) => fills))
+  expect(trades.map(({ length }) => length)).toEqual(summaries.map(({ thisRun }) => thisRun.fills))
   expect(new Set(trades.flat()).size).toBe(trades.flat().length)
   // Each is read once for both; the last ones for whoever comes to rest last.
   const { requests } = simulator.counters()

@@ -18,7 +18,7 @@ test.concurrent('a dry run decides and plans, the exchange sees no order, and it
   expect(ended).toEqual({ code: 0, signal: null })
   const { summary } = run
   expect(summary.batches).toBeGreaterThan(3)
-  expect(summary.fills).toBe(0)
+  expect(summary.thisRun.fills).toBe(0)
   expect(summary.exchange).toMatchObject({ agrees: true, fills: 0, openOrders: 0 })
   const [first] = run.events('dryRun.withheld')
   expect(first).toMatchObject({

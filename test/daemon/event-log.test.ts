@@ -30,7 +30,7 @@ function createLog() {
       await time.pass(1000)
     }
   }
-  return { log, lines, fail }
+  return { log, lines, fail, time }
 }
 
 test('a cancel-all that fails every second is logged at once, and then at growing intervals', async () => {
@@ -53,6 +53,42 @@ test('a cancel-all that fails every second is logged at once, and then at growin
   ])
   const sent = lines.filter(({ event, level }) => event === 'cancelAll.sent' && level === 'info')
   expect(sent).toHaveLength(3)
+})
+
+test('one that is answered, and fails for some orders, is thinned the same way, until it fails for none', async () => {
+  const { log, lines, time } = createLog()
+  const answer = async (seconds: number, failed: number): Promise<void> => {
+    for (let second = 0; second < seconds; second++) {
+      const fields = { symbols: FAILED.symbols, cancelled: 0, failed }
+      const level = failed > 0 ? 'warn' : 'info'
+      log.announce({ kind: 'announce', level: 'info', event: 'cancelAll.sent', fields })
+      log.announce({ kind: 'announce', level, event: 'cancelAll.answered', fields })
+      log.flush()
+      await time.pass(1000)
+    }
+  }
+
+  await answer(300, 2)
+
+  const answered = lines.filter(({ event }) => event === 'cancelAll.answered')
+  expect(
+    answered.map(({ level, sinceLastLogged }) => `${level} ${String(sinceLastLogged)}`),
+  ).toEqual([
+    ...Array.from({ length: 3 }, () => 'warn undefined'),
+    ...[4, 9, 19, 39, 59, 59, 59].map((count) => `warn ${count}`),
+  ])
+  const sent = lines.filter(({ event, level }) => event === 'cancelAll.sent' && level === 'info')
+  expect(sent).toHaveLength(3)
+
+  lines.length = 0
+  await answer(1, 0)
+  await answer(1, 2)
+  expect(lines.map(({ level, event }) => `${level} ${event}`)).toEqual([
+    'debug cancelAll.sent',
+    'info cancelAll.answered',
+    'info cancelAll.sent',
+    'warn cancelAll.answered',
+  ])
 })
 
 test('an answer ends the trouble: the next failure is logged at once', async () => {

@@ -53,9 +53,10 @@ function openScene(heartbeatMs = 0) {
       id as never,
       { id: id as never, symbols: [symbol], limits: new Map(), feeds: new Map() },
     ] as const
-  const account = {
+  const allRuns = {
     fills: 7,
     net: '11.5',
+    netWithUnrealised: '12.5',
     realisedProfit: '12',
     fees: '0.5',
     positions: { 'BTCUSDT long': '0.01' },
@@ -73,7 +74,7 @@ function openScene(heartbeatMs = 0) {
     heartbeatMs,
     paused: () => paused,
     rounds: { fillsMs: 200, positionsMs: 1000 },
-    summary: () => ({ account }),
+    summary: () => ({ allRuns }),
     logger: { log: (_level, event, fields = {}) => void logged.push({ event, fields }) },
   })
   const hear = (event: EngineEvent): void => health.hear(event)
@@ -349,7 +350,7 @@ test('a digest begins where the last one ended', () => {
   expect(health.digest()).toEqual([
     'orders sent: 0, cancel-alls: 0, fills: 2',
     'made: net -1.6 (realised 1.5, fees 3.1, funding 0) + 0.011 BGB not counted',
-    'of all runs: net 11.5 (realised 12, fees 0.5), fills 7',
+    'all runs: net 11.5 (realised 12, fees 0.5), 12.5 with unrealised, fills 7',
     'held: BTCUSDT long 0.01',
     'restrictions that began: 0; that stand: none',
     'trading',

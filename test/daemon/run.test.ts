@@ -17,9 +17,8 @@ function expectSound(summary: RunSummary): void {
       'denials',
       'batches',
       'orders',
-      'fills',
-      'fees',
-      'realisedProfit',
+      'thisRun',
+      'allRuns',
       'unrealisedProfit',
       'positions',
       'rateLimited',
@@ -36,7 +35,7 @@ function expectSound(summary: RunSummary): void {
     unknowns: 0,
     exchange: { agrees: true },
   })
-  expect(summary.fills).toBe(summary.exchange?.fills)
+  expect(summary.thisRun.fills).toBe(summary.exchange?.fills)
   for (const { endpoint, windowMax, calls } of summary.limiter)
     expect(windowMax, endpoint).toBeLessThanOrEqual(calls)
 }
@@ -63,7 +62,7 @@ test.concurrent.each(shareOf(MODES, 2))(
     expectSound(run.summary)
     expect(run.summary.positionMode).toBe(mode)
     expect(run.summary.cycles).toBeGreaterThan(1)
-    expect(run.summary.fills).toBeGreaterThan(0)
+    expect(run.summary.thisRun.fills).toBeGreaterThan(0)
   },
 )
 
@@ -142,7 +141,7 @@ test.concurrent('a contract that only the configuration knows can be played', as
   const { code } = await run.stop()
 
   expect(code).toBe(0)
-  expect(run.summary.fills).toBeGreaterThan(0)
+  expect(run.summary.thisRun.fills).toBeGreaterThan(0)
   expect(run.summary.exchange?.differences).toEqual([])
 })
 
@@ -167,7 +166,7 @@ test.concurrent.each(shareOf(MODES, 2))(
     const { code } = await run.stop()
 
     expect(code).toBe(0)
-    expect(run.summary.fills).toBeGreaterThan(0)
+    expect(run.summary.thisRun.fills).toBeGreaterThan(0)
     expect(run.summary.exchange).toMatchObject({ openOrders: 0, positions: {}, agrees: true })
   },
 )

@@ -85,7 +85,10 @@ describe('the curve of a run', () => {
       curve.take(second * 1000, second * 1000, view as unknown as AccountView)
     }
   }
-  const profit = (net: number): Partial<ProfitView> => ({ net: String(net), unrealised: '0' })
+  const profit = (net: number): Partial<ProfitView> => ({
+    net: '0',
+    netWithUnrealised: String(net),
+  })
 
   test('goes forward where the clock is set back', () => {
     const curve = new ProfitCurve()
@@ -106,7 +109,7 @@ describe('the curve of a run', () => {
     expect(curve.view()).toEqual({
       peak: 7,
       at: [0, 1000, 2000],
-      net: [0, 1, 2],
+      netWithUnrealised: [0, 1, 2],
       equity: [null, null, null],
       strategies: { grid: [0, -1, -2] },
     })
@@ -115,7 +118,7 @@ describe('the curve of a run', () => {
   test('[BND1] has 1,200 points at most, from the begin to the end, however long the run is', () => {
     const curve = new ProfitCurve()
     takeAll(curve, 20_000)
-    const { at, net } = curve.view()
+    const { at, netWithUnrealised: net } = curve.view()
 
     expect(at.length).toBeLessThanOrEqual(1200)
     expect(at.length).toBeGreaterThan(500)
@@ -132,11 +135,11 @@ describe('the curve of a run', () => {
     ])
     for (let second = 0; second < 100_000; second += 1) {
       const total =
-        second % 3 === 0 ? { net: '0', unrealised: null } : profit(figures.get(second) ?? 0)
+        second % 3 === 0 ? { net: '0', netWithUnrealised: null } : profit(figures.get(second) ?? 0)
       const view = { profit: { total, strategies: {} }, equity: null, peak: null }
       curve.take(second * 1000, second * 1000, view as unknown as AccountView)
     }
-    const { at, net } = curve.view()
+    const { at, netWithUnrealised: net } = curve.view()
 
     expect(at.length).toBeLessThanOrEqual(1200)
     expect([at[net.indexOf(500)], at[net.indexOf(-700)]]).toEqual([20_000_000, 20_002_000])

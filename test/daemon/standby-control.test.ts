@@ -24,6 +24,7 @@ function openScene() {
     logger: { listen: () => undefined },
     fleet: undefined,
     seen: () => seen,
+    closedPort: () => undefined,
     refusesDifference: true,
   })
   const look = (trouble?: string, state = STATE): void => {

@@ -215,6 +215,15 @@ const USUAL: Readonly<Record<string, unknown>> = {
   changed: ['simulator.seed'],
   differs: ['settings', 'code of grid-btc'],
   takesOver: false,
+  thisRun: { fills: 12, net: '-2.1', realisedProfit: '0.4', fees: '2.5', funding: '0' },
+  allRuns: {
+    fills: 1234,
+    net: '-12.375697',
+    netWithUnrealised: '-11.9',
+    realisedProfit: '1.5',
+    fees: '13.875697',
+    positions: { 'BTCUSDT long': '0.012' },
+  },
 }
 
 /** Of these the same name holds other values. */
@@ -223,6 +232,11 @@ const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'journal.migrated': { from: 6, to: 7 },
   'limits.peakMoved': { from: '10000.00', to: '9987.60' },
   'limits.notReleased': { from: '10000.00', to: '9100.00', closesBelow: '9200.00' },
+  'trading.notReleased': {
+    orderedAgain: {
+      BTCUSDT: 'no strategy holds long 0.012, and trend-btc wants long 0.012 and has none',
+    },
+  },
   'limits.alone': { without: ['longShortRatio'] },
   'limits.shared': { members: 4 },
   'simulator.listening': { state: 'exchange.sqlite' },
@@ -259,6 +273,7 @@ const MORE_THAN_A_LINE = [
   'daemon.opened',
   'daemon.running',
   'daemon.stopped',
+  'day.rolled',
   'equity.agreed',
   'exchange.answers',
   'fill.delivered',

@@ -1,6 +1,10 @@
 import { type Controlled } from '../../src/control/controlled.ts'
 import { CANDLE_INTERVALS_MS } from '../../src/control/detail-views.ts'
-import { type JournalRowView, type StoryView } from '../../src/control/detail-views.ts'
+import {
+  type ClosedTradesView,
+  type JournalRowView,
+  type StoryView,
+} from '../../src/control/detail-views.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
 import { type WhatIfView } from '../../src/control/what-if-view.ts'
 import {
@@ -16,6 +20,7 @@ const INSTRUMENTS = 200
 const ORDERS = 1000
 const STRATEGIES = 20
 const FILLS = 500
+const TRADES = 80
 const START_AT = 1_780_000_000_000
 
 const PRECISION = { tickSize: '0.1', lotSize: '0.001', minSize: '0.001', minNotional: '5' }
@@ -75,6 +80,11 @@ export class BusyDaemon {
         Array.from({ length: FILLS }, (_, index) => this.#fill(index))
           .filter((fill) => symbol === undefined || fill.symbol === symbol)
           .slice(0, limit),
+      trades: ({ limit }) =>
+        Promise.resolve({
+          trades: Array.from({ length: TRADES }, (_, index) => tradeOf(index)).slice(-limit),
+          unexplained: [],
+        }),
       candles: (_, intervalMs) => this.#candles(intervalMs),
       curves: () => this.#curves(),
       whatIf: () => Promise.resolve([whatIfOf(this.#step)]),
@@ -222,7 +232,16 @@ export class BusyDaemon {
   #profit(): ProfitView {
     const net = String(this.#step / 100)
     const fills = this.#step
-    return { fills, net, realised: net, fees: '1', funding: '0', unrealised: '0', uncounted: null }
+    return {
+      fills,
+      net,
+      netWithUnrealised: net,
+      realised: net,
+      fees: '1',
+      funding: '0',
+      unrealised: '0',
+      uncounted: null,
+    }
   }
 
   #order(index: number): OrderView {
@@ -274,7 +293,32 @@ export class BusyDaemon {
     const at = Array.from({ length: 1200 }, (_, index) => START_AT + index * 1000)
     const values = at.map((_, index) => 100_000 + (index % 40) + this.#step / 100)
     const strategies = Object.fromEntries(this.#strategies.map((id) => [id, values]))
-    return { peak: 100_000, at, net: values, equity: values, strategies }
+    return { peak: 100_000, at, netWithUnrealised: values, equity: values, strategies }
+  }
+}
+
+function tradeOf(index: number): ClosedTradesView['trades'][number] {
+  const net = ((index * 37) % 21) - 8.125
+  const openedAt = START_AT + index * 60_000
+  return {
+    strategyId: `strategy-${index % STRATEGIES}`,
+    symbol: `COIN${index}USDT`,
+    side: index % 3 === 0 ? 'short' : 'long',
+    openedAt,
+    closedAt: openedAt + (1 + index) * 47_000,
+    size: '0.125',
+    entryPrice: '100.5',
+    exitPrice: '101.25',
+    gross: String(net + 0.25),
+    fees: '0.25',
+    otherFees: {},
+    funding: '0',
+    net: String(net),
+    coin: 'USDT',
+    share: net / 12.5,
+    fills: 4,
+    reason: index % 4 === 0 ? 'takeProfit' : 'order',
+    uncounted: '',
   }
 }
 

@@ -206,6 +206,8 @@ describe.skipIf(browserMissing !== undefined)(
 
     test('carries a command out, after saying what it does; hostile words stay words', async () => {
       await show('strategies')
+      const trades = page.locator('section.card', { hasText: 'Closed trades' }).last()
+      await trades.getByText(/No trade was closed|ended by/).waitFor()
       const strategy = page.locator('section[aria-label=grid-btc]')
       await strategy.getByRole('button', { name: 'Pause' }).click()
       expect(await page.getByRole('dialog').textContent()).toContain(

@@ -10,9 +10,6 @@ export interface LogCall {
 /** Fields that are spread from a value: where its type stands. */
 const SPREAD_TYPES: Readonly<Record<string, string>> = {
   jump: 'ClockJump',
-  account: 'AccountSummary',
-  'this.summary(true).account': 'AccountSummary',
-  'this.summary().account': 'AccountSummary',
   position: 'UnattendedPosition',
 }
 

@@ -579,6 +579,22 @@ describe('reading a position', () => {
     })
   })
 
+  it('an answer without a time is about the moment of its request, which is certainly not too late', async () => {
+    const { server, client, offset } = await openClient()
+    let answeredAt = 0
+    server.script = (_request, socket) =>
+      void setTimeout(() => {
+        answeredAt = Date.now()
+        socket.write(jsonAnswer(envelopeOf([positionRow()], { requestTime: undefined })))
+      }, 20)
+
+    const answer = await client.readPosition({ instrument: BTCUSDT })
+
+    const { requestedAt = 0, exchangeTime } = (answer.kind === 'accepted' && answer.data) || {}
+    expect(requestedAt).toBeLessThan(answeredAt)
+    expect(exchangeTime).toBe(offset.exchangeNow(requestedAt))
+  })
+
   it('an empty list and a missing one are flat', async () => {
     const { server, client } = await openClient()
     for (const data of [[], null]) {

@@ -113,6 +113,7 @@ export class InterpreterBench {
           : undefined,
       staleReadings: () => [],
       objectToAdoption: () => undefined,
+      findOrderedAgain: () => undefined,
       planPeakRelease: () => undefined,
       isCallHeldBack: () => this.heldBack === 'calls',
       missingCandles: [],

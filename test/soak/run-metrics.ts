@@ -87,7 +87,7 @@ async function runMetrics(seconds: number, count: number): Promise<boolean> {
     const isFlat = growth.every((measured) => measured.isFlat)
     const { code } = await daemon.stop()
     print(
-      `${daemon.summary.account.fills} fills; exit code ${code}; ${isFlat ? 'passed' : 'FAILED'}`,
+      `${daemon.summary.allRuns.fills} fills; exit code ${code}; ${isFlat ? 'passed' : 'FAILED'}`,
     )
     return isFlat && code === 0
   } finally {

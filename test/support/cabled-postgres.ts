@@ -9,10 +9,10 @@ const PORT = 5432
 const SETTINGS = ['fsync=off', 'shared_buffers=16MB', 'max_wal_size=64MB', 'min_wal_size=2MB']
 /** An empty server takes half of it. */
 const DISK = '160m'
-/** More is not left of a disk that is full. */
+/** Space left on a full disk. */
 const LEFT_BYTES = 65_536
 
-/** A PostgreSQL server on a machine of a network of the tests' own, with a small disk of its own. */
+/** A PostgreSQL server on a machine of the tests' network, with a small disk. */
 export class CabledPostgres {
   readonly #home: string
   readonly #host: NetworkHost
@@ -59,7 +59,7 @@ export class CabledPostgres {
     return server
   }
 
-  /** How the tests reach it, beside all cables. */
+  /** Address for the tests, outside all cables. */
   asked(schema: string): PostgresPlace {
     return {
       url: `postgresql://postgres@/postgres?host=${this.#home}&port=${PORT}`,
@@ -86,7 +86,7 @@ export class CabledPostgres {
     this.#run('pg_ctl', ['-D', this.#data, '-w', 'promote'])
   }
 
-  /** A commit waits from now on until a standby has it too. */
+  /** From now on commits wait for a standby. */
   waitForStandby(): void {
     const settings = ['-h', this.#home, '-p', String(PORT), '-U', 'postgres', '-q']
     this.#run('psql', [...settings, '-c', "ALTER SYSTEM SET synchronous_standby_names = '*'"])
@@ -116,7 +116,7 @@ export class CabledPostgres {
     return join(this.#home, 'data')
   }
 
-  /** Its disk is mounted where only it sees it: a way there from here. */
+  /** The disk is mounted in the server's namespace; this is its path from here. */
   #seen(file: string): string {
     return join(`/proc/${this.#host.pid}/root`, this.#data, file)
   }

@@ -2,16 +2,15 @@ import { type PostgresPlace } from '../../src/journal/postgres/connection.ts'
 import { CabledPostgres } from './cabled-postgres.ts'
 import { type NetworkHost, type PrivateNetwork } from './private-network.ts'
 
-/** Those that a server can run on. */
+/** Machines for the servers. */
 export const SERVERS = ['server', 'other'] as const
 
-/** Under this address machines find the one that is written; it moves with a failover. */
+/** Address of the current writer, which moves with a failover. */
 const SHARED = '10.77.0.100'
 const SCHEMA = 'cabled'
 
-/** A PostgreSQL server, and the one that takes its place. */
+/** A PostgreSQL server and its replacement. */
 export class CabledServers {
-  /** The address under which it is found, whoever has it. */
   readonly way = { address: SHARED }
   readonly #network: PrivateNetwork
   #primary: CabledPostgres
@@ -45,7 +44,6 @@ export class CabledServers {
     return this.#primary
   }
 
-  /** The machine that it runs on. */
   get host(): NetworkHost {
     return this.#host
   }
@@ -60,7 +58,7 @@ export class CabledServers {
     return this.#network.host(SERVERS.find((name) => name !== this.#host.name) ?? SERVERS[0])
   }
 
-  /** The one is gone, and the other has its place and its address. */
+  /** The writer is gone, and the standby takes its place and address. */
   failOver(machines: readonly NetworkHost[]): void {
     const standby = this.#standby
     if (standby === undefined) throw new Error('there is no standby')
@@ -73,13 +71,13 @@ export class CabledServers {
     this.#standby = undefined
   }
 
-  /** From now on there is one that has what was committed until now, and nothing that comes after it. */
+  /** Keeps a server that lacks everything committed from now on. */
   leaveBehind(): void {
     this.#standby = CabledPostgres.follow(this.otherHost, SHARED)
     this.otherHost.pull()
   }
 
-  /** The one is down, and the one that is behind has its address. */
+  /** The writer is down, and the server that lags behind takes its address. */
   promoteBehind(machines: readonly NetworkHost[]): void {
     this.#primary.kill()
     this.#standby?.promote()
@@ -87,7 +85,7 @@ export class CabledServers {
     this.#moveAddress(this.#host, this.otherHost, machines)
   }
 
-  /** The one that has everything is back. */
+  /** The complete server is back. */
   takeBack(machines: readonly NetworkHost[]): void {
     this.#standby?.close()
     this.#standby = undefined
@@ -95,7 +93,7 @@ export class CabledServers {
     this.#moveAddress(this.otherHost, this.#host, machines)
   }
 
-  /** As whoever takes an address over tells all others. */
+  /** Announces the new place of an address to all. */
   #moveAddress(from: NetworkHost, to: NetworkHost, machines: readonly NetworkHost[]): void {
     from.do(`ip address del ${SHARED}/24 dev eth0`)
     to.do(`ip address add ${SHARED}/24 dev eth0`)

@@ -7,19 +7,19 @@ interface Count {
   skipped: number
 }
 
-/** The sentence that ends every test run; skipped tests are named only when there are some. */
 export function toClosingLine({ passed, failed, skipped }: Count): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
 }
 
 /**
- * Makes the last line of a run the count of its tests. A file that does not load, a hook that throws and
- * an error outside any test count as one failure each, so that "0 failed" never stands above exit code 1.
+ * Makes the last line of a run the count of its tests. A file that does not load, a failing hook
+ * and an error outside tests count as one failure each, so that "0 failed" never goes with exit
+ * code 1.
  */
 export default class ClosingLineReporter implements Reporter {
   #line = toClosingLine({ passed: 0, failed: 0, skipped: 0 })
 
-  /** The line is written as the process ends: other reporters and the clean-up still print after the run. */
+  /** Printed at the end of the process, after other reporters and the clean-up. */
   onInit(): void {
     process.once('exit', () => writeSync(process.stdout.fd, `${this.#line}\n`))
   }
@@ -38,6 +38,6 @@ function addModule(module: TestModule, count: Count): void {
     const { state } = test.result()
     if (state === 'passed') count.passed += 1
     else if (state === 'skipped') count.skipped += 1
-    else count.failed += 1 // 'failed', and 'pending': a test that never came to an end.
+    else count.failed += 1 // 'failed', or 'pending' for a test that never ended.
   }
 }

@@ -1,4 +1,4 @@
-/** A forward proxy on this machine, as firms have them: CONNECT, and plain http; and an exchange behind it. */
+/** A forward proxy like those of firms (CONNECT and plain http), and an exchange behind it. */
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as callPlain, type Server } from 'node:http'
@@ -11,7 +11,7 @@ import {
   setDefaultCACertificates,
 } from 'node:tls'
 
-/** Why a test that needs a certificate cannot run; undefined: it can. */
+/** Reason to skip tests that need a certificate. */
 export const opensslMissing =
   spawnSync('openssl', ['version']).status === 0 ? undefined : 'no openssl'
 
@@ -26,9 +26,8 @@ export type ProxyMood = 'pass' | 'hang' | 'hangBehind' | 'drop' | number
 
 export class TestProxy {
   mood: ProxyMood = 'pass'
-  /** What it was asked for, in its words: `CONNECT exchange.test:443`. */
+  /** Requests in its terms: `CONNECT exchange.test:443`. */
   readonly asked: string[] = []
-  /** The logins that it was shown. */
   readonly logins: (string | undefined)[] = []
   readonly #server: Server = createServer()
   readonly #sockets = new Set<Socket>()
@@ -38,7 +37,7 @@ export class TestProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** @param upstreamPort of this machine: whatever host is asked for */
+  /** @param upstreamPort port of this machine for any requested host */
   async open(upstreamPort: number): Promise<void> {
     this.#upstreamPort = upstreamPort
     this.#server.on('connection', (socket) => this.#keep(socket))
@@ -104,7 +103,7 @@ export class TestProxy {
   }
 }
 
-/** The name in the certificate; no name server knows it, so that only the proxy finds the way. */
+/** No name server knows this name of the certificate, so only the proxy finds the way. */
 export const EXCHANGE_HOST = 'exchange.test'
 
 /** A key and its certificate for a host, as one text in PEM. */
@@ -124,9 +123,9 @@ function makeCertificate(host: string): string {
   return spawnSync('openssl', ['req', '-x509', ...key, ...subject], { encoding: 'utf8' }).stdout
 }
 
-/** TLS before a plain server of this machine, as exchanges have it. */
+/** TLS before a plain server of this machine. */
 export class SecureFront {
-  /** Who calls it has to trust this, in PEM. */
+  /** PEM; callers must trust it. */
   readonly certificate = makeCertificate(EXCHANGE_HOST)
   readonly #sockets = new Set<Socket>()
   readonly #server: TlsServer
@@ -161,11 +160,14 @@ export class SecureFront {
   }
 }
 
-/** An https server on this machine with a certificate of its own, which this process trusts until it is closed. */
+/**
+ * An https server of this machine with its own certificate, which this process trusts until it is
+ * closed.
+ */
 export class TestExchange {
   /** The bodies that reached it. */
   readonly bodies: string[] = []
-  /** Called when a whole request has come, before it is answered; `false`: it is not. */
+  /** Called for each whole request before it is answered; `false` prevents the answer. */
   onRequest: () => boolean = () => true
   readonly #server: SecureServer
   readonly #trusted = getCACertificates('default')

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** What comes back instead of the exchange's answer, which has been asked for and done all the same. */
+/** Replaces the answer of the exchange, which has done what was asked. */
 export type Misanswer = (answer: string, response: ServerResponse) => void
 
 const JSON_TYPE = { 'content-type': 'application/json;charset=UTF-8' }
@@ -27,7 +27,7 @@ export const MISANSWERS = {
   garbage: (answer, response) => {
     response.writeHead(200, JSON_TYPE).end(answer.replaceAll(':', '='))
   },
-  /** Looks like a success of an exchange that says nothing. */
+  /** Looks like a success without data. */
   empty: (_, response) => {
     response.writeHead(200, JSON_TYPE).end('{"code":"00000","msg":"success","data":null}')
   },
@@ -53,7 +53,7 @@ export const MISANSWERS = {
 
 /** A request that came, as the proxy saw it. */
 export interface SeenRequest {
-  /** The last part of its path: `batch-place-order`. */
+  /** Last part of the path: `batch-place-order`. */
   readonly name: string
   /** Monotonic ms. */
   readonly at: number
@@ -64,18 +64,21 @@ export interface HostileProxyOptions {
   /** Where the exchange is. */
   readonly target: string
   readonly misanswer: Misanswer
-  /** One answer of so many is a wrong one, of each endpoint; the first one is. 0: none but those that are spoilt. */
+  /**
+   * One of this many answers of each endpoint is wrong, beginning with the first. 0: only spoilt
+   * ones.
+   */
   readonly every: number
-  /** Endpoints that are always answered rightly. */
+  /** Endpoints with only right answers. */
   readonly spared?: readonly string[]
 }
 
-/** Stands between a client and an exchange: every request is passed on unless it is withheld, some answers are not. */
+/** Passes every request on unless it is withheld, and misanswers some. */
 export class HostileProxy {
   readonly seen: SeenRequest[] = []
-  /** By endpoint: so many of its next answers are wrong ones. */
+  /** Number of next answers to spoil, by endpoint. */
   readonly spoilt = new Map<string, number>()
-  /** Whether it answers this request itself, or cuts its connection: the exchange never hears of it. */
+  /** Answers or cuts a request itself, so that the exchange never gets it. */
   withholds: (request: IncomingMessage, response: ServerResponse) => boolean = () => false
   readonly #options: HostileProxyOptions
   readonly #server: Server
@@ -100,17 +103,17 @@ export class HostileProxy {
     return `http://127.0.0.1:${port}`
   }
 
-  /** How many answers of an endpoint were wrong ones. */
+  /** Number of wrong answers of an endpoint. */
   misanswered(name: string): number {
     return this.seen.filter((request) => request.name === name && request.isMisanswered).length
   }
 
-  /** Whoever calls next has to connect anew. */
+  /** The next caller must connect anew. */
   cutConnections(): void {
     this.#server.closeAllConnections()
   }
 
-  /** Every answer is a right one from now on. */
+  /** From now on every answer is right. */
   relent(): void {
     this.#hasRelented = true
   }

@@ -1,12 +1,12 @@
-// Limits and configuration files for tests and benches. A new limit has one line in the tables here; a test names only
-// those that it is about.
+// Limits and configuration files for tests and benches. A new limit has one line in these tables; a
+// test names only those that it is about.
 
 import type { z } from 'zod'
 import type { daemonFileSchema } from '../../src/config/schema/daemon-schema.ts'
 import type { strategyFileSchema } from '../../src/config/schema/strategy-schema.ts'
 import type { AccountLimits, StrategyLimits } from '../../src/risk/risk-context.ts'
 
-/** They stop nothing that a test does without meaning to. */
+/** They restrict no test unintentionally. */
 const WIDE_LIMITS: AccountLimits = {
   dataAgeMaxMs: 2000,
   accountAgeMaxMs: 60_000,
@@ -25,7 +25,7 @@ const WIDE_OWN_LIMITS: StrategyLimits = {
 type RiskSection = Partial<z.input<typeof daemonFileSchema>['risk']>
 type OwnRiskSection = Partial<z.input<typeof strategyFileSchema>['risk']>
 
-/** What the section `risk` of an account must name. */
+/** Required keys of an account's section `risk`. */
 const WIDE_RISK: RiskSection = {
   dataAgeMaxMs: 2000,
   priceCollarRatio: 0.05,
@@ -34,19 +34,17 @@ const WIDE_RISK: RiskSection = {
   grossNotionalMax: '100000000',
 }
 
-/** What the section `risk` of a strategy must name. */
+/** Required keys of a strategy's section `risk`. */
 const WIDE_OWN_RISK: OwnRiskSection = {
   positionMax: '1',
   orderSizeMax: '1',
   openOrdersMax: 4,
 }
 
-/** The limits of an account as the core has them. */
 export function makeLimits(changes: Partial<AccountLimits> = {}): AccountLimits {
   return { ...WIDE_LIMITS, ...changes }
 }
 
-/** The limits of a strategy on an instrument as the core has them. */
 export function makeOwnLimits(changes: Partial<StrategyLimits> = {}): StrategyLimits {
   return { ...WIDE_OWN_LIMITS, ...changes }
 }
@@ -59,7 +57,7 @@ export function makeOwnRisk(changes: OwnRiskSection = {}): OwnRiskSection {
   return { ...WIDE_OWN_RISK, ...changes }
 }
 
-/** The section `risk` of an account as YAML, a setting in each line. */
+/** YAML with a line for each setting. */
 export function writeRisk(changes: RiskSection = {}): string {
   const lines = Object.entries(makeRisk(changes)).map(
     ([name, value]) => `  ${name}: ${JSON.stringify(value)}\n`,
@@ -75,7 +73,7 @@ interface StrategySettings {
   readonly [section: string]: unknown
 }
 
-/** The file of a strategy as YAML, a section in each line. */
+/** YAML with a line for each section. */
 export function writeStrategy({ risk, ...settings }: StrategySettings): string {
   return Object.entries({ ...settings, risk: makeOwnRisk(risk) })
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)

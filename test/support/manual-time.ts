@@ -1,7 +1,7 @@
 import { type Clock } from '../../src/lib/clock.ts'
 import { type Timers } from '../../src/lib/timers.ts'
 
-/** A clock and its timers that move only when told to. */
+/** A clock and timers that only move when told to. */
 export class ManualTime implements Clock, Timers {
   #now: number
   #elapsedMs = 0
@@ -29,7 +29,7 @@ export class ManualTime implements Clock, Timers {
     return this.#waiting.size
   }
 
-  /** Lets time pass: what comes due is called in order, each at its own instant, and what that started is settled. */
+  /** Calls due timers in order, each at its own instant, and settles what they started. */
   async pass(ms: number): Promise<void> {
     const endMs = this.#elapsedMs + ms
     for (let next = this.#nextUntil(endMs); next !== undefined; next = this.#nextUntil(endMs)) {
@@ -42,13 +42,13 @@ export class ManualTime implements Clock, Timers {
     await settle()
   }
 
-  /** The process is held up: time passes, and nothing is called until it is over. */
+  /** Time passes while the process is held up, and timers run afterwards. */
   async block(ms: number): Promise<void> {
     this.#moveTo(this.#elapsedMs + ms)
     await this.pass(0)
   }
 
-  /** Somebody sets the clock; no time passes. */
+  /** Sets the clock without passing time. */
   setClock(now: number): void {
     this.#now = now
   }
@@ -65,7 +65,7 @@ export class ManualTime implements Clock, Timers {
   }
 }
 
-/** Lets promises that are ready run on; more turns than any chain in the tests has. */
+/** Lets ready promises continue; more turns than any chain in the tests has. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve()
 }

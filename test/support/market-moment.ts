@@ -11,10 +11,10 @@ import { type TickerColumn, TickerTable } from '../../src/domain/ticker-table.ts
 import { decimal } from '../../src/lib/decimal.ts'
 import { createGrid } from '../../src/lib/grid.ts'
 
-/** 2024-01-01 00:00 UTC in ms: where made-up moments begin. */
+/** 2024-01-01 00:00 UTC, Unix ms. */
 export const MOMENT_AT = 1_704_067_200_000
 
-/** BTCUSDT with ticks of 0.1 and lots of 0.001, unless told otherwise. */
+/** Default: BTCUSDT, ticks of 0.1, lots of 0.001. */
 export function madeInstrument({
   symbol = 'BTCUSDT',
   tick = '0.1',
@@ -32,7 +32,7 @@ export function madeInstrument({
   }
 }
 
-/** One instrument of a made-up moment: its columns by name, and what the strategy holds of it. */
+/** Columns of one instrument by name, and the strategy's holding. */
 export interface MomentRow {
   readonly instrument?: Instrument
   /** Short for bidPr and askPr. */
@@ -54,7 +54,6 @@ export interface MomentTimes {
   readonly fillsReadAt?: number
 }
 
-/** Of an account of which nothing is known. */
 export const EMPTY_ACCOUNT: AccountMoment = {
   capital: undefined,
   equity: undefined,
@@ -66,7 +65,7 @@ export const EMPTY_ACCOUNT: AccountMoment = {
   fundingMinutes: [0, 480, 960],
 }
 
-/** A long position whose liquidation both figures know. */
+/** A long position whose liquidation price both figures know. */
 export function madeDistance(change: Partial<LiquidationDistance> = {}): LiquidationDistance {
   return {
     symbol: 'BTCUSDT',
@@ -86,7 +85,7 @@ export function madeDistance(change: Partial<LiquidationDistance> = {}): Liquida
   }
 }
 
-/** A snapshot over a small table of its own; a ticker's `ts` is the snapshot's exchange time unless a column says otherwise. */
+/** A snapshot over a small table; a ticker's `ts` defaults to the snapshot's exchange time. */
 export function madeSnapshot(rows: readonly MomentRow[], times: MomentTimes = {}): Snapshot {
   const { sequence = 1, takenAt = MOMENT_AT, exchangeTime = takenAt, fillsReadAt = takenAt } = times
   const tickers = new TickerTable(Math.max(1, rows.length))
@@ -116,12 +115,12 @@ export function madeSnapshot(rows: readonly MomentRow[], times: MomentTimes = {}
   }
 }
 
-/** A holding from signed lots: positive long, negative short. */
+/** Positive lots are long, negative short. */
 export function holdingOf(netLots: number): Holding {
   return { longLots: Math.max(0, netLots), shortLots: Math.max(0, -netLots) }
 }
 
-/** An order of a quote that rests at the exchange. */
+/** A resting order of a quote. */
 export function madeOrder({
   action,
   ticks,

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 
 const VERSION = { version: '14.19', number: '140019' }
-/** Of text: its object id in the server's list of types. */
+/** Object id of text in the server's types. */
 const TEXT = 25
 
-/** Answers whatever it is asked with its version, as a server does that is too old; keeps what it was asked. */
+/** Answers everything with a version that is too old, and keeps the questions. */
 export class OldPostgres {
   readonly asked: string[] = []
   readonly #server: Server
@@ -44,7 +44,7 @@ export class OldPostgres {
         socket.write(Buffer.concat([message('R', int32(0)), READY]))
         return
       }
-      // One question at a time comes whole: it is short, and the next waits for its answer.
+      // One short question at a time arrives whole; the next waits for its answer.
       if (data.toString('latin1', 0, 1) !== 'Q') return
       this.asked.push(data.toString('utf8', 5, data.length - 1))
       socket.write(Buffer.concat([row(), message('C', cString('SELECT 1')), READY]))

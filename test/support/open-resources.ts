@@ -1,6 +1,6 @@
-// A test file that leaves a timer, a socket, a worker or a child process behind fails, and is told which
-// line opened it. Vitest's own detector (`detectAsyncLeaks`) follows promises too, fifty times slower.
-// A file of the short share that starts a program fails too: imports do not show what a part of src/ starts.
+// A test file that leaves a timer, socket, worker or child process behind fails with the line that
+// opened it. Vitest's `detectAsyncLeaks` follows promises too, fifty times slower. A short test
+// that starts a program fails too, since imports do not show what a part of src/ starts.
 
 import { createHook } from 'node:async_hooks'
 import { relative } from 'node:path'
@@ -8,12 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect } from 'vitest'
 import { isLong, SAMPLES } from './share.ts'
 
-/** The runtime's names of what keeps a process alive. */
+/** Node's names of resources that keep a process alive. */
 const SOCKETS = ['TCPSERVERWRAP', 'TCPWRAP', 'PIPESERVERWRAP', 'UDPWRAP']
 const PROGRAM = 'PROCESSWRAP'
 const KINDS = new Set(['Timeout', PROGRAM, 'WORKER', 'FSEVENTWRAP', 'STATWATCHER', ...SOCKETS])
 
-/** How long what was closed may take to be gone: a socket's last packet, a child's exit. */
+/** Time for closed resources to disappear: a socket's last packet, a child's exit. */
 const SETTLING_MS_MAX = 20_000
 const SETTLING_STEP_MS = 10
 
@@ -46,7 +46,7 @@ const hook = createHook({
 }).enable()
 
 afterAll(async () => {
-  watching = false // What this hook itself waits with is not the file's.
+  watching = false // This hook's own waiting does not count.
   for (
     let waitedMs = 0;
     findLeftOpen().length > 0 && waitedMs < SETTLING_MS_MAX;
@@ -64,14 +64,14 @@ afterAll(async () => {
   throw new Error([advice, ...programs].join('\n  '))
 })
 
-/** Unreferenced timers and sockets hold nobody up: they are not counted. */
+/** Unreferenced timers and sockets keep nothing alive. */
 function findLeftOpen(): string[] {
   return [...resources.values()]
     .filter(({ handle }) => handle.hasRef?.() ?? true)
     .map(({ kind, openedAt }) => `${kind} ${openedAt}`)
 }
 
-/** The innermost line of code outside of Node itself. */
+/** Innermost line outside of Node. */
 function findOpener(): string {
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = FRAMES_MAX

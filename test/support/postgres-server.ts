@@ -6,27 +6,27 @@ import { join } from 'node:path'
 import { Connection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
 import { findPort } from './free-port.ts'
 
-/** Debian has the newest of several versions last. */
+/** On Debian the newest version comes last. */
 const PROGRAMS = findPrograms()
 
-/** Why tests that want a PostgreSQL server are skipped; undefined where they are not. */
+/** Reason to skip tests with a PostgreSQL server. */
 export const postgresMissing = PROGRAMS === undefined ? 'no PostgreSQL: npm run servers' : undefined
 
 /** A server of the tests' own. */
 export interface PostgresServer {
   readonly port: number
-  /** A place where nothing is yet. */
+  /** An empty place. */
   newPlace(): PostgresPlace
-  /** A place in a database of its own, for what looks at all journals of one. */
+  /** An empty place in a database of its own, for tests that look at all journals of one. */
   newDatabase(): Promise<PostgresPlace>
-  /** Ends it as a crash does, and starts it again. */
+  /** Restarts it as after a crash. */
   restart(): void
 }
 
 let running: Promise<PostgresServer> | undefined
 let places = 0
 
-/** The one of this process, which is started for whoever asks first, and ends with the process. */
+/** The server of this process, started on first use and ended with the process. */
 export function postgresServer(): Promise<PostgresServer> {
   running ??= startServer()
   return running
@@ -75,11 +75,11 @@ async function startServer(): Promise<PostgresServer> {
   }
 }
 
-/** What ends the server of a folder, and removes it, when nobody holds the other end of its input any more. */
+/** Ends the server of a folder, and removes it, when its input is closed. */
 const KEEPER = `cat; pid=$(head -n 1 "$0/data/postmaster.pid") && kill -QUIT "$pid"
   while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done; rm -rf "$0"`
 
-/** A worker of the tests may be killed, and hears nothing of it: so the server is ended by a process of its own. */
+/** A worker of the tests may be killed without notice, so a process of its own ends the server. */
 function endWithProcess(home: string): void {
   const keeper = spawn('sh', ['-c', KEEPER, home], {
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -90,8 +90,8 @@ function endWithProcess(home: string): void {
 }
 
 /**
- * The server refuses to run as root, so its programs run as the user that came with it.
- * @param within what stands before the command
+ * The server refuses to run as root, so its programs run as their own user.
+ * @param within prefix of the command
  */
 export function runPostgres(
   program: string,
@@ -104,7 +104,7 @@ export function runPostgres(
   if (isRoot) giveTo(home)
   const user = isRoot ? ['runuser', '-u', 'postgres', '--'] : []
   const [command = '', ...all] = [...within, ...user, file, ...args]
-  // Whoever starts a server must not wait for its output.
+  // The starter must not wait for the server's output.
   const { status, stderr } = spawnSync(command, all, {
     cwd: home,
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -4,15 +4,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Of the machines: a number more than the place in the list. */
+/** Machines get the number after their place in the list. */
 const SUBNET = '10.77.0'
-/** Nobody has this one: what is sent there is lost. */
+/** An unused address: packets to it are lost. */
 const NOBODY = '02:00:00:00:00:01'
 
-/** Why tests that want machines with cables between them are skipped; undefined where they are not. */
+/** Reason to skip tests with machines and cables. */
 export const networkMissing = findMissing()
 
-/** A machine: a network namespace, and the file of hosts that is its own, so that `localhost` is whatever it names. */
+/** A network namespace with its own hosts file, so that `localhost` is what it names. */
 export class NetworkHost {
   readonly name: string
   readonly address: string
@@ -20,7 +20,7 @@ export class NetworkHost {
   readonly #holder: ChildProcess
   readonly #wall: NetworkHost | undefined
 
-  /** @param wall where the other end of its cable is; undefined for the switch itself */
+  /** @param wall other end of its cable; undefined for the switch */
   constructor(
     name: string,
     place: { address: string; holder: ChildProcess; wall: NetworkHost | undefined },
@@ -32,7 +32,7 @@ export class NetworkHost {
     this.pid = place.holder.pid ?? 0
   }
 
-  /** What stands before a command that runs there. */
+  /** Prefix of a command that runs there. */
   within(directory: string): readonly string[] {
     const of = (kind: string): string => `/proc/${this.pid}/ns/${kind}`
     return ['nsenter', `--net=${of('net')}`, `--mount=${of('mnt')}`, `--wdns=${directory}`, '--']
@@ -53,7 +53,7 @@ export class NetworkHost {
     this.#wall?.do(`ip link set dev ${portOf(this.name)} up`)
   }
 
-  /** What it sends to that one is lost, without a word; what comes from there arrives. */
+  /** Silently loses packets to that machine; those from it arrive. */
   loseWayTo({ address }: Pick<NetworkHost, 'address'>): void {
     this.do(`ip neigh replace ${address} lladdr ${NOBODY} dev eth0 nud permanent`)
   }
@@ -62,7 +62,7 @@ export class NetworkHost {
     this.do(`ip neigh del ${address} dev eth0`)
   }
 
-  /** So many packets of a hundred are lost, either way. */
+  /** Loses this percentage of packets, either way. */
   lose(percent: number): void {
     this.do('nft add table inet lossy')
     for (const hook of ['input', 'output']) {
@@ -75,7 +75,7 @@ export class NetworkHost {
     this.do('nft delete table inet lossy')
   }
 
-  /** Packets wait for each other, either way, and those that would wait for too long are lost. */
+  /** Packets queue either way; those that would wait too long are lost. */
   narrow(rate: string): void {
     const queue = `root tbf rate ${rate} burst 3000 latency 1500ms`
     this.do(`tc qdisc add dev eth0 ${queue}`)
@@ -87,15 +87,15 @@ export class NetworkHost {
     this.#wall?.do(`tc qdisc del dev ${portOf(this.name)} root`)
   }
 
-  /** With the last process there it is gone, cable and all. */
+  /** The namespace and its cable end with its last process. */
   close(): void {
     this.#holder.kill('SIGKILL')
   }
 }
 
 /**
- * Machines, each with one cable to a switch. Nothing of it is seen outside, and nothing is left of it: a namespace ends
- * with the last process in it, and what holds it ends with this process, however that ends.
+ * Machines with one cable each to a switch, invisible outside. Nothing of it stays: a namespace
+ * ends with its last process, which ends with this process, however that ends.
  */
 export class PrivateNetwork {
   readonly #hosts: readonly NetworkHost[]
@@ -106,7 +106,7 @@ export class PrivateNetwork {
     this.#hosts = hosts
   }
 
-  /** @param localhost the one that all others find under the name `localhost`, and it itself too */
+  /** @param localhost machine that all find under the name `localhost` */
   static async open(names: readonly string[], localhost: string): Promise<PrivateNetwork> {
     const folder = mkdtempSync(join(tmpdir(), 'intentd-network-'))
     const file = join(folder, 'hosts')
@@ -149,12 +149,12 @@ export class PrivateNetwork {
   }
 }
 
-/** Of the switch. */
+/** Port of the switch for a machine. */
 function portOf(name: string): string {
   return `to-${name}`
 }
 
-/** A process that does nothing in namespaces of its own, and ends when this one does. */
+/** A process that idles in its own namespaces, and ends with this one. */
 async function hold(hostsFile: string): Promise<ChildProcess> {
   const script = `mount --bind ${hostsFile} /etc/hosts && ip link set lo up && echo held && exec cat`
   const holder = spawn('unshare', ['--net', '--mount', '--', 'sh', '-c', script], {

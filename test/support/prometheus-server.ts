@@ -9,17 +9,17 @@ const PROGRAMS = ['prometheus', 'promtool', 'prometheus-alertmanager', 'amtool']
 
 const lacking = PROGRAMS.filter((program) => spawnSync(program, ['--version']).status !== 0)
 
-/** Why tests that want Prometheus and Alertmanager are skipped; undefined where they are not. */
+/** Reason to skip tests with Prometheus and Alertmanager. */
 export const prometheusMissing =
   lacking.length === 0 ? undefined : `no ${lacking.join(', ')}: npm run servers`
 
-/** One series as a query answers it: its labels, and its value as text. */
+/** Labels, and the value as text. */
 export interface QueriedSeries {
   readonly metric: Readonly<Record<string, string>>
   readonly value: readonly [at: number, value: string]
 }
 
-/** A rule that alerts, with what it has found. */
+/** An alerting rule and its findings. */
 export interface QueriedRule {
   readonly name: string
   readonly health: string
@@ -52,7 +52,7 @@ export class MonitoringServer {
     ])
   }
 
-  /** @param port Where Prometheus looks for it. */
+  /** @param port where Prometheus expects it */
   static async startAlertmanager(config: string, port: number): Promise<MonitoringServer> {
     return MonitoringServer.#start(
       ({ folder }) => [
@@ -91,7 +91,7 @@ export class MonitoringServer {
     return `http://127.0.0.1:${this.port}`
   }
 
-  /** The instant answer of a query. @throws what Prometheus says against it */
+  /** @throws Prometheus's objection to the query */
   async query(expression: string): Promise<readonly QueriedSeries[]> {
     const data = await this.#ask(`/api/v1/query?query=${encodeURIComponent(expression)}`)
     return (data as { result: readonly QueriedSeries[] }).result
@@ -103,7 +103,7 @@ export class MonitoringServer {
     return groups.flatMap(({ rules }) => rules)
   }
 
-  /** Asks again and again until the answer is true. @throws after four minutes, with what this server said last */
+  /** Repeats until the answer is true. @throws after four minutes, with this server's last words */
   async poll(what: string, ask: () => Promise<boolean | undefined>): Promise<void> {
     for (const endsAt = performance.now() + 240_000; performance.now() < endsAt;) {
       if ((await ask()) === true) return

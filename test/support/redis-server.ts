@@ -2,17 +2,17 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { findPort } from './free-port.ts'
 
-/** Why tests that want a Redis server are skipped; undefined where they are not. */
+/** Reason to skip tests with a Redis server. */
 export const redisMissing =
   spawnSync('redis-server', ['--version']).status === 0 ? undefined : 'no Redis: npm run servers'
 
 export interface RedisSettings {
-  /** A folder in which it keeps what it has. Absent: nothing is kept. */
+  /** Folder for its data. Absent: nothing is kept. */
   readonly keptIn?: string
   readonly password?: string
 }
 
-/** Where it runs: what stands before its command, and where it listens. */
+/** Prefix of its command, and its address. */
 interface RedisPlace {
   readonly within: readonly string[]
   readonly bind: string

@@ -1,5 +1,5 @@
-// `npm test` runs the short share of the tests, `npm run test:all` both, `npm run test:whole` also all cases of the tests
-// that take only some of theirs otherwise.
+// `npm test` runs the short share, `npm run test:all` both, `npm run test:whole` also all cases of
+// tests that otherwise take a part.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -9,13 +9,19 @@ export const IS_WHOLE = process.env['TEST_SHARE'] === 'whole'
 const ROOT = join(import.meta.dirname, '../..')
 const FOLDER = join(ROOT, 'test')
 
-/** What starts programs: processes with their servers, browsers, and the simulated exchange behind a port. */
+/**
+ * Modules that start programs: processes with servers, browsers, and the simulated exchange behind
+ * a port.
+ */
 const STARTERS = ['node:child_process', 'playwright-core', 'src/simulator/start-simulator.ts']
 
-/** The name of a test that takes long without starting a program: campaigns of worlds. */
+/** Long tests that start no program: campaigns of worlds. */
 const LONG_NAME = /\.long\.test\.ts$/
 
-/** One test of each kind of program runs in the short share too, so that `npm test` notices what breaks all of them. */
+/**
+ * One test of each kind of program runs in the short share too, so that `npm test` notices general
+ * breakage.
+ */
 export const SAMPLES: Readonly<Record<string, string>> = {
   'test/daemon/run.test.ts': 'the daemon in a process',
   'test/dashboard/tab-memory.test.ts': 'the dashboard in a browser',
@@ -24,11 +30,11 @@ export const SAMPLES: Readonly<Record<string, string>> = {
   'test/tidy.test.ts': 'git, which lists the files',
 }
 
-/** How one file brings in another one, or a package; types alone bring in nothing. */
+/** Imports of files and packages; type imports do not count. */
 const IMPORT =
   /(?:^|\n)(?:import|export) (?!type )(?:[^'";]*? from )?'([^']+)'|\bimport\('([^']+)'\)|\bnew URL\(\s*'([^']+\.ts)'/g
 
-/** The files of each share, as paths from the root of the repository. */
+/** Paths from the root of the repository. */
 export function listShares(): {
   readonly short: readonly string[]
   readonly long: readonly string[]
@@ -40,12 +46,12 @@ export function listShares(): {
   return { short: tests.filter((path) => !isLong(path)), long: tests.filter(isLong) }
 }
 
-/** A test is long if it starts programs and is no sample, or if its name says so. */
+/** A test is long if it starts programs and is no sample, or by its name. */
 export function isLong(path: string): boolean {
   return LONG_NAME.test(path) || (!(path in SAMPLES) && startsPrograms(path))
 }
 
-/** Whether a file, or one of test/ that it imports, can start a program. */
+/** The file, or one of test/ that it imports, can start a program. */
 export function startsPrograms(path: string): boolean {
   const found = [join(ROOT, path)]
   for (const file of found) {
@@ -62,7 +68,7 @@ export function startsPrograms(path: string): boolean {
   return false
 }
 
-/** Every n-th of them, from the first on; all of them in `npm run test:whole`. */
+/** Every n-th one from the first; all of them in `npm run test:whole`. */
 export function shareOf<T>(whole: readonly T[], nth: number): readonly T[] {
   return IS_WHOLE ? whole : whole.filter((_, index) => index % nth === 0)
 }

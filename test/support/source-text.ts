@@ -1,5 +1,5 @@
-// A small reader of TypeScript sources for the tidy rules: enough of a lexer to tell code from comments and
-// strings, and no more. The compiler (TypeScript 7) has no API in JavaScript that could be asked instead.
+// A small lexer of TypeScript for the tidy rules, which tells code from comments and strings.
+// TypeScript 7 has no API in JavaScript.
 
 /** One `import`, `export … from`, `import()` or `new URL('…', import.meta.url)`. */
 export interface ImportReference {
@@ -15,9 +15,9 @@ export interface FunctionSpan {
 }
 
 export interface SourceText {
-  /** The source with comments, string contents and regular expressions blanked; same length, same lines. */
+  /** With comments, string contents and regular expressions blanked; same length and lines. */
   code: string
-  /** Everything that stands in comments, the rest blanked; same length, same lines. */
+  /** Only the comments, the rest blanked; same length and lines. */
   comments: string
   imports: readonly ImportReference[]
 }
@@ -27,11 +27,11 @@ interface StringToken {
   value: string
 }
 
-/** A `/` after one of these starts a regular expression; after anything else it divides. */
+/** After these a `/` starts a regular expression, otherwise it divides. */
 const BEFORE_REGEX =
   /(?:^|[=([{,;:!&|?+\-*%<>~^]|\b(?:return|typeof|case|in|of|void|throw|new|await|yield|else|do))$/
 
-/** Comments, strings, templates and regular expressions of one source, found in one pass. */
+/** Finds comments, strings, templates and regular expressions in one pass. */
 class Lexer {
   readonly #source: string
   readonly #code: string[]
@@ -50,7 +50,7 @@ class Lexer {
     return { code: this.#code.join(''), comments: this.#comments.join('') }
   }
 
-  /** Reads code until the end, or until the `}` that closes a template's `${`. */
+  /** Reads code until the end, or the `}` that closes a template's `${`. */
   #readCode(until: '}' | undefined): void {
     let depth = 0
     while (this.#at < this.#source.length) {
@@ -64,7 +64,7 @@ class Lexer {
     }
   }
 
-  /** True when something that is not plain code stood here and has been read past. */
+  /** True if something other than plain code was read. */
   #readToken(char: string | undefined): boolean {
     const pair = this.#source.slice(this.#at, this.#at + 2)
     if (pair === '//') return this.#readComment('\n', 0)
@@ -152,7 +152,7 @@ export function parseSource(source: string): SourceText {
   return { code, comments, imports }
 }
 
-/** The import that ends in this string, when it is one. */
+/** The import that ends in this string, if any. */
 function toImport(code: string, { start, value }: StringToken): ImportReference | undefined {
   const before = code.slice(0, start).trimEnd()
   const reference = { specifier: value, line: lineAt(code, start) }
@@ -162,7 +162,8 @@ function toImport(code: string, { start, value }: StringToken): ImportReference 
   }
   if (/\bimport$/.test(before)) return { ...reference, typeOnly: false }
   if (/\bimport\s*\($/.test(before)) return { ...reference, typeOnly: false }
-  // A worker's file, whose ending may be computed: new URL('./worker.ts', …), new URL('./worker' + ending, …).
+  // A worker's file may have a computed ending: new URL('./worker.ts', …), new URL('./worker' +
+  // ending, …).
   const isCode = /\.[cm]?[jt]s$/.test(value) || /^\s*\+/.test(code.slice(start + value.length + 2))
   if (/\bnew\s+URL\s*\($/.test(before) && isCode) return { ...reference, typeOnly: false }
   return undefined
@@ -184,7 +185,7 @@ export function lineAt(text: string, position: number): number {
 }
 
 /**
- * The functions of a source whose body is in braces, as the lines from `{` to `}`. Works on `code` of
+ * Functions with bodies in braces, as lines from `{` to `}`. Works on `code` of
  * {@link parseSource}.
  */
 export function findFunctions(code: string): FunctionSpan[] {
@@ -197,11 +198,12 @@ export function findFunctions(code: string): FunctionSpan[] {
   return spans
 }
 
-/** Positions of the `{` that open a function body: after `=>`, or after parameters and a return type. */
+/** Positions of `{` after `=>`, or after parameters and a return type. */
 function findBodies(code: string): Set<number> {
   const bodies = new Set<number>()
   for (const arrow of code.matchAll(/=>\s*\{/g)) bodies.add(arrow.index + arrow[0].length - 1)
-  // A named function, method, constructor or accessor: `name(` or `name<T>(`, and no control statement.
+  // A named function, method, constructor or accessor (`name(`, `name<T>(`), but no control
+  // statement.
   const head =
     /(?<![\w.$])(?!(?:if|for|while|switch|catch|with|return|await|typeof)\b)(#?[A-Za-z_$][\w$]*)\s*(?:<[^()]*>)?\(/g
   for (const match of code.matchAll(head)) {
@@ -212,7 +214,7 @@ function findBodies(code: string): Set<number> {
   return bodies
 }
 
-/** Steps over an optional return type; undefined when no body follows (a call, a signature). */
+/** Skips an optional return type; undefined without a body (a call, a signature). */
 function findBodyAfter(code: string, position: number): number | undefined {
   const direct = /^\s*(:)?\s*/.exec(code.slice(position, position + 200))
   let at = position + (direct?.[0].length ?? 0)
@@ -232,7 +234,7 @@ function findBodyAfter(code: string, position: number): number | undefined {
 
 const CLOSING: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' }
 
-/** Position of the bracket that closes the one at `start`; the end of the text when there is none. */
+/** Position of the closing bracket, or the end of the text. */
 function findClosing(code: string, start: number): number {
   const expected: string[] = []
   for (let at = start; at < code.length; at += 1) {

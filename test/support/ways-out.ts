@@ -1,12 +1,12 @@
-// Ways in which the code of a strategy has tried to reach files, programs, the network and the process.
+// Ways in which strategy code has tried to reach files, programs, the network and the process.
 
 import { join } from 'node:path'
 
 const OURS = join(import.meta.dirname, '../../src')
 
 /**
- * Code of a strategy that lies beside `tricks.cjs` ({@link TRICKS}). It declares `attempts`, and `findReached`, which
- * makes them all and names those that came to something.
+ * Strategy code beside `tricks.cjs` ({@link TRICKS}). It declares `attempts`, and `findReached`,
+ * which makes them and names the successful ones.
  */
 export function waysOut(folder: string, secret: string): string {
   return `
@@ -53,7 +53,7 @@ async function findReached() {
 }`
 }
 
-/** With methods of its own in the place of those by which it might be judged. */
+/** Replaces methods that might judge it by its own. */
 const PATCHED = `
 async function patched(attempt) {
   const isJs = { startsWith: () => true, endsWith: () => true, includes: () => false, indexOf: () => -1, slice: () => 'file:///x.js', replace: () => 'file:///x.js' }
@@ -74,7 +74,7 @@ async function patched(attempt) {
   }
 }`
 
-/** A CommonJS file: it has `module` and `require`. */
+/** A CommonJS file has `module` and `require`. */
 export const TRICKS = `
 exports.require = require
 exports.module = module

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { type AddressInfo } from 'node:net'
 
-/** One request as its bytes said it. */
+/** A request parsed from its bytes. */
 export interface ReceivedRequest {
   readonly method: string
   readonly target: string
@@ -11,12 +11,12 @@ export interface ReceivedRequest {
   readonly body: string
 }
 
-/** Answers, or does worse, with the bare socket. */
+/** Answers, or misbehaves, with the bare socket. */
 export type WireScript = (request: ReceivedRequest, socket: Socket) => void
 
 /**
- * A server of bare sockets, for answers that no HTTP library would give. One script is for every request
- * until another is set.
+ * A server of bare sockets for answers that no HTTP library would give. One script serves all
+ * requests until another is set.
  */
 export class WireServer {
   readonly requests: ReceivedRequest[] = []
@@ -59,7 +59,7 @@ export class WireServer {
   }
 }
 
-/** A whole request, or undefined while bytes are missing. One request at a time: nothing is pipelined. */
+/** Undefined while bytes are missing. Requests are not pipelined. */
 function parseRequest(received: string): ReceivedRequest | undefined {
   const headEnd = received.indexOf('\r\n\r\n')
   if (headEnd < 0) return undefined
@@ -82,7 +82,7 @@ export interface RawAnswer {
   readonly body: string | Buffer
 }
 
-/** An answer byte by byte, with its length. */
+/** An answer as bytes, with its length. */
 export function rawAnswer({ status = 200, headers = {}, body }: RawAnswer): Buffer {
   const bytes = Buffer.from(body)
   const lines = Object.entries({ 'content-length': String(bytes.length), ...headers }).map(
@@ -96,7 +96,7 @@ export function jsonAnswer(value: unknown, status = 200): Buffer {
   return rawAnswer({ status, headers, body: JSON.stringify(value) })
 }
 
-/** An envelope around `data`. Document: Common conventions, 2. */
+/** Document: Common conventions, 2. */
 export function envelopeOf(
   data: unknown,
   more: Record<string, unknown> = {},

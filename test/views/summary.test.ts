@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { RunStatistics } from '../../src/views/run-statistics.ts'
+import { decimal } from '../../src/lib/decimal.ts'
 import { formatSummary } from '../../src/views/summary-text.ts'
 import { buildSummary, type ExchangeLedger, type RunSummary } from '../../src/views/summary.ts'
 import { toOrderId } from '../../src/domain/ids.ts'
@@ -20,6 +21,18 @@ function holding(): EngineBench {
   bench.step({ kind: 'fillsRead', reading })
   return bench
 }
+
+const ROW: PositionRow = {
+  lots: 10,
+  openPriceAvg: 1,
+  unrealisedProfit: '0.1',
+  fundingFee: '',
+  markPrice: 1,
+  liquidationPrice: 0,
+  holdSide: 'long',
+  positionMode: 'one_way_mode',
+}
+const ASKED = { isSilent: false, requestedAt: 0, exchangeTime: 0 }
 
 function summarise(
   { settings, book, now }: EngineBench,
@@ -96,34 +109,38 @@ describe('the closing summary', () => {
     )
   })
 
+  test('names what this run has made and what all runs have, each with and without what is unrealised', () => {
+    const bench = holding()
+    const fees = bench.book.money.values().next().value?.fees.toString() ?? ''
+    const read = { symbol: SYMBOL, rows: [{ ...ROW, unrealisedProfit: '0.5' }], ...ASKED }
+    const summary = summarise(bench, [read])
+
+    expect(summary.thisRun).toMatchObject({ fills: 0, net: '0' })
+    expect(summary.thisRun).not.toHaveProperty('netWithUnrealised')
+    const net = decimal('0').minus(decimal(fees))
+    expect(summary.allRuns).toMatchObject({
+      fills: 1,
+      net: net.toString(),
+      netWithUnrealised: net.plus(decimal('0.5')).toString(),
+    })
+    expect(linesOf(summary)).toContain(
+      `this run 0 net: 0 realised, 0 fees, 0 funding all runs ${net} net: 0 realised, ${fees} fees, 0 funding; ${net.plus(decimal('0.5'))} with unrealised`,
+    )
+    expect(summarise(bench).allRuns).not.toHaveProperty('netWithUnrealised')
+  })
+
   test('compares no unrealised profit of a position that was not read in this run', () => {
     const summary = summarise(holding())
 
     expect(summary.unrealisedProfit).toBeUndefined()
     expect(summary.exchange).toMatchObject({ agrees: true, differences: [] })
     expect(linesOf(summary)).toMatch(
-      /funding unrealised not read in this run .* yes, unrealised profit not/,
+      /funding; not known with unrealised unrealised not read in this run .* yes, unrealised profit not/,
     )
   })
 
   test('compares that of one that was read', () => {
-    const row: PositionRow = {
-      lots: 10,
-      openPriceAvg: 1,
-      unrealisedProfit: '0.1',
-      fundingFee: '',
-      markPrice: 1,
-      liquidationPrice: 0,
-      holdSide: 'long',
-      positionMode: 'one_way_mode',
-    }
-    const reading = {
-      symbol: SYMBOL,
-      rows: [row],
-      isSilent: false,
-      requestedAt: 0,
-      exchangeTime: 0,
-    }
+    const reading = { symbol: SYMBOL, rows: [ROW], ...ASKED }
 
     expect(summarise(holding(), [reading]).exchange?.differences).toEqual([
       "unrealisedProfit: ours 0.1, the exchange's 0.2282",

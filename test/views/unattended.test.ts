@@ -73,12 +73,11 @@ test('a strategy that was disabled and an instrument that was removed are said a
   const fast = ['--set', 'simulator.speed=1200']
   // Orders that rest would be filled later: what is held stays as the first run left it.
   const first = project.run([...fast, '--set', 'onStop=cancel', '--summary', 'json'])
-  const isHeld = (symbol: string) =>
+  const hasFilled = (symbol: string) =>
     first.events('order.fill').some((fill) => fill['symbol'] === symbol)
-  await first.until('fills of both', () => isHeld('BTCUSDT') && isHeld('ETHUSDT'))
+  await first.until('fills of both', () => hasFilled('BTCUSDT') && hasFilled('ETHUSDT'))
   await first.stop()
   const ofTrend = first.summary.strategies['trend-btc']?.positions ?? {}
-  const ofEth = Object.entries(first.summary.positions).find(([name]) => name.startsWith('ETHUSDT'))
 
   for (const id of ['grid-btc', 'trend-btc'])
     project.edit(`config/strategies/${id}.yaml`, `id: ${id}`, `id: ${id}\nenabled: false`)
@@ -90,7 +89,6 @@ test('a strategy that was disabled and an instrument that was removed are said a
   await second.stop()
 
   const said = second.events('position.unattended')
-  expect(ofEth).toBeDefined()
   expect(said).toHaveLength(second.summary.unattended.length)
   expect(new Set(said.map(({ symbol, side }) => `${String(symbol)} ${String(side)}`))).toEqual(
     new Set(Object.keys(held)),

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { LIQUIDATIONS, planLiquidation } from '../support/liquidations/liquidation-plan.ts'
 import { addTallies, NO_WORLDS, tallyWorld } from '../support/liquidations/liquidation-tally.ts'
 import { runLiquidationWorld } from '../support/liquidations/liquidation-world.ts'
+import { MUTANTS } from './mutants.ts'
+import { WorldThread } from './world-thread.ts'
 
 const WORLDS = 40
 /** It is no promise about speed: it ends a campaign that hangs, on the slowest machine too. */
@@ -36,5 +38,25 @@ test(
       .filter((plan) => runLiquidationWorld(plan, plan.move / 5).liquidations > 0)
 
     expect(liquidated.length).toBeGreaterThan(0)
+  },
+)
+
+/** The first world that notices each error, as `npm run fuzz -- --mutants NAME` finds it. */
+const NOTICED_IN: Readonly<Record<string, number>> = {
+  'worst-case-without-what-rests': 28,
+  'worst-case-of-one-alone': 28,
+  'worst-case-without-maintenance': 31,
+}
+
+test.each(MUTANTS.filter(({ liquidates }) => liquidates))(
+  'a world is liquidated with $name',
+  { timeout: PATIENCE_MS },
+  async (mutant) => {
+    const thread = new WorldThread({ mutant })
+    const seeds = [`${LIQUIDATIONS}${NOTICED_IN[mutant.name]}`]
+    const { summary } = await thread.perform<'run'>({ kind: 'run', seeds })
+    await thread.stop()
+
+    expect(summary.failures).toMatchObject([{ violation: { id: 'LIQUIDATED' } }])
   },
 )

@@ -193,6 +193,13 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'for (const symbol of record.symbols) book.cancels.delete(symbol)',
   },
   {
+    name: 'late-cancel-forgotten-by-a-start',
+    what: 'a start does not wait for a cancel-all of the run before that may still arrive',
+    find: 'if (cancelledAt !== undefined)\n      noteUnansweredCancel(core, instrument,',
+    replace:
+      'if (cancelledAt !== undefined && core.now < 0)\n      noteUnansweredCancel(core, instrument,',
+  },
+  {
     name: 'late-cancel-forgotten',
     what: 'a cancel-all whose answer is lost may arrive after the instrument was freed',
     find: "  if (answer.kind === 'unknown') noteLate(core, cancel)",
@@ -537,7 +544,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'kill-proved-while-resolving',
     what: 'a kill goes on to its proof while an instrument waits for readings that cannot be read',
-    find: "  return isBusy(core) || [...core.instruments.values()].some(({ phase }) => phase !== 'idle')\n",
+    find: "  return isBusy(core) || knownInstruments(core).some(({ phase }) => phase !== 'idle')\n",
     replace: '  return isBusy(core)\n',
   },
   {
@@ -1293,9 +1300,15 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'flip-ends-no-trade',
     what: 'a trade that ends by a turn to the other side is no trade of a losing streak',
-    find: '(moved.longLots === 0 && moved.shortLots === 0) ||\n    (entry.longLots > 0 && moved.longLots === 0 && moved.shortLots > entry.shortLots) ||\n    (entry.shortLots > 0 && moved.shortLots === 0 && moved.longLots > entry.longLots)',
+    find: '(moved.longLots === 0 && moved.shortLots === 0) ||\n    (closesSide(entry.longLots, moved.longLots) && moved.shortLots > entry.shortLots) ||\n    (closesSide(entry.shortLots, moved.shortLots) && moved.longLots > entry.longLots)',
     replace:
       '(moved.longLots === 0 && moved.shortLots === 0) || (entry.longLots < 0 && moved.longLots < 0)',
+  },
+  {
+    name: 'flip-closes-no-trade',
+    what: 'a trade that ends by a turn to the other side is missing in the list of closed trades',
+    find: 'if (closesSide(was, is)) {',
+    replace: 'if (closesSide(was, is) && changes.length === 1) {',
   },
   {
     name: 'pace-ignores-its-own-batch',
@@ -1509,6 +1522,13 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'an account beyond its budget is warned of and never held',
     find: 'const isBeyond = believed.worst.used > 1',
     replace: 'const isBeyond = believed.worst.used > 1e9',
+    isOfMoney: true,
+  },
+  {
+    name: 'close-denied-beyond-the-budget',
+    what: 'an order that only closes is denied while the worst case takes more than there is',
+    find: '? onlyCloses(intent, accountExposure)',
+    replace: '? intent.lots < 0 && onlyCloses(intent, accountExposure)',
     isOfMoney: true,
   },
 ]

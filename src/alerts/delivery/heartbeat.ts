@@ -10,13 +10,13 @@ export interface HeartbeatOptions {
   readonly client: Pick<WebhookClient, 'call'>
   readonly hidden: HiddenTexts
   readonly logger: AlertLog
-  /** Why it must not be sent now; undefined when all is well. */
+  /** Reason to withhold it. */
   readonly obstacle: () => string | undefined
 }
 
 /**
- * Calls a monitor as long as all is well. The monitor raises the alarm when the calls stay away,
- * for whatever reason: trouble here, a dead process, a dead machine, no network.
+ * Calls a monitor while all is well. The monitor reports missing calls, whatever the cause: trouble
+ * here, a dead process or machine, no network.
  */
 export class Heartbeat {
   readonly #options: HeartbeatOptions

@@ -1,14 +1,12 @@
 const MINUTES_PER_HOUR = 60
 
-/** A moment on the clock of a time zone. */
 export interface LocalTime {
   /** `2026-11-23` */
   readonly day: string
-  /** Minutes since midnight. */
   readonly minute: number
 }
 
-/** Reads the clock of an IANA time zone. */
+/** @param timeZone IANA name */
 export function createLocalClock(timeZone: string): (at: number) => LocalTime {
   // The Swedish date format is that of ISO 8601.
   const format = new Intl.DateTimeFormat('sv-SE', {
@@ -26,15 +24,12 @@ export function createLocalClock(timeZone: string): (at: number) => LocalTime {
   }
 }
 
-/** `07:30` in minutes since midnight. */
 export function toMinute(time: string): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number)
   return hours * MINUTES_PER_HOUR + minutes
 }
 
-/**
- * Whether a minute lies between two times of day; past midnight if the second is the earlier one.
- */
+/** Wraps past midnight if `to` is earlier. */
 export function isBetween(
   minute: number,
   { from, to }: { readonly from: string; readonly to: string },

@@ -5,15 +5,11 @@ import type { Alert } from '../alert.ts'
 import { cutText, showFact } from '../rules/facts.ts'
 import type { WebhookCall } from './webhook-client.ts'
 
-/** The facts about the daemon that every message contains. */
 export interface MessagePlace {
   /** Name of the configuration. */
   readonly name: string
   readonly environment: string
-  /**
-   * The options with which a command finds an account of this daemon, its main one if none is
-   * named: ` -c FILE`.
-   */
+  /** Options that address an account in a command, by default the main one: ` -c FILE`. */
   readonly optionsOf: (account: string | undefined) => string
 }
 
@@ -22,10 +18,7 @@ const TEXT_MAX = 1800
 
 const PRIORITIES = { info: '2', warning: '3', urgent: '5' } as const
 
-/**
- * The call that delivers an alert to a target. It contains hidden texts only where they are the
- * key.
- */
+/** Contains hidden texts only where they are the key. */
 export function writeCall(target: AlertTarget, alert: Alert, frame: MessageFrame): WebhookCall {
   const { place, hidden, dropped } = frame
   const clean = (text: string) => hidden.remove(text)
@@ -59,7 +52,7 @@ export function writeCall(target: AlertTarget, alert: Alert, frame: MessageFrame
 export interface MessageFrame {
   readonly place: MessagePlace
   readonly hidden: HiddenTexts
-  /** Messages that were dropped before this one. */
+  /** Messages dropped before this one. */
   readonly dropped: number
 }
 
@@ -123,7 +116,7 @@ function escapeSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-/** A topic's own address takes plain text, with the rest in headers, which hold only ASCII. */
+/** A topic's own address takes plain text and ASCII headers. */
 function ntfyHeaders(title: string, { urgency }: Alert): Readonly<Record<string, string>> {
   return {
     'content-type': 'text/plain; charset=utf-8',

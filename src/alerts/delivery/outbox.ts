@@ -1,21 +1,20 @@
 import { type Alert, rankOf } from '../alert.ts'
 
-/** Maximum alerts that wait for one target: hours of trouble, and some 200 KB. */
+/** Hours of trouble, some 200 KB. */
 const WAITING_MAX = 100
 
-/** The alerts that wait for one target: the most urgent first, among equals the oldest. */
+/** Waiting alerts of one target: most urgent first, then oldest. */
 export class Outbox {
   readonly #waiting: Alert[] = []
   #dropped = 0
 
-  /** When it is full, the oldest of the least urgent alerts is dropped. */
+  /** When full, it drops the oldest of the least urgent. */
   add(alert: Alert): void {
     this.#waiting.push(alert)
     if (this.#waiting.length <= WAITING_MAX) return
     this.drop(this.#waiting.reduce((least, one) => (rankOf(one) < rankOf(least) ? one : least)))
   }
 
-  /** The next alert to send, among those that may be sent now. */
   next(isUrgentOnly: boolean): Alert | undefined {
     const ready = isUrgentOnly
       ? this.#waiting.filter(({ urgency }) => urgency === 'urgent')
@@ -29,7 +28,7 @@ export class Outbox {
     if (index >= 0) this.#waiting.splice(index, 1)
   }
 
-  /** Removes an alert that was not sent and never will be. */
+  /** Counts an alert as lost. */
   drop(alert: Alert): void {
     this.remove(alert)
     this.#dropped += 1
@@ -39,7 +38,7 @@ export class Outbox {
     return this.#waiting.length
   }
 
-  /** How many alerts were dropped unreported. */
+  /** Lost alerts that were not reported yet. */
   get dropped(): number {
     return this.#dropped
   }

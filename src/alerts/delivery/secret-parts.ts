@@ -3,13 +3,10 @@ import { Secret } from '../../lib/secret.ts'
 
 /** A part of an address of this length is a token even without a digit. */
 const TOKEN_LENGTH_MIN = 16
-/** The same for a part with a digit. */
+/** Minimum length of a token with a digit. */
 const MIXED_LENGTH_MIN = 8
 
-/**
- * Every text that allows writing to a target: addresses, tokens, and the parts of addresses that
- * are keys.
- */
+/** Texts that allow writing to a target: addresses, tokens, and keys in addresses. */
 export function listSecretParts({ targets, heartbeatUrl }: AlertSecrets): readonly Secret[] {
   const urls = [...targets.map(({ url }) => url), heartbeatUrl].flatMap(
     (url) => url?.reveal() ?? [],
@@ -37,7 +34,7 @@ function isKey(text: string): boolean {
   return text.length >= TOKEN_LENGTH_MIN || (text.length >= MIXED_LENGTH_MIN && /\d/.test(text))
 }
 
-/** The text itself, and as it would appear in an address or a header. */
+/** Also as encoded in an address or a header. */
 function listForms(text: string): readonly string[] {
   return [text, encodeURIComponent(text), Buffer.from(text).toString('base64')]
 }

@@ -26,20 +26,19 @@ export interface SenderOptions {
   readonly now: () => number
 }
 
-/** Older alerts are of no use any more. */
+/** Older alerts are useless. */
 const AGE_MS_MAX = 6 * 3_600_000
-/** Pauses: 1 s, 2 s, 4 s … up to 5 min. */
+/** Pauses of 1 s, 2 s, 4 s … up to 5 min. */
 const RETRY_MS = 1000
 const RETRY_MS_MAX = 300_000
-/** A target that refused everything is tested this often, ms. */
+/** Interval of test messages to a target that refused all. */
 const ASK_MS = 300_000
-/** A service that demands a longer pause is called again after this one. */
+/** Limits the pause that a service demands. */
 const RETRY_AFTER_MS_MAX = 900_000
 
-/** After a demanded pause an urgent alert waits only this long. */
+/** Limits the wait of an urgent alert after a demanded pause. */
 const URGENT_WAIT_MS = 5000
 
-/** A target that does not accept alerts. */
 export interface FailingTarget {
   readonly target: string
   /** Unix ms. */
@@ -47,7 +46,6 @@ export interface FailingTarget {
   readonly reason: string
 }
 
-/** The answer of a target, for the log and for display. */
 export interface DeliveryResult {
   readonly isDelivered: boolean
   readonly words: string
@@ -65,26 +63,23 @@ export class TargetSender {
   readonly #outbox = new Outbox()
   readonly #rate = new SendRate()
   #sending: Promise<void> | undefined
-  /** Consecutive scheduled tries that failed: each makes the pause longer. */
+  /** Consecutive failures of scheduled tries; each lengthens the pause. */
   #failures = 0
   /**
-   * An urgent alert came: one try skips the pause, since the target may be up again, and all but
-   * {@link URGENT_WAIT_MS} of a pause that the target demanded.
+   * An urgent alert skips our pause once, since the target may be up again, and waits
+   * {@link URGENT_WAIT_MS} of a demanded one.
    */
   #isTryDue = false
-  /** The next attempt, Unix ms: by our own pauses, and by the target's demand. */
+  /** Next attempt by our pauses, and by the target's demand, Unix ms. */
   #nextAt = 0
   #leaveAloneUntil = 0
-  /** Unix ms: when the target made that demand. */
+  /** Unix ms of that demand. */
   #askedAt = 0
-  /** Since when it accepts none, and its last answer; undefined while it accepts them. */
+  /** Undefined while it accepts alerts. */
   #failing: FailingTarget | undefined
-  /**
-   * Unix ms: if nothing waits any more, a message of ours then tests whether it accepts alerts
-   * again.
-   */
+  /** Unix ms of the next test message, if no alert waits. */
   #askAt = 0
-  /** How many dropped alerts were logged; the next delivered message counts them. */
+  /** Dropped alerts that were logged; the next delivered message counts them. */
   #dropsLogged = 0
 
   constructor(options: SenderOptions) {
@@ -95,7 +90,6 @@ export class TargetSender {
     return this.#failing
   }
 
-  /** Takes over an alert at once. */
   add(alert: Alert): void {
     const { target } = this.#options
     if (rankOf(alert) < rankOf({ urgency: target.least })) return
@@ -103,7 +97,7 @@ export class TargetSender {
     if (alert.urgency === 'urgent') this.#isTryDue = true
   }
 
-  /** Sends the next alert, if it is time. `isQuiet`: only urgent ones. */
+  /** `isQuiet`: only urgent ones. */
   advance(isQuiet: boolean): void {
     const now = this.#options.now()
     if (this.#sending !== undefined) return
@@ -121,8 +115,8 @@ export class TargetSender {
   }
 
   /**
-   * Sends everything that waits, in order, until one fails or time is over.
-   * @returns how many are lost.
+   * Sends waiting alerts in order until a failure or the timeout.
+   * @returns the number of lost alerts
    */
   async drain(isQuiet: boolean, isOver: () => boolean): Promise<number> {
     await this.#sending
@@ -137,7 +131,7 @@ export class TargetSender {
     return this.#outbox.size + this.#outbox.dropped - this.#dropsLogged
   }
 
-  /** @param isEarly Sent before the pause was over: if it fails, the pause stays as it is. */
+  /** @param isEarly sent during a pause, which stays as it is on failure */
   async #send(alert: Alert, isEarly: boolean): Promise<void> {
     const { target, client, place, hidden, logger, now } = this.#options
     const { dropped } = this.#outbox
@@ -180,7 +174,7 @@ export class TargetSender {
   }
 }
 
-/** Urgent, since no urgent alert arrives meanwhile. */
+/** The test is urgent, because urgent alerts do not arrive meanwhile. */
 function askAgain({ since, reason }: FailingTarget, at: number): Alert {
   return {
     event: 'alert.test',
@@ -193,7 +187,7 @@ function askAgain({ since, reason }: FailingTarget, at: number): Alert {
   }
 }
 
-/** The outcome of a call, in words without secrets. */
+/** Contains no secrets. */
 export function describeOutcome(outcome: WebhookOutcome, hidden: HiddenTexts): DeliveryResult {
   if (outcome.kind === 'failed') return { isDelivered: false, words: outcome.reason }
   const { status, text } = outcome
@@ -203,7 +197,6 @@ export function describeOutcome(outcome: WebhookOutcome, hidden: HiddenTexts): D
   return { isDelivered, words: `answers ${status}${redirects}${said === '' ? '' : `: ${said}`}` }
 }
 
-/** Whether another attempt may help. */
 function mayPass(outcome: WebhookOutcome): boolean {
   if (outcome.kind === 'failed') return true
   return outcome.status >= 500 || [408, 425, 429].includes(outcome.status)

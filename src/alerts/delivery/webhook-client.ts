@@ -11,37 +11,33 @@ export interface WebhookCall {
   readonly body: string | undefined
 }
 
-/**
- * The outcome of a call. Neither text contains an address: they use known words, and nothing from
- * an error's message.
- */
+/** Neither text contains an address, nor anything of an error's message. */
 export type WebhookOutcome =
   | {
       readonly kind: 'answered'
       readonly status: number
-      /** The beginning of the answer, unchanged. */
+      /** The unchanged beginning of the answer. */
       readonly text: string
-      /** The pause that the service demands, ms. */
+      /** Pause that the service demands. */
       readonly retryAfterMs: number | undefined
     }
   | { readonly kind: 'failed'; readonly reason: string }
 
 export interface WebhookClientOptions {
   readonly timers: Timers
-  /** Timeout of one whole call, ms. */
+  /** Timeout of one whole call. */
   readonly timeoutMs?: number
-  /** The proxy through which an address is called. Absent: all are called directly. */
   readonly proxyFor?: ProxyFor | undefined
 }
 
 const TIMEOUT_MS = 10_000
-/** The HTTP client's own timers are a backstop behind ours. */
+/** The HTTP client's timers are a backstop behind ours. */
 const BACKSTOP_MS = 30_000
 const CONNECT_MS = 5000
-/** Maximum bytes read of an answer. Services answer with less than a thousand characters. */
+/** Services answer with less than a thousand characters. */
 const ANSWER_BYTES_MAX = 4096
 
-/** Calls webhooks: follows no redirect, repeats nothing, reads only the beginning of an answer. */
+/** Follows no redirects, repeats nothing, reads only the beginning of an answer. */
 export class WebhookClient {
   readonly #timers: Timers
   readonly #timeoutMs: number
@@ -88,7 +84,7 @@ export class WebhookClient {
   }
 }
 
-/** Loaded with the first call: a daemon without alerts does not load it. */
+/** Loaded with the first call, so that a daemon without alerts does without it. */
 function openHttp() {
   const { Agent, request } = createRequire(import.meta.url)('undici') as typeof Undici
   const options = {
@@ -99,7 +95,7 @@ function openHttp() {
     keepAliveMaxTimeout: 1000,
   }
   const direct = new Agent({ ...options, connect: { timeout: CONNECT_MS } })
-  /** Keyed by the address of the proxy: there is one, or one for each scheme. */
+  /** Keyed by address of the proxy: one, or one for each scheme. */
   const tunnels = new Map<string, Undici.ProxyAgent>()
   const agentFor = (proxy: ForwardProxy | undefined): Undici.Dispatcher => {
     if (proxy === undefined) return direct
@@ -114,7 +110,7 @@ function openHttp() {
   return { agentFor, destroy, request }
 }
 
-/** The status has already arrived: errors in the rest change nothing. */
+/** The status has arrived, so later errors change nothing. */
 async function readBeginning(body: Dispatcher.ResponseData['body']): Promise<string> {
   body.on('error', () => undefined)
   const chunks: Buffer[] = []
@@ -126,14 +122,13 @@ async function readBeginning(body: Dispatcher.ResponseData['body']): Promise<str
       if (bytes >= ANSWER_BYTES_MAX) break
     }
   } catch {
-    // Cut off: the part that came is the answer.
+    // The beginning is enough.
   }
   return Buffer.concat(chunks).subarray(0, ANSWER_BYTES_MAX).toString('utf8')
 }
 
 /**
- * The pause from the header, in seconds, or from a JSON body, where Discord and Telegram state it.
- * A date is ignored.
+ * The pause of the header, in seconds, or of a JSON body (Discord, Telegram). Dates are ignored.
  */
 function readRetryAfter(header: unknown, text: string): number | undefined {
   const inBody = /"retry_after"\s*:\s*(\d{1,7}(?:\.\d{1,9})?)/.exec(text)?.[1]

@@ -8,18 +8,16 @@ import { Repeats } from './repeats.ts'
 import { Turns } from './turns.ts'
 
 export interface RuleSettings {
-  /** Within this time equal alerts are counted, ms. */
+  /** Within this time equal alerts are counted. */
   readonly repeatMs: number
-  /** Trouble that may end by itself is an alert after this time, ms. */
+  /** Trouble that may end by itself is an alert after this time. */
   readonly lastingMs: number
-  /** A counted event is an alert from this many within `repeatMs` on. */
+  /** A counted event is an alert from this many within `repeatMs`. */
   readonly repeatsMin: number
 }
 
-/** Maximum troubles that are followed at a time. */
 const FOLLOWED_MAX = 500
 
-/** Maximum facts in a message. */
 const LINES_MAX = 12
 
 interface LastingTrouble {
@@ -33,7 +31,7 @@ interface CountedEvents {
   readonly untilAt: number
 }
 
-/** The rules that have an end, by the event that ends them. */
+/** Rules by the event that ends their trouble. */
 const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, AlertRule])[]> =
   Map.groupBy(
     Object.entries(ALERT_TABLE).flatMap(([event, rule]) =>
@@ -43,8 +41,8 @@ const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, Aler
   )
 
 /**
- * Turns log lines into alerts: at once, when trouble lasts, or when it repeats; an equal alert only
- * once within a time. Each memory has a fixed maximum, and a line takes microseconds.
+ * Turns log lines into alerts: at once, when trouble lasts, or when it repeats; equal alerts only
+ * once within a time. Memory is bounded, and a line takes microseconds.
  */
 export class AlertRules {
   readonly #settings: RuleSettings
@@ -59,8 +57,8 @@ export class AlertRules {
   }
 
   /**
-   * @returns the alerts to send now: mostly none or one.
-   * @param now Unix ms.
+   * @returns the alerts to send now
+   * @param now Unix ms
    */
   hear(event: LogEvent, facts: LogFacts, now: number): readonly Alert[] {
     const ended = ENDS.get(event)
@@ -75,8 +73,8 @@ export class AlertRules {
   }
 
   /**
-   * Alerts that are due by time: lasting trouble, and counted repeats.
-   * @param now Unix ms.
+   * Alerts due by time: lasting trouble and counted repeats.
+   * @param now Unix ms
    */
   due(now: number): readonly Alert[] {
     const overdue = this.#lasting.list(({ dueAt, isSent }) => !isSent && dueAt <= now)
@@ -85,7 +83,7 @@ export class AlertRules {
     return [...this.#repeats.due(now), ...this.#pass(alerts, now)]
   }
 
-  /** Returns all counted repeats, at the end. */
+  /** Returns all counted repeats. */
   flush(): readonly Alert[] {
     return this.#repeats.due(Number.POSITIVE_INFINITY)
   }
@@ -94,7 +92,7 @@ export class AlertRules {
     return alerts.flatMap((alert) => this.#repeats.pass(alert, now) ?? [])
   }
 
-  /** An event whose opposite happened in between is news again. */
+  /** An event is news again if its opposite happened in between. */
   #turn(event: LogEvent, facts: LogFacts, now: number): void {
     for (const { own, other, isVolatile } of this.#turns.take(event, facts)) {
       if (!isVolatile) {
@@ -114,12 +112,12 @@ export class AlertRules {
     return isSent ? this.#pass([alert], now) : []
   }
 
-  /** A reported trouble gets a report of its end. */
+  /** Reported trouble gets a report of its end. */
   #end(key: string, now: number): readonly Alert[] {
     const known = this.#lasting.get(key)
     this.#lasting.delete(key)
     if (known?.isSent !== true) return []
-    // If it lasts once more, that is news.
+    // Renewed trouble is news.
     this.#repeats.forget([key])
     const seconds = Math.round((now - known.alert.at) / 1000)
     const over = {

@@ -5,10 +5,7 @@ import { type LogFacts, showFact, showScope, toArgument } from './facts.ts'
 const SILENT = 'silent'
 const [urgent, warning, info] = ['urgent', 'warning', 'info'] as const
 const release = ({ scope }: LogFacts) => `release ${toArgument(scope)} --reason "..."`
-/**
- * These end by themselves once the settings of the account are right; an earlier release would end
- * nothing.
- */
+/** These end once the account's settings are right; a release before would end nothing. */
 const releaseUnlessMeasured = ({ scope, code }: LogFacts) =>
   ['positionMode', 'marginMode', 'leverage', 'maintenance'].includes(String(code))
     ? undefined
@@ -28,12 +25,12 @@ const describeFound = (unknownOrders: unknown, found: unknown): string => {
 const releaseKill = () => 'release --reason "..."'
 const explainSymbol = ({ symbol }: LogFacts) => `explain ${toArgument(symbol)}`
 const check = () => 'check'
-/** `doctor` tests the keys at the exchange, which `check` does not. */
+/** Unlike `check`, `doctor` tests the keys at the exchange. */
 const doctor = () => 'doctor'
 
 /**
- * The alert of each log event: a closed list. Every event has its row; `silent` events are covered
- * by another alert, correct themselves, or are no trouble.
+ * The alert of each log event. `silent` events are covered by another alert, correct themselves, or
+ * are no trouble.
  */
 export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> = {
   'account.fresh': SILENT,
@@ -308,7 +305,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     command: explainSymbol,
   },
   'intent.denied': SILENT,
-  // Either it is over within seconds, or the run ends.
+  // It is over within seconds, or the run ends.
   'journal.away': SILENT,
   'journal.back': SILENT,
   'journal.inTime': SILENT,
@@ -509,7 +506,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'orders.refusedNoMore': SILENT,
   'orders.restored': SILENT,
-  // The alert of the fill itself says what was closed, and how bad that is.
+  // The alert of the fill says what was closed.
   'orders.unconfirmed': {
     urgency: warning,
     by: [],
@@ -679,7 +676,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'standby.following': SILENT,
   'standby.tookOver': {
     urgency: ({ abandoned }) => (abandoned === true ? urgent : info),
-    // An urgent alert is no repetition of a less urgent one.
+    // An urgent alert does not repeat a less urgent one.
     by: ['abandoned'],
     title: ({ abandoned }) =>
       abandoned === true
@@ -729,6 +726,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     command: releaseKill,
   },
   'trading.notLoosened': SILENT,
+  'trading.notReleased': SILENT,
   'trading.notRestricted': SILENT,
   'trading.reducing': {
     urgency: urgent,

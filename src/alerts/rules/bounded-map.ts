@@ -1,4 +1,4 @@
-/** A map that forgets its oldest entry when there are too many (BND1). */
+/** Forgets its oldest entry when full (BND1). */
 export class BoundedMap<Value> {
   readonly #entries = new Map<string, Value>()
   readonly #sizeMax: number
@@ -11,7 +11,7 @@ export class BoundedMap<Value> {
     return this.#entries.get(key)
   }
 
-  /** @returns the value that was forgotten for it. */
+  /** @returns the forgotten value */
   set(key: string, value: Value): Value | undefined {
     const [oldest] = this.#entries
     const isFull = this.#entries.size >= this.#sizeMax && !this.#entries.has(key)
@@ -28,7 +28,7 @@ export class BoundedMap<Value> {
     return this.#entries.size
   }
 
-  /** The entries that match, the oldest first. */
+  /** Oldest first. */
   list(isWanted: (value: Value) => boolean): readonly (readonly [string, Value])[] {
     return [...this.#entries].filter(([, value]) => isWanted(value))
   }

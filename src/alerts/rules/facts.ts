@@ -1,10 +1,9 @@
-/** The fields of a log line. */
 export type LogFacts = Readonly<Record<string, unknown>>
 
-/** Maximum length of one fact: texts of an exchange or a strategy can have any length. */
+/** Texts of an exchange or a strategy can have any length. */
 const FACT_MAX = 300
 
-/** A fact on one line, without control characters, cut to the space in a message. */
+/** One line without control characters, cut to a message's space. */
 export function showFact(fact: unknown): string {
   if (fact === undefined || fact === null) return ''
   const text = typeof fact === 'string' ? fact : (JSON.stringify(fact) ?? '')
@@ -15,22 +14,18 @@ export function showFact(fact: unknown): string {
   return line.length > FACT_MAX ? `${cutText(line, FACT_MAX)} …` : line
 }
 
-/**
- * The beginning of a text. No half of a surrogate pair stays at its end, which JSON readers would
- * refuse.
- */
+/** Leaves no half of a surrogate pair, which JSON readers would refuse. */
 export function cutText(text: string, lengthMax: number): string {
   return text.slice(0, lengthMax).replace(/[\uD800-\uDBFF]$/, '')
 }
 
-/** A scope in words: the account, an instrument or a strategy. */
 export function showScope(scope: unknown): string {
   const text = showFact(scope)
   if (text === '*') return 'the account'
   return text.startsWith('strategy:') ? `strategy ${text.slice('strategy:'.length)}` : text
 }
 
-/** A scope, quoted for a shell. */
+/** Quoted for a shell. */
 export function toArgument(scope: unknown): string {
   const text = showFact(scope)
   return /^[\w:.-]+$/.test(text) ? text : `'${text.replaceAll("'", '')}'`

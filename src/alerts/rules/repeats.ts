@@ -1,20 +1,20 @@
 import type { Alert } from '../alert.ts'
 import { BoundedMap } from './bounded-map.ts'
 
-/** Maximum different alerts that are remembered: beyond any real trouble. */
+/** Beyond any real trouble. */
 const KEYS_MAX = 500
 
 interface SentAlert {
   /** Unix ms. */
   readonly sentAt: number
   readonly untilAt: number
-  /** The last alert that was counted instead of sent. */
+  /** The last counted alert. */
   readonly latest: Alert | undefined
   readonly repeats: number
 }
 
 /**
- * Passes an alert once. Equal alerts within `repeatMs` are counted, and then passed once with their
+ * Passes an alert once. Equal alerts within `repeatMs` are counted, then passed once with their
  * count.
  */
 export class Repeats {
@@ -25,7 +25,7 @@ export class Repeats {
     this.#repeatMs = repeatMs
   }
 
-  /** @returns the alert if it is to be sent now. */
+  /** @returns the alert if it must be sent now */
   pass(alert: Alert, now: number): Alert | undefined {
     const sent = this.#sent.get(alert.key)
     if (sent) {
@@ -43,19 +43,19 @@ export class Repeats {
 
   /**
    * The next alerts with these keys are news.
-   * @param beginnings Beginnings of keys.
+   * @param beginnings of keys
    */
   forget(beginnings: readonly string[]): void {
     for (const [key] of this.#listOf(beginnings)) this.#sent.delete(key)
   }
 
-  /** Discards the counted alerts with these keys, which no longer hold. */
+  /** Discards counted alerts that no longer hold. */
   drop(beginnings: readonly string[]): void {
     for (const [key, sent] of this.#listOf(beginnings))
       this.#sent.set(key, { ...sent, latest: undefined, repeats: 0 })
   }
 
-  /** Counted alerts with these keys are due at this time at the latest. */
+  /** Makes counted alerts due at `at` at the latest. */
   hasten(beginnings: readonly string[], at: number): void {
     for (const [key, sent] of this.#listOf(beginnings))
       this.#sent.set(key, { ...sent, untilAt: Math.min(sent.sentAt + this.#repeatMs, at) })
@@ -67,7 +67,7 @@ export class Repeats {
       .filter(([key]) => beginnings.some((beginning) => key.startsWith(beginning)))
   }
 
-  /** The counted alerts that are due at this time; with an infinite `now`, all of them. */
+  /** Counted alerts due now; with an infinite `now`, all. */
   due(now: number): readonly Alert[] {
     return this.#sent
       .list(({ untilAt }) => untilAt <= now)

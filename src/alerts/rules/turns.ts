@@ -2,26 +2,21 @@ import type { LogEvent } from '../../domain/log-events.ts'
 import { BoundedMap } from './bounded-map.ts'
 import { type LogFacts, showFact } from './facts.ts'
 
-/** Maximum matters that are followed at a time. */
 const FOLLOWED_MAX = 500
 
 /** Events that reverse each other: hearing only the first of a day would mislead. */
 interface Matter {
   readonly begins: readonly LogEvent[]
   readonly ends: readonly LogEvent[]
-  /** The fields that identify the subject; they come first in `by` of each rule. */
+  /** Fields of the subject, which come first in `by` of each rule. */
   readonly by: readonly string[]
   /**
-   * The matter comes and goes by itself: within the time of a repeat it is news again only when it
-   * lasts.
+   * It comes and goes by itself: within the time of a repeat it is news again only when it lasts.
    */
   readonly isVolatile?: true
 }
 
-/**
- * A matter has changed sides: beginnings of the keys of this side's alerts, and of the other
- * side's.
- */
+/** Beginnings of the keys of this side's alerts and the other's, after a change of sides. */
 export interface MatterChange {
   readonly own: readonly string[]
   readonly other: readonly string[]
@@ -47,11 +42,11 @@ const MATTERS: readonly Matter[] = [
   { begins: ['disk.low'], ends: ['disk.enough'], by: [], isVolatile: true },
 ]
 
-/** Decides which alerts are news again, however soon, because the opposite happened in between. */
+/** Decides which alerts are news again because the opposite happened in between. */
 export class Turns {
   readonly #sides = new BoundedMap<'begins' | 'ends'>(FOLLOWED_MAX)
 
-  /** @returns the sides that this event changes. */
+  /** @returns the changed sides */
   take(event: LogEvent, facts: LogFacts): readonly MatterChange[] {
     return MATTERS.flatMap((matter, index) => {
       const side = (['begins', 'ends'] as const).find((one) => matter[one].includes(event))

@@ -10,13 +10,13 @@ import { assertKeys, type JournalWriter } from '../../journal/journal-writer.ts'
 import { sha256 } from '../../lib/digest.ts'
 import { Failure } from '../../lib/failure.ts'
 
-/** Enough of a digest to tell keys apart; the key cannot be found from it (SEC1). */
+/** Long enough to tell keys apart; the key cannot be derived from it (SEC1). */
 const DIGEST_LENGTH = 32
 
-/** In the state directory of an earlier version: whose state it is. */
+/** Keys of the state, in a state directory of an earlier version. */
 export const FINGERPRINT_FILE = 'account.fingerprint'
 
-/** What a refusal says of the three; an answer that names none says that the rights or the address are wrong. */
+/** Which credential a refusal names. Other codes mean wrong rights or a wrong address. */
 const WRONG: Readonly<Record<string, keyof Credentials>> = {
   40001: 'apiKey',
   40002: 'apiSecret',
@@ -28,7 +28,7 @@ const WRONG: Readonly<Record<string, keyof Credentials>> = {
   40037: 'apiKey',
 }
 
-/** The account outside; undefined for the simulator inside the daemon, and where there is no key. */
+/** Undefined for the embedded simulator, and without a key. */
 export function accessTo(
   { exchange: { baseUrl } }: Pick<DaemonConfig, 'exchange'>,
   credentials: Credentials | undefined,
@@ -38,15 +38,15 @@ export function accessTo(
   return { baseUrl, credentials: { apiKey, secret: apiSecret, passphrase } }
 }
 
-/** Names an exchange and a key without saying which. */
+/** Identifies an exchange and a key without revealing them. */
 export function fingerprintOf({ baseUrl, credentials }: ExchangeAccess): string {
   const account = sha256(['account', new URL(baseUrl).origin, credentials.apiKey.reveal()])
   return account.toString('hex').slice(0, DIGEST_LENGTH)
 }
 
 /**
- * The refusal as an error that names the variable to put right.
- * @param keys Their name, of an account that has one (`account.keys`).
+ * An error that names the variable to correct.
+ * @param keys name of the account's keys (`account.keys`)
  */
 export function keysRefused({ code, message }: RefusedAnswer, keys: string | undefined): Failure {
   const variables = credentialVariables(keys)
@@ -66,7 +66,7 @@ export function keysRefused({ code, message }: RefusedAnswer, keys: string | und
   })
 }
 
-/** What refuses private calls, the exchange or something in front of it, as an error that says what to do. */
+/** Private calls are refused by the exchange, or by something in front of it. */
 export function toRefusal(
   answer: RefusedAnswer | UnknownAnswer,
   { account, exchange: { baseUrl } }: Pick<DaemonConfig, 'account' | 'exchange'>,
@@ -82,7 +82,6 @@ export function toRefusal(
   })
 }
 
-/** What is wrong with where the keys of an account should be. */
 export function keysMissing({ problems }: ConfigError): Failure {
   return new Failure({
     code: 'CREDENTIALS_MISSING',
@@ -93,9 +92,8 @@ export function keysMissing({ problems }: ConfigError): Failure {
 }
 
 /**
- * A state belongs to one account: its orders and positions are nobody else's. Once the exchange has accepted the keys
- * they are noted in the journal; other keys are refused then.
- * @throws Failure STATE_OF_OTHER_KEYS
+ * Notes keys that the exchange has accepted.
+ * @throws Failure STATE_OF_OTHER_KEYS if the state belongs to others
  */
 export async function noteOwnState(
   journal: Pick<OpenedJournal, 'writer' | 'noteWriter'>,
@@ -108,7 +106,7 @@ export async function noteOwnState(
   if (isAccepted) rmSync(join(directory, FINGERPRINT_FILE), { force: true })
 }
 
-/** What an earlier version has noted beside the journal. */
+/** Keys noted by an earlier version. */
 export function readFingerprint(directory: string): string | undefined {
   try {
     return readFileSync(join(directory, FINGERPRINT_FILE), 'utf8').trim() || undefined

@@ -17,32 +17,35 @@ import { makeDirectory } from '../../lib/durable-file.ts'
 export interface AccountLockOptions {
   readonly access: ExchangeAccess
   readonly holder: LockHolder
-  /** Where the locks of all accounts lie; the user's own places for state unless a test says otherwise. */
+  /** Folders of the locks. Default: the user's places for state. */
   readonly places?: readonly string[]
-  /** Absent: nobody was passed over, and whoever has it is an objection. */
+  /** Absent: any other holder is an objection. */
   readonly passedOver?: PassedOver | undefined
-  /** The lock can be made in none of them, and why: the run goes on without it. */
+  /** No lock can be made in any place: the run goes on without it. */
   readonly onUnlocked: (reason: string) => void
 }
 
-/** How often it is looked whether one that was passed over has ended: as often as a lease is renewed by default. */
+/** Interval of checks whether the former holder has ended: that of a lease's renewal. */
 const LOOK_MS = 2500
 
-/** One that can sign nothing any more, though it lives: its lock is no objection, and is taken once it is free. */
+/**
+ * A former holder that lives but can sign nothing: its lock is no objection, and is taken once
+ * free.
+ */
 export interface PassedOver {
   readonly is: (by: LockHolder) => boolean
   readonly timers: Timers
-  /** The account is held in every place where that one had it. */
+  /** The account is now locked in each place of the former holder. */
   readonly onHeld: () => void
 }
 
 /**
- * Holds the account against other daemons of the same user on this machine, whatever their state directory and their
- * environment: each would take the other's orders for strangers and cancel them. It is held in every place that can be
- * written, and refused where it is held in one. Another machine, another user and another key of the same account are
- * not seen here; their fills are (`position.adopted`, `fill.foreign`).
+ * Locks the account against other daemons of the same user on this machine, whatever their state
+ * directory and environment: they would cancel each other's orders as foreign. The lock is taken in
+ * every writable place, and refused if any is held. Other machines, users and keys of the same
+ * account are only noticed by their fills (`position.adopted`, `fill.foreign`).
  *
- * @throws Failure ACCOUNT_HELD, which names the one that has it
+ * @throws Failure ACCOUNT_HELD, which names the holder
  */
 export function holdAccount(options: AccountLockOptions): ProcessLock {
   const { access, holder, passedOver, places = accountLocks() } = options
@@ -64,7 +67,7 @@ export function holdAccount(options: AccountLockOptions): ProcessLock {
       throw refusedBy(access, attempt.by)
     }
   }
-  // A service may have no place of its own. The state directory is held all the same.
+  // A service may have no such place. The state directory is locked in any case.
   if (taken.length === 0) options.onUnlocked(reasons.join('; '))
   if (passedOver === undefined || awaited.length === 0) return { release }
   const giveUp = takeOnceFree(options, passedOver, { awaited, taken })
@@ -76,7 +79,7 @@ export function holdAccount(options: AccountLockOptions): ProcessLock {
   }
 }
 
-/** Looks again and again, and takes each place that nobody holds any more. @returns what ends that */
+/** Polls, and takes each place when it is free. @returns a function that stops this */
 function takeOnceFree(
   { access, holder }: AccountLockOptions,
   { timers, onHeld }: PassedOver,
@@ -84,7 +87,7 @@ function takeOnceFree(
 ): () => void {
   const file = lockFileOf(access)
   const tryToTake = (place: string): boolean => {
-    // Looked at first: to be refused can take two seconds, and this process trades.
+    // Reading comes first: a refused lock can take two seconds, and this process trades.
     if (readLockHolder(join(place, file)) !== undefined) return false
     const attempt = attemptLock(place, file, holder)
     if (attempt.kind === 'held') taken.push(attempt.lock)
@@ -100,7 +103,6 @@ function takeOnceFree(
   return () => cancel()
 }
 
-/** Who trades the account now; undefined where nobody of this user does. */
 export function readAccountHolder(
   access: ExchangeAccess,
   places: readonly string[] = accountLocks(),
@@ -113,7 +115,7 @@ const lockFileOf = (access: ExchangeAccess): string => `${fingerprintOf(access)}
 
 type Attempt =
   | ReturnType<typeof takeProcessLock>
-  /** No lock can be made there, and nobody holds one as far as can be seen. */
+  /** No lock can be made there, and no holder is visible. */
   | { readonly kind: 'unmade'; readonly reason: string }
 
 function attemptLock(place: string, file: string, holder: LockHolder): Attempt {
@@ -131,7 +133,7 @@ function attemptLock(place: string, file: string, holder: LockHolder): Attempt {
   }
 }
 
-/** What root makes there its owner could not open any more. */
+/** The owner could not open what root creates there. */
 function isOfOthers(place: string): boolean {
   if (process.getuid?.() !== 0) return false
   const folder = existsSync(place) || dirname(place) === place ? place : undefined
@@ -147,7 +149,6 @@ function refusedBy(access: ExchangeAccess, by: LockHolder | undefined): Failure 
   })
 }
 
-/** In each of the user's places for state. */
 export function accountLocks(): readonly string[] {
   return userStates().map((place) => join(place, 'accounts'))
 }

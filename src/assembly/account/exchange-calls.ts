@@ -11,21 +11,18 @@ import { simulatorCoin } from '../simulator/simulated-exchange.ts'
 
 export interface ExchangeCallsOptions {
   readonly config: Pick<DaemonConfig, 'account' | 'exchange'>
-  /** Without credentials only public endpoints can be called. */
   readonly access: Pick<ExchangeAccess, 'baseUrl'> & Partial<ExchangeAccess>
   readonly isEmbedded: boolean
-  /** Why nothing may be signed now; undefined: it may. Absent: it always may. */
+  /** Returns why nothing may be signed now, or undefined. */
   readonly signingObjection?: (() => string | undefined) | undefined
-  /** Of the address that this is called from; absent for the first. */
+  /** Limiter of the address; absent for the first. */
   readonly address?: Limiter
-  /** What other daemons of the address share. */
   readonly shared?: SharedLimits | undefined
   readonly logger: Pick<DaemonLogger, 'log'>
   readonly trusted: TrustedClock
   readonly timers: Timers
 }
 
-/** What an exchange is called with, and how often it may be. */
 export interface ExchangeCalls {
   readonly client: ExchangeClient
   readonly limiter: Limiter
@@ -69,8 +66,8 @@ function createLimiter({
     shared,
     tier: config.account.tier,
     use: config.exchange.limitsUse,
-    // An exchange of our own has forgotten the calls of the run before. Elsewhere there may have been one even
-    // where the journal knows of none: its disk was full, or it died before it could write.
+    // An embedded exchange has forgotten the calls of an earlier run. Elsewhere a run may have made
+    // calls that the journal lacks: its disk was full, or it died too early.
     previousRunEndedAt: isEmbedded ? undefined : clock.monotonic(),
     onCoolDown: (restMs) => logger.log('warn', 'limits.coolingDown', { restMs }),
   })

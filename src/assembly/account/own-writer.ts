@@ -11,8 +11,8 @@ import { describeHolder } from '../state/state-directory.ts'
 const DIGEST_CHARACTERS = 16
 
 /**
- * This process as a writer of the journal, as it is noted there.
- * @param access Undefined for the simulator inside the daemon: its keys are its own.
+ * This process as noted in the journal.
+ * @param access undefined for the embedded simulator, which has its own keys
  */
 export function ownWriter(
   config: DaemonConfig,
@@ -34,7 +34,10 @@ export function ownWriter(
   }
 }
 
-/** What differs between machines (folders, addresses of servers, alerts, logs) does not decide what is traded. */
+/**
+ * Settings that decide what is traded. Folders, addresses of servers, alerts and logs differ
+ * between machines and do not count.
+ */
 function setupOf(config: DaemonConfig): JournalWriter['setup'] {
   const { environment, exchange, instruments, risk, execution, polling, calendar } = config
   const { onStop, onRestart, dryRun } = config
@@ -71,7 +74,7 @@ function digestOf(part: unknown): string {
   return sha256Hex([JSON.stringify(part, sorted)]).slice(0, DIGEST_CHARACTERS)
 }
 
-/** In whatever order it was written. */
+/** The order of keys must not matter. */
 function sorted(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(

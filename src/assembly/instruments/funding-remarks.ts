@@ -1,4 +1,4 @@
-/** Where what a configuration, its calendar and files of prices say of funding does not fit together. */
+/** Contradictions about funding between the configuration, its calendar and files of prices. */
 import { calendarFundingMinutes, fundingMinutesOf } from '../../config/funding-minutes.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { describeOtherTimes, showMinutes } from '../../prices/funding.ts'
@@ -6,7 +6,7 @@ import type { RecordedFunding, Recording } from '../../prices/recording.ts'
 
 const DAY_MS = 86_400_000
 
-/** Remarks on what is played. @param played Unix ms; absent: all of each recording. */
+/** @param played Unix ms; absent: the whole of each recording */
 export function remarksOnFunding(
   config: DaemonConfig,
   recordings: readonly Recording[],
@@ -27,7 +27,7 @@ export function remarksOnFunding(
   })
 }
 
-/** Remarks on the configuration alone: positions are read when the calendar says that funding is paid. */
+/** Without recordings: positions are read at the calendar's funding times. */
 export function remarksOnCalendar(config: DaemonConfig): readonly string[] {
   const minutes = calendarFundingMinutes(config.calendar)
   if (minutes.length === 0) {

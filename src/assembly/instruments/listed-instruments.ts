@@ -10,12 +10,11 @@ import {
   quarterlyDeliveries,
 } from '../../simulator/futures/instruments/instruments.ts'
 
-/** What an operator says about the contracts that a simulated exchange shall list. */
 export interface ListedContracts {
-  /** Those of the accounts: an instrument that names none is of one of them. */
+  /** Product types of the accounts, for instruments that name none. */
   readonly productTypes: readonly ProductType[]
   readonly instruments: Readonly<Record<string, InstrumentSettings>>
-  /** When funding is paid of an instrument that does not say, in minutes after midnight UTC. Default: at 00, 08 and 16. */
+  /** Default funding times in minutes after midnight UTC. Default: 00, 08 and 16 o'clock. */
   readonly fundingMinutes?: readonly number[]
 }
 
@@ -32,8 +31,8 @@ export function contractsOf({
 }
 
 /**
- * Everything a simulated exchange lists: its own contracts, and each that the configuration names, with the
- * precision written there. A contract it did not know is made after the first of its product type, so that a
+ * All contracts of a simulated exchange: its own, and those of the configuration with the precision
+ * written there. An unknown contract is derived from the first of its product type, so that a
  * recording of any symbol can be played.
  *
  * @throws Failure SIMULATOR_PRODUCT_UNKNOWN
@@ -55,8 +54,8 @@ export function listInstruments(contracts: ListedContracts, now: number): readon
 }
 
 /**
- * An instrument that names no product type has the only one of the accounts, or among several that of the known contract
- * of its name, else the one whose quote coin its name ends with.
+ * Without a product type, an instrument gets the accounts' only one, else that of the known
+ * contract of its name, else the one whose quote coin ends its name.
  */
 function productTypeOf(
   symbol: string,
@@ -79,7 +78,7 @@ function productTypeOf(
   })
 }
 
-/** A contract named for its delivery. Its prices end with it, and nobody pays funding. */
+/** A dated contract, named for its delivery, pays no funding. */
 const DATED = /_\d{6}$/
 
 function createContract(
@@ -108,7 +107,7 @@ function withPrecision(
   { tickSize, lotSize, minSize, minNotional }: InstrumentSettings,
 ): Instrument {
   const sizeGrid = createGrid(lotSize)
-  // The largest order is a size, whatever the lot.
+  // The largest order is the same size with another lot.
   const toLots = (lotsMax: number): number =>
     Math.min(Number.MAX_SAFE_INTEGER, Math.floor(lotsMax * (contract.lotFloat / Number(lotSize))))
   return {

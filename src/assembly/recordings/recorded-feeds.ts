@@ -3,21 +3,20 @@ import { parseEvent } from '../../engine/replay/event-text.ts'
 import type { SegmentFile } from '../../recording/recordings.ts'
 import { openSteps } from './recorded-quotes.ts'
 
-/** A reading, and where it stands among the readings of prices. */
 export interface RecordedReading {
-  /** Its `readAt` is the exchange's time, as that of prices is, Unix ms. */
+  /** Its `readAt` is in exchange time like that of prices, Unix ms. */
   readonly reading: FeedReading
-  /** How many readings of the tickers were there before it. */
+  /** Number of ticker readings before it. */
   readonly after: number
 }
 
 export type RecordedFeeds = ReadonlyMap<FeedId, readonly RecordedReading[]>
 
-/** Most of the events are none of these, and reading them takes long. */
+/** Most events are none of these, and parsing them takes long. */
 const READ = /^\{"kind":"(?:feedRead|clockSynchronised)"/
 const TICKERS = '{"kind":"snapshotTaken"'
 
-/** The readings of feeds that a daemon had, out of its recording, by feed. */
+/** Feed readings of a recorded daemon. */
 export function readRecordedFeeds(segments: readonly SegmentFile[]): RecordedFeeds {
   const feeds = new Map<FeedId, RecordedReading[]>()
   let [offsetMs, after] = [0, 0]
@@ -32,7 +31,7 @@ export function readRecordedFeeds(segments: readonly SegmentFile[]): RecordedFee
       const known = feeds.get(event.feed) ?? []
       if (known.length === 0) feeds.set(event.feed, known)
       const reading = { data, readAt: Math.round(readAt + offsetMs) }
-      // A clock that was set back gives no second reading of an instant.
+      // After a clock was set back, an instant must not appear twice.
       if (reading.readAt > (known.at(-1)?.reading.readAt ?? 0)) known.push({ reading, after })
     }
   }

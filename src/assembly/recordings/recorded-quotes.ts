@@ -11,7 +11,7 @@ import {
   type SegmentEnding,
 } from '../../recording/segment-reader.ts'
 
-/** Where each field of a quote stands in a ticker. Its time is the exchange's. */
+/** Ticker column of each field. `at` is in exchange time. */
 const COLUMNS = {
   at: 'ts',
   bid: 'bidPr',
@@ -24,17 +24,17 @@ const COLUMNS = {
 const FIELDS = ['at', 'bid', 'ask', 'bidSize', 'askSize', 'last', 'fundingRate'] as const
 
 export interface RecordedQuotes {
-  /** By symbol, a table a file; the instruments that the daemon traded. */
+  /** Keyed by traded symbol; a table for each file. */
   readonly tables: ReadonlyMap<string, readonly PriceTable[]>
-  /** Where a file is not read to its end because it was changed. */
+  /** Damages of files that could not be read to their end. */
   readonly damages: readonly Failure[]
 }
 
 /**
- * The quotes that a daemon saw, out of its recording: each ticker once, at the time that it carries.
- * A file that a killed process had only begun holds none.
- * @throws Failure RECORDING_… where not even the beginning of a file can be read; RECORDING_EMPTY where no quote is in
- *   any of them
+ * Quotes of a recorded daemon: each ticker once, at its own time. A file that a killed process had
+ * only begun has none.
+ * @throws Failure RECORDING_… if the beginning of a file is unreadable; RECORDING_EMPTY if no file
+ * has a quote
  */
 export function readRecordedQuotes(segments: readonly SegmentFile[]): RecordedQuotes {
   const tables = new Map<string, PriceTable[]>()
@@ -57,7 +57,7 @@ function noQuotes(segments: readonly SegmentFile[]): Failure {
   })
 }
 
-/** Rows of {@link FIELDS}, one behind the other. */
+/** Rows of {@link FIELDS}, concatenated. */
 type Quotes = number[]
 
 function readSegment(file: string): { rows: ReadonlyMap<string, Quotes>; ending: SegmentEnding } {
@@ -65,14 +65,14 @@ function readSegment(file: string): { rows: ReadonlyMap<string, Quotes>; ending:
   const steps = openSteps(file)
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done === true) return { rows, ending: step.value }
-    // Most steps are others, and reading them takes longer than this.
+    // Parsing the other steps would take longer than this check.
     if (!step.value.event.includes('"snapshotTaken"')) continue
     const event = parseEvent(step.value.event)
     if (event.kind === 'snapshotTaken') keepTickers(rows, event.tickers)
   }
 }
 
-/** The steps of a file; none of one that a killed process had only begun. */
+/** Empty for a file that a killed process had only begun. */
 export function openSteps(file: string): ReturnType<OpenedSegment['steps']> {
   try {
     return openSegment(file).steps()
@@ -93,7 +93,7 @@ function keepTickers(rows: Map<string, Quotes>, tickers: TickerTable): void {
     if (quotes.length === 0) rows.set(symbol, quotes)
     const read = FIELDS.map((field) => readField(tickers, symbol, field))
     const before = quotes.length - FIELDS.length
-    // A poll that found nothing new; and a row that could not be read (MKT4) is no quote.
+    // A poll may find nothing new, and an unreadable row (MKT4) is no quote.
     const isNew = read.some((number, place) => !Object.is(number, quotes[before + place]))
     if (isNew && read.slice(0, -1).every((number) => !Number.isNaN(number))) quotes.push(...read)
   }
@@ -105,7 +105,7 @@ function readField(tickers: TickerTable, symbol: string, field: (typeof FIELDS)[
   return field === 'at' && Number.isNaN(number) ? tickers.requestTime : number
 }
 
-/** A column of rates that are not all there is left out. */
+/** Omits a rate column with gaps. */
 function toTable(quotes: Quotes, source: string): PriceTable {
   const columns = new Map(
     FIELDS.map((field, place) => [

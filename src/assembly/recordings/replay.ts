@@ -13,9 +13,8 @@ import {
 } from '../../recording/segment-reader.ts'
 import type { StepTexts } from '../../recording/segment.ts'
 
-/** Looks on while a recording is made again. */
 export interface ReplayWatcher {
-  /** The core as it stood where the recording, or what was kept of it, begins. */
+  /** The core at the start of the recording, or of what was kept of it. */
   onBegin?(core: Core): void
   onStep?(step: {
     readonly at: number
@@ -24,20 +23,19 @@ export interface ReplayWatcher {
   }): void
 }
 
-/** Where the replay went another way than the recording. */
 export interface Difference {
   readonly file: string
-  /** Counts the steps of the run from 1. */
+  /** Counts steps of the run from 1. */
   readonly step: number
   /** Unix ms, our clock. */
   readonly at: number
-  /** As text; of a core that is another at the beginning of a segment there is none. */
+  /** JSON; undefined for a difference at the beginning of a segment. */
   readonly event: string | undefined
-  /** Which of the effects, from 1. */
+  /** Index of the effect, from 1. */
   readonly effect: number
-  /** How many there were, and are. */
+  /** Numbers of effects. */
   readonly counts: readonly [expected: number, actual: number]
-  /** The first that differs, as texts; undefined where there is none. */
+  /** The first different effect, as JSON. */
   readonly expected: string | undefined
   readonly actual: string | undefined
 }
@@ -49,27 +47,26 @@ export interface Replay {
   readonly effects: number
   readonly batches: number
   readonly orders: number
-  /** Unix ms, our clock, of the first and the last step; undefined where there is none. */
+  /** Unix ms, our clock: first and last step. */
   readonly from: number | undefined
   readonly to: number | undefined
-  /** What a reader must know of the recording itself, a sentence each. */
+  /** Sentences about the recording itself. */
   readonly remarks: readonly string[]
-  /** Where it stopped before the recording's end, and why. */
+  /** Reason for stopping before the end. */
   readonly difference: Difference | undefined
   readonly damage: Failure | undefined
 }
 
 export interface ReplayOptions {
   readonly segments: readonly SegmentFile[]
-  /** Of this program. */
+  /** This program's version. */
   readonly version: string
   readonly watcher?: ReplayWatcher
 }
 
 /**
- * Makes a recording again: every event at its recorded moment into a core that begins as the recorded one did,
- * every effect held against the recorded text, to the byte (DET1). It stops at the first difference and where the
- * recording is damaged, whichever comes first.
+ * Replays a recording: each event at its recorded moment into a core with the recorded start,
+ * comparing all effects to the byte (DET1). It stops at the first difference or damage.
  */
 export function replay(options: ReplayOptions): Replay {
   const run = new ReplayRun(options)
@@ -77,7 +74,7 @@ export function replay(options: ReplayOptions): Replay {
   return run.result()
 }
 
-/** The core at the end of a segment, and what must come for the next segment to go on from there. */
+/** The core at the end of a segment, and the expected next segment. */
 interface Reached {
   readonly run: string
   readonly number: number
@@ -113,7 +110,6 @@ class ReplayRun {
     }
   }
 
-  /** @returns whether the next segment may be played. */
   play({ file }: SegmentFile): boolean {
     const segment = this.#open(file)
     if (!segment) return this.#damage === undefined
@@ -128,7 +124,7 @@ class ReplayRun {
     return this.#damage === undefined
   }
 
-  /** The last segment of a killed process may hold nothing yet; anything else that cannot be opened is damage. */
+  /** The last segment of a killed process may be empty; any other unreadable one is damage. */
   #open(file: string): OpenedSegment | undefined {
     try {
       return openSegment(file)
@@ -159,7 +155,7 @@ class ReplayRun {
     return reached?.run === run && reached.number + 1 === number && reached.steps === stepsBefore
   }
 
-  /** The whole core has come out as it was when the recording went on to another file. */
+  /** The core must equal the one at the start of the next segment. */
   #compareCore(
     file: string,
     { stepsBefore, startedAt }: OpenedSegment['head'],
@@ -231,7 +227,7 @@ class ReplayRun {
   }
 }
 
-/** As an effect of its own kind, so that it is held against effects and shown like one. */
+/** Written as an effect, so that it is compared and shown like one. */
 function writeThrown(reason: string): string {
   return JSON.stringify({ kind: 'thrown', reason })
 }

@@ -7,8 +7,9 @@ import { isEmbedded } from '../state/state-place.ts'
 import { toInstruments } from './engine-settings.ts'
 
 /**
- * Asked at a start, and before a run ends for a reload.
- * @throws Failure where the book counts an instrument in steps that do not convert to the configured ones
+ * Checked at a start, and before a run ends for a reload.
+ * @throws Failure if the book counts an instrument in steps that do not convert to the configured
+ * ones
  */
 export function assertGrids(
   book: Book,
@@ -31,7 +32,7 @@ export function assertGrids(
   })
 }
 
-/** A simulated account with other instruments is another one, with a journal of its own. */
+/** A simulated account with other instruments has its own journal. */
 export function listGridProblems(book: Book, config: DaemonConfig): readonly string[] {
   if (isEmbedded(config)) return []
   try {

@@ -20,39 +20,41 @@ import type { SurvivalSettings } from '../../domain/worst-case.ts'
 import { TAKER_FEE_RATE } from '../../config/schema/liquidation-schema.ts'
 import { contractsOf, listInstruments } from '../instruments/listed-instruments.ts'
 
-/** An accepted taking order is matched or dead by then (docs/orders.md, A4). */
+/** After this time an accepted taking order is matched or dead (docs/orders.md, A4). */
 const MATCHING_LAG_MS = 2000
 /** The embedded simulator matches before it answers. */
 const MATCHING_LAG_EMBEDDED_MS = 0
-/** How long an order may stand through the market, beyond what fills need to show up. */
+/** Tolerance for an order beyond the market price, in addition to the visibility of fills. */
 const CROSSED_TOLERANCE_MS = 5000
-/** Beyond the acceptance deadline of an unknown order: two cancel-alls, a flattening, and the reads that prove them. */
+/**
+ * Time beyond the acceptance deadline of an unknown order: two cancel-alls, a flatten, and the
+ * reads that prove them.
+ */
 const STOP_TIMEOUT_MS = 30_000
-/** And for each instrument: one cancel-all a second, twice. */
+/** Two cancel-alls for each instrument, one a second. */
 const STOP_TIMEOUT_PER_INSTRUMENT_MS = 2000
 
-/** What the configuration does not say. */
+/** Settings that the configuration lacks. */
 export interface RunSettings {
   readonly salt: string
   readonly version: string
   readonly embedded: boolean
-  /** Margin coin at the beginning, where it is another than the configuration says. */
+  /** Initial margin coin, if it differs from the configuration. */
   readonly capital?: string
-  /** How many accounts of this daemon call from the address; default: this one alone. */
+  /** Number of this daemon's accounts at the address; default 1. */
   readonly accounts?: number
-  /** The age at which readings are too old, ms, where not what a daemon reads says it. */
+  /** Limit on the age of readings, if it does not follow from the polling. */
   readonly accountAgeMaxMs?: number
-  /** What each strategy is shown, and when it decides. */
   readonly shown: ReadonlyMap<StrategyId, ShowSettings>
 }
 
-/** How long a stop takes at most, ms: a supervisor waits longer before it kills. */
+/** Maximum duration of a stop, ms: supervisors must wait longer. */
 export function stopTimeoutOf({ instruments, execution }: DaemonConfig): number {
   const perInstrument = Object.keys(instruments).length * STOP_TIMEOUT_PER_INSTRUMENT_MS
   return STOP_TIMEOUT_MS + perInstrument + execution.acceptanceWindowMs
 }
 
-/** What the operator said, in the core's words: sizes in lots, limits as numbers. */
+/** Converts the configuration: sizes to lots, limits to numbers. */
 export function toEngineSettings(config: DaemonConfig, run: RunSettings): EngineSettings {
   const instruments = toInstruments(config)
   const { execution, account } = config
@@ -120,7 +122,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
   }
 }
 
-/** The instruments of the config, by symbol. */
+/** Keyed by symbol. */
 export function toInstruments({
   account,
   instruments,
@@ -182,12 +184,10 @@ function withoutAbsent<Name extends string>(limits: {
   return Object.fromEntries(set) as { readonly [name in Name]?: number }
 }
 
-/** A size in lots; another limit as it is. */
 function toLots(lot: Grid, limit: Size | number): number {
   return typeof limit === 'number' ? limit : stepBelow(lot, Number(limit))
 }
 
-/** The same limits, each as a number. */
 function convertEach<Name extends string, Limit>(
   limits: Readonly<Record<Name, Limit>>,
   convert: (limit: Limit) => number,
@@ -196,7 +196,7 @@ function convertEach<Name extends string, Limit>(
   return Object.fromEntries(entries) as Record<Name, number>
 }
 
-/** Rules that the operator configured come after those of the simulator's contracts, which are always known. */
+/** Configured rules take precedence over those of the simulator's contracts. */
 export function toLiquidationSettings(config: DaemonConfig): LiquidationSettings {
   const { liquidation } = config.risk
   const rules = new Map([...simulatedRules(config), ...configuredRules(config)])
@@ -205,7 +205,6 @@ export function toLiquidationSettings(config: DaemonConfig): LiquidationSettings
   return { steps: { warn, reduce, flatten }, rules }
 }
 
-/** The moves that the account must survive; undefined where none is set. */
 export function toSurvivalSettings({
   risk,
   instruments,
@@ -235,7 +234,7 @@ function configuredRules(config: DaemonConfig): readonly (readonly [string, Main
   })
 }
 
-/** Tiers do not change with time, so any instant does. */
+/** Tiers do not depend on the instant. */
 function simulatedRules(config: DaemonConfig): readonly (readonly [string, MaintenanceRules])[] {
   if (config.simulator === undefined) return []
   const takerFeeRate = takerFeeRateOf(config)

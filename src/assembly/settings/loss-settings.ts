@@ -12,7 +12,7 @@ interface ConfiguredLosses {
   readonly streak?: number | undefined
 }
 
-/** The limits on losses, of the scopes that have one; undefined where none has. */
+/** Limits by scope; undefined without any. */
 export function toLossSettings(config: DaemonConfig): LossSettings | undefined {
   const scopes = listScopes(config).map(([scope, losses]) => [scope, toLimits(losses)] as const)
   const limits = new Map(scopes.filter(([, limit]) => Object.keys(limit).length > 0))
@@ -22,7 +22,7 @@ export function toLossSettings(config: DaemonConfig): LossSettings | undefined {
   return { timeZone: config.calendar.timezone, coolDownMs, limits }
 }
 
-/** For one line of the log: those that the account itself lacks, and how many its instruments and strategies lack. */
+/** For the log: missing limits of the account, and how many are missing elsewhere. */
 export function countUnlimited(config: DaemonConfig): {
   account: readonly string[]
   others: number
@@ -34,14 +34,13 @@ export function countUnlimited(config: DaemonConfig): {
   }
 }
 
-/** The limits that are not set, each with how many scopes lack it: `losses.daily (2 instruments, 4 strategies)`. */
+/** Missing limits with the number of scopes: `losses.daily (2 instruments, 4 strategies)`. */
 export function listUnlimited(config: DaemonConfig): readonly string[] {
   return Object.entries(findUnlimited(config)).flatMap(([name, scopes]) =>
     scopes.length === 0 ? [] : [nameOff(name, scopes)],
   )
 }
 
-/** By the name of a limit: each scope that lacks it. */
 function findUnlimited(config: DaemonConfig): Readonly<Record<string, readonly ScopeKind[]>> {
   const { leverageMax, selfTrade, unknownOrdersMax, pace, survives } = config.risk
   const paces = config.strategies.filter(({ enabled }) => enabled).map(({ risk }) => risk.pace)
@@ -86,7 +85,7 @@ function kindOf(scope: Scope): ScopeKind {
 
 const PLURALS = { instrument: 'instruments', strategy: 'strategies' } as const
 
-/** Of the account alone the name says enough. */
+/** For the account alone, the name is enough. */
 function nameOff(name: string, scopes: readonly ScopeKind[]): string {
   const others = (['instrument', 'strategy'] as const).flatMap((kind) => {
     const count = scopes.filter((scope) => scope === kind).length

@@ -1,32 +1,32 @@
-/** How long it takes to read the whole account once, and after how long what is known of it is too old. */
+/** How long it takes to read the whole account once, and when readings are too old. */
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { OVERALL_CALLS, OVERALL_PER_MS } from '../../exchange/limiter/limiter.ts'
 import type { RateLimit } from '../../protocol/endpoint.ts'
 import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
 
-/** Between two readings of the same, as polling and limits allow, where answers come at once; ms. */
+/** Interval of equal readings, from polling and limits, if answers come at once. */
 export interface ReadRounds {
   readonly fillsMs: number
   readonly positionsMs: number
 }
 
-/** Readings that may be missed one after the other before nothing that adds risk leaves. */
+/** Readings that may be missed before nothing that adds risk leaves. */
 const ROUNDS = 3
 
-/** Below this age a slow answer or two would be taken for blindness, ms. */
+/** Below this age one or two slow answers would count as too old. */
 const ACCOUNT_AGE_MS_MIN = 3000
 
-/** Of the calls of an address that this account has, so much is left for positions at least, whatever else is read. */
+/** Minimum share of the account's calls that is left for positions. */
 const SHARE_MIN = 0.1
 
 type PacedConfig = Pick<DaemonConfig, 'account' | 'exchange' | 'polling' | 'instruments' | 'risk'>
 
-/** @param accounts How many accounts of this daemon call from the address. */
+/** @param accounts of this daemon */
 export interface AddressUse {
   readonly accounts: number
 }
 
-/** Three rounds of readings, and three seconds at least, ms. @param roundMs The time between two readings of the same. */
+/** Three rounds, and at least three seconds. @param roundMs interval of equal readings */
 export function ageOfRounds(roundMs: number): number {
   return Math.max(ACCOUNT_AGE_MS_MIN, Math.ceil(ROUNDS * roundMs))
 }
@@ -36,7 +36,7 @@ export function readRoundsOf(config: PacedConfig, use: AddressUse): ReadRounds {
   return { fillsMs, positionsMs: readRoundMs(config, use) }
 }
 
-/** The age in force, ms: that of three rounds, or the configuration's where it is stricter. */
+/** The stricter one of three rounds and the configuration. */
 export function accountAgeMaxOf(config: PacedConfig, use: AddressUse): number {
   return Math.min(
     ageOfRounds(readRoundMs(config, use)),
@@ -44,7 +44,6 @@ export function accountAgeMaxOf(config: PacedConfig, use: AddressUse): number {
   )
 }
 
-/** How long it takes until each position, and the fills, have been read once more, ms. */
 export function readRoundMs(config: PacedConfig, use: AddressUse): number {
   const { fillsMs, positionsMs } = config.polling
   const instruments = Object.keys(config.instruments).length
@@ -56,7 +55,10 @@ export function readRoundMs(config: PacedConfig, use: AddressUse): number {
   )
 }
 
-/** By the endpoint's own limit, and by what the address has left: other daemons and accounts call from it as well. */
+/**
+ * Considers the endpoint's limit, and the remaining calls of the address, which other daemons and
+ * accounts share.
+ */
 export function positionsPerSecond(config: PacedConfig, { accounts }: AddressUse): number {
   const { polling, exchange } = config
   const ofAddress = (OVERALL_CALLS * exchange.limitsUse * 1000) / OVERALL_PER_MS

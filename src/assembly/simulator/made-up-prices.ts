@@ -1,7 +1,7 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { PlayedPrices } from '../../config/market-files.ts'
 
-/** The instruments whose prices follow the seed: of a simulator without live prices, those that no file has. */
+/** Instruments whose prices follow the seed: without live prices, those without a file. */
 export function listFollowingSeed(
   { simulator, instruments }: Pick<DaemonConfig, 'simulator' | 'instruments'>,
   recorded: readonly string[] | undefined,
@@ -11,7 +11,7 @@ export function listFollowingSeed(
   return Object.keys(instruments).filter((symbol) => !priced.includes(symbol))
 }
 
-/** The instruments that have neither a file nor a start price: a configuration may have them where no strategy trades them. */
+/** Instruments with neither a file nor a start price: allowed if no strategy trades them. */
 export function listPriceless(
   { simulator, instruments }: Pick<DaemonConfig, 'simulator' | 'instruments'>,
   { files, recorded = [] }: PlayedPrices,
@@ -25,7 +25,7 @@ export function listPriceless(
   return Object.keys(instruments).filter((symbol) => !priced.includes(symbol))
 }
 
-/** The instruments that have no file while others have one: their prices follow the seed. */
+/** Instruments without a file while others have one: their prices follow the seed. */
 export function listMadeUp(
   { simulator, instruments }: Pick<DaemonConfig, 'simulator' | 'instruments'>,
   { files, recorded = [] }: PlayedPrices,

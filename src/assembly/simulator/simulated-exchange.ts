@@ -17,17 +17,16 @@ import {
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
 import type { LogLevel } from '../../logging/logger.ts'
 
-/** The settings that the simulator inside the daemon and the one on its own have in common. */
+/** Common settings of the embedded simulator and the server. */
 export type SimulatorSettings = Omit<EmbeddedSimulatorSettings, 'startingBalance' | 'leverage'>
 
-/** What the command line says about the market, over the file. */
+/** Market settings of the command line, which override the file. */
 export interface MarketOverride {
-  /** Recordings: a path, or `SYMBOL=path`. */
+  /** Paths, or `SYMBOL=path`. */
   readonly files: readonly string[]
   readonly speed: number | undefined
 }
 
-/** The operator's words in the simulator's: how its market moves, and how it behaves. */
 export function toSimulatorOptions(
   settings: SimulatorSettings,
   override: MarketOverride,
@@ -66,7 +65,6 @@ export function toSimulatorOptions(
   }
 }
 
-/** How calls are counted, as far as both kinds of simulator say it. */
 export function toRateLimits({ limits }: SimulatorSettings): RateLimitSettings {
   const { overall, ...others } = defaultRateLimitSettings
   return {
@@ -76,7 +74,6 @@ export function toRateLimits({ limits }: SimulatorSettings): RateLimitSettings {
   }
 }
 
-/** The one account of a simulator that is started for a configuration. */
 export const SIMULATED_UID = '1000001'
 
 export function toAccount(
@@ -96,7 +93,6 @@ export function toAccount(
   }
 }
 
-/** What that account signs with. */
 export function credentialsOf({ accounts }: RunningSimulator): Credentials {
   const account = accounts.find(({ uid }) => uid === SIMULATED_UID)
   return {
@@ -106,18 +102,18 @@ export function credentialsOf({ accounts }: RunningSimulator): Credentials {
   }
 }
 
-/** The platform's own coin of the simulator, as it stands in paths. */
+/** The platform's own coin, in lower case as in paths. */
 export function simulatorCoin(): string {
   return defaultPlatformCoin.name.toLowerCase()
 }
 
-/** A refused request is the caller's affair; an exchange that breaks is a defect. */
+/** A refused request is the caller's problem; a broken exchange is a defect. */
 export function levelOf(kind: ServerEvent['kind']): LogLevel {
   if (kind === 'volumesCut' || kind === 'settingsKept') return 'warn'
   return kind === 'requestRefused' || kind === 'faultInjected' ? 'debug' : 'error'
 }
 
-/** The recordings to play, as `startSimulator` takes them; none for the seeded market. */
+/** Recordings in the form of `startSimulator`; empty for the seeded market. */
 export function filesOf(
   { market }: Pick<SimulatorSettings, 'market'>,
   override: MarketOverride,

@@ -10,9 +10,9 @@ import { filesOf, type MarketOverride } from './simulated-exchange.ts'
 const DIGEST_LENGTH = 8
 
 /**
- * Names the world that a state belongs to. Another position mode, market, speed, balance or contract is another
- * world with a state of its own: orders and positions of one mean nothing in the other. The same recording is
- * the same world wherever its file lies.
+ * Names a simulated account. Another position mode, market, speed, balance or contract gives
+ * another account with its own state, since orders and positions mean nothing across them. A
+ * recording is identified by its content, wherever its file lies.
  */
 export function worldOf(
   config: DaemonConfig,
@@ -31,7 +31,7 @@ export function worldOf(
       : files.map((file) => basename(file).replace(/\.csv(\.gz)?$/, '')).join('+')
   const { startPrices, yearlyVolatility, repeat, candlePath } = settings.market
   const { seed, stepMs, startingBalance, leverage } = settings
-  // What leaves the account the same one: a price for fees, and what the operator expects of its leverage.
+  // These settings do not change the account: prices for fees, and the expected leverage.
   const { feeCoins: _prices, leverage: _expected, ...account } = config.account
   const contracts = Object.entries(config.instruments).map(
     ([symbol, { leverage: _of, fundingHours: _hours, maintenance: _tiers, ...contract }]) => [
@@ -56,8 +56,8 @@ export function worldOf(
 }
 
 /**
- * The state of the world that was played last under the same name, where this one has none yet: instruments, balance
- * or another of the simulator's settings have changed, and whoever changed them may miss the account of before.
+ * The last state with the same name, if this one is new: settings of the simulator have changed,
+ * and the operator may miss the earlier account.
  */
 export function findWorldBefore(directory: string): string | undefined {
   if (existsSync(directory)) return undefined
@@ -70,7 +70,7 @@ export function findWorldBefore(directory: string): string | undefined {
   return others.toSorted((one, other) => changedAt(other) - changedAt(one))[0]
 }
 
-/** A world whose recording has been played to its end is put aside, in the place of the one before it. */
+/** Sets an account aside whose recording has ended, replacing the previous one. */
 export function setWorldAside(directory: string): string {
   const aside = `${directory}-ended`
   rmSync(aside, { recursive: true, force: true })
@@ -78,7 +78,7 @@ export function setWorldAside(directory: string): string {
   return aside
 }
 
-/** A file that cannot be read is reported when it is played. */
+/** An unreadable file is reported when it is played. */
 function contentOf(file: string): string {
   const path = file.replace(/^[A-Z0-9]+(?:_[A-Z0-9]+)?=/, '')
   if (!isFile(path)) return path

@@ -1,4 +1,4 @@
-/** Prices of a recording that come further apart than they may be old. */
+/** Warns of recordings whose prices are further apart than the allowed age. */
 import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import { DATA_AGE_MS_MAX } from '../../config/schema/daemon-schema.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
@@ -8,22 +8,21 @@ import { filesOf, type MarketOverride } from './simulated-exchange.ts'
 
 export interface SlowPrices {
   readonly symbol: string
-  /** How far apart its prices come, ms. */
+  /** Interval of its prices. */
   readonly everyMs: number
-  /** What makes the daemon trade on all of them. */
   readonly advice: string
 }
 
-/** To what a setting is rounded up, ms. */
+/** Granularity of advised settings. */
 const ROUND_MS = 500
 
-/** @param stepsMs By symbol: how far apart prices come. */
+/** @param stepsMs keyed by symbol */
 export function findSlowPrices(
   stepsMs: ReadonlyMap<string, number>,
   { risk, polling }: Pick<DaemonConfig, 'risk' | 'polling'>,
 ): readonly SlowPrices[] {
   return [...stepsMs].flatMap(([symbol, stepMs]) => {
-    // The one before is read last right before a new one comes.
+    // A price is last read right before the next one comes.
     const oldestMs = stepMs + polling.tickersMs
     if (oldestMs <= risk.dataAgeMaxMs) return []
     const leastMs = Math.ceil(oldestMs / ROUND_MS) * ROUND_MS
@@ -35,7 +34,7 @@ export function findSlowPrices(
   })
 }
 
-/** Of the recordings that the command line or the configuration names; those that cannot be read are left to the start. */
+/** Unreadable recordings are reported by the start. */
 export async function listSlowPrices(
   { config, documents }: LoadedConfig,
   played: MarketOverride,

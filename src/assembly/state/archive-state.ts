@@ -13,9 +13,9 @@ export interface ArchiveOptions extends Pick<
   JournalToOpen,
   'config' | 'directory' | 'password' | 'clock' | 'timers' | 'logger' | 'configOption'
 > {
-  /** Unix ms: what is older goes. */
+  /** Unix ms: older rows are moved. */
   readonly before: number
-  /** Where to; in the state directory when absent. */
+  /** Default: in the state directory. */
   readonly file?: string | undefined
 }
 
@@ -26,13 +26,13 @@ export interface ArchiveReport {
 }
 
 /**
- * Moves fills and funding payments out of the journal of a state directory that no daemon holds, into a file;
- * undefined when there are none that old.
+ * Moves fills and funding payments from the journal of an unlocked state directory into a file.
+ * Undefined if there are none.
  *
  *     written ──► durable ──► taken out of the journal, with a record that says so
  *
- * Whatever ends it half way leaves them in the journal, in the file, or in both: never in neither.
- * @throws Failure ARCHIVE_NO_JOURNAL, STATE_HELD, as `writeArchive` does, and as opening a journal does
+ * An interruption leaves them in the journal, in the file or in both, never in neither.
+ * @throws Failure ARCHIVE_NO_JOURNAL, STATE_HELD, those of `writeArchive` and of opening a journal
  */
 export async function archiveState(options: ArchiveOptions): Promise<ArchiveReport | undefined> {
   const { config, directory, before, clock } = options
@@ -66,7 +66,7 @@ function hasAny(journal: BookingStore, before: number): boolean {
   return false
 }
 
-/** `2025-06-02`, with the time where it is not midnight. */
+/** `2025-06-02`, plus the time if it is not midnight. */
 function toFileDate(at: number): string {
   const text = new Date(at).toISOString()
   return text.endsWith('T00:00:00.000Z') ? text.slice(0, 10) : text.replaceAll(/[:.]/g, '-')
@@ -81,7 +81,7 @@ function noJournal(file: string): Failure {
   })
 }
 
-/** The columns of an archive, documented in docs/journal.md: later versions add some at the end. */
+/** Documented in docs/journal.md; later versions may append columns. */
 const COLUMNS = [
   'kind',
   'time',
@@ -105,13 +105,12 @@ const COLUMNS = [
   'otherFees',
 ] as const
 
-/** Lines that are written at once. */
+/** Number of lines for each write. */
 const CHUNK_LINES = 1000
 
 /**
- * Writes rows as CSV, durably, into a file that is not there yet, and says how many of each kind there were. What
- * fails leaves no file.
- * @throws Failure ARCHIVE_EXISTS, ARCHIVE_UNWRITABLE, and what the rows throw
+ * Writes rows durably as CSV into a new file, and counts them by kind. A failure leaves no file.
+ * @throws Failure ARCHIVE_EXISTS, ARCHIVE_UNWRITABLE, and errors of the rows
  */
 function writeArchive(
   file: string,

@@ -8,24 +8,28 @@ import { isEmbedded, JOURNAL_FILE, journalPlaceOf } from './state-place.ts'
 
 export interface StateToBackUp {
   readonly config: DaemonConfig
-  /** The state directory: a daemon may hold it, and go on trading. */
+  /** A daemon may hold it and go on trading. */
   readonly directory: string
-  /** Where the copy goes: nothing is there yet. */
+  /** Must not exist. */
   readonly to: string
 }
 
 export interface StateBackup extends JournalBackup {
-  /** The copied files beside the journal. */
+  /** Besides the journal. */
   readonly files: readonly string[]
 }
 
-/** The journal is copied by itself; the others belong to one process, are made anew, or are secret. */
+/**
+ * The journal is copied separately; the others belong to one process, can be recreated, or are
+ * secret.
+ */
 const LEFT = /^(journal\.sqlite.*|.*\.(lock|sock|new|token)|ballast)$/
 
 /**
- * Copies a state directory as it is at one moment: the journal, proved, and the small files beside it. Recordings and
- * waiting commands stay where they are. The copy has its name only when it is whole.
- * @throws Failure BACKUP_ON_SERVER, BACKUP_EMBEDDED, BACKUP_EXISTS, BACKUP_INSIDE, BACKUP_UNWRITABLE, and as `backUpFile`
+ * Copies the verified journal and the small files of a state directory. Recordings and waiting
+ * commands are left out. The copy gets its name when it is complete.
+ * @throws Failure BACKUP_ON_SERVER, BACKUP_EMBEDDED, BACKUP_EXISTS, BACKUP_INSIDE,
+ * BACKUP_UNWRITABLE, and those of `backUpFile`
  */
 export function backUpState({ config, directory, to }: StateToBackUp): StateBackup {
   if (config.journal !== undefined) throw onServer(config)
@@ -51,7 +55,7 @@ export function backUpState({ config, directory, to }: StateToBackUp): StateBack
   }
 }
 
-/** After the journal: what they say of it may be newer, and never older. */
+/** Copied after the journal, so that they may be newer than it, but not older. */
 function copyFiles(directory: string, part: string): readonly string[] {
   const entries = readdirSync(directory, { withFileTypes: true })
   const names = entries
@@ -80,7 +84,7 @@ function onServer({ file, journal }: DaemonConfig): Failure {
     code: 'BACKUP_ON_SERVER',
     sentence: 'the journal is on a server, and is backed up there',
     facts: { file, schema },
-    hint: `pg_dump --format=custom --schema=${schema} DATABASE > FILE, as often as you like and while it trades; docs/scaling.md says what becomes of one that is put back`,
+    hint: `pg_dump --format=custom --schema=${schema} DATABASE > FILE, as often as you like and while it trades; docs/servers.md says what becomes of one that is put back`,
   })
 }
 

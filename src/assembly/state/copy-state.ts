@@ -17,17 +17,16 @@ export interface StateToCopy extends Pick<CopyOptions, 'onProgress'> {
   readonly config: DaemonConfig
   readonly directory: string
   readonly to: 'postgres' | 'file'
-  /** Of the journal's server. */
+  /** Password of the journal's server. */
   readonly password: Secret | undefined
   readonly clock: Clock
   readonly timers: Timers
 }
 
 /**
- * Moves the journal of a state directory that no daemon holds to the server that the configuration names, or from there.
- * What the state directory knows beside its journal (that resting orders may have been cancelled without a record) goes
- * along in both directions.
- * @throws Failure STATE_HELD, JOURNAL_COPY_NO_SERVER, and as `copyToServer` and `copyToFile` do
+ * Moves the journal of an unlocked state directory to the configured server, or back. The note that
+ * resting orders may have been cancelled without a record moves along.
+ * @throws Failure STATE_HELD, JOURNAL_COPY_NO_SERVER, and those of `copyToServer` and `copyToFile`
  */
 export async function copyState(state: StateToCopy): Promise<CopyReport> {
   const { config, directory, to, password, clock } = state
@@ -46,7 +45,7 @@ export async function copyState(state: StateToCopy): Promise<CopyReport> {
       terms: leaseTermsOf(config.journal, config),
     }
     if (to === 'postgres') {
-      // One that was moved already is copied once more where that was interrupted.
+      // A moved journal is copied again if that was interrupted.
       migrateFile({ file, identity: options.identity, evenMoved: true })
       const { copyToServer } = await import('../../journal/copy/copy-to-server.ts')
       return await copyToServer({ ...options, isRetreated: hasRetreated(directory) })

@@ -6,39 +6,37 @@ import { messageOf } from '../../lib/failure.ts'
 import { describeCaller, describeFile } from '../../control/access/verified-caller.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/** While this file is there nothing that creates an order is written. Anybody may make it, with `touch` too. */
+/** While this file exists, nothing that creates an order is sent. `touch` can create it. */
 const KILL_FILE = 'KILL'
-/** How far the daemon is with it, for whoever threw the switch. */
+/** The daemon's progress, for the operator. */
 const STATE_FILE = 'KILL.state'
-/** The file says nothing. */
 const UNSAID = 'unknown'
 
-/** What the kill file says of who made it and why; a file that says nothing kills as well. */
+/** Content of the kill file; an empty file kills as well. */
 export interface KillNote {
   readonly reason: string
   readonly by: string
-  /** Unix ms, clock of the machine. */
+  /** Unix ms, machine's clock. */
   readonly at?: number
-  /** Of an order to all accounts of a server: its number. */
+  /** Number of an order to all accounts of a server. */
   readonly order?: number
 }
 
-/** `seen`: nothing is created any more · `clean`: proved that nothing of ours rests. */
+/** `seen`: no order is created any more. `clean`: it is proved that none of ours rests. */
 export interface KillState {
   readonly state: 'seen' | 'clean'
   readonly pid: number
-  /** Unix ms, clock of the machine. */
+  /** Unix ms, machine's clock. */
   readonly at: number
 }
 
-/** Where the kill switch of a state directory is. */
 export function killFileOf(directory: string): string {
   return join(directory, KILL_FILE)
 }
 
 /**
- * Throws the switch, durably: a daemon that runs sees it before its next write, one that starts before its first.
- * On a full disk the file says nothing, which kills as well.
+ * Creates the kill file durably. A daemon sees it before its next write, or its first. On a full
+ * disk the file is empty, which kills as well.
  */
 export function throwKillSwitch(directory: string, note: KillNote): void {
   makeDirectory(directory, 0o700)
@@ -51,7 +49,7 @@ export function throwKillSwitch(directory: string, note: KillNote): void {
   }
 }
 
-/** Takes a switch away that an order threw which was released elsewhere: what was thrown by hand stays. */
+/** Removes the switch of a server's order that was released elsewhere; one thrown by hand stays. */
 export function dropReleasedOrder(directory: string, number: number): void {
   const file = killFileOf(directory)
   const { order } = readNote(file)
@@ -60,7 +58,9 @@ export function dropReleasedOrder(directory: string, number: number): void {
   rmSync(join(directory, STATE_FILE), { force: true })
 }
 
-/** What the daemon that holds the directory says of the kill; undefined when none that lives has seen it. */
+/**
+ * State of the kill in the daemon that holds the directory; undefined if no living one has seen it.
+ */
 export function readKillState(directory: string): KillState | undefined {
   try {
     const state = parseBoundedJson(readFileSync(join(directory, STATE_FILE), 'utf8')) as KillState
@@ -74,33 +74,31 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    // Somebody else's process lives too.
+    // A process of another user is alive too.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 
 export interface KillSwitchOptions {
-  /** The environment's: the switch is thrown there. */
   readonly directory: string
-  /** Of the state, which the log names: a file that a hand makes there kills as well. */
+  /** State directory, which the log names: a file created there kills as well. */
   readonly stateDirectory?: string
   readonly clock: Clock
-  /** The file was seen, or could not be looked for; called once for each time that it is thrown. */
+  /** The file was seen or could not be checked; called once for each time that it is thrown. */
   readonly onThrown: (note: KillNote) => void
-  /** The switch works, but its state could not be written down. */
+  /** The switch works, but its state could not be written. */
   readonly onTrouble: (reason: string) => void
-  /** The account is so far, or has released it. */
   readonly onNoted?: ((state: KillState['state'] | 'released') => void) | undefined
 }
 
 /**
- * The kill file as the daemon sees it. It is looked at before every write that creates an order, so a kill
- * works while the daemon is busy, and without a word between the two processes.
+ * The kill file in the daemon. It is checked before every write that creates an order, so a kill
+ * works while the daemon is busy, without communication between processes.
  */
 export class KillSwitch {
   readonly #options: KillSwitchOptions
   readonly #files: readonly string[]
-  /** The file that was reported, and when it was written; undefined while the switch is lifted. */
+  /** Stamp of the reported file; undefined while the switch is not thrown. */
   #reported: string | undefined
 
   constructor(options: KillSwitchOptions) {
@@ -109,12 +107,12 @@ export class KillSwitch {
     this.#files = [...new Set([directory, stateDirectory])].map(killFileOf)
   }
 
-  /** Where the switch may be thrown. A release takes all of them away. */
+  /** A release removes all of them. */
   get files(): readonly string[] {
     return this.#files
   }
 
-  /** When it was thrown last, Unix ms, clock of the machine; undefined where no file is there, or none can be looked at. */
+  /** Unix ms, machine's clock; undefined without a file, or if none can be read. */
   thrownAt(): number | undefined {
     try {
       const times = this.#files.flatMap(
@@ -126,7 +124,7 @@ export class KillSwitch {
     }
   }
 
-  /** Looks at the disk. What cannot be looked at forbids, as what is there does. */
+  /** Checks the disk. A file that cannot be checked counts as thrown. */
   isThrown(): boolean {
     const seen = this.#look()
     if (seen === undefined) return false
@@ -137,7 +135,7 @@ export class KillSwitch {
     return true
   }
 
-  /** Writes down how far the daemon is; `released` takes the switch away. A full disk stops no kill. */
+  /** Records the progress; `released` removes the switch. A full disk stops no kill. */
   note(state: KillState['state'] | 'released'): void {
     try {
       this.#write(state)
@@ -156,7 +154,8 @@ export class KillSwitch {
       this.#reported = undefined
       return
     }
-    // However the kill was ordered, the file says so too: the journal may be lost, and it is what writes look at.
+    // However a kill was ordered, the file must exist too: the journal may be lost, and writes
+    // check the file.
     if (this.#look() === undefined)
       throwKillSwitch(directory, { reason: 'ordered by the daemon', by: 'daemon' })
     this.#reported ??= this.#look()?.stamp
@@ -166,7 +165,7 @@ export class KillSwitch {
     )
   }
 
-  /** A switch that is thrown once more is another: its file was written anew. */
+  /** A new time of the file means that the switch was thrown again. */
   #look(): { readonly stamp: string; readonly read: () => KillNote } | undefined {
     try {
       for (const file of this.#files) {
@@ -182,7 +181,7 @@ export class KillSwitch {
   }
 }
 
-/** An order of the server was written there by the daemon itself. */
+/** Orders of the server were written there by the daemon itself. */
 function verified(file: string, stats: { readonly uid: number }): KillNote {
   const note = readNote(file)
   const from = note.order === undefined ? describeFile(stats) : 'server'
@@ -195,7 +194,7 @@ function readNote(file: string): KillNote {
     if (typeof reason === 'string' && typeof by === 'string')
       return { reason, by, ...(typeof order === 'number' && { order }) }
   } catch {
-    // Made by hand: that it is there is all it has to say.
+    // The file was created by hand, without content.
   }
   return { reason: 'the kill file was made', by: UNSAID }
 }

@@ -5,12 +5,12 @@ import { writeDurably } from '../../lib/durable-file.ts'
 import { createGrid } from '../../lib/grid.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/** In the state directory: the steps of every instrument that was ever traded on this state. */
+/** In the state directory: steps of all instruments ever traded with this state. */
 const GRIDS_FILE = 'instruments.json'
 
 /**
- * The steps of the configured instruments, and of those that were configured once: what the journal holds of an
- * instrument that is gone is said in its coin all the same. A file that cannot be read costs that, and no more.
+ * Steps of the present and former instruments, so that journal entries of former ones can be shown
+ * in their coin. An unreadable file loses only the former ones.
  */
 export function keepGrids(
   directory: string,
@@ -36,7 +36,7 @@ function readSteps(file: string): readonly (readonly [string, { tick: string; lo
       string,
       { tick: string; lot: string }
     >
-    // As the next lines will use them.
+    // Throws here if the steps are invalid.
     for (const { tick, lot } of Object.values(read))
       for (const step of [tick, lot]) createGrid(step)
     return Object.entries(read)
@@ -45,7 +45,7 @@ function readSteps(file: string): readonly (readonly [string, { tick: string; lo
   }
 }
 
-/** On a full disk the sizes of what is configured are known as before. */
+/** A full disk does not matter for configured instruments. */
 function attempt(work: () => void): void {
   try {
     work()

@@ -3,27 +3,27 @@ import { join } from 'node:path'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/** In the state directory: how the last run began and ended. A run that was killed has no end. */
+/** In the state directory: begin and end of the last run. A killed run has no end. */
 const LAST_RUN_FILE = 'last-run.json'
 
-/** Instants are Unix ms, clock of the machine. */
+/** Unix ms, machine's clock. */
 export interface LastRun {
   readonly pid: number
   readonly beganAt: number
   readonly endedAt?: number
   readonly clean?: boolean
-  /** What it broke of. */
+  /** Cause of a breakdown. */
   readonly fault?: string
 }
 
-/** On a full disk `intentd status` knows of an earlier one. */
+/** With a full disk `intentd status` shows an earlier run. */
 export function noteRun(directory: string, run: LastRun): void {
   try {
     writeDurably(join(directory, LAST_RUN_FILE), JSON.stringify(run))
   } catch {}
 }
 
-/** Undefined where nothing ever ran, or only an earlier version. */
+/** Undefined if nothing ran here, or only an earlier version. */
 export function readLastRun(directory: string): LastRun | undefined {
   try {
     return parseBoundedJson(readFileSync(join(directory, LAST_RUN_FILE), 'utf8')) as LastRun

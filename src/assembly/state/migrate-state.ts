@@ -15,9 +15,9 @@ import { journalPlaceOf } from './state-place.ts'
 export interface StateToMigrate {
   readonly config: DaemonConfig
   readonly directory: string
-  /** Of the journal's server. */
+  /** Password of the journal's server. */
   readonly password: Secret | undefined
-  /** Says what would be done, and changes nothing. */
+  /** Only reports what would be done. */
   readonly isDry: boolean
   readonly clock: Pick<Clock, 'now'>
 }
@@ -27,13 +27,13 @@ export type StateMigration =
   | ({ readonly kind: 'server'; readonly schema: string } & ServerMigration)
 
 /**
- * Migrates the journal of a state directory that no daemon holds to the present layout; undefined where it has it, or
- * there is no journal.
- * @throws Failure STATE_HELD, and as `migrateFile` and `migrateServer` do
+ * Migrates the journal of an unlocked state directory to the present layout; undefined if there is
+ * nothing to do.
+ * @throws Failure STATE_HELD, and those of `migrateFile` and `migrateServer`
  */
 export async function migrateState(state: StateToMigrate): Promise<StateMigration | undefined> {
   const { config, directory, password, isDry, clock } = state
-  // What looks makes no directory.
+  // A dry look must not create the directory.
   if (!existsSync(directory) && config.journal === undefined) return undefined
   const lock = holdDirectory(directory, describeHolder(config.name, clock.now()))
   try {

@@ -25,31 +25,33 @@ import type { DaemonLogger } from '../../logging/logger.ts'
 import { describeHolder } from './state-directory.ts'
 import { JOURNAL_FILE, journalPlaceOf } from './state-place.ts'
 
-/** Names this directory among those of all machines: what was started here before is dead, since it is locked. */
+/**
+ * Identifies this directory among all machines: an earlier holder of it is dead, since the
+ * directory is locked.
+ */
 const PLACE_FILE = 'place'
 
 export interface JournalToOpen extends TablesGiven {
   readonly config: DaemonConfig
-  /** Held by whoever opens it. */
+  /** Locked by the caller. */
   readonly directory: string
-  /** Of the journal's server. */
+  /** Password of the journal's server. */
   readonly password: Secret | undefined
-  /** The machine's own: what makes up for jumps would hide a sleep. */
+  /** The machine's clock: one that corrects jumps would hide a sleep. */
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>
   /** Waits for the lease of a journal on PostgreSQL, and follows it meanwhile. */
   readonly following?: Following | undefined
-  /** What a command needs to address this account. */
+  /** Addresses this account in a command. */
   readonly configOption: string
-  /** Who is to write it; absent: nobody who trades. */
+  /** Absent for commands that do not trade. */
   readonly own?: JournalWriter | undefined
 }
 
 /**
- * The journal of a state directory: a file, or on PostgreSQL where the configuration says so. Only then is anything of
- * PostgreSQL loaded.
- * @throws Failure as opening either does; JOURNAL_NOT_COPIED
+ * Opens the journal in a file, or on PostgreSQL if configured, whose code is only loaded then.
+ * @throws Failure of opening either; JOURNAL_NOT_COPIED
  */
 export async function openJournal(options: JournalToOpen): Promise<OpenedJournal> {
   const { config, directory, logger, password } = options
@@ -95,8 +97,8 @@ export async function openJournal(options: JournalToOpen): Promise<OpenedJournal
 }
 
 /**
- * Migrates a journal in a file where an earlier version wrote it last: the file belongs to this directory alone, so
- * nobody else waits for the earlier layout. A server's journal may be followed by others, so there an operator decides.
+ * Migrates a journal file of an earlier version, since it belongs to this directory alone. A
+ * server's journal may have followers, so there an operator decides.
  */
 function migrateOwnJournal(
   file: FileToMigrate,
@@ -116,7 +118,10 @@ function migrateOwnJournal(
   return migrated
 }
 
-/** When a commit takes longer, the prices are too old or the signature would be too late, and a batch is dropped, ms. */
+/**
+ * Longest commit with which a batch can still be sent: later the prices are too old or the
+ * signature is too late.
+ */
 export function commitMsMaxOf({
   execution,
   risk,
@@ -132,7 +137,7 @@ export function isNearlyLate(
   return 2 * commitMs > commitMsMaxOf(config)
 }
 
-/** @throws where the journal is a file */
+/** @throws if the journal is a file */
 export function serverPlaceOf(
   { journal, name }: Pick<DaemonConfig, 'journal' | 'name'>,
   password: Secret | undefined,
@@ -149,11 +154,11 @@ export function leaseTermsOf(
   { leaseMs }: NonNullable<DaemonConfig['journal']>,
   { execution }: Pick<DaemonConfig, 'execution'>,
 ): LeaseTerms {
-  // Until then the exchange may still act on what was signed last.
+  // Until then the exchange may still execute what was signed last.
   return { lastingMs: leaseMs, validityMs: execution.acceptanceWindowMs }
 }
 
-/** This state directory, as a holder of the lease. `now`: Unix ms. */
+/** This state directory as holder of the lease. @param now Unix ms */
 export function takerOf({ name }: Pick<DaemonConfig, 'name'>, directory: string, now: number) {
   const process = describeHolder(name, now)
   return {
@@ -162,12 +167,11 @@ export function takerOf({ name }: Pick<DaemonConfig, 'name'>, directory: string,
   }
 }
 
-/** Whether the holder of a lease, as it is named there, is that process. */
+/** @param holder as named in the lease */
 export function isHolder(holder: string, process: LockHolder): boolean {
   return holder.startsWith(`${nameProcess(process)}, `)
 }
 
-/** For people. */
 export function nameProcess({ name, host, pid }: LockHolder): string {
   return `${name} on ${host}, pid ${pid}`
 }
@@ -180,7 +184,7 @@ function readPlace(directory: string): string {
   return place
 }
 
-/** Its journal is in a file still, where that on the server has nothing. */
+/** The server's journal is empty, but there is one in a file. */
 export function notCopied(file: string, schema: string, configOption: string): Failure {
   return new Failure({
     code: 'JOURNAL_NOT_COPIED',

@@ -6,17 +6,20 @@ import type { DaemonLogger } from '../../logging/logger.ts'
 
 const NOTE_FILE = 'cancelled-unrecorded'
 
-/** Whether an earlier run cancelled without a record: then what the book says of resting orders is not believed. */
+/** An earlier run cancelled without a record, so resting orders in the book may be gone. */
 export function hasRetreated(directory: string): boolean {
   return existsSync(join(directory, NOTE_FILE))
 }
 
-/** What a run knows of resting orders is in its journal: it ended in good order, or has resolved what it found. */
+/**
+ * Called once the journal knows all resting orders again: after a good end, or when all were
+ * resolved.
+ */
 export function forgetRetreat(directory: string): void {
   rmSync(join(directory, NOTE_FILE), { force: true })
 }
 
-/** @param directory The state directory. */
+/** @param directory the state directory */
 export function retreatNote(directory: string, logger: Pick<DaemonLogger, 'log'>): RetreatNotePort {
   return {
     leave() {

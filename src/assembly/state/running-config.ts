@@ -7,52 +7,59 @@ import { makeDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { isContract } from '../../strategy/resolve-contract.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/** In the environment's directory: the configuration of the run that began last, as it was understood. No secret is in it. */
+/**
+ * In the environment's directory: the parsed configuration of the last run. It contains no secret.
+ */
 const CONFIG_FILE = 'running-config.json'
 
-/** What is imported beyond this is not looked at. */
+/** Limits the imports that are followed. */
 const FILES_MAX = 1000
-/** What a file imports or hands on. In a comment too: that makes two codes differ which do the same, and hides nothing. */
+/**
+ * Imports and re-exports. Those in comments count too: this can only make equal code look
+ * different.
+ */
 const IMPORT = /\b(?:from|import|require)\s*\(?\s*['"]([^'"\n]+)['"]/g
-/** `@scope/name` or `name`, whatever of it is imported. */
+/** The package of an import. */
 const PACKAGE_NAME = /^(?:@[^/]+\/)?[^/]+/
 
-/** A configuration, and a digest of the code of each strategy: what differs between two is what a reload does. */
+/**
+ * A configuration with a digest of each strategy's code. A reload acts on the differences of two.
+ */
 export interface RunningConfig extends DaemonConfig {
   readonly code: Readonly<Record<string, string>>
 }
 
 export interface CodeFile {
-  /** As seen from the folder of the strategy's file: the same on another machine. */
+  /** Relative to the folder of the strategy's file, so that it is equal on all machines. */
   readonly name: string
   readonly text: string
 }
 
 export interface StrategyCode {
-  /** The strategy's own file first. */
+  /** The strategy's own file comes first. */
   readonly files: readonly CodeFile[]
-  /** Version by name, in the order of the names. */
+  /** Versions by name, sorted. */
   readonly packages: Readonly<Record<string, string>>
 }
 
-/** What the daemon was started with, and reads again at a reload. */
+/** Start arguments, which a reload uses again. */
 export interface RunStart {
   /** Absolute. */
   readonly mainFile: string
-  /** `--set` and `--param` texts: they change the main file and its strategies, and no further account. */
+  /** `--set` and `--param` texts: they change only the main file and its strategies. */
   readonly set: readonly string[]
   readonly params: readonly string[]
-  /** `--market`, with absolute paths, and `--speed`: of the main file alone. */
+  /** `--market` (absolute paths) and `--speed`: they change only the main file. */
   readonly market: readonly string[]
   readonly speed?: number | undefined
 }
 
-/** Any configuration says where its state is; for one whose file cannot be read that alone is known. */
+/** Known even if the configuration is unreadable. */
 interface StatePlace {
   readonly state: { readonly directory: string }
 }
 
-/** What an earlier version wrote lacks all or part of how it was started. */
+/** Earlier versions wrote fewer fields. */
 interface KeptConfig extends RunningConfig, Partial<RunStart> {}
 
 export function withCode(config: DaemonConfig): RunningConfig {
@@ -63,17 +70,17 @@ export function withCode(config: DaemonConfig): RunningConfig {
   return { ...config, code: Object.fromEntries(code) as Record<string, string> }
 }
 
-/** On a full disk `intentd plan` knows of an earlier one. */
+/** With a full disk `intentd plan` uses an earlier one. */
 export function keepRunningConfig(config: DaemonConfig, start: RunStart): void {
   try {
-    // Of an account that is off it may not be there.
+    // It may be missing for an account that is off.
     makeDirectory(config.state.directory, 0o700)
     const kept: KeptConfig = { ...withCode(config), ...start }
     writeDurably(join(config.state.directory, CONFIG_FILE), JSON.stringify(kept))
   } catch {}
 }
 
-/** Undefined where nothing ever ran. */
+/** Undefined if nothing ever ran. */
 export function readRunningConfig(config: StatePlace): RunningConfig | undefined {
   const kept = readKept(config)
   if (kept === undefined) return undefined
@@ -88,13 +95,12 @@ export function readRunningConfig(config: StatePlace): RunningConfig | undefined
   return running
 }
 
-/** How the daemon was started that ran this account last; undefined where nothing ever ran. */
+/** Arguments of the last run of this account; undefined if nothing ever ran. */
 export function readRunStart(config: StatePlace): RunStart | undefined {
   const { mainFile, set = [], params = [], market = [], speed } = readKept(config) ?? {}
   return mainFile === undefined ? undefined : { mainFile, set, params, market, speed }
 }
 
-/** The main file of the daemon that ran this account last. */
 export function readMainFile(config: DaemonConfig): string | undefined {
   return readKept(config)?.mainFile
 }
@@ -107,13 +113,12 @@ function readKept({ state: { directory } }: StatePlace): KeptConfig | undefined 
   }
 }
 
-/** Of a file from where it really lies, as Node does. What a file reads by itself is not known of. */
+/** Resolves links as Node does. Files that the code reads by itself are not included. */
 export function readStrategyCode(moduleFile: string): StrategyCode {
   const { paths: _paths, ...code } = followImports(moduleFile)
   return code
 }
 
-/** Where the file of a strategy really lies, and each file that it imports. */
 export function listCodeFiles(moduleFile: string): readonly string[] {
   return followImports(moduleFile).paths
 }
@@ -123,7 +128,7 @@ function followImports(moduleFile: string): StrategyCode & { readonly paths: rea
   const files: CodeFile[] = []
   const packages = new Map<string, string>()
   const found = new Set([main])
-  // What is found meanwhile is gone through as well.
+  // The loop also visits files that it adds.
   for (const file of found) {
     const text = readText(file)
     const place =
@@ -145,12 +150,12 @@ function importsOf(text: string): readonly string[] {
   return specifiers.filter((specifier) => !isContract(specifier) && !isBuiltin(specifier))
 }
 
-/** Undefined for one of a package. */
+/** Undefined for a package. */
 function fileOf(specifier: string, importer: string): string | undefined {
   const isPath = /^\.{0,2}\//.test(specifier)
   const path = resolve(dirname(importer), specifier)
   if (isPath && isFile(path)) return realOf(path)
-  // `require` leaves endings out, and a project gives names of its own (`#sizes`) to its files.
+  // `require` omits endings, and a project may have private names (`#sizes`).
   if (!isPath && !specifier.startsWith('#')) return undefined
   try {
     return realOf(createRequire(importer).resolve(specifier))
@@ -159,7 +164,7 @@ function fileOf(specifier: string, importer: string): string | undefined {
   }
 }
 
-/** The one that Node would find from there; without a version where it would find none. */
+/** The package that Node would find from there; without a version if there is none. */
 function packageOf(specifier: string, importer: string): readonly [name: string, version?: string] {
   const name = PACKAGE_NAME.exec(specifier)?.[0] ?? specifier
   for (let folder = dirname(importer); ; folder = dirname(folder)) {

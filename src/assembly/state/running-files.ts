@@ -8,8 +8,8 @@ import { userStates } from './user-state.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /**
- * With which state directory a daemon of this user runs a main file. So it is found where the file cannot be read any
- * more, or names another directory by now.
+ * State directory of a daemon by its main file. It is found even if that file is unreadable, or
+ * names another directory by now.
  */
 export interface RunningFile {
   /** Absolute, with links resolved. */
@@ -19,7 +19,7 @@ export interface RunningFile {
   readonly set: readonly string[]
 }
 
-/** Notes it in the first of the user's places that can be written; where none can, commands need a file that is right. */
+/** Written to the first writable place of the user; without one, commands need a valid file. */
 export function noteRunning({ file, state }: DaemonConfig, set: readonly string[]): void {
   const note: RunningFile = { file: realOf(file), directory: state.directory, set }
   for (const place of places()) {
@@ -28,7 +28,7 @@ export function noteRunning({ file, state }: DaemonConfig, set: readonly string[
       for (const { path, note: old } of listNotes(place)) {
         if (!existsSync(old.file) || !existsSync(old.directory)) rmSync(path, { force: true })
       }
-      // One a state: whoever holds that now.
+      // One note for each state.
       writeDurably(
         join(place, `${sha256Hex([state.directory]).slice(0, 32)}.json`),
         JSON.stringify(note),
@@ -38,7 +38,6 @@ export function noteRunning({ file, state }: DaemonConfig, set: readonly string[
   }
 }
 
-/** The states that daemons hold which were started with this file. */
 export function findRunning(file: string): readonly RunningFile[] {
   const real = realOf(file)
   const notes = places().flatMap((place) => listNotes(place).map(({ note }) => note))
@@ -72,7 +71,7 @@ function readNote(path: string): RunningFile | undefined {
   }
 }
 
-/** A file that is gone is known by its name. */
+/** A missing file keeps its name. */
 function realOf(file: string): string {
   try {
     return realpathSync(file)

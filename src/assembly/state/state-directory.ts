@@ -10,12 +10,12 @@ import {
 } from '../../lib/process-lock.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 
-/** Orders and positions are nobody else's business. */
+/** Orders and positions are private. */
 const OWNER_ONLY = 0o700
 
 const LOCK_FILE = 'daemon.lock'
 
-/** Makes the directory, readable by its owner alone. @throws Failure STATE_UNWRITABLE */
+/** @throws Failure STATE_UNWRITABLE */
 function prepareDirectory(directory: string): void {
   try {
     makeDirectory(directory, OWNER_ONLY)
@@ -25,7 +25,7 @@ function prepareDirectory(directory: string): void {
   }
 }
 
-/** Whoever is about to hold a lock, as the next one will be shown it. `name`: of the configuration. */
+/** Describes this process to others that find the lock. @param name of the configuration */
 export function describeHolder(name: string, now: number): LockHolder {
   return {
     pid: process.pid,
@@ -37,9 +37,9 @@ export function describeHolder(name: string, now: number): LockHolder {
 }
 
 /**
- * Makes the directory and holds it for as long as this process lives: two daemons on one state would each
- * send what the other has recorded.
- * @throws Failure STATE_HELD, which names the one that has it; STATE_UNWRITABLE
+ * Creates and locks the directory for the life of this process: two daemons on one state would both
+ * send the recorded orders.
+ * @throws Failure STATE_HELD, which names the holder; STATE_UNWRITABLE
  */
 export function holdDirectory(directory: string, holder: LockHolder): ProcessLock {
   prepareDirectory(directory)
@@ -61,13 +61,12 @@ function attemptLock(directory: string, holder: LockHolder): ReturnType<typeof t
   }
 }
 
-/** The daemons that hold a state in an environment's directory, or in one of those under it. */
+/** Holders of an environment's directory, and of those in it. */
 export function listHolders(directory: string): readonly LockHolder[] {
   const places = [directory, ...foldersIn(directory)]
   return places.flatMap((place) => readLockHolder(join(place, LOCK_FILE)) ?? [])
 }
 
-/** Those directories themselves. */
 export function listHeldDirectories(directory: string): readonly string[] {
   const places = [directory, ...foldersIn(directory)]
   return places.filter((place) => readLockHolder(join(place, LOCK_FILE)) !== undefined)
@@ -82,7 +81,7 @@ function foldersIn(directory: string): readonly string[] {
   }
 }
 
-/** The holder of a lock as facts of a failure. */
+/** Facts for a failure. */
 export function describeTo(
   holder: LockHolder | undefined,
 ): Readonly<Record<string, string | number>> {

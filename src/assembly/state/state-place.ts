@@ -4,10 +4,10 @@ import type { MarketOverride } from '../simulator/simulated-exchange.ts'
 import { REPLICA_FILE } from '../../journal/journal-failures.ts'
 import { worldOf } from '../simulator/simulator-world.ts'
 
-/** In the state directory: where a running daemon is spoken to. */
+/** In the state directory: socket of a running daemon. */
 export const CONTROL_SOCKET = 'control.sock'
 
-/** Whether the exchange of this configuration lives inside the daemon. */
+/** The exchange runs inside the daemon. */
 export function isEmbedded(config: DaemonConfig): config is DaemonConfig & { simulator: object } {
   return (
     config.environment === 'simulator' &&
@@ -16,17 +16,16 @@ export function isEmbedded(config: DaemonConfig): config is DaemonConfig & { sim
   )
 }
 
-/** The simulator's worlds each have a place of their own under the configured directory. */
+/** Simulated accounts have directories below the configured one. */
 export function stateDirectoryOf(config: DaemonConfig, market: MarketOverride): string {
   const { directory } = config.state
   if (!isEmbedded(config)) return directory
   return join(directory, worldOf(config, config.simulator, market))
 }
 
-/** In the state directory: the journal, where that is not on PostgreSQL. */
+/** In the state directory: a journal that is not on PostgreSQL. */
 export const JOURNAL_FILE = 'journal.sqlite'
 
-/** Where the journal of a state directory is, and whose. */
 export function journalPlaceOf({ environment, account, journal }: DaemonConfig, directory: string) {
   return {
     file: join(directory, journal === undefined ? JOURNAL_FILE : REPLICA_FILE),

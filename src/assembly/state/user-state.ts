@@ -3,14 +3,14 @@ import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { processVariables } from '../../config/secrets.ts'
 
-/** What `StateDirectory=intentd` of the shipped unit makes. */
+/** Created by `StateDirectory=intentd` of the shipped unit. */
 const SERVICE_STATE = '/var/lib/intentd'
 
 /**
- * Where daemons and commands of one user find each other, whatever their environment says: a service may write only
- * what its unit gives it, and a shell knows nothing of the variables of that unit. What is held or written in one of
- * these is looked for in all of them. They outlive a boot, and nothing tidies them up: a lock whose file is removed is
- * no lock.
+ * Places where daemons and commands of one user meet, whatever their environment: a service may
+ * write only where its unit allows, and a shell does not know that unit's variables. Locks and
+ * notes in one of these are searched in all. The places survive a reboot and are not cleaned up,
+ * since a lock whose file is removed is no lock.
  */
 export function userStates(): readonly string[] {
   const { HOME, XDG_STATE_HOME } = processVariables()

@@ -10,14 +10,13 @@ import type { StrategyRunner } from '../../strategy/strategy-runner.ts'
 import type { ReplayWatcher } from '../recordings/replay.ts'
 import { createRunner, type LoadedStrategy } from './strategies.ts'
 
-/** What a strategy made of one instrument at one moment: its intents, or why it made none. */
+/** Or the reason why there are none. */
 export type Wishes = readonly Intent[] | string
 
-/** A decision on which the two do not agree. */
 export interface ChangedDecision {
   /** Unix ms, our clock. */
   readonly at: number
-  /** Of all instruments when one of the two failed. */
+  /** All instruments if one of the two failed. */
   readonly symbol: string
   readonly was: Wishes
   readonly now: Wishes
@@ -30,14 +29,14 @@ export interface ChangedStrategyOptions {
 }
 
 /**
- * Asks a strategy that was changed, at every moment at which the recorded one was asked, and holds the two answers
- * side by side. An open loop: it goes on from its own state, but positions, orders and fills are those that the
- * recorded one has brought about. At the beginning of each run it has the state that the recorded one had then.
+ * Asks a changed strategy whenever the recorded one was asked, and compares the answers. It is an
+ * open loop: it keeps its own state, but positions, orders and fills are those of the recorded one.
+ * Each run begins with the recorded state.
  */
 export class ChangedStrategy implements ReplayWatcher {
   readonly #options: ChangedStrategyOptions
   #runner: StrategyRunner | undefined
-  /** What it has just said, until the recorded answer to the same question comes. */
+  /** Its last answer, until the recorded one arrives. */
   #said: Wishes | undefined
   decisions = 0
   changed = 0
@@ -82,7 +81,7 @@ export class ChangedStrategy implements ReplayWatcher {
 
 const ALL_INSTRUMENTS = '*'
 
-/** By instrument, where the two do not wish for the same. */
+/** Compares instrument by instrument. */
 function differences(was: Wishes, now: Wishes): readonly Omit<ChangedDecision, 'at'>[] {
   if (typeof was === 'string' || typeof now === 'string') {
     return was === now ? [] : [{ symbol: ALL_INSTRUMENTS, was, now }]

@@ -1,5 +1,5 @@
-// The thread in which a strategy that trades in a thread of its own is loaded first, for its params: with as little in
-// its reach as there. The daemon itself never runs its code.
+// Loads an isolated strategy for its params, with the same restrictions as in its own thread. The
+// daemon itself never runs its code.
 
 import { YamlSource } from '../../config/yaml/yaml-source.ts'
 import { decimal } from '../../lib/decimal.ts'
@@ -10,7 +10,7 @@ import { describeThrown } from '../../strategy/strategy-failure.ts'
 import type { Examination, ExaminationNews, ExaminationTask } from './examine-strategy.ts'
 import { readCode } from './read-code.ts'
 
-/** While a timer runs, so long is waited for what it throws, ms. */
+/** While a timer is set, stray errors are waited for this long. */
 const STRAY_MS_MAX = 250
 const LOOK_MS = 10
 
@@ -38,7 +38,7 @@ async function examine({
   if ('problems' in read) return read
   const { strategy, params, needs } = read
   try {
-    // As it will cross.
+    // Throws here if they cannot cross.
     return structuredClone({ name: strategy.name, params, needs })
   } catch (error) {
     const text = `its schema makes of them what cannot cross into its thread: ${describeThrown(error)}`
@@ -46,7 +46,7 @@ async function examine({
   }
 }
 
-/** What a file has left to fail by itself has failed by now, or soon does. */
+/** Stray errors of a file occur by now, or soon. */
 async function waitForStrays(): Promise<void> {
   let waitedMs = 0
   do {

@@ -9,7 +9,10 @@ import { strategyFailure } from '../../strategy/strategy-failure.ts'
 import { readNeeds } from './read-code.ts'
 import { describeStray } from './strays.ts'
 
-/** Time to load the program, and then a file, ms: somewhat longer than a file may wait that only waits. */
+/**
+ * Limits for loading the program, and then a file: longer than the limit for a file that only
+ * waits.
+ */
 const BEGIN_MS_MAX = 60_000
 const LOAD_MS_MAX = 25_000
 const MEMORY_MB = 512
@@ -22,7 +25,7 @@ export interface ExaminationTask {
   })[]
 }
 
-/** What a strategy says of itself, as plain data. */
+/** Plain data about a strategy. */
 export type Examination =
   | { readonly name: string; readonly params: unknown; readonly needs: ResolvedNeeds }
   | { readonly problems: readonly Problem[] }
@@ -37,12 +40,12 @@ export type ExaminationNews =
 
 interface ExaminedFile {
   readonly moduleFile: string
-  /** Its settings file. */
+  /** The settings file. */
   readonly source: YamlSource
   readonly instruments: readonly Instrument[]
 }
 
-/** Loads a strategy and asks it about its params, in a thread where it reaches nothing. Never throws. */
+/** Loads a strategy in a restricted thread and asks about its params. Never throws. */
 export async function examineStrategy({
   moduleFile,
   source,
@@ -64,7 +67,7 @@ export async function examineStrategy({
   return { ...examination, needs }
 }
 
-/** By rules of ours, which the thread of a strategy may have broken. */
+/** Repeats our own checks, since a strategy may have tampered with those in its thread. */
 function readAgain(
   name: string,
   { candles, indicators, decides }: ResolvedNeeds,
@@ -78,7 +81,7 @@ function readAgain(
 
 type Examined = Extract<ExaminationNews, { kind: 'examined' }>
 
-/** Resolves with the answer, or with the reason why there is none. */
+/** Resolves with a reason if there is no answer. */
 async function askThread(task: ExaminationTask): Promise<Examined | string> {
   let examined: Examined | undefined
   const thread = new SupervisedThread<ExaminationNews>({

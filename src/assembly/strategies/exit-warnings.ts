@@ -1,14 +1,14 @@
-/** Exits that the exchange keeps, in the code of strategies, where their fills would halt the instrument. */
+/** Warns of exits kept by the exchange, if their fills would halt the instrument. */
 import { dirname, join } from 'node:path'
 import type { Problem } from '../../config/yaml/problem.ts'
 import { shownPath } from '../../config/yaml/read-file.ts'
 import { readStrategyCode } from '../state/running-config.ts'
 import type { CheckedAccount } from './pace-warnings.ts'
 
-/** Code that hands such an exit to the exchange; not what a comment says of it. */
+/** Such an exit in code, outside of comments. */
 const EXIT = /^(?!\s*(?:\/\/|\*|\/\*)).*?\b(?:takeProfitTicks|stopLossTicks)\b/
 
-/** One for each strategy: where its code names such an exit first. */
+/** One for each strategy, at the first exit in its code. */
 export function listExitWarnings(accounts: readonly CheckedAccount[]): readonly Problem[] {
   return accounts
     .filter(({ loaded }) => loaded.config.risk.foreignFills === 'halt')

@@ -12,7 +12,7 @@ import {
   type RequestOf,
 } from '../../protocol/endpoints.ts'
 
-/** One request that is made again and again for the strategies that asked for it. */
+/** A repeated request, shared by strategies. */
 export interface Feed {
   readonly id: FeedId
   readonly endpoint: EndpointName
@@ -20,14 +20,14 @@ export interface Feed {
   readonly everyMs: number
 }
 
-/** Endpoints that the daemon reads anyway: strategies see their answers in every snapshot. */
+/** The daemon reads these anyway, and shows them in every snapshot. */
 const OWN_ENDPOINTS: ReadonlySet<EndpointName> = new Set([
   'tickers',
   'orderFills',
   'singlePosition',
 ])
 
-/** Endpoints that a feed may name: reads that can be repeated without harm. */
+/** Feeds may use reads that can be repeated without harm. */
 const FEED_ENDPOINTS = endpointNames.filter((name) => {
   const { method, retry, auth } = endpointNamed(name)
   return method === 'GET' && retry === 'safe' && auth !== 'schemeB' && !OWN_ENDPOINTS.has(name)
@@ -36,11 +36,13 @@ const FEED_ENDPOINTS = endpointNames.filter((name) => {
 export interface FeedPlan {
   readonly problems: readonly Problem[]
   readonly feeds: readonly Feed[]
-  /** By the strategy's own name of the feed. */
+  /** Keyed by the strategy's own names. */
   readonly names: ReadonlyMap<string, FeedId>
 }
 
-/** Checks the feeds of one strategy file against the endpoints' own rules, with the place of each mistake. */
+/**
+ * Checks the feeds of a strategy file against the endpoints' rules, with the place of each mistake.
+ */
 export function planFeeds(
   { feeds }: StrategyConfig,
   source: YamlSource,
@@ -60,7 +62,7 @@ export function planFeeds(
       )
       continue
     }
-    // The row's own schema decides whether these texts are a request of it.
+    // The row's schema checks whether these texts form a request.
     const prepared = prepareRequest(endpoint, params as RequestOf<typeof endpoint>, {
       positionMode,
     })
@@ -75,7 +77,7 @@ export function planFeeds(
   return { problems, feeds: planned, names }
 }
 
-/** Feeds of the same request become one, which is read as often as the most frequent of them. */
+/** Merges feeds of equal requests at the shortest interval. */
 export function mergeFeeds(feeds: readonly Feed[]): readonly Feed[] {
   const merged = new Map<FeedId, Feed>()
   for (const feed of feeds) {
@@ -86,8 +88,8 @@ export function mergeFeeds(feeds: readonly Feed[]): readonly Feed[] {
 }
 
 /**
- * The public or the private feeds of these strategies. A public one is the same for every account and is read once for
- * all of them; a private one must be signed and belongs to one account.
+ * Public feeds are equal for all accounts and read once; private ones are signed and belong to one
+ * account.
  */
 export function feedsOf(
   strategies: readonly { readonly feeds: readonly Feed[] }[],
@@ -98,7 +100,7 @@ export function feedsOf(
   )
 }
 
-/** A sentence for each endpoint of which these feeds ask more calls than its documented limit. */
+/** A sentence for each endpoint whose documented limit these feeds exceed. */
 export function overloadedEndpoints(feeds: readonly Feed[]): readonly string[] {
   return [...Map.groupBy(mergeFeeds(feeds), (feed) => feed.endpoint)].flatMap(
     ([endpoint, group]) => {

@@ -24,15 +24,15 @@ export type CandleHistory = NonNullable<ShowSettings['history']>
 type HistoryReading =
   | {
       readonly candles: CandleHistory
-      /** Files that hold no whole candle before the run. */
+      /** Files without a whole candle before the run. */
       readonly silent: readonly string[]
     }
   | { readonly problems: readonly Problem[] }
 
 /**
- * The candles that a strategy needs, out of the files that it names: the newest before the run begins. Several files of
- * one instrument are one history; where two of them hold the same candle they must agree.
- * @param beforeAt Unix ms, when the run begins; infinity for one that begins now.
+ * Reads a strategy's needed candles from its files: the newest before the run. Several files of one
+ * instrument form one history, and must agree on common candles.
+ * @param beforeAt Unix ms, start of the run; infinity for a run that begins now
  */
 export async function readHistory(
   { file, history, instruments }: Pick<StrategyConfig, 'file' | 'history' | 'instruments'>,
@@ -63,7 +63,7 @@ export async function readHistory(
       }
       if (found === 0 && needed.size > 0) silent.push(name)
     } catch (error) {
-      // A failure says its cause itself.
+      // The message of a failure contains its cause.
       const text = error instanceof Failure ? error.message : messageOf(error)
       problems.push(source.problem(['history', index], text))
     }
@@ -72,8 +72,8 @@ export async function readHistory(
 }
 
 /**
- * With what the prices of a run say of the time before it, for a run that begins in the middle of its files: candles
- * that had closed by then, and no later ones. They come before those of a strategy's own files.
+ * Adds candles that had closed before a run which begins in the middle of its price files. From the
+ * first of them on they replace a strategy's own history.
  */
 export function warmUp(
   known: CandleHistory | undefined,
@@ -101,11 +101,11 @@ export function warmUp(
 interface WarmUp {
   readonly instruments: readonly string[]
   readonly intervals: readonly number[]
-  /** Unix ms, when the run begins. */
+  /** Unix ms, start of the run. */
   readonly beforeAt: number
 }
 
-/** @throws when both hold a candle, and say different prices of it. */
+/** @throws if both contain a candle with different prices */
 function joinCandles(one: readonly CandleRow[], other: readonly CandleRow[]): readonly CandleRow[] {
   const byOpenAt = new Map(one.map((row) => [row[0], row]))
   for (const row of other) {
@@ -134,19 +134,18 @@ function cutPlace(name: string): { readonly symbol: string; readonly path: strin
 
 type HistoryNames = Pick<StrategyConfig, 'file' | 'history'>
 
-/** The files that it names. */
 export function listHistoryFiles({ file, history }: HistoryNames): readonly string[] {
   return history.map((name) => resolve(dirname(file), cutPlace(name).path))
 }
 
-/** SHA-256 of each file that it names, hex. */
+/** SHA-256 of each file, hex. */
 export function hashHistory(names: HistoryNames): readonly string[] {
   return listHistoryFiles(names).map((path) =>
     createHash('sha256').update(readFileSync(path)).digest('hex'),
   )
 }
 
-/** Spans in ms: of the candles to build, and of a row. `beforeAt`: Unix ms. */
+/** Lengths of the candles to build and of a row. `beforeAt`: Unix ms. */
 interface BuildOptions {
   readonly intervalMs: number
   readonly stepMs: number
@@ -154,8 +153,8 @@ interface BuildOptions {
 }
 
 /**
- * Candles of an interval out of shorter ones. One of which the file has only the end, or the beginning, is left out; so
- * are all where a row of the file would reach over the end of a candle, and tell what came after it.
+ * Builds candles from shorter ones. Partial candles are omitted, and all if a row could reach
+ * beyond a candle's end, which would reveal the future.
  */
 function buildCandles(
   { at, open, high, low, close }: CandleRows,
@@ -180,7 +179,7 @@ function buildCandles(
     }
     if (!candle) continue
     for (const price of [high[row], low[row], close[row]]) addTick(candle, price ?? 0, time)
-    // Three prices of one row.
+    // A row added three prices, but counts once.
     candle.ticks -= 2
     const closesAt = openAt + intervalMs
     if (time + stepMs >= closesAt && closesAt <= beforeAt) built.push(toRow(candle))

@@ -1,4 +1,7 @@
-/** What a configuration asks of the exchange against what the document allows: nothing breaks, but it comes late. */
+/**
+ * Warns if a configuration requests more of the exchange than the document allows: nothing breaks,
+ * but data come late.
+ */
 import type { LoadedConfig } from '../../config/load-config.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
 import type { EndpointName } from '../../protocol/endpoints.ts'
@@ -20,11 +23,11 @@ export interface CheckedAccount {
 interface Reads {
   readonly endpoint: EndpointName
   readonly perSecond: number
-  /** Under `polling`. */
+  /** Key under `polling`. */
   readonly setting: string
 }
 
-/** @param accounts All of the daemon, the main file's first: what is counted by address they share. */
+/** @param accounts all of the daemon, which share limits of the address; the main file's first */
 export function listPaceWarnings(accounts: readonly CheckedAccount[]): readonly Problem[] {
   const [main] = accounts
   if (main === undefined) return []
@@ -64,7 +67,7 @@ function listSlowPolls(account: CheckedAccount, use: AddressUse): readonly Probl
   ]
 }
 
-/** Positions are read in turn: how old they grow follows from how many they are. */
+/** Positions are read in turn, so their age depends on their number. */
 function listSlowPositions(
   { loaded: { config, documents } }: CheckedAccount,
   use: AddressUse,
@@ -79,7 +82,10 @@ function listSlowPositions(
   return [documents.main.problem(['polling', 'positionsMs'], message)]
 }
 
-/** An age at which readings would often be too old, and one that says nothing: three rounds are the most. */
+/**
+ * Warns of an age that readings often exceed, and of one without effect: three rounds are the
+ * maximum.
+ */
 function listOddAges(
   { loaded: { config, documents } }: CheckedAccount,
   use: AddressUse,
@@ -108,7 +114,7 @@ function listTooFast(
   return [documents.main.problem(['polling', setting], message)]
 }
 
-/** A ladder has `levels` on each side: what all of them at once need, in orders and in calls. */
+/** A ladder has `levels` on each side, which need orders and calls. */
 function listSlowLadders({
   loaded: { config, documents },
   strategies,

@@ -9,15 +9,14 @@ import { type ResolvedNeeds, resolveNeeds } from '../../strategy/needs.ts'
 import { runAsStrategy } from '../../strategy/strategy-context.ts'
 import { describeThrown } from '../../strategy/strategy-failure.ts'
 
-/** The code of a strategy, with what it makes of its settings file. */
 export interface CodeReading {
   readonly strategy: Strategy
-  /** As its schema gave them back. */
+  /** As parsed by its schema. */
   readonly params: unknown
   readonly needs: ResolvedNeeds
 }
 
-/** Loads code and asks it about its params; what is wrong is reported with the place in the settings file. */
+/** Loads code and asks about its params. Problems have their place in the settings file. */
 export async function readCode(
   moduleFile: string,
   source: YamlSource,
@@ -40,7 +39,7 @@ export async function readCode(
   return { strategy, params, needs }
 }
 
-/** Its schema may hold code of its own, which may throw. */
+/** The strategy's schema may run its own code, which may throw. */
 function readParams(strategy: Strategy, source: YamlSource): CheckedSection<unknown> {
   try {
     return runAsStrategy(strategy.name, () => checkSection(source, strategy.params, ['params']))

@@ -1,20 +1,20 @@
-/** Durations in the params of a strategy that are shorter than a few of its looks at the prices. */
+/** Warns of durations in params that are shorter than a few looks at the prices. */
 import type { Problem } from '../../config/yaml/problem.ts'
 import type { CheckedAccount } from './pace-warnings.ts'
 import type { LoadedStrategy } from './strategies.ts'
 
 export interface ShortWindow {
   readonly id: string
-  /** The name of the param: its ending says the unit. */
+  /** Name of the param; its ending states the unit. */
   readonly param: string
   readonly value: number
 }
 
 const UNITS_MS = { Seconds: 1000, Minutes: 60_000, Ms: 1 } as const
-/** An average over fewer looks is little more than the last price. */
+/** An average over fewer looks is hardly more than the last price. */
 export const LOOKS_MIN = 4
 
-/** @param lookMs From one look at the prices to the next. */
+/** @param lookMs interval of looks at the prices */
 export function findShortWindows(
   strategies: readonly Pick<LoadedStrategy, 'id' | 'params'>[],
   lookMs: number,
@@ -24,13 +24,13 @@ export function findShortWindows(
       const unit = Object.entries(UNITS_MS).find(([name]) => param.endsWith(name))
       const isShort =
         unit !== undefined && typeof value === 'number' && value * unit[1] < LOOKS_MIN * lookMs
-      // 0 switches something off, rather.
+      // 0 usually disables something.
       return isShort && value > 0 ? [{ id, param, value }] : []
     }),
   )
 }
 
-/** In a run, or else in a backtest. */
+/** For runs and backtests. */
 export function listShortWindows(accounts: readonly CheckedAccount[]): readonly Problem[] {
   return accounts.flatMap(({ loaded: { config, documents }, strategies }) => {
     const { tickersMs } = config.polling

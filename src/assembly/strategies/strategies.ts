@@ -24,37 +24,37 @@ import { readCode } from './read-code.ts'
 import { catchStrays, type Strays } from './strays.ts'
 import { type Feed, overloadedEndpoints, planFeeds } from './feed-plan.ts'
 
-/** A strategy whose code was loaded and whose params its own schema has taken. */
+/** A strategy with loaded code and valid params. */
 export interface LoadedStrategy {
   readonly id: StrategyId
-  /** Its code: several may share it. */
+  /** Several strategies may share it. */
   readonly moduleFile: string
   readonly name: string
-  /** Absent where it has a thread: nothing of it runs in this one. */
+  /** Absent for an isolated strategy: its code does not run in this thread. */
   readonly strategy?: Strategy
   readonly params: unknown
   readonly instruments: readonly Instrument[]
   /** Candles and indicators with these params. */
   readonly needs: ResolvedNeeds
-  /** Candles of before, from the files that it names; absent: none. */
+  /** Earlier candles from its files. */
   readonly history?: CandleHistory
-  /** Of these files, those that hold none. */
+  /** Its history files without candles. */
   readonly silentHistory?: readonly string[]
-  /** Its limits, where it runs in a thread of its own. */
+  /** Limits of its thread, if isolated. */
   readonly thread?: StrategyConfig['thread']
-  /** What it asked to be shown beside the market, and its own names for it. */
+  /** Its feeds, and its own names for them. */
   readonly feeds: readonly Feed[]
   readonly feedNames: ReadonlyMap<string, FeedId>
 }
 
 export interface LoadingOptions {
-  /** Called with each file before its code is run. */
+  /** Called before each file's code runs. */
   readonly onLoading?: ((file: string) => void) | undefined
-  /** Unix ms: candles of history that closed later are not taken. Absent: all are. */
+  /** Unix ms: history that closed later is ignored. Default: no limit. */
   readonly historyBeforeAt?: number
-  /** Who listens for what the files throw by themselves, longer than they are loaded, and reports it. */
+  /** Catches and reports stray errors of files. */
   readonly strays?: Strays
-  /** Whether all code is loaded in this thread, also that of strategies which trade in threads of their own. */
+  /** Loads isolated strategies in this thread too. */
   readonly here?: boolean
 }
 
@@ -64,8 +64,8 @@ export interface StrategyProblems {
 }
 
 /**
- * Loads the code of every strategy file and checks its params; what is wrong is reported with file and line.
- * @param onLoading Hears of each file before it is loaded: one that loops never comes back.
+ * Loads all strategies and checks their params. Problems have file and line.
+ * @param onLoading called before each file is loaded: one that loops never returns
  */
 export async function readStrategies(
   config: DaemonConfig,
@@ -94,7 +94,7 @@ export async function readStrategies(
     if ('problems' in loaded) problems.push(...loaded.problems)
     else if (entry.enabled) strategies.push(loaded)
   }
-  // What a file has left to fail by itself has failed by now, or fails while it trades.
+  // Stray errors of a file occur by now, or while it trades.
   await new Promise<void>((settled) => systemTimers.after(0, settled))
   problems.push(...(own?.problemsOf(config, documents) ?? []))
   const overloads = overloadedEndpoints(strategies.flatMap(({ feeds }) => feeds))
@@ -102,7 +102,7 @@ export async function readStrategies(
   return { problems: sortProblems(problems), strategies }
 }
 
-/** What those say of themselves that have a thread of their own, by their ids. */
+/** Examinations of isolated strategies by id. */
 async function examineIsolated(
   config: DaemonConfig,
   documents: ConfigDocuments,
@@ -121,7 +121,7 @@ async function examineIsolated(
   return examined
 }
 
-/** As {@link readStrategies}. @throws ConfigError with every problem. */
+/** Like {@link readStrategies}. @throws ConfigError with all problems */
 export async function loadStrategies(
   config: DaemonConfig,
   documents: ConfigDocuments,
@@ -133,17 +133,17 @@ export async function loadStrategies(
   return strategies
 }
 
-/** What a strategy file does not say. */
+/** Data that a strategy file lacks. */
 interface Surroundings {
   readonly source: YamlSource
   readonly positionMode: PositionMode
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly historyBeforeAt?: number | undefined
-  /** What it said of itself in a thread; absent: its code is loaded here. */
+  /** Examination in a thread; absent: its code is loaded here. */
   readonly examined?: Examination | undefined
 }
 
-/** As {@link readStrategies}, of one file. */
+/** Like {@link readStrategies} for one file. */
 export async function readStrategy(
   entry: StrategyConfig,
   { source, positionMode, instruments: known, historyBeforeAt, examined }: Surroundings,
@@ -173,7 +173,7 @@ export async function readStrategy(
   }
 }
 
-/** What the core has to know of them: what they see beside the market, what is kept for them, when they decide. */
+/** Settings of the core for strategies: feeds, candles, and when they decide. */
 export function showSettingsOf(
   strategies: readonly LoadedStrategy[],
 ): ReadonlyMap<StrategyId, ShowSettings> {
@@ -190,7 +190,7 @@ export function showSettingsOf(
   )
 }
 
-/** What came with intentd was read by whoever wrote intentd. */
+/** Shipped strategies are trusted. */
 const SHIPPED = fileURLToPath(new URL('../../../strategies/', import.meta.url))
 
 export function isShipped({ moduleFile }: StrategyConfig): boolean {
@@ -202,19 +202,19 @@ export function isIsolated(entry: StrategyConfig): boolean {
 }
 
 export interface RunnerSurroundings {
-  /** What strategies remember, as the journal has it. */
+  /** States from the journal. */
   readonly states: ReadonlyMap<StrategyId, string>
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>
-  /** Hears whose thread is being ended, and when that is done. */
+  /** Reports threads that are being ended, and their end. */
   readonly onEnding?: (id: StrategyId, isEnding: boolean) => void
 }
 
-/** What the daemon asks: in its own thread, or in one of theirs. */
+/** Strategies in this thread, or in their own. */
 export type Runners = ReadonlyMap<StrategyId, StrategyRunner | IsolatedRunner>
 
-/** A runner each, going on from what the journal remembers. @throws Failure STRATEGY_THREAD */
+/** Continues from the states in the journal. @throws Failure STRATEGY_THREAD */
 export async function openRunners(
   strategies: readonly LoadedStrategy[],
   { states, clock, timers, logger, onEnding }: RunnerSurroundings,
@@ -248,7 +248,7 @@ export async function openRunners(
       })
       isolated.set(id, runner)
     })
-    // In the order of the configuration: so they are asked.
+    // Strategies are asked in the order of the configuration.
     return new Map(
       strategies.map((loaded) => [
         loaded.id,
@@ -261,7 +261,7 @@ export async function openRunners(
   }
 }
 
-/** Whether each can be started, in its thread where it has one, from what it remembers: what a start would find. */
+/** Tests whether each strategy can start, in its thread if isolated, from its stored state. */
 export async function findStartProblems(
   strategies: readonly LoadedStrategy[],
   documents: ConfigDocuments,
@@ -285,12 +285,11 @@ export async function findStartProblems(
   return problems
 }
 
-/** Ends the threads. */
 export async function closeRunners(runners: Runners): Promise<void> {
   await Promise.all(isolatedOf(runners).map((runner) => runner.stop()))
 }
 
-/** Threads that were ended are to come to their end: some code cannot be ended but with the whole process. */
+/** Watched loops for threads being ended: some code can only be ended with the whole process. */
 export function endingsOf(runners: Runners): readonly WatchedLoop[] {
   return isolatedOf(runners).map((runner) => ({
     name: `the thread of strategy ${runner.strategyId}`,
@@ -300,7 +299,7 @@ export function endingsOf(runners: Runners): readonly WatchedLoop[] {
   }))
 }
 
-/** By strategy: why its thread was lost, until it begins anew. */
+/** Why each lost thread is paused, by strategy. */
 export function pausedOf(runners: Runners): ReadonlyMap<string, string> {
   const paused = isolatedOf(runners).flatMap(({ strategyId, pausedFor }) =>
     pausedFor === undefined ? [] : [[strategyId, pausedFor] as const],
@@ -312,7 +311,7 @@ function isolatedOf(runners: Runners): readonly IsolatedRunner[] {
   return [...runners.values()].filter((runner) => runner instanceof IsolatedRunner)
 }
 
-/** A runner in this thread. */
+/** In this thread. */
 export function createRunner(
   loaded: LoadedStrategy,
   states: ReadonlyMap<StrategyId, string>,
@@ -332,7 +331,6 @@ export function createRunner(
   })
 }
 
-/** What runs in this thread. */
 export function requireCode({ id, strategy }: LoadedStrategy): Strategy {
   if (strategy === undefined)
     throw new Error(`the code of ${id} is loaded in a thread of its own alone`)

@@ -7,15 +7,15 @@ import { fileOfCode } from '../../strategy/load-strategy.ts'
 import { strategyAtFault } from '../../strategy/strategy-context.ts'
 import { describeThrown } from '../../strategy/strategy-failure.ts'
 
-/** What the files of strategies threw while they were loaded, and nobody waited for. */
+/** Stray errors of strategy files during loading. */
 export interface Strays {
-  /** A problem for every strategy file that names such a module. Listens no longer. */
+  /** Returns a problem for each strategy that uses such a module, and stops listening. */
   problemsOf(config: DaemonConfig, documents: ConfigDocuments): readonly Problem[]
 }
 
 const HINT = 'a strategy starts nothing of its own: take timers and promises out of its file'
 
-/** @param thrown What it threw, in words. */
+/** @param thrown description of the error */
 export function describeStray(thrown: string): string {
   return `the strategy failed while it was being loaded: ${thrown}; ${HINT}`
 }
@@ -26,7 +26,7 @@ export function catchStrays(): Strays {
     const name = strategyAtFault()
     if (name !== undefined) caught.set(fileOfCode(name), error)
     else if (process.listenerCount('uncaughtException') === 1) {
-      // Nobody else listens: it ends the process, as if nobody had.
+      // Without this listener the error ends the process, as usual.
       process.off('uncaughtException', hear)
       systemTimers.after(0, () => {
         throw error

@@ -16,6 +16,7 @@ const OWN = [
   'orders.csv',
   'fills.csv',
   'positions.csv',
+  'trades.csv',
   'equity.csv',
   'returns.csv',
   ...FILL_MODELS,

@@ -25,13 +25,11 @@ import { AccountProbe } from './account-probe.ts'
 import { type Acceptance, runAcceptance } from './acceptance.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
-/** `failed`: nothing of the run is left. `left`: that is not proved, a person must look at the exchange. */
+/** `failed`: nothing of the run is left. `left`: a person must look at the exchange. */
 const EXITS = { done: 0, failed: 1, left: 75 } as const
 
-/** What `--yes` must say where the orders cost real money. */
 const LIVE_CONSENT = 'live'
 
-/** The longest name of a step. */
 const NAME_WIDTH = 'nothing left'.length
 
 interface AcceptOptions extends Pick<ConfigOptions, 'set'> {
@@ -42,7 +40,6 @@ interface AcceptOptions extends Pick<ConfigOptions, 'set'> {
   readonly trustFiles?: boolean
 }
 
-/** `intentd accept CONFIG`: whether an exchange does what the daemon relies on, tried with the smallest order. */
 export function addAcceptCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('accept')
@@ -144,7 +141,6 @@ function findInstrument(config: DaemonConfig, symbol: string | undefined): Instr
   })
 }
 
-/** @throws Failure ACCEPT_LIVE */
 function assertConsent({ environment }: DaemonConfig, yes: string | undefined): void {
   if (environment !== 'live' || yes === LIVE_CONSENT) return
   throw new Failure({
@@ -154,7 +150,7 @@ function assertConsent({ environment }: DaemonConfig, yes: string | undefined): 
   })
 }
 
-/** @throws Failure DAEMON_EXCHANGE_MISSING; ConfigError for keys that are missing */
+/** @throws Failure DAEMON_EXCHANGE_MISSING; ConfigError for missing keys */
 function assertAccess(config: DaemonConfig, cwd: string): ExchangeAccess {
   const access = accessTo(config, loadCredentials(config, { cwd }))
   if (access !== undefined) return access

@@ -8,35 +8,32 @@ import { type AccountProbe, StepFailure, toFailure, type WantedOrder } from './a
 export interface AcceptanceOptions {
   readonly probe: AccountProbe
   readonly config: Pick<DaemonConfig, 'account' | 'instruments'>
-  /** Whether the smallest position is opened and closed as well. */
   readonly isTrading: boolean
   readonly clock: Clock
-  /** Asked before each step: somebody wants it to end. What was placed is taken away all the same. */
+  /** Checked before each step; what was placed is removed all the same. */
   readonly isStopped: () => boolean
   readonly onStep: (step: Finding) => void
 }
 
 export interface Acceptance {
   readonly hasFailed: boolean
-  /** Whether it is proved that nothing of this run rests or is held. */
   readonly isClean: boolean
   readonly steps: readonly Finding[]
 }
 
-/** So far below the best price that it rests, and near enough for an exchange with limits on prices. */
+/** A price this far below the best one rests, and is within exchanges' price limits. */
 const FAR = 0.05
 
-/** How often it is tried to take away what was placed. */
 const CLEAR_TRIES = 3
 const CLEAR_AGAIN_MS = 2000
 
 interface Step {
   readonly what: string
-  /** What was found. @throws StepFailure */
+  /** Returns what was found. @throws StepFailure */
   readonly take: () => Promise<string>
 }
 
-/** The steps in their order; the first that fails is the last but for taking away what was placed. */
+/** Runs the steps in order. After the first failure only the cleanup follows. */
 export async function runAcceptance(options: AcceptanceOptions): Promise<Acceptance> {
   const steps: Finding[] = []
   const note = (step: Finding): void => {
@@ -121,7 +118,7 @@ async function assertFlat({ probe, config }: AcceptanceOptions): Promise<string>
   return `the keys are taken; nothing is held in ${probe.instrument.symbol}`
 }
 
-/** The order that rests, from step to step. */
+/** Steps that share the resting order. */
 function createResting({ probe, clock }: AcceptanceOptions) {
   let placed: Awaited<ReturnType<AccountProbe['place']>> | undefined
   let placedAt = 0
@@ -136,7 +133,7 @@ function createResting({ probe, clock }: AcceptanceOptions) {
       placed = await probe.place(wanted)
       return `${describe(probe.instrument, wanted)} was taken as ${placed.orderId}`
     },
-    /** What orders.md assumes of a name that comes again. */
+    /** Tests the assumption of docs/orders.md about a repeated clientOid. */
     repeat: async () => {
       const { terms, orderId } = given()
       const outcome = await probe.send(terms)
@@ -175,7 +172,7 @@ function createResting({ probe, clock }: AcceptanceOptions) {
   }
 }
 
-/** Fills are read from so much earlier than they are expected. */
+/** Margin for clocks that differ. */
 const CLOCKS_DIFFER_MS = 60_000
 
 async function assertNothingRests(probe: AccountProbe): Promise<void> {
@@ -216,7 +213,10 @@ async function trade({ probe, clock }: AcceptanceOptions): Promise<string> {
   return `${size} bought and sold at the market; position and fills say so`
 }
 
-/** What a kill does: everything is cancelled, by product type where the account is its own, and a second one proves it. */
+/**
+ * Cancels as a kill does, by product type if the account is exclusive; a second cancel-all is the
+ * proof.
+ */
 async function proveKill(
   { probe, config }: AcceptanceOptions,
   instrument: Instrument,
@@ -237,7 +237,6 @@ async function proveKill(
     : `a cancel-all took everything of ${instrument.symbol}; a second one finds nothing`
 }
 
-/** The smallest order that the exchange takes there. */
 async function farOrder(probe: AccountProbe): Promise<Required<WantedOrder>> {
   const { instrument } = probe
   const { bid } = await probe.readPrices()

@@ -31,7 +31,6 @@ export interface AccountProbeOptions {
   readonly timers: Timers
 }
 
-/** A step that went wrong: what was found, and what to do. */
 export class StepFailure extends Error {
   readonly advice: string
 
@@ -41,10 +40,9 @@ export class StepFailure extends Error {
   }
 }
 
-/** An order as it is asked for. Absent `ticks`: at the market. */
+/** Without `ticks` it is a market order. */
 export type WantedOrder = Pick<WireTerms, 'action' | 'lots' | 'ticks'>
 
-/** Bytes of the random part of a clientOid. */
 const NAME_BYTES = 10
 
 const ADVICE: Readonly<Record<string, string>> = {
@@ -67,12 +65,14 @@ const ADVICE: Readonly<Record<string, string>> = {
   ours: 'look at exchange.baseUrl and the connection',
 }
 
-/** One instrument of one account, as an acceptance run uses it. It remembers what it may have left there. */
+/**
+ * One instrument of one account during an acceptance run. It remembers what it may have left there.
+ */
 export class AccountProbe {
   readonly #options: AccountProbeOptions
-  /** Whether an order of this run may rest, or a position of it be held. */
+  /** An order may rest, or a position be held. */
   #hasPlaced = false
-  /** Monotonic ms: a request whose answer was lost may still be carried out until then. */
+  /** Monotonic ms: a request whose answer was lost may be executed until then. */
   #settledAt = 0
 
   constructor(options: AccountProbeOptions) {
@@ -83,7 +83,7 @@ export class AccountProbe {
     return this.#options.instrument
   }
 
-  /** Best prices, in quote coin. */
+  /** In quote coin. */
   async readPrices(): Promise<{ readonly bid: number; readonly ask: number }> {
     const { client, config, instrument } = this.#options
     const table = new TickerTable()
@@ -104,13 +104,13 @@ export class AccountProbe {
     return this.#accepted(await client.readPosition({ instrument }))
   }
 
-  /** Long and short together, in lots. */
+  /** Long plus short, in lots. */
   async readHeldLots(): Promise<number> {
     const { rows } = await this.readPosition()
     return rows.reduce((sum, { lots }) => sum + lots, 0)
   }
 
-  /** @param sinceAt Unix ms, our clock. */
+  /** @param sinceAt Unix ms, our clock */
   async readFills(sinceAt: number): Promise<readonly Fill[]> {
     const { client, config, instrument } = this.#options
     const { productType, positionMode } = config.account
@@ -126,7 +126,7 @@ export class AccountProbe {
     return { ...wanted, clientOid, force: 'post_only' }
   }
 
-  /** Sends the order; sent twice it has the same name. */
+  /** A repetition has the same clientOid. */
   async send(terms: WireTerms): Promise<ItemOutcome> {
     const { client, config, instrument, clock } = this.#options
     this.#hasPlaced = true
@@ -141,7 +141,7 @@ export class AccountProbe {
     return outcome
   }
 
-  /** Places one order. @throws StepFailure where it was not accepted. */
+  /** @throws StepFailure if it was not accepted */
   async place(
     wanted: WantedOrder,
   ): Promise<{ readonly terms: WireTerms; readonly orderId: string }> {
@@ -157,21 +157,21 @@ export class AccountProbe {
   }
 
   /**
-   * Cancels everything that rests on the instrument. The orders that the exchange names, by orderId.
-   * @throws StepFailure where one could not be cancelled, or the answer was lost
+   * Cancels everything on the instrument. Returns the orderIds in the answer.
+   * @throws StepFailure if one could not be cancelled, or the answer was lost
    */
   cancelAll(): Promise<readonly string[]> {
     const { symbol, productType, marginCoin } = this.#options.instrument
     return this.#cancel({ symbol, productType, marginCoin })
   }
 
-  /** The same of all instruments of the product type. */
+  /** Cancels everything of the product type. */
   cancelProduct(): Promise<readonly string[]> {
     const { productType, marginCoin } = this.#options.instrument
     return this.#cancel({ productType, marginCoin })
   }
 
-  /** Takes back whatever this run may have left. @throws StepFailure where that is not proved */
+  /** Removes whatever this run may have left. @throws StepFailure if that is not proved */
   async clear(): Promise<void> {
     if (!this.#hasPlaced) return
     await this.pause(this.#settledAt - this.#options.clock.monotonic())
@@ -186,7 +186,7 @@ export class AccountProbe {
     this.#hasPlaced = false
   }
 
-  /** Looks until it is so, for as long as the exchange may take to show it. */
+  /** Polls until the condition holds, for as long as the exchange may take to show it. */
   async until(isSo: () => Promise<boolean>): Promise<boolean> {
     const { clock, config } = this.#options
     const endAt = clock.monotonic() + MATCHING_MS_MAX + config.execution.fillVisibilityMs
@@ -240,7 +240,7 @@ export class AccountProbe {
   }
 }
 
-/** An accepted order at the market is matched by then. */
+/** Accepted market orders are matched within this time. */
 const MATCHING_MS_MAX = 2000
 const LOOK_MS = 200
 
@@ -249,7 +249,6 @@ const CLOSES: Readonly<Record<'long' | 'short', OrderAction>> = {
   short: 'closeShort',
 }
 
-/** What the exchange said, and what to do about it. */
 export function toFailure(said: RefusedAnswer | UnknownAnswer | ItemOutcome): StepFailure {
   const { code = '', message = '' } = said
   const topic = 'topic' in said ? said.topic : errorCode(code).topic

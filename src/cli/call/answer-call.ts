@@ -28,7 +28,7 @@ import { writeAside, writeOut } from '../../lib/write-out.ts'
 export interface CallFrame {
   readonly cwd: string
   readonly clock: Clock
-  /** Standard output: the answer. */
+  /** Standard output: only the answer. */
   readonly print: (text: string) => void
   /** Standard error: everything else. */
   readonly printError: (text: string) => void
@@ -43,7 +43,7 @@ export function processFrame(): CallFrame {
   }
 }
 
-/** As `call`, for a caller who must know what became of it. Undefined where nothing was sent. */
+/** Like `call`, but returns the answer; undefined if nothing was sent. */
 export async function callForAnswer(
   words: readonly string[],
   frame: CallFrame,
@@ -84,7 +84,7 @@ export async function sendCall(
     return undefined
   }
   if (guard !== undefined) assertConsent(guard, yes)
-  // The simulator of one call has no keys, and nothing of anybody.
+  // The simulator of one call has neither keys nor an account.
   if (config.exchange.baseUrl !== undefined && !given.trustFiles) assertTrusted([config], { cwd })
   const exchange = await openCallExchange({ config, endpoint, state: given.state, cwd, clock })
   try {
@@ -102,7 +102,7 @@ interface Sending {
   readonly clock: Clock
 }
 
-/** What is shown: to people by the names of the document, to programs as it came. */
+/** `data` has the document's names, for people; `text` is as received, for programs. */
 export interface Shown {
   readonly data: unknown
   readonly text: string
@@ -127,7 +127,8 @@ async function send({ exchange, config, prepared, guard, clock }: Sending): Prom
     const isTimeless = isClockRefused(answer) && answer.requestTime === undefined
     const { retry, auth } = endpointNamed(prepared.endpoint)
     if (!isTimeless || retry === 'protocol' || auth === 'public') return answer
-    // It refused this machine's time and names none. A public answer tells one, and what is repeated here does no harm.
+    // The exchange refused this machine's time without naming its own. A public answer states it,
+    // and repeating this call does no harm.
     await client.readTickers(new TickerTable(), config.account.productType)
     return await client.sendExactly(prepared)
   } finally {

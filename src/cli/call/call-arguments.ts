@@ -2,13 +2,11 @@ import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { type EndpointName, endpointNames } from '../../protocol/endpoints.ts'
 import { CallRefused } from './call-refused.ts'
 
-/** What `--pending` says of the order that a modification is for. */
 export type PendingOrder = (typeof PENDING)[number]
 
-/** The command line of `intentd call`, before its parameters are looked at. */
 export interface CallArguments {
   readonly endpoint: EndpointName | undefined
-  /** Parameters in the order given, names without `--`. */
+  /** In the order given; names without `--`. */
   readonly given: readonly (readonly [name: string, value: string])[]
   readonly config: string | undefined
   readonly set: readonly string[]
@@ -31,12 +29,13 @@ const FLAGS: Readonly<Record<string, 'json' | 'dryRun' | 'trustFiles' | 'help'>>
 const VALUED = ['config', 'set', 'state', 'yes', 'pending'] as const
 const SHORT: Readonly<Record<string, string>> = { '-c': '--config', '-h': '--help' }
 
-/** Options of the command itself: no parameter of the table may have one of these names. */
+/** No parameter of the table may have one of these names. */
 export const CALL_OPTIONS: readonly string[] = [...Object.keys(FLAGS), ...VALUED]
 
 /**
- * Reads the words after `intentd call`. Whatever is no option of the command is a parameter of the endpoint.
- * @throws CallRefused for an unknown endpoint, a word that belongs nowhere, an option without its value.
+ * Reads the words after `intentd call`. All that are no option of the command are parameters of the
+ * endpoint.
+ * @throws CallRefused for an unknown endpoint, a surplus word or an option without its value
  */
 export function readCallArguments(words: readonly string[]): CallArguments {
   const flags = { json: false, dryRun: false, trustFiles: false, help: false }
@@ -80,7 +79,9 @@ export function readCallArguments(words: readonly string[]): CallArguments {
   }
 }
 
-/** A value that looks like an option was forgotten; a minus sign makes none. */
+/**
+ * A value that looks like an option means that the value is missing; a minus sign alone does not.
+ */
 function isOption(word: string): boolean {
   return word.startsWith('--') || SHORT[word] !== undefined
 }
@@ -136,7 +137,6 @@ function readPending(text: string | undefined): PendingOrder | undefined {
   })
 }
 
-/** Two spellings of one name have the same key. */
 export function toKey(name: string): string {
   return name.replaceAll('-', '').toLowerCase()
 }

@@ -19,15 +19,14 @@ const HIDDEN_HEADERS: ReadonlySet<string> = new Set([
   SCHEME_B_HEADERS.signature,
 ])
 
-/** Where the simulator would listen is known once it does. */
+/** The simulator's port is only known once it listens. */
 const EMBEDDED_URL = 'http://127.0.0.1'
 
-/** A request as it would be sent, without a secret in it. */
+/** Contains no secret. */
 export interface DryRun {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Empty for none. */
   readonly body: string
 }
 
@@ -37,7 +36,7 @@ export interface DryRunOptions {
   readonly clock: Clock
 }
 
-/** Writes the request by the client's own writer with no keys at all: no secret is even read. */
+/** Uses the client's own writer without keys: no secret is read. */
 export function writeDryRun({ prepared, config, clock }: DryRunOptions): DryRun {
   const nobody = new Secret('dry-run')
   const writer = new RequestWriter({

@@ -16,7 +16,6 @@ import { Secret } from '../../lib/secret.ts'
 import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
 import { CallRefused } from './call-refused.ts'
 
-/** The exchange that one call is made to. */
 export interface CallExchange extends Pick<
   ExchangeClientOptions,
   'baseUrl' | 'gatewayUrl' | 'credentials' | 'gatewayCredentials' | 'platformCoin'
@@ -27,7 +26,7 @@ export interface CallExchange extends Pick<
 export interface CallExchangeOptions {
   readonly config: DaemonConfig
   readonly endpoint: EndpointName
-  /** A file in which the simulator keeps orders, positions and balances from call to call. */
+  /** File in which the simulator keeps orders, positions and balances from call to call. */
   readonly state: string | undefined
   readonly cwd: string
   readonly clock: Clock
@@ -35,14 +34,13 @@ export interface CallExchangeOptions {
 
 const LOOPBACK = '127.0.0.1'
 
-/** The ticker in the path of the conversion history: the configured one, or the simulator's own. */
 export function platformCoinOf({ exchange }: DaemonConfig): string | undefined {
   return exchange.baseUrl === undefined ? simulatorCoin() : exchange.platformCoin
 }
 
 /**
  * The configured exchange with its keys, or the simulator, which needs none.
- * @throws ConfigError for keys that are missing; CallRefused for a state where there is no simulator.
+ * @throws ConfigError for missing keys; CallRefused for a state without a simulator
  */
 export async function openCallExchange(options: CallExchangeOptions): Promise<CallExchange> {
   const { config, endpoint, state, cwd } = options
@@ -61,7 +59,7 @@ export async function openCallExchange(options: CallExchangeOptions): Promise<Ca
   return {
     baseUrl,
     gatewayUrl,
-    // No key is read for a public endpoint.
+    // Public endpoints need no key.
     credentials: read && {
       apiKey: read.apiKey,
       secret: read.apiSecret,
@@ -91,7 +89,7 @@ async function startForOneCall(
     accounts: [
       {
         ...toAccount(config, settings),
-        // As each endpoint wants its caller: a trader with followers, a key bound to an address, a gateway key.
+        // Some endpoints need a trader with followers, a key bound to an address, or a gateway key.
         role: endpoint.startsWith('copy') ? 'copyTrader' : 'ordinary',
         boundToIps: [LOOPBACK],
         gateway: {},

@@ -5,25 +5,25 @@ import { CallRefused } from './call-refused.ts'
 
 export interface GuardedCall {
   readonly endpoint: EndpointName
-  /** Clean, and checked against the document. */
+  /** Already checked against the document. */
   readonly request: Readonly<Record<string, unknown>>
   readonly config: Pick<DaemonConfig, 'environment' | 'withdrawal'>
 }
 
-/** What a person has to say to, and has to know of. */
+/** A consent that the call needs. */
 export interface Guard {
   readonly endpoint: GuardedEndpoint
-  /** One sentence: `this would send 12.5 USDT to 0xab… over erc20, and cannot be undone`. */
+  /** For example `this would send 12.5 USDT to 0xab… over erc20, and cannot be undone`. */
   readonly sentence: string
-  /** What `--yes` must say: `12.5USDT`. */
+  /** Required value of `--yes`: `12.5USDT`. */
   readonly consent: string
-  /** The address is on no list, and the exchange is a simulated one. */
+  /** Set if the address is on no list and the exchange is simulated. */
   readonly notice: string | undefined
 }
 
 /**
- * What moves money out or makes accounts, and what must be said to it; undefined for every other endpoint.
- * @throws CallRefused for an address that `withdrawal.addresses` does not have.
+ * Undefined for endpoints that neither move money out nor create accounts.
+ * @throws CallRefused for an address that is not in `withdrawal.addresses`
  */
 export function guardCall({ endpoint, request, config }: GuardedCall): Guard | undefined {
   if (!isGuarded(endpoint)) return undefined
@@ -46,17 +46,14 @@ export function guardCall({ endpoint, request, config }: GuardedCall): Guard | u
   }
 }
 
-/**
- * Who gets it, without ambiguity: the same digits are one account as a UID, and another as a mobile number in
- * each country.
- */
+/** Identifies the recipient: the same digits can be a UID, or a mobile number in each country. */
 function recipientOf(withdrawal: RequestOf<'spotWithdrawal'>): string {
   const { transferType, address, innerToType = 'uid', areaCode = '' } = withdrawal
   if (transferType === 'on_chain') return address
   return innerToType === 'mobile' ? `mobile:${areaCode}:${address}` : `${innerToType}:${address}`
 }
 
-/** @throws CallRefused where `--yes` is missing or says something else. The amount must be said to the letter. */
+/** The amount must match exactly. @throws CallRefused if `--yes` is missing or different */
 export function assertConsent({ sentence, consent }: Guard, yes: string | undefined): void {
   if (yes !== undefined && yes.replaceAll(/\s/g, '').toLowerCase() === consent.toLowerCase()) return
   if (yes === undefined) {
@@ -75,8 +72,8 @@ export function assertConsent({ sentence, consent }: Guard, yes: string | undefi
 }
 
 /**
- * What moves money goes by the file alone. On the very command line that sends, a list of addresses, an environment
- * without such a list or another exchange would protect from nothing.
+ * Money moves only by settings of the file: on the command line that sends, a list of addresses or
+ * another exchange would be no protection.
  * @throws CallRefused
  */
 export function assertSettingsOfFile(endpoint: EndpointName, set: readonly string[]): void {
@@ -90,7 +87,7 @@ export function assertSettingsOfFile(endpoint: EndpointName, set: readonly strin
 
 /**
  * Keys of another account would move its money.
- * @param overriddenKeys variables of keys that say something else than `.env`
+ * @param overriddenKeys variables of keys that differ from `.env`
  * @throws CallRefused
  */
 export function assertKeysOfFile(endpoint: EndpointName, overriddenKeys: readonly string[]): void {

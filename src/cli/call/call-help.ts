@@ -33,7 +33,6 @@ const OPTIONS = `Options of every call
 Exit codes: 0 done, 1 refused by the exchange, 64 refused before sending, 69 not reachable, nothing sent,
 75 unknown: it may have been done.`
 
-/** `intentd call --help`: the endpoints by family. */
 export function formatEndpointList(): string {
   const rows = endpointNames.map((name) => describeEndpoint(endpointNamed(name)))
   const families = [...new Set(rows.map(familyOf))]
@@ -58,7 +57,6 @@ function toSummary(row: EndpointDescription): string {
   return `${titleOf(row)}${row.auth === 'public' ? ' (public)' : ''}`
 }
 
-/** `intentd call tickers --help`. */
 export function formatEndpointHelp(name: EndpointName): string {
   const row = describeEndpoint(endpointNamed(name))
   const { method, path, auth, limit, retry, pathParameters } = row

@@ -7,14 +7,12 @@ import { toKey } from './call-arguments.ts'
 import { hasItems, toOption, toShortName } from './endpoint-words.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/** One thing that is wrong with a call: the option it is about, and what the rule says. */
 export interface CallProblem {
-  /** `--order-list[0].price`. */
+  /** For example `--order-list[0].price`. */
   readonly at: string
   readonly message: string
 }
 
-/** The clean request that the options make, and what could not be read. */
 export interface ReadParameters {
   readonly request: Readonly<Record<string, unknown>>
   readonly problems: readonly CallProblem[]
@@ -22,7 +20,7 @@ export interface ReadParameters {
 
 type Given = readonly (readonly [name: string, value: string])[]
 
-/** Options as the parameters of one endpoint, by the types of its row. Says everything that is wrong. */
+/** Converts options to parameters by the types of the row, and reports all problems. */
 export function readParameters(description: EndpointDescription, given: Given): ReadParameters {
   const problems: CallProblem[] = []
   const texts = new Map<FieldDescription, string[]>()
@@ -45,12 +43,12 @@ export function readParameters(description: EndpointDescription, given: Given): 
   return { request: withCapitals(request), problems }
 }
 
-/** What can be written on the command line: the request's own fields, under one name each. */
+/** The request's own fields, without aliases. */
 export function topParameters({ parameters }: EndpointDescription): readonly FieldDescription[] {
   return parameters.filter(({ name, aliasOf }) => /^\w+$/.test(name) && aliasOf === undefined)
 }
 
-/** The parameter of that name, or what to say. */
+/** Returns a problem as a string. */
 function findParameter(description: EndpointDescription, name: string): FieldDescription | string {
   const wanted = toKey(name)
   const fields = topParameters(description)
@@ -69,7 +67,7 @@ function findParameter(description: EndpointDescription, name: string): FieldDes
   return `${description.name} has no such parameter${guess === undefined ? '' : `; did you mean --${guess}?`}`
 }
 
-/** @throws Error whose message says what is wrong. */
+/** @throws Error whose message is the problem */
 function readValue(
   field: FieldDescription,
   texts: readonly string[],
@@ -84,7 +82,10 @@ function readValue(
   return field.type === 'object' ? readObject(text) : text
 }
 
-/** `[…]` and `{…}` are JSON; else an object is `name=value,name=value`, and texts are parted by commas. */
+/**
+ * `[…]` and `{…}` are JSON; otherwise objects are `name=value,name=value`, and strings are
+ * separated by commas.
+ */
 function readItems(text: string, isOfObjects: boolean): unknown[] {
   const isJson = /^\s*[[{]/.test(text)
   if (!isJson) return isOfObjects ? [readPairs(text)] : text.split(',').map((item) => item.trim())

@@ -14,20 +14,19 @@ import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { toWireRequest } from '../../protocol/write-request.ts'
 import { toOption } from './endpoint-words.ts'
 
-/** A call as it was typed: the endpoint and its options. */
 export interface GivenCall extends Pick<CallArguments, 'given'> {
   readonly endpoint: EndpointName
 }
 
 export interface PreparedCall {
-  /** Clean. */
+  /** Checked and without unknown fields. */
   readonly request: Readonly<Record<string, unknown>>
   readonly prepared: PreparedRequest
 }
 
 /**
- * The request that the options make, held against every rule of the document.
- * @throws CallRefused with everything that is wrong.
+ * Checks the options against all rules of the document.
+ * @throws CallRefused with all problems
  */
 export function prepareCall(call: GivenCall, context: RuleContext): PreparedCall {
   const { endpoint } = call
@@ -53,7 +52,7 @@ function refuse(endpoint: EndpointName, problems: readonly CallProblem[]): CallR
   })
 }
 
-/** What the rules of modifyPlanOrder want to know of the pending order. */
+/** The properties of the pending order that the rules of modifyPlanOrder need. */
 export function toPlanOrder(pending: PendingOrder | undefined): Pick<RuleContext, 'planOrder'> {
   if (pending === undefined) return {}
   const isTrailing = pending === 'trailing'
@@ -63,7 +62,6 @@ export function toPlanOrder(pending: PendingOrder | undefined): Pick<RuleContext
 interface CallCheck {
   readonly row: Endpoint
   readonly description: EndpointDescription
-  /** Clean. */
   readonly request: Readonly<Record<string, unknown>>
   readonly context: RuleContext
 }
@@ -71,7 +69,7 @@ interface CallCheck {
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
 
-/** Every rule of the document that a request breaks, in the words of the command line. */
+/** All broken rules, in the words of the command line. */
 function checkCall(check: CallCheck): readonly CallProblem[] {
   const { row, request, context } = check
   const checked = row.request.safeParse(request)
@@ -117,7 +115,6 @@ function toWrongChoice(values: readonly string[], value: unknown): string {
   return `takes ${values.join(', ')}, not ${JSON.stringify(value)}${end}`
 }
 
-/** What the first reading of a union asks for. */
 function firstMessage(issue: z.core.$ZodIssueInvalidUnion): string {
   return issue.errors[0]?.[0]?.message ?? issue.message
 }
@@ -131,7 +128,7 @@ function toUnknownKey(key: string, path: Path, { description }: CallCheck): stri
   return `there is no field "${key}"${didYouMeanEnd(key, siblings)}`
 }
 
-/** `--order-list[0].price`. */
+/** For example `--order-list[0].price`. */
 function toPlace(path: Path): string {
   const [first, ...rest] = path
   if (first === undefined) return 'request'
@@ -139,7 +136,7 @@ function toPlace(path: Path): string {
   return `${toOption(String(first))}${steps.join('')}`
 }
 
-/** `orderList[].price`, as descriptions name it. */
+/** `orderList[].price`, as in descriptions. */
 function toFieldName(path: Path): string {
   return path
     .map((step, index) =>

@@ -1,13 +1,11 @@
 import { cleanLine } from '../../lib/text/clean-text.ts'
 import { isRecord } from '../../lib/is-record.ts'
 
-/** The data of an answer for people: tables where they fit, blocks of names and values where not. */
-
-/** As wide as a terminal usually is. */
+/** Usual width of a terminal. */
 const WIDTH_MAX = 110
 const INDENT = '  '
 
-/** Fields that hold an instant, Unix ms in a string. */
+/** Unix ms in a string. */
 const INSTANT_NAME = /(?:^|[a-z])[Tt]ime$|^ts$/
 const INSTANT = /^1\d{12}$/
 
@@ -32,7 +30,7 @@ function formatList(list: readonly unknown[], indent: string): string[] {
   ])
 }
 
-/** Undefined where a row would not fit, or holds more than plain values. */
+/** Undefined if a row does not fit, or holds more than plain values. */
 function formatTable(rows: readonly Readonly<Record<string, unknown>>[]): string[] | undefined {
   const names = [
     ...new Set(rows.flatMap((row) => Object.keys(row).filter((name) => row[name] !== undefined))),
@@ -65,7 +63,7 @@ function toCell(name: string, value: unknown): string {
   return `${text} (${new Date(Number(text)).toISOString()})`
 }
 
-/** What an exchange answers may hold control characters, which a terminal would obey. */
+/** Answers may hold control characters, which a terminal would obey. */
 function toText(value: unknown): string {
   if (value === undefined || value === null) return ''
   return cleanLine(typeof value === 'string' ? value : JSON.stringify(value))

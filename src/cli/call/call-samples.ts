@@ -2,13 +2,13 @@ import type { PositionMode } from '../../protocol/endpoint.ts'
 import type { EndpointName } from '../../protocol/endpoints.ts'
 import type { PendingOrder } from './call-arguments.ts'
 
-/** Options by name, without `--`. `undefined` takes the sample's own away. */
+/** Names without `--`; `undefined` removes the sample's own option. */
 type Options = Readonly<Record<string, string | undefined>>
 
 export interface BrokenSample {
-  /** What is changed of the sample. */
+  /** Changes to the sample. */
   readonly change: Options
-  /** What the refusal must say. */
+  /** Expected text of the refusal. */
   readonly says: string
   readonly positionMode?: PositionMode
   readonly pending?: PendingOrder
@@ -32,7 +32,10 @@ const plainOrder = '{"side":"buy","orderType":"market","size":"1"}'
 const setting = '{"symbol":"BTCUSDT","productType":"USDT-FUTURES","settingType":"DELETE"}'
 const copy = (more: string) => `symbol=BTCUSDT,productType=USDT-FUTURES,settingType=${more}`
 const chain = 'transferType is on_chain'
-/** Of the simulator's first account, for USDT on ERC20: `intentd simulate --print-accounts` lists it. */
+/**
+ * This address belongs to the simulator's first account, for USDT on ERC20 (`intentd simulate
+ * --print-accounts`).
+ */
 const LISTED_ADDRESS = '0x128c629d264d5962ed31dbf6d1209eb8a9f902da'
 
 const receiveWindow: readonly BrokenSample[] = [
@@ -56,7 +59,9 @@ const liquidation: CallSample = {
   ],
 }
 
-/** Of every endpoint a call in order, and one against each rule: for help, documentation and tests. */
+/**
+ * For each endpoint a valid call, and one that breaks each rule: for help, documentation and tests.
+ */
 const SAMPLES: Readonly<Record<EndpointName, CallSample>> = {
   batchPlaceOrder: {
     options: { ...batch, orders: order },
@@ -310,7 +315,7 @@ export function sampleOf(endpoint: EndpointName): CallSample {
   return SAMPLES[endpoint]
 }
 
-/** The words after `intentd call` of a sample, changed or as it is. */
+/** The words after `intentd call`. */
 export function toWords(endpoint: EndpointName, change: Options = {}): readonly string[] {
   const options = Object.entries({ ...SAMPLES[endpoint].options, ...change })
   return [

@@ -15,10 +15,9 @@ import { formatEndpointHelp, formatEndpointList } from './call-help.ts'
 import { formatData } from './call-print.ts'
 import { CallRefused } from './call-refused.ts'
 
-/** How a call ends. 64, 69 and 75 are those of sysexits.h: usage, unavailable, temporary failure. */
+/** 64, 69 and 75 are those of sysexits.h: usage, unavailable, temporary failure. */
 const EXITS = { done: 0, refused: 1, notAllowed: 64, notSent: 69, unknown: 75 } as const
 
-/** `intentd call`: one endpoint of the exchange, from the command line. */
 export function addCallCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('call')
@@ -31,8 +30,8 @@ export function addCallCommand(program: Command, { setExit }: VerbFrame): void {
 }
 
 /**
- * Reads, checks, asks for consent, sends and prints. Resolves with the exit code.
- * @throws ConfigError for a configuration or keys that cannot be used; Failure for a simulator that cannot start.
+ * Resolves with the exit code.
+ * @throws ConfigError for an unusable configuration or keys; Failure if a simulator cannot start
  */
 export async function call(words: readonly string[], frame: CallFrame): Promise<number> {
   try {

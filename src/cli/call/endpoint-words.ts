@@ -1,9 +1,9 @@
 import type { EndpointDescription, FieldDescription } from '../../protocol/describe-endpoint.ts'
 import type { Auth, RateLimit, Retry } from '../../protocol/endpoint.ts'
 
-/** The table's columns in words, for help texts and for docs/exchange-api.md. */
+/** The columns of the endpoint table in words, for help texts and docs/exchange-api.md. */
 
-/** Families of the document, by how a path begins. */
+/** Families of the document, by the start of the path. */
 const FAMILIES = [
   ['/api/v2/mix/', 'Futures'],
   ['/api/v2/spot/', 'Spot'],
@@ -17,7 +17,10 @@ export function familyOf({ path }: Pick<EndpointDescription, 'path'>): string {
   return FAMILIES.find(([start]) => path.startsWith(start))?.[1] ?? 'Signed gateway'
 }
 
-/** What the document's heading says in its brackets: `all tickers`. One heading is for both kinds of margin. */
+/**
+ * The bracketed part of the document's heading: `all tickers`. One heading covers both kinds of
+ * margin.
+ */
 export function titleOf({ section, path }: Pick<EndpointDescription, 'section' | 'path'>): string {
   const inBrackets = /\(([^()]*)\)$/.exec(section)?.[1]?.replace(/, public$/, '')
   if (inBrackets === undefined) return 'the signing example of the document'
@@ -65,7 +68,6 @@ export function hasItems({ name }: FieldDescription, fields: readonly FieldDescr
   return fields.some((other) => other.name.startsWith(`${name}[].`))
 }
 
-/** Everything beyond the meaning that a value must obey. */
 export function toRuleWords(field: FieldDescription): string[] {
   const { values, itemsMax, aliasOf, description = '' } = field
   const mayBeEmpty = field.mayBeEmpty && !description.includes('empty')
@@ -80,12 +82,12 @@ export function toRuleWords(field: FieldDescription): string[] {
   ]
 }
 
-/** The option of a parameter: `--product-type`. */
+/** `--product-type` */
 export function toOption(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
-/** The short name of a list: `orders` for `orderList`. */
+/** `orders` for `orderList`. */
 export function toShortName(name: string): string | undefined {
   return /^\w+List$/.test(name) ? `${name.slice(0, -'List'.length)}s` : undefined
 }

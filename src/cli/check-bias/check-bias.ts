@@ -9,7 +9,6 @@ import type { BiasOptions, BiasTask } from './run-check.ts'
 const CUTS_DEFAULT = 4
 const CUTS_MAX = 100
 
-/** `intentd check-bias`: whether anything was decided on prices that were not there yet. */
 export function addCheckBiasCommand(program: Command, { version, setExit }: VerbFrame): void {
   addPlayOptions(program.command('check-bias'), FILL_MODELS)
     .argument('[config]', 'the configuration, as for run (default: config/paper.yaml)')

@@ -1,7 +1,6 @@
 import { playForWatcher } from '../../backtest/playing/watched-thread.ts'
 import { type BiasTask, checkBias } from './run-check.ts'
 
-/** The future was looked at. */
 const EXIT_BIASED = 1
 
 await playForWatcher<BiasTask>(async (task, watcher) => {

@@ -3,16 +3,14 @@ import type { Step } from '../../interpreter/ports.ts'
 import { sha256 } from '../../lib/digest.ts'
 import { writeValue } from '../../lib/value-text.ts'
 
-/** What one step did. Unix ms. */
 export interface StepEffects {
   readonly at: number
-  /** The first 48 bits of the SHA-256 of its records and of what it sent. */
+  /** The first 48 bits of the SHA-256 of what it recorded and sent. */
   readonly digest: number
-  /** Whose doing it was, as far as that can be seen; empty for nobody's. */
+  /** Empty if it is not known. */
   readonly strategyId: string
 }
 
-/** What a strategy wanted at one moment. */
 export interface Decision {
   readonly at: number
   readonly strategyId: string
@@ -22,8 +20,8 @@ export interface Decision {
 const DIGEST_BYTES = 6
 
 /**
- * What a run did, step by step, as digests, so that another run can be held against it: effects that leave or are kept,
- * and what strategies wanted. Its memory grows with the steps that did anything, a few words each.
+ * Digests of a run's steps, for comparison with another run: effects that are sent or recorded, and
+ * decisions. Memory grows by a few words for each step with effects.
  */
 export class EffectLog {
   readonly steps: StepEffects[] = []
@@ -40,7 +38,7 @@ export class EffectLog {
   }
 }
 
-/** What leaves, or stays in the journal; not what is logged, asked or read. */
+/** Effects that are sent or recorded; not those that log, ask or read. */
 function isKept({ kind }: Effect): boolean {
   return (
     kind === 'record' || kind === 'sendBatch' || kind === 'sendCall' || kind === 'sendCancelAll'
@@ -60,7 +58,6 @@ function digestOf(value: unknown): number {
   return sha256([writeValue(value)]).readUIntBE(0, DIGEST_BYTES)
 }
 
-/** The first step that two runs did otherwise, before an instant; undefined for none. */
 export function firstDifference(
   one: readonly StepEffects[],
   other: readonly StepEffects[],
@@ -76,7 +73,7 @@ export function firstDifference(
   }
 }
 
-/** How often two runs wanted the same at the same moment. Instants are Unix ms. */
+/** Unix ms. */
 export interface Agreement {
   readonly compared: number
   readonly same: number
@@ -84,7 +81,10 @@ export interface Agreement {
   readonly lastAt: number | undefined
 }
 
-/** By strategy. @param gridMs Moments within one step of this grid are the same one. */
+/**
+ * @param gridMs moments within one step of this grid are the same
+ * @returns agreement by strategy
+ */
 export function compareDecisions(
   one: readonly Decision[],
   other: readonly Decision[],

@@ -7,13 +7,11 @@ import type { PreparedBacktest } from '../../backtest/opening/prepare-backtest.t
 import { syncBuiltinESMExports } from 'node:module'
 import { strategyAtFault } from '../../strategy/strategy-context.ts'
 
-/** Each line says what was found. */
 export interface BiasCheck {
   readonly isBiased: boolean
   readonly lines: readonly string[]
 }
 
-/** A file that code of a strategy opened by itself. */
 export interface OpenedFile {
   readonly strategy: string
   /** Absolute. */
@@ -22,19 +20,19 @@ export interface OpenedFile {
 
 interface OutsideFiles {
   readonly opened: readonly OpenedFile[]
-  /** `--market` and `--feed` said these. */
+  /** Values of `--market` and `--feed`. */
   readonly played: readonly string[]
 }
 
 type CheckedRun = Pick<PreparedBacktest, 'code' | 'config' | 'coverage' | 'feeds'>
 
-/** Code of this program, which an error's stack opens to show its lines. */
+/** Errors' stacks open the program's own code to show its lines. */
 const PROGRAM = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
- * Judges what strategies know from elsewhere than their snapshots, since no cut of the prices reaches it: files that
- * they open, and files and packages that they import. One that holds what is played, by its place or by its contents,
- * is biased. Of any other file only a person can say what it holds, so each is named.
+ * Judges other sources of strategies than their snapshots, which no cut of the prices reaches:
+ * opened files, and imported files and packages. A file that holds what is played, by path or
+ * content, is a bias. Other files are listed, since only a person can judge them.
  */
 export function judgeOutsideFiles(run: CheckedRun, { opened, played }: OutsideFiles): BiasCheck {
   const own = new Set(Object.keys(run.code).flatMap((id) => codePaths(run, id)))
@@ -78,7 +76,7 @@ function describePackages({ code }: CheckedRun): readonly string[] {
   )
 }
 
-/** The strategy's own file, and what it imports. */
+/** The strategy's file and its imports. */
 function codePaths({ code, config }: CheckedRun, id: string): readonly string[] {
   const main = config.strategies.find((strategy) => strategy.id === id)?.moduleFile
   if (main === undefined) return []
@@ -87,7 +85,7 @@ function codePaths({ code, config }: CheckedRun, id: string): readonly string[] 
   return [main, ...imported].map(realPath)
 }
 
-/** Empty for what cannot be read, or is no file. */
+/** Empty for an unreadable file. */
 function digestOf(file: string): string {
   try {
     return hash('sha256', readFileSync(file))
@@ -104,16 +102,15 @@ function realPath(file: string): string {
   }
 }
 
-/** Every way to open a file that a strategy has. */
 const OPENERS = ['openSync', 'readFileSync', 'open', 'readFile', 'createReadStream'] as const
 const PROMISED = ['open', 'readFile'] as const
 
-/** Node opens these to import a package, which is named as a whole. */
+/** Node opens these to import a package, which is listed as a whole. */
 const PACKAGES = /[\\/]node_modules[\\/]|\.node$|[\\/]package\.json$/
 
 /**
- * Hears of every file that code of a strategy opens: no cut of the prices hides from it what it reads by itself.
- * @returns how to stop listening.
+ * Reports every file that code of a strategy opens, since cuts of the prices do not hide it.
+ * @returns a function that stops this
  */
 export function watchReads(onRead: (strategy: string, file: string) => void): () => void {
   const restores = [

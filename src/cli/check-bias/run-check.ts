@@ -19,16 +19,15 @@ export interface BiasOptions extends PlayOptions {
   readonly cuts: number
 }
 
-/** What is checked. */
 export interface BiasTask {
   readonly config: string | undefined
   readonly options: BiasOptions
   readonly version: string
 }
 
-/** Cuts and later starts stand on whole hours, so that prices are read at the same moments. */
+/** Cuts and later starts lie on whole hours, so that prices are read at the same moments. */
 const GRID_MS = 3_600_000
-/** A later start leaves out this share of the range; the next as much is warm-up. */
+/** A later start leaves out this share of the range; the next equal share is warm-up. */
 const LATER_SHARE = 0.25
 
 interface Played {
@@ -37,8 +36,8 @@ interface Played {
 }
 
 /**
- * Plays the whole, then as if the future were not there yet, then as if the past had begun later; in one process.
- * @throws Failure for a strategy whose code failed outside of decide.
+ * Plays the whole range, then without the future, then with a later start; in one process.
+ * @throws Failure for a strategy whose code failed outside of decide
  */
 export async function checkBias(
   { config, options, version }: BiasTask,
@@ -101,7 +100,6 @@ function rangeOf({ prepared: { fromAt, toAt } }: Played): {
   return { from: fromAt, to: toAt }
 }
 
-/** An hour of the range at a share of it. */
 function hourAt({ prepared: { fromAt, toAt } }: Played, share: number): number {
   const grid = (toAt - fromAt) * share < GRID_MS ? GRID_MS / 60 : GRID_MS
   return fromAt + Math.floor(((toAt - fromAt) * share) / grid) * grid

@@ -8,7 +8,6 @@ import { writeOut } from '../../lib/write-out.ts'
 
 const EXIT_NO_PORT = 1
 
-/** `intentd dashboard`: where a running daemon is looked at with a browser. */
 export function addDashboardCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('dashboard'))
     .description('print the address of the dashboard; it opens once, within a minute')
@@ -26,7 +25,11 @@ async function showAddress(options: ConfigOptions): Promise<number> {
   if (reply.kind !== 'answered' || reply.status !== 200) return explainReply(config, reply)
   const { url } = reply.body as { readonly url: string | null }
   if (url === null) {
-    print('it has no port: set control.port, and start it again')
+    print(
+      config.control.port === undefined
+        ? 'it has no port: set control.port, and start it again'
+        : 'it does not listen at its port: `intentd status` says why',
+    )
     return EXIT_NO_PORT
   }
   writeOut(`${url}\n`)

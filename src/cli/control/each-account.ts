@@ -6,8 +6,8 @@ import { print } from '../process/operator.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
 /**
- * Shows the same of each account of the main file, one after the other, under its name. Of a file that lists no
- * accounts only its own. Returns the largest exit code.
+ * Shows each account of the main file under its name; without a list only its own. Returns the
+ * largest exit code.
  */
 export async function showEachAccount<Options extends ShowOptions & { readonly csv?: boolean }>(
   options: Options,
@@ -21,7 +21,7 @@ export async function showEachAccount<Options extends ShowOptions & { readonly c
     const own =
       file === config.file ? options : { ...options, config: file, set: [], state: undefined }
     const { name } = loadOperated(own)
-    // A program reads standard output: a document an account.
+    // Programs read standard output: it holds one document per account.
     if (options.json || options.csv) print(name)
     else writeOut(`${codes.length > 0 ? '\n' : ''}== ${name}\n`)
     codes.push(await tryShow(() => show(own)))
@@ -29,7 +29,7 @@ export async function showEachAccount<Options extends ShowOptions & { readonly c
   return Math.max(...codes)
 }
 
-/** What is wrong with one account hides no other. */
+/** A broken account does not hide the others. */
 async function tryShow(show: () => Promise<number> | number): Promise<number> {
   try {
     return await show()

@@ -22,7 +22,6 @@ interface EventsOptions extends ShowOptions {
   readonly after?: number
 }
 
-/** `intentd events`: what the daemon logs, as it happens. */
 export function addEventsCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('events'))
     .description('show the last events of a running daemon; with --follow also new ones')
@@ -48,9 +47,9 @@ async function showEvents(options: EventsOptions): Promise<number> {
         stopped.signal,
       )) {
         if (line.startsWith('data: ')) printEvent(line.slice('data: '.length), options)
-        // Everything of before has been said.
+        // All past events have been printed.
         if (line.startsWith(': ') && !options.follow) break
-        // Nobody reads it any more.
+        // The reader has gone.
         if (process.stdout.errored) break
       }
       return 0

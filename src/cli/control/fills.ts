@@ -2,29 +2,30 @@ import type { Command } from 'commander'
 import type { BookedFill } from '../../journal/booking.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
 import { parseCount } from '../process/options.ts'
+import { formatGroups, groupFills } from './fill-groups.ts'
+import { type GroupBy, groupOption } from './row-groups.ts'
+import { addSpanOptions } from '../process/span-options.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { showEachAccount } from './each-account.ts'
-import { parseInstant, type SpanOptions, withRows } from './journal-rows.ts'
+import { type JournalSpanOptions, withRows } from './journal-rows.ts'
 import { formatTable, money } from '../process/table.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 const SHOWN = 20
 
-interface FillsOptions extends SpanOptions {
+interface FillsOptions extends JournalSpanOptions {
   readonly strategy?: string
   readonly symbol?: string
   readonly limit?: number
+  readonly by?: GroupBy
   readonly json?: boolean
   readonly csv?: boolean
 }
 
-/** `intentd fills`: what was traded, from the journal. */
 export function addFillsCommand(program: Command, { setExit }: VerbFrame): void {
-  addOperatedOptions(program.command('fills'))
+  addSpanOptions(addOperatedOptions(program.command('fills')))
     .description('show what was traded, from the journal; also while the daemon runs')
-    .option('--since <when>', 'beginning: 10m, 2h, 7d (ago), or an instant', parseInstant)
-    .option('--until <when>', 'end, excluded', parseInstant)
     .option('--strategy <id>', 'only of this strategy')
     .option('--symbol <symbol>', 'only of this instrument')
     .option(
@@ -32,36 +33,44 @@ export function addFillsCommand(program: Command, { setExit }: VerbFrame): void 
       `only the last n (default: ${SHOWN}; with --json and --csv all)`,
       parseCount,
     )
+    .addOption(groupOption())
     .option('--json', 'as JSON')
     .option('--csv', 'as CSV')
     .action(async (options: FillsOptions) => setExit(await showEachAccount(options, showFills)))
 }
 
 function showFills(options: FillsOptions): number {
-  withRows(options, ({ fills, file }) => {
-    const found = lastOf(fills, options)
-    writeOut(formatFills(found, options))
+  withRows(options, ({ fills, file, config }) => {
+    const { by } = options
+    writeOut(
+      by === undefined
+        ? formatFills(lastOf(fills, options), options)
+        : formatGroups(groupFills(wantedOf(fills, options), by, config), by, options),
+    )
     writeAside(`from ${file}\n`)
   })
   return 0
 }
 
-function lastOf(
-  fills: Iterable<BookedFill>,
-  { strategy, symbol, limit, json, csv }: FillsOptions,
-): readonly BookedFill[] {
+function lastOf(fills: Iterable<BookedFill>, options: FillsOptions): readonly BookedFill[] {
+  const { limit, json, csv } = options
   const most = limit ?? (json || csv ? Number.POSITIVE_INFINITY : SHOWN)
   const found: BookedFill[] = []
-  for (const fill of fills) {
-    if (
-      fill.strategyId !== (strategy ?? fill.strategyId) ||
-      fill.symbol !== (symbol ?? fill.symbol)
-    )
-      continue
+  for (const fill of wantedOf(fills, options)) {
     found.push(fill)
     if (found.length > 2 * most + 1000) found.splice(0, found.length - most)
   }
   return most < found.length ? found.slice(found.length - most) : found
+}
+
+function* wantedOf(
+  fills: Iterable<BookedFill>,
+  { strategy, symbol }: FillsOptions,
+): Generator<BookedFill> {
+  for (const fill of fills) {
+    const isOfStrategy = fill.strategyId === (strategy ?? fill.strategyId)
+    if (isOfStrategy && fill.symbol === (symbol ?? fill.symbol)) yield fill
+  }
 }
 
 const CSV = [
@@ -129,7 +138,6 @@ function moneyOrUnknown(amount: string, coin: string): string {
   return amount === '' ? 'unknown' : money(amount, coin)
 }
 
-/** These fields tell what the system did, and fees in other coins. */
 function remarkOf({ fillKind, otherFees }: BookedFill): string {
   const kind = fillKind === '' || fillKind === 'trade' ? [] : [fillKind]
   const fees =

@@ -7,7 +7,6 @@ import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts
 import type { ConfigOptions } from '../../config/config-request.ts'
 import { EXIT_SILENT, explainReply, findSocket, withClient } from '../operator/find-daemon.ts'
 
-/** `intentd log-level`: how much a running daemon writes. */
 export function addLogLevelCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('log-level'))
     .description('change how much a running daemon logs, until it ends')

@@ -1,12 +1,16 @@
-import { Argument, type Command } from 'commander'
+import { Argument, type Command, InvalidArgumentError } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import {
   addOperatorCommand,
+  addUnclaimedOption,
   commandDaemon,
   type CommandOptions,
+  type ReleaseOptions,
 } from '../operator/operator-command.ts'
 
-/** `intentd pause`, `resume`, `mode`: the same orders as `restrict` and `release`, in the words of every day. */
+/**
+ * `pause`, `resume` and `mode` give the same orders as `restrict` and `release`, in everyday words.
+ */
 export function addModeCommands(program: Command, { setExit }: VerbFrame): void {
   const scopeOf = (name: string): string =>
     /^(\*$|strategy:)/.test(name) ? name : `strategy:${name}`
@@ -22,12 +26,14 @@ export function addModeCommands(program: Command, { setExit }: VerbFrame): void 
         ),
       ),
     )
-  addOperatorCommand(program, 'resume', '<strategy>')
+  addUnclaimedOption(addOperatorCommand(program, 'resume', '<strategy>'))
     .description('end everything that restricts a strategy')
-    .action(async (strategy: string, options: CommandOptions) =>
-      setExit(await commandDaemon({ kind: 'release', scope: scopeOf(strategy) }, options)),
-    )
-  addOperatorCommand(program, 'mode', '<scope>')
+    .action(async (strategy: string, options: ReleaseOptions) => {
+      const { unclaimed } = options
+      const scope = scopeOf(strategy)
+      setExit(await commandDaemon({ kind: 'release', scope, unclaimed }, options))
+    })
+  addUnclaimedOption(addOperatorCommand(program, 'mode', '<scope>'))
     .description(
       'allow everything (a release), only orders that reduce, or none; orders that add risk are cancelled',
     )
@@ -35,12 +41,18 @@ export function addModeCommands(program: Command, { setExit }: VerbFrame): void 
       new Argument('<mode>', 'the trading mode').choices(['active', 'reducing', 'halted']),
     )
     .action(
-      async (scope: string, mode: 'active' | 'reducing' | 'halted', options: CommandOptions) =>
+      async (scope: string, mode: 'active' | 'reducing' | 'halted', options: ReleaseOptions) => {
+        const { unclaimed } = options
+        if (unclaimed && mode !== 'active')
+          throw new InvalidArgumentError('--unclaimed goes with active alone, which is a release.')
         setExit(
           await commandDaemon(
-            mode === 'active' ? { kind: 'release', scope } : { kind: 'restrict', scope, mode },
+            mode === 'active'
+              ? { kind: 'release', scope, unclaimed }
+              : { kind: 'restrict', scope, mode },
             options,
           ),
-        ),
+        )
+      },
     )
 }

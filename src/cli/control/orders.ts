@@ -14,7 +14,6 @@ interface OrdersOptions extends ShowOptions {
   readonly symbol?: string
 }
 
-/** `intentd orders`: what rests, waits, or is unknown. */
 export function addOrdersCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('orders'))
     .description(
@@ -58,7 +57,7 @@ export function formatOrders(orders: readonly OrderView[]): string {
   )
 }
 
-/** As a book is read: by instrument, the dearest first. */
+/** Sorts like an order book: by instrument, highest price first. */
 function byPrice(one: OrderView, other: OrderView): number {
   return one.symbol.localeCompare(other.symbol) || Number(other.price ?? 0) - Number(one.price ?? 0)
 }

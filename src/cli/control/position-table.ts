@@ -3,7 +3,7 @@ import { age, formatTable, money } from '../process/table.ts'
 
 export function formatPositions(positions: readonly PositionView[]): string {
   if (positions.length === 0) return 'no position\n'
-  // A strategy stays in the line of what it holds.
+  // A strategy is shown in the row of its position.
   const table = formatTable(
     [
       { title: 'position', of: ({ symbol, side }) => `${symbol} ${side}`, isEndKept: true },
@@ -43,7 +43,6 @@ export function formatPositions(positions: readonly PositionView[]): string {
 
 const NONE = '-'
 
-/** The question mark behind a liquidation means one of these. */
 const LEGENDS = [
   ['disputed', '?  our figure of the liquidation and the exchange’s differ: the nearer one warns'],
   ['alone', '?  the two figures of the liquidation have differed for long: ours alone counts'],
@@ -51,7 +50,7 @@ const LEGENDS = [
 
 const LIQUIDATION = { title: 'liquidation', of: liquidationOf, isNumber: true }
 
-/** The price, and how far the mark is from it; with a question mark where two figures differ. */
+/** A question mark marks two figures that differ. */
 function liquidationOf({ liquidationPrice, liquidation }: PositionView): string {
   const { ourPrice = null, distance = null, trust } = liquidation ?? {}
   const at = trust === 'alone' ? ourPrice : (liquidationPrice ?? ourPrice)
@@ -60,7 +59,7 @@ function liquidationOf({ liquidationPrice, liquidation }: PositionView): string 
   return `${price(at)}${far}${trust === 'disputed' || trust === 'alone' ? '?' : ''}`
 }
 
-/** A line for what a table has no room for. */
+/** For values that do not fit into the table. */
 function describeMargin({ symbol, side, liquidation }: PositionView): readonly string[] {
   if (liquidation === null) return []
   const { moves, ratio, statedRatio, ratioTrust } = liquidation
@@ -79,7 +78,7 @@ function percent(share: number | null): string {
   return share === null ? '-' : `${(share * 100).toFixed(1)} %`
 }
 
-/** Seven digits that count. */
+/** Seven significant digits. */
 function price(value: number | null): string {
   return value === null ? '-' : String(Number(value.toPrecision(7)))
 }

@@ -7,7 +7,6 @@ import { readDaemon, type ShowOptions } from '../operator/find-daemon.ts'
 import { formatPositions } from './position-table.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
-/** `intentd positions`: what is held, and by whom. */
 export function addPositionsCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('positions'))
     .description(

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander'
+import type { Command } from 'commander'
 import {
   addFill,
   describeUncounted,
@@ -8,25 +8,22 @@ import {
   uncountedOf,
   type Money,
 } from '../../domain/fill-money.ts'
+import type { BookedFill, BookedFunding } from '../../journal/booking.ts'
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
-import { startOfDay } from '../../lib/start-of-day.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
+import { addSpanOptions } from '../process/span-options.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { showEachAccount } from './each-account.ts'
-import { parseInstant, withRows, type OpenedRows, type SpanOptions } from './journal-rows.ts'
+import { type JournalSpanOptions, type OpenedRows, withRows } from './journal-rows.ts'
+import { type GroupBy, groupOf, groupOption, NOBODY } from './row-groups.ts'
 import { formatTable, money } from '../process/table.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 import { splitPair } from '../../engine/book/book.ts'
 import { OwnProfits, pairOfFill, type OwnShare } from '../../engine/book/own-profits.ts'
 
-/** The row of fills that belong to no strategy. */
-const NOBODY = '(nobody)'
-
-type By = 'day' | 'strategy' | 'instrument' | 'coin'
-
-interface ProfitOptions extends SpanOptions {
-  readonly by: By
+interface ProfitOptions extends JournalSpanOptions {
+  readonly by: GroupBy
   readonly json?: boolean
   readonly csv?: boolean
 }
@@ -38,25 +35,18 @@ interface ProfitRow {
   readonly net: string
   readonly realised: string
   readonly fees: string
-  /** Empty where it belongs to no row: funding is an instrument's, not a strategy's. */
+  /** Empty if it belongs to no row: funding belongs to an instrument, not to a strategy. */
   readonly funding: string
-  /** What is not known, in words; empty where all is counted. */
+  /** Unknown amounts in words, or empty. */
   readonly uncounted: string
 }
 
-/** `intentd profit`: what trading has made, from the fills and funding payments of the journal. */
 export function addProfitCommand(program: Command, { setExit }: VerbFrame): void {
-  addOperatedOptions(program.command('profit'))
+  addSpanOptions(addOperatedOptions(program.command('profit')))
     .description(
       'show what trading has made: realised profit, fees and funding, from the journal; also while the daemon runs',
     )
-    .addOption(
-      new Option('--by <what>', 'one row for each')
-        .choices(['day', 'strategy', 'instrument', 'coin'])
-        .default('day'),
-    )
-    .option('--since <when>', 'beginning: 7d (ago), or an instant', parseInstant)
-    .option('--until <when>', 'end, excluded', parseInstant)
+    .addOption(groupOption().default('day'))
     .option('--json', 'as JSON')
     .option('--csv', 'as CSV')
     .action(async (options: ProfitOptions) => setExit(await showEachAccount(options, showProfit)))
@@ -71,9 +61,9 @@ function showProfit(options: ProfitOptions): number {
   return 0
 }
 
-/** By strategy the figures are ours: the exchange knows one average price, that of the account. */
-export function describeSource(file: string, by: By): string {
-  const unrealised = `from ${file}; unrealised profit is in \`intentd status\`\n`
+/** The figures of strategies are ours: the exchange only knows the account's average price. */
+export function describeSource(file: string, by: GroupBy): string {
+  const unrealised = `from ${file}; net is realised less fees, with funding: unrealised profit is in \`intentd status\`\n`
   if (by !== 'strategy') return unrealised
   return `${unrealised}realised is what each strategy has made of its own lots, at its own average price; the exchange's figure, at that of the account, is in \`--by instrument\`\n`
 }
@@ -85,11 +75,11 @@ interface Sum {
 
 interface Summed {
   readonly made: readonly ProfitRow[]
-  /** The amounts of all rows that are not counted, in words. */
+  /** Uncounted amounts of all rows, in words. */
   readonly uncounted: string
 }
 
-function sumBy(rows: OpenedRows, by: By): Summed {
+function sumBy(rows: OpenedRows, by: GroupBy): Summed {
   const { config, fills, funding } = rows
   const sums = new Map<string, Sum>()
   const sumOf = (name: string, coin: string): Sum => {
@@ -98,16 +88,8 @@ function sumBy(rows: OpenedRows, by: By): Summed {
     sums.set(key, known)
     return known
   }
-  const nameOf = (row: {
-    at: number
-    symbol: string
-    coin: string
-    strategyId?: string
-  }): string => {
-    if (by === 'strategy') return row.strategyId || NOBODY
-    if (by === 'day') return dayOf(row.at, config.calendar.timezone)
-    return by === 'instrument' ? row.symbol : row.coin
-  }
+  const nameOf = (row: BookedFill | BookedFunding): string =>
+    groupOf(row, by, config.calendar.timezone)
   for (const fill of fills) {
     const sum = sumOf(nameOf(fill), fill.coin)
     sum.money = addFill(sum.money, toFillMoney(fill))
@@ -118,7 +100,7 @@ function sumBy(rows: OpenedRows, by: By): Summed {
     sum.funding = sum.funding.plus(decimal(payment.amount))
   }
   const profits = by === 'strategy' ? listStrategyProfits(rows) : []
-  // Others may have closed lots of a strategy that did nothing itself.
+  // Others may have closed lots of a strategy without fills of its own.
   for (const { strategyId, coin } of profits) sumOf(strategyId, coin)
   const made = [...sums]
     .map(([key, { money: stated, funding: paid }]): ProfitRow => {
@@ -150,7 +132,9 @@ function madeBy(counted: Made | undefined): Partial<Made> {
   return counted === undefined ? {} : { profit: counted.profit, fees: counted.fees }
 }
 
-/** The profit of fills that no strategy made, less what counts for the strategies whose lots they closed. */
+/**
+ * Profit of fills without a strategy, minus what counts for the strategies whose lots they closed.
+ */
 function withoutTaken(stated: Money, coin: string, profits: readonly StrategyProfit[]): Money {
   const taken = profits.filter((one) => one.coin === coin).map((one) => one.taken)
   return taken.reduce<Money>(
@@ -168,16 +152,9 @@ function describeUnexplained({ unexplained = [] }: Partial<StrategyProfit> = {})
   return `on ${unexplained.join(', ')} by the exchange: its fills do not explain what it holds`
 }
 
-/** `2025-06-02`, as the wall in the time zone says. */
-function dayOf(at: number, timeZone: string): string {
-  const begin = startOfDay(at, timeZone)
-  // Noon of that day has the same date everywhere that has its midnight then.
-  return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(begin)
-}
-
 /** How rows are shown. */
 interface ProfitForm extends Pick<ProfitOptions, 'by' | 'json' | 'csv'> {
-  /** The same, for the row of the total. */
+  /** Uncounted amounts for the row of the total. */
   readonly uncounted?: string
 }
 
@@ -189,7 +166,7 @@ export function formatProfit(
 ): string {
   if (json) return `${JSON.stringify(rows, undefined, 2)}\n`
   if (csv) {
-    // By coin the name is the coin.
+    // The coin is the name then.
     const columns = CSV.filter((column) => by !== 'coin' || column !== 'name')
     const titles = columns.map((column) => (column === 'name' ? by : column))
     const lines = rows.map((row) => columns.map((column) => toCsvCell(row[column])).join(','))
@@ -217,7 +194,7 @@ export function formatProfit(
   )
 }
 
-/** Where all is in one coin, and there is something to add. */
+/** Only if all rows have one coin, and there are several. */
 function totalOf(rows: readonly ProfitRow[], uncounted: string): readonly ProfitRow[] {
   const coins = new Set(rows.map(({ coin }) => coin))
   if (coins.size !== 1 || rows.length < 2) return []
@@ -239,17 +216,16 @@ function totalOf(rows: readonly ProfitRow[], uncounted: string): readonly Profit
 
 type Made = Pick<OwnShare, 'profit' | 'fees'>
 
-/** The profit that a strategy has made of its own lots. */
+/** Profit of a strategy's own lots. */
 interface StrategyProfit extends Made {
   readonly strategyId: string
   readonly coin: string
-  /** Instruments on which its fills do not explain what it holds: there the figures are the exchange's. */
+  /** Instruments where its fills do not explain its holding: there the exchange's figures count. */
   readonly unexplained: readonly string[]
-  /** The part of it that fills of nobody have brought, such as a liquidation. */
+  /** The part that came from fills without a strategy, such as a liquidation. */
   readonly taken: Made
 }
 
-/** The profit that a strategy has made on an instrument. */
 interface PairSum {
   readonly coin: string
   stated: Made
@@ -259,7 +235,10 @@ interface PairSum {
 
 const NOTHING: Made = { profit: ZERO, fees: ZERO }
 
-/** Counts what the strategies have made within the span. All fills before it are read too: they say at which price lots were bought. */
+/**
+ * Profit of each strategy within the span. Earlier fills are read too, for the prices at which lots
+ * were bought.
+ */
 export function listStrategyProfits(rows: OpenedRows): readonly StrategyProfit[] {
   const counting = new OwnProfits(rows.book())
   const profits = new Map<string, StrategyProfit>()

@@ -12,7 +12,6 @@ import { describeFall } from '../../views/summary-text.ts'
 import { wrapWords } from '../../lib/text/wrap-words.ts'
 import { describeUncounted } from '../../domain/fill-money.ts'
 import { TRADING_MODES } from '../../domain/trading-mode.ts'
-import { decimal } from '../../lib/decimal.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { describeLastRun, readLastRun } from '../../assembly/state/last-run.ts'
@@ -41,7 +40,6 @@ interface StatusOptions extends ShowOptions {
   readonly watch?: number | true
 }
 
-/** `intentd status`: one screen. */
 export function addStatusCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('status'))
     .description('show whether it trades, why not, what it holds and what it has made')
@@ -63,7 +61,7 @@ async function showStatus(options: StatusOptions): Promise<number> {
     if (process.stdout.isTTY) process.stdout.write(CLEAR_SCREEN)
     writeOut(toText(found, options))
     if (!found.isLive) return EXIT_SILENT
-    // Nobody reads it any more.
+    // The reader has gone.
     if (process.stdout.errored) return 0
     await new Promise<void>((resolve) => systemTimers.after(everyMs, resolve))
   }
@@ -84,7 +82,6 @@ function readStatus(options: StatusOptions): Promise<Found<StatusView>> {
   )
 }
 
-/** What the next daemon will find beside the journal. */
 function sayWhatWaits(directory: string): void {
   if (existsSync(killFileOf(directory)))
     print(
@@ -145,6 +142,7 @@ export function formatStatus(status: StatusView, isLive: boolean): string {
     describeSharedLimits(status) +
     describeSharedTickers(status) +
     describeAlerts(status) +
+    describeClosedPort(status) +
     status.accounts
       .map((account) => formatAccount(account, { isLive, isMoney: environment === 'live' }))
       .join('\n')
@@ -196,7 +194,7 @@ function describeSharedLimits({ sharedLimits, now }: StatusView): string {
   ].join('')
 }
 
-/** Only where they do not arrive: whoever waits for alerts has to look here. */
+/** Only failing targets: the operator who waits for alerts sees it here. */
 function describeAlerts({ alerts = [] }: StatusView): string {
   const failing = alerts.flatMap(({ target, failing: why }) =>
     why === null ? [] : [{ target, ...why }],
@@ -209,6 +207,16 @@ function describeAlerts({ alerts = [] }: StatusView): string {
       ),
     )
     .join('')
+}
+
+/** It trades all the same, and its socket answers: only the dashboard and Prometheus miss the port. */
+function describeClosedPort({ closedPort }: StatusView): string {
+  if (closedPort === undefined) return ''
+  const { address, reason, since } = closedPort
+  return line(
+    'control',
+    `! nothing listens at ${address} since ${toTime(since)} (${reason}); tried every 2 s: end what has the port, or set another control.port and run \`intentd reload\``,
+  )
 }
 
 function describeSharedTickers({ sharedTickers }: StatusView): string {
@@ -248,7 +256,7 @@ function formatAccount(
       orders.length === 0 ? 'none open' : `${orders.join(', ')}${describeUnknown(account)}`,
     ),
     line('today', describeProfit(profit.today, account.coin)),
-    line('in all', describeProfit(profit.total, account.coin)),
+    line('all runs', describeProfit(profit.total, account.coin)),
     line('unrealised', describeUnrealised(account, isLive)),
     account.equity === null ? '' : line('equity', describeEquity(account)),
     isLive && account.losses.length > 0 ? line('losses', describeLosses(account)) : '',
@@ -298,7 +306,7 @@ function describeWorstCase(
   return `${scenario} would take ${money(need, coin)}, ${(used * 100).toFixed(1)} % of the equity; ${money(left, coin)} left`
 }
 
-/** The account, or a strategy, may be active, and nothing trade all the same. */
+/** An account or strategy may be active and yet not trade. */
 function describeMode(mode: AccountView['mode'], restrictions: readonly RestrictionView[]): string {
   const strictness = (one: AccountView['mode']): number => TRADING_MODES.indexOf(one)
   const stricter = restrictions.filter((one) => strictness(one.mode) > strictness(mode))
@@ -306,7 +314,7 @@ function describeMode(mode: AccountView['mode'], restrictions: readonly Restrict
   return scopes.length > 0 ? `${mode} but for ${scopes.join(', ')}` : mode
 }
 
-/** A command stands alone in one line, however long it is: it is pasted. */
+/** A command gets a line of its own, whatever its length, so that it can be pasted. */
 function formatRestriction(restriction: RestrictionView, { unattended }: AccountView): string {
   const { scope, mode, code, reason, by, at, ends, command } = restriction
   const what = `! ${scope} ${mode} since ${toTime(at)} by ${by} (${code}): ${reason}; ends when ${ends}`
@@ -315,9 +323,9 @@ function formatRestriction(restriction: RestrictionView, { unattended }: Account
     : `${line('', `${what}. ${leadTo(restriction, unattended)}`)}${' '.repeat(LABEL + 2)}${command}\n`
 }
 
-/** A release lets a strategy order its whole target again, whatever the account holds beside it. */
+/** After a release a strategy may order its whole target again, whatever else the account holds. */
 function leadTo(
-  { scope, mode, command }: RestrictionView,
+  { scope, command }: RestrictionView,
   unattended: AccountView['unattended'],
 ): string {
   if (command?.startsWith('intentd repair')) return 'With the daemon stopped, repair it first:'
@@ -325,12 +333,12 @@ function leadTo(
     (one) => one.strategy === null && [one.symbol, '*'].includes(scope),
   )
   const symbols = [...new Set(left.map(({ symbol }) => symbol))]
-  if (mode === 'reducing' || symbols.length === 0) return 'To release it:'
+  if (symbols.length === 0) return 'To release it:'
   const handed = symbols.map((symbol) => `\`intentd adopt ${symbol} --to ID\``).join(', ')
-  return `No strategy holds all of ${symbols.join(', ')}: BEFORE a release give the rest to one that trades it (${handed}) or flatten it, else a strategy may order its whole target again. Then, to release it:`
+  return `No strategy holds all of ${symbols.join(', ')}: BEFORE a release give the rest to one that trades it (${handed}) or flatten it, else a strategy may order its whole target again: a release is refused where one would. Then, to release it:`
 }
 
-/** A number stays with its unit. */
+/** Keeps a number and its unit on one line. */
 function line(label: string, text: string): string {
   const lines = wrapWords(text.replaceAll(/(\d) (ms|s|min|h)\b/g, '$1\u00A0$2'), COLUMNS - LABEL)
   const begin = label.length < LABEL ? label.padEnd(LABEL) : `${label}\n${' '.repeat(LABEL)}`
@@ -341,7 +349,7 @@ function toTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** A machine whose clock is further from the exchange's than this, in ms, is shown with it. */
+/** The machine's clock is shown if it differs more from the exchange's. */
 const MACHINE_SAID_MS = 1000
 
 function describeAges({ ages, clock, limits }: AccountView): string {
@@ -365,32 +373,26 @@ function describeUnknown({ unknownSince }: AccountView): string {
   return unknownSince === null ? '' : `; the oldest unknown one was sent at ${toTime(unknownSince)}`
 }
 
-/** Of what was closed and paid: two spans of time are compared. What is held now is in a line of its own. */
+/**
+ * Counts closed profit and payments only, since two periods are compared; open positions have their
+ * own line.
+ */
 function describeProfit(profit: ProfitView, coin: string): string {
   const { realised, fees, funding, fills, uncounted } = profit
   const show = (amount: string | null): string => money(amount, coin)
   const parts = [`${show(realised)} realised`, `${show(fees)} fees`, `${show(funding)} funding`]
   const unknown = uncounted === null ? '' : `; ${describeUncounted(uncounted)}`
-  return `${show(netOf(profit))} net: ${parts.join(', ')}; ${fills} fills${unknown}`
+  return `${show(profit.net)} net: ${parts.join(', ')}; ${fills} fills${unknown}`
 }
 
-function netOf(profit: ProfitView | undefined): string | null {
-  if (profit === undefined) return null
-  const { realised, fees, funding } = profit
-  return decimal(realised)
-    .minus(decimal(fees))
-    .plus(decimal(funding ?? '0'))
-    .toString()
-}
-
-/** A journal has no prices: what is held in one that nobody runs is worth nobody knows what. */
+/** A journal has no prices, so open positions cannot be valued without a daemon. */
 function describeUnrealised(
   { positions, profit: { total }, coin }: AccountView,
   isLive: boolean,
 ): string {
   if (positions.length === 0) return 'none: nothing is held'
   if (total.unrealised !== null)
-    return `${money(total.unrealised, coin)} of what is held now, not counted above`
+    return `${money(total.unrealised, coin)} of what is held now, not counted above; all runs with it: ${money(total.netWithUnrealised, coin)}`
   return isLive
     ? 'not known: no position, price or entry of it yet'
     : 'not known while no daemon reads the positions; not counted above'
@@ -429,7 +431,11 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
       },
       { title: 'orders', of: ({ openOrders }) => String(openOrders), isNumber: true },
       // Realised less fees, as in the lines above: what is held now has a column of its own.
-      { title: 'net', of: ({ id }) => money(netOf(profit.strategies[id]), coin), isNumber: true },
+      {
+        title: 'net',
+        of: ({ id }) => money(profit.strategies[id]?.net ?? null, coin),
+        isNumber: true,
+      },
       {
         title: 'realised',
         of: ({ id }) => money(profit.strategies[id]?.realised ?? null, coin),

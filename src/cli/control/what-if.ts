@@ -12,7 +12,7 @@ import { showEachAccount } from './each-account.ts'
 import { readDaemon, type ShowOptions } from '../operator/find-daemon.ts'
 import { COLUMNS, formatTable } from '../process/table.ts'
 
-/** This move is shown in detail where none is given. */
+/** Default move. */
 const MOVE_USUAL = -0.1
 
 interface WhatIfOptions extends ShowOptions {
@@ -20,7 +20,6 @@ interface WhatIfOptions extends ShowOptions {
   readonly fillAll?: boolean
 }
 
-/** `intentd whatif`: what the account comes to if the market moves. */
 export function addWhatIfCommand(program: Command, { setExit }: VerbFrame): void {
   const command = addOperatedOptions(program.command('whatif'))
   command
@@ -44,7 +43,7 @@ export function addWhatIfCommand(program: Command, { setExit }: VerbFrame): void
 
 const SHARE = /^(?:([^=]+)=)?([+-]?\d+(?:\.\d+)?)\s?%$/
 
-/** A text is an objection. */
+/** Returns an objection as a string. */
 function readQuery({ move: texts, fillAll, ...options }: WhatIfOptions): WhatIfQuery | string {
   const moves = new Map<string, number>()
   let all = texts.length === 0 ? MOVE_USUAL : 0
@@ -79,7 +78,6 @@ async function showWhatIf(options: WhatIfOptions, query: WhatIfQuery): Promise<n
   return 0
 }
 
-/** @param hasRows Whether the rows of usual moves are shown. */
 export function formatWhatIf(view: WhatIfView, hasRows: boolean): string {
   const oldest = Math.min(...Object.values(view.prices).map(({ at }) => at))
   const from = Number.isFinite(oldest) ? `, at prices of ${showTime(oldest)} UTC` : ''
@@ -147,7 +145,7 @@ function formatHeld(view: WhatIfView): string {
   )
 }
 
-/** `every price moves by -10.0 %`, or each that moves. */
+/** `every price moves by -10.0 %`, or each instrument that moves. */
 function describeMoves(moves: Readonly<Record<string, number>>): string {
   const entries = Object.entries(moves)
   const [first = 0] = Object.values(moves)
@@ -170,12 +168,12 @@ function percent(share: number | null): string {
   return share === null ? '-' : `${(share * 100).toFixed(1)} %`
 }
 
-/** Seven digits that count. */
+/** Seven significant digits. */
 function price(value: number): string {
   return String(Number(value.toPrecision(7)))
 }
 
-/** Cents of what is about a dollar, and as many digits as the wire has of any other coin. */
+/** Two digits for a coin worth about a dollar, as many as the wire has for others. */
 function amount({ coin }: Pick<WhatIfView, 'coin'>, text: string | null): string {
   if (text === null) return '-'
   const digits = coin.includes('USD') ? 2 : 8

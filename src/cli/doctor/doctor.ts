@@ -37,7 +37,7 @@ import { examineSupervisors } from './examine-supervisor.ts'
 import { type Finding, finding, formatFindings, ok } from '../process/finding.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
-/** Something failed; warnings and what was not checked leave it at 0. */
+/** Warnings and unchecked items do not count as failure. */
 const EXIT_FAILED = 1
 
 interface DoctorOptions extends ConfigOptions {
@@ -45,7 +45,6 @@ interface DoctorOptions extends ConfigOptions {
   readonly listedNode?: boolean
 }
 
-/** `intentd doctor`: the machine, the keys, the files, the exchange and the supervisor. Changes nothing. */
 export function addDoctorCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('doctor'))
     .description('check everything that a run depends on, and say what to do; changes nothing')
@@ -110,7 +109,6 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   ]
 }
 
-/** Names what a start with real money refuses, and what it should have. */
 function examineProtection(accounts: readonly LoadedConfig[]): readonly Finding[] {
   if (accounts.every(({ config }) => config.environment !== 'live')) return []
   const undecided = accounts.flatMap(findUndecidedLosses)
@@ -124,7 +122,7 @@ function examineProtection(accounts: readonly LoadedConfig[]): readonly Finding[
   return [...show('fail', undecided), ...show('warn', missing)]
 }
 
-const SEE_TLS = 'give the server a certificate: docs/scaling.md#setting-the-servers-up says how'
+const SEE_TLS = 'give the server a certificate: docs/servers.md says how'
 
 const SEE_LIMITS = 'config/live.example.yaml has all of them; docs/trading-modes.md explains each'
 
@@ -153,7 +151,7 @@ async function examineAccount(
   ]
 }
 
-/** Where a daemon holds the state, it has to answer. */
+/** A daemon that holds the state must answer. */
 async function examineDaemon(config: DaemonConfig): Promise<readonly Finding[]> {
   const socket = findSocket(config)
   if (socket === undefined || objectToPath(socket) !== undefined) return []
@@ -179,7 +177,7 @@ interface Keys {
   readonly credentials: Credentials | undefined
 }
 
-/** Whether they are there and readable by their owner alone. They are never shown. */
+/** Checks that keys exist and only their owner can read them. They are never shown. */
 function examineKeys(config: DaemonConfig, request: SecretsRequest): Keys {
   if (!needsCredentials(config)) {
     return {

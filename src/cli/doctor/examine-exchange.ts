@@ -21,14 +21,14 @@ import { stepAbove, stepBelow } from '../../lib/grid.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { type Finding, finding, ok } from '../process/finding.ts'
 
-/** Answers from which the offset is estimated: the one with the shortest way counts. */
+/** The answer with the shortest round trip gives the offset. */
 const SAMPLES = 4
-/** Positions that are read for their mode: the exchange bears ten a second. */
+/** The exchange allows ten reads of positions a second. */
 const POSITIONS_MAX = 5
-/** Beyond this somebody should look at the machine's clock; the daemon corrects it all the same. */
+/** The daemon corrects the offset, but a person should look at the machine's clock. */
 const OFFSET_WARN_MS = 1000
 
-/** No endpoint of the document says these; an order does. */
+/** No endpoint shows these; only an order does. */
 const BY_ORDERS = 'or let `intentd accept` try it in the demo environment'
 
 const MODE_UNSEEN = finding(
@@ -52,12 +52,12 @@ const KEY_RIGHTS = finding(
   'at the exchange: read and trade, never withdraw, bound to the address of this machine',
 )
 
-/** HTTP: more calls than are allowed. */
+/** HTTP status. */
 const TOO_MANY = 429
 const LIMITS_USED_UP =
   'the calls that are allowed from this address are used up, by a daemon here or by another program: look again; where it stays so, lower exchange.limitsUse or poll less often'
 
-/** Reads tickers and, with keys, positions. Places nothing. */
+/** Places nothing. Positions need keys. */
 export async function examineExchange(
   config: DaemonConfig,
   credentials: Credentials | undefined,
@@ -148,7 +148,7 @@ function judgeClock(offset: ExchangeClock): Finding {
       )
 }
 
-/** The keys and, where something is held, position mode, margin mode and leverage: a position says them. */
+/** Checks the keys, and by the open positions position mode, margin mode and leverage. */
 async function examineAccount(
   client: ExchangeClient,
   config: DaemonConfig,
@@ -167,14 +167,14 @@ async function examineAccount(
     if (answer.kind !== 'accepted')
       return [judgeRefusal(answer, config), mode ?? MODE_UNSEEN, ...margin]
     mode ??= judgeMode(answer.data, config)
-    // These are settings of each instrument.
+    // Margin settings belong to an instrument.
     margin.push(...judgeMargin(answer.data, config))
   }
   const accepted = ok('key accepted', 'the exchange answers a private read')
   return [accepted, mode ?? MODE_UNSEEN, ...margin, await examineTier(client, config)]
 }
 
-/** Whether others copy its trades: then fewer batches a second are allowed. Only a trader has a summary as one. */
+/** Only copy traders have this summary; fewer batches a second are allowed for them. */
 async function examineTier(
   client: ExchangeClient,
   { account: { tier } }: DaemonConfig,
@@ -211,7 +211,7 @@ function judgeRefusal(answer: RefusedAnswer | UnknownAnswer, config: DaemonConfi
   return finding('warn', 'key accepted', `${code} ${message}`, 'run it again in a moment')
 }
 
-/** Undefined where no position says it. */
+/** Undefined if no position shows it. */
 function judgeMode(
   { rows, symbol }: PositionReading,
   { account }: DaemonConfig,
@@ -228,7 +228,10 @@ function judgeMode(
       )
 }
 
-/** Margin mode and leverage of what is held, where they differ from the configuration: nothing would be added there. */
+/**
+ * Reports positions whose margin mode or leverage differs from the configuration: nothing would be
+ * added to them.
+ */
 function judgeMargin({ rows, symbol }: PositionReading, config: DaemonConfig): Finding[] {
   const { marginMode: wanted } = config.account
   const { leverage } = toInstruments(config).get(symbol) ?? {}
@@ -262,7 +265,7 @@ function judgeMargin({ rows, symbol }: PositionReading, config: DaemonConfig): F
   ]
 }
 
-/** A price that does not lie on the ticks proves them wrong; one that does proves nothing. */
+/** A price off the grid proves the tick size wrong; one on the grid proves nothing. */
 function judgePrecision(table: TickerTable, config: DaemonConfig): Finding {
   for (const { symbol, tick } of toInstruments(config).values()) {
     const price = PRICE_COLUMNS.map((column) => table.read(symbol, column)).find(
@@ -279,5 +282,5 @@ function judgePrecision(table: TickerTable, config: DaemonConfig): Finding {
   return PRECISION_UNSEEN
 }
 
-/** Prices of orders and trades, which lie on the grid of the exchange. */
+/** These prices lie on the exchange's grid. */
 const PRICE_COLUMNS = ['bidPr', 'askPr', 'lastPr'] as const

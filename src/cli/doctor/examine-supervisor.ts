@@ -8,7 +8,7 @@ const ECOSYSTEM_FILE = 'ecosystem.config.cjs'
 const UNIT_FILE = 'intentd.service'
 const SYSTEM_UNITS = '/etc/systemd/system'
 
-/** Ends with it that no start mends. */
+/** No restart helps with this exit code. */
 const EXIT_CONFIGURATION = 78
 
 interface Pm2App {
@@ -21,12 +21,12 @@ interface Pm2App {
 
 export interface SupervisorRequest {
   readonly cwd: string
-  /** The longest that a stop takes, ms. */
+  /** Longest duration of a stop. */
   readonly stopMs: number
   readonly systemUnits?: string
 }
 
-/** The files of supervisors that lie here, and the installed unit. What a running pm2 was given may be older. */
+/** Checks the supervisors' files here, and the installed unit. A running pm2 may use older ones. */
 export function examineSupervisors(request: SupervisorRequest): readonly Finding[] {
   const { cwd, stopMs, systemUnits = SYSTEM_UNITS } = request
   const ecosystem = join(cwd, ECOSYSTEM_FILE)
@@ -100,7 +100,7 @@ function examineUnit(path: string, stopMs: number): Finding {
   ])
 }
 
-/** The last value of each setting; those that may be given several times are not asked for. */
+/** The last value of each setting; repeatable settings are not needed. */
 function readUnit(path: string): ReadonlyMap<string, string> | undefined {
   try {
     const lines = readFileSync(path, 'utf8').split('\n')
@@ -114,7 +114,10 @@ function toEntry(match: readonly string[] | undefined): [string, string][] {
   return match === undefined ? [] : [[match[0] ?? '', (match[1] ?? '').trim()]]
 }
 
-/** `120`, `120s`, `2min`, `2min 5s`; infinity where it says so. NaN, which no limit is below, for anything else. */
+/**
+ * `120`, `120s`, `2min`, `2min 5s`. Infinity if there is no limit; 0 for anything else, which is
+ * below every limit.
+ */
 function toSeconds(text: string): number {
   if (text === 'infinity' || text === '0') return Number.POSITIVE_INFINITY
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*(h|min|m|ms|s)?(?=\s|\d|$)/g)]

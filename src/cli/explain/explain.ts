@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
@@ -10,13 +10,12 @@ import { explainSymbol } from '../../views/explain/explain-symbol.ts'
 import { newestJournal } from '../process/newest-journal.ts'
 import { clockTime, type Story } from '../../views/explain/explain-words.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
-import { parseDuration } from '../process/options.ts'
+import { parseInstant } from '../process/span-options.ts'
 import type { ConfigOptions } from '../../config/config-request.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
-/** What an instrument's story goes back without `--since`. */
+/** Default of `--since` for an instrument. */
 const SINCE_MS = 600_000
-/** The journal has nothing of it. */
 const EXIT_NOTHING = 1
 
 interface ExplainOptions extends ConfigOptions {
@@ -25,7 +24,6 @@ interface ExplainOptions extends ConfigOptions {
   readonly json?: boolean
 }
 
-/** `intentd explain`: an order's whole history from the journal, or why there was none. */
 export function addExplainCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('explain'))
     .description(
@@ -38,21 +36,11 @@ export function addExplainCommand(program: Command, { setExit }: VerbFrame): voi
     .option(
       '--since <when>',
       'for a symbol: the last 10m or 2h, or from an instant such as 2025-06-02T06:00Z',
-      parseSince,
+      parseInstant,
     )
     .option('--journal <file>', 'another journal file than that of the configuration')
     .option('--json', 'as JSON')
     .action((subject: string, options: ExplainOptions) => setExit(explain(subject, options)))
-}
-
-/** Unix ms, from a duration that reaches back from now or an instant. */
-function parseSince(text: string): number {
-  const at = Date.parse(text)
-  if (/^\d{4}-/.test(text) && !Number.isNaN(at)) return at
-  if (/^\d+(\.\d+)?[a-z]+$/.test(text)) return systemClock.now() - parseDuration(text)
-  throw new InvalidArgumentError(
-    'write how far back, such as 10m or 2h, or an instant such as 2025-06-02T06:00Z.',
-  )
 }
 
 function explain(subject: string, options: ExplainOptions): number {

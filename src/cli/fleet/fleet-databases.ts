@@ -7,17 +7,17 @@ import { repeatOptions } from '../process/options.ts'
 import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 import { databaseOf, loadFleetPlaces } from '../operator/fleet-places.ts'
 
-/** One of those that the accounts of a configuration have their journals in. */
 export interface FleetDatabase<Reader> {
-  /** For people, where there is more than this one. */
+  /** Only set if there are several. */
   readonly name: string | undefined
   readonly reader: Reader
 }
 
 /**
- * Looks at every database of a configuration side by side: none waits for another. Accounts whose journal is a file are
- * named with what shows them.
- * @returns the worst exit code @throws what the only database says; Failure FLEET_IMPOSSIBLE
+ * Reads all databases of a configuration concurrently. Accounts with a journal in a file are listed
+ * with the command that shows them.
+ * @returns the worst exit code
+ * @throws the error of the only database; Failure FLEET_IMPOSSIBLE
  */
 export async function lookAtDatabases(
   options: ConfigOptions & { readonly url?: string | undefined },
@@ -37,7 +37,10 @@ export async function lookAtDatabases(
   return Math.max(code, await lookSideBySide(databases, look))
 }
 
-/** @returns the worst exit code @throws what the only database says */
+/**
+ * @returns the worst exit code
+ * @throws the error of the only database
+ */
 export async function lookSideBySide<Reader extends Pick<FleetReader, 'close'>>(
   databases: readonly FleetDatabase<Reader>[],
   look: (database: FleetDatabase<Reader>) => Promise<number>,

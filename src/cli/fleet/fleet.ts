@@ -21,9 +21,11 @@ import { writeOut } from '../../lib/write-out.ts'
 const WATCH_MS = 1000
 const CLEAR_SCREEN = '\u001B[2J\u001B[H'
 const INDENT = '  '
-/** A member says how it stands at each renewal of its lease, every 75 s at most. */
+/** Members report at each renewal of their lease, every 75 s at most. */
 const SHOWN_WITHIN_MS = 90_000
-/** A worker says how it stands every 10 s; the server sees at once that its process is gone, and not its machine. */
+/**
+ * Workers report every 10 s. The server notices the end of a process at once, but not of a machine.
+ */
 const WORKER_SHOWN_WITHIN_MS = 30_000
 const ALERTS_LISTED = 50
 const ALERTS_READ_MAX = 1000
@@ -36,7 +38,6 @@ interface FleetOptions extends ConfigOptions {
   readonly url?: string
 }
 
-/** `intentd fleet status`: every account whose journal lies in the same database. */
 export function addFleetCommand(program: Command, { setExit }: VerbFrame): void {
   const fleet = program
     .command('fleet')
@@ -72,7 +73,7 @@ interface AlertsOptions extends ConfigOptions {
   readonly url?: string
 }
 
-/** Each line names its database where there are several. */
+/** With several databases each line names its own. */
 export async function showAlerts(
   { name, reader }: FleetDatabase<Pick<FleetReader, 'readAlerts' | 'assertVersion'>>,
   { limit, json, follow }: Pick<AlertsOptions, 'limit' | 'json' | 'follow'>,
@@ -84,7 +85,7 @@ export async function showAlerts(
   await reader.assertVersion()
   let last: number | undefined
   for (;;) {
-    // The last one is where those that come begin.
+    // Following continues after the last alert.
     const most =
       last === undefined ? Math.min(Math.max(1, limit), ALERTS_READ_MAX) : ALERTS_READ_MAX
     const alerts = await readOrWait(reader, { after: last, most, prefix })
@@ -97,7 +98,7 @@ export async function showAlerts(
   }
 }
 
-/** A server that goes away while they are followed is asked again. */
+/** While following, a server that fails is retried. */
 async function readOrWait(
   reader: Pick<FleetReader, 'readAlerts'>,
   {
@@ -115,7 +116,6 @@ async function readOrWait(
   }
 }
 
-/** Writes what is known of each database: one after the other, or on a screen that is written anew. */
 class FleetScreen {
   readonly #texts = new Map<string | undefined, string>()
 
@@ -136,14 +136,14 @@ async function showFleet(
   for (;;) {
     const { text, code } = await describeDatabase({ name, reader }, { json, isWatched })
     screen.write(name, text, isWatched)
-    // Nobody reads it any more.
+    // The reader has gone.
     if (!isWatched || process.stdout.errored) return code
     const everyMs = watch === true ? WATCH_MS : watch
     await new Promise<void>((resolve) => systemTimers.after(everyMs, resolve))
   }
 }
 
-/** One of several that cannot be reached while they are watched is shown as that, and asked again. */
+/** One of several unreachable databases is shown as such while watching, and retried. */
 export async function describeDatabase(
   { name, reader }: FleetDatabase<Pick<FleetReader, 'assertVersion' | 'read'>>,
   { json, isWatched }: { readonly json: boolean | undefined; readonly isWatched: boolean },
@@ -163,7 +163,7 @@ export async function describeDatabase(
   }
 }
 
-/** An account whose writer has vanished, or of which nothing can be said, is worth a look. */
+/** A vanished writer or an unreadable account gives a temporary failure. */
 export function exitOfFleet({ accounts, unread }: Pick<Fleet, 'accounts' | 'unread'>): number {
   const isSound = unread.length === 0 && accounts.every(({ state }) => state !== 'vanished')
   return isSound ? 0 : EXITS.temporary
@@ -225,7 +225,7 @@ function describeWriter(account: FleetAccount): string {
   }
 }
 
-/** What its daemon said of it last: of one that writes no more it is what was. */
+/** The last report of its daemon, which may be out of date. */
 function describeShown({ shown, state }: FleetAccount): readonly string[] {
   if (shown?.state['mode'] === undefined) return []
   const say = (name: string): string => textOf(shown.state[name])
@@ -248,7 +248,7 @@ function describeWorker({ holder, state, seenAgoMs, isConnected }: FleetWorkerRo
   return `${holder}: ${said.join(', ')}`
 }
 
-/** Whatever another version wrote there. */
+/** Another version may have written any type. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? '?')
 }
@@ -257,12 +257,11 @@ function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(textOf) : []
 }
 
-/** One line of the stream. */
 export function formatAlert({ at, holder, urgency, title }: FleetAlertRow): string {
   return `${instant(at)}  ${urgency === 'urgent' ? '! ' : ''}${title} (${holder})`
 }
 
-/** Nothing of one that was released. */
+/** Empty for a released kill. */
 function describeKill({ kill }: FleetAccount): readonly string[] {
   if (kill === undefined || kill.state === 'released') return []
   const order = `a kill was ordered by ${kill.by} at ${instant(kill.orderedAt)}: ${kill.reason}`
@@ -284,7 +283,7 @@ function instant(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** A number stays with its unit. */
+/** Keeps a number and its unit on one line. */
 function paragraph(text: string): string {
   const lines = wrapWords(
     text.replaceAll(/(\d) (s|min|h)\b/g, '$1\u00A0$2'),

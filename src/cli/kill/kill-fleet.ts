@@ -8,13 +8,12 @@ import type { Timers } from '../../lib/timers.ts'
 import { age } from '../process/table.ts'
 import { HOLDER } from '../operator/server-kill.ts'
 
-/** How often the server is asked how far the accounts are. */
 const LOOK_MS = 250
-/** A writer that is started again by its supervisor is there within this: one that nobody is by then is not waited for. */
+/** A supervisor restarts a writer within this time; later the kill waits for none. */
 const NOBODY_AFTER_MS = 10_000
-/** An account that nobody has written for so long is not being started again: it is not waited for at all. */
+/** An account without a writer for so long is not being restarted, so the kill does not wait. */
 const UNUSED_AFTER_MS = 60_000
-/** sysexits.h: an order stands that is not proved. */
+/** sysexits.h: the order stands, but is not proved. */
 const EXIT_NOT_PROVED = 75
 
 export interface KillFleetOptions {
@@ -27,25 +26,25 @@ export interface KillFleetOptions {
 }
 
 /**
- * How the kill of an account stands: `proved` that nothing rests · `none`: nobody has ever traded it · `waiting` ·
- * `failed`: it will not be proved now, and is named with what to do.
+ * `proved`: nothing rests. `none`: it never traded. `failed`: it will not be proved now; advice
+ * follows.
  */
 export interface KillOutcome {
   readonly kind: 'proved' | 'none' | 'waiting' | 'failed'
   readonly text: string
-  /** What to do where it stays like this. */
+  /** Advice if this state lasts. */
   readonly advice?: string
 }
 
 export interface KilledDatabase {
-  /** For people, where there is more than this one. */
+  /** Only set if there are several. */
   readonly name: string | undefined
   readonly reader: KillFleetOptions['reader'] & Pick<FleetReader, 'close'>
 }
 
 export type KillFleetsOptions = Omit<KillFleetOptions, 'reader'>
 
-/** Side by side: none waits for another, and each line names its own. @returns the worst exit code */
+/** Runs concurrently. @returns the worst exit code */
 export async function killFleets(
   databases: readonly KilledDatabase[],
   options: KillFleetsOptions,
@@ -63,8 +62,8 @@ export async function killFleets(
 }
 
 /**
- * Orders the kill of every account whose journal lies in the database, and waits until it is proved for each. Nothing
- * but the word of whoever holds the lease counts as a proof.
+ * Orders the kill of each account in the database, and waits for each proof. Only the holder of the
+ * lease can prove it.
  * @returns the exit code
  */
 async function killFleet(options: KillFleetOptions): Promise<number> {
@@ -82,7 +81,7 @@ async function killFleet(options: KillFleetOptions): Promise<number> {
   for (;;) {
     const tookMs = clock.monotonic() - begunAt
     try {
-      // Before anything is read: a line may be slow, and the accounts many.
+      // This comes before reading: the connection may be slow and the accounts many.
       trouble = await options.reader.orderKills(options.order, noted)
       fleet = await options.reader.read()
     } catch (error) {
@@ -103,7 +102,10 @@ async function killFleet(options: KillFleetOptions): Promise<number> {
   }
 }
 
-/** @param ordered Undefined: it could not be given yet. @param isLate Nobody will come by itself now. */
+/**
+ * @param ordered undefined if the order could not be given yet
+ * @param isLate no writer is expected any more
+ */
 export function judgeKill(
   account: FleetAccount,
   ordered: KillOrdered | undefined,
@@ -170,7 +172,7 @@ function judgeMoved({ movedTo = 'elsewhere' }: FleetAccount): KillOutcome {
   return { kind: 'failed', text: `its journal was moved to ${movedTo}`, advice }
 }
 
-/** The order stands; but orders may rest at the exchange meanwhile. */
+/** The order stands, but orders may rest at the exchange. */
 function judgeWithoutWriter(account: FleetAccount, isLate: boolean): KillOutcome {
   const { holder, leaseLeftMs, standbys } = account
   const isUnused = -leaseLeftMs >= UNUSED_AFTER_MS
@@ -197,7 +199,7 @@ function describeEnd({ state, holder, leaseLeftMs }: FleetAccount): string {
     : `the lease of ${holder} ran out${ago}`
 }
 
-/** Nobody can say from here that nothing of it rests. */
+/** From here nothing proves that the account has no resting orders. */
 const UNUSED =
   '. Out of use? Such a journal is named until a kill of it was proved, or its schema is dropped (docs/scaling.md)'
 
@@ -222,14 +224,14 @@ interface Reported {
   readonly print: (text: string) => void
 }
 
-/** Asked again it would say the same, and somebody waits for the kill. */
+/** A repetition would fail the same way, and the operator waits for the kill. */
 function reportRefusal(trouble: string, print: (text: string) => void): number {
   print(`NOT killed: nothing was ordered, since the server cannot be asked: ${trouble}`)
   print('  mend that and say it again; without the server: `intentd kill` on each machine')
   return EXIT_NOT_PROVED
 }
 
-/** What is not proved comes last, and is never called killed. */
+/** Unproved accounts come last, and are never called killed. */
 function report({ fleet, outcomes, noted, trouble, print }: Reported): number {
   if (fleet === undefined) {
     const taken = [...noted.values()].filter(({ kind }) => kind === 'ordered').length

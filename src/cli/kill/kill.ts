@@ -30,11 +30,11 @@ import { durationOption, assertDatabase, repeatOptions } from '../process/option
 import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
-/** A daemon that runs looks at the file twenty times a second; this is long enough for one that is busy. */
+/** The daemon checks the file twenty times a second; a busy one has enough time. */
 const SEEN_WITHIN_MS = 5000
-/** Beyond the acceptance deadline of a request in flight, and the proof after it. */
+/** Exceeds the acceptance deadline of a request in flight and the proof after it. */
 const CLEAN_WITHIN_MS = 120_000
-/** sysexits.h: the kill stands, and it is not proved yet that nothing rests. */
+/** sysexits.h: the kill stands, but is not proved yet. */
 const EXIT_NOT_PROVED = 75
 
 const URL_FLAGS = '--url <address>'
@@ -46,7 +46,6 @@ interface KillOptions extends ConfigOptions {
   readonly url?: string
 }
 
-/** `intentd kill`: nothing that creates an order leaves any more, and what rests is taken away. */
 export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('kill'))
     .description(
@@ -66,9 +65,9 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
 }
 
 /**
- * To the exchange first, whatever a database does: what rests is cancelled from here where the keys are. On the server
- * one order an account, which whoever has its lease obeys; of accounts whose journal is a file the kill files of this
- * machine. All are thrown before any is waited for, and nothing waits for a database but its own accounts.
+ * Acts on the exchange first: cancels what rests from here if the keys are available. Then it
+ * orders the kill of each account on its server, or by a kill file on this machine. All orders are
+ * given before any is waited for, and each database delays only its own accounts.
  */
 async function killAll(options: KillOptions): Promise<number> {
   const { reason, wait } = options
@@ -92,7 +91,7 @@ async function killAll(options: KillOptions): Promise<number> {
     await collectCode(codes, () => kill({ ...own, reason, wait }))
   }
   await cancelling
-  // What was on its way when it was cancelled may rest by now, where nobody has proved the contrary.
+  // Without a proof, requests in flight during the first cancel may rest by now.
   if ((await ofDatabases) !== 0) await Promise.all(served.map(cancelServed))
   return Math.max(...codes)
 }
@@ -113,7 +112,7 @@ async function killDatabases(
   return killFleets(databases, { ...options, clock: systemClock, timers: systemTimers, print })
 }
 
-/** What is wrong with one keeps no other from being killed. */
+/** One failure does not prevent the other kills. */
 async function collectCode(codes: number[], act: () => Promise<number> | number): Promise<number> {
   let code: number
   try {
@@ -126,7 +125,10 @@ async function collectCode(codes: number[], act: () => Promise<number> | number)
   return code
 }
 
-/** Cancels what rests of an account whose journal is on a server. Its daemon, which may be elsewhere, proves the end of it. */
+/**
+ * Cancels the resting orders of an account whose journal is on a server. Its daemon, perhaps
+ * elsewhere, gives the proof.
+ */
 async function cancelServed({ config, own }: FleetConfig): Promise<void> {
   if (config.exchange.baseUrl === undefined) return
   const say = (text: string): void => print(`${config.name}: ${text}`)
@@ -178,7 +180,7 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
   return 0
 }
 
-/** The daemon that saw it may have ended since, or stand still. */
+/** The daemon that saw it may have ended since, or hang. */
 async function sayUnproved(config: DaemonConfig): Promise<void> {
   const socket = findSocket(config)
   if (socket === undefined) {
@@ -195,13 +197,11 @@ async function sayUnproved(config: DaemonConfig): Promise<void> {
     )
 }
 
-/** How a kill has come out, if it has. */
 function endOf(directory: string): 'clean' | 'released' | undefined {
   if (!existsSync(killFileOf(directory))) return 'released'
   return readKillState(directory)?.state === 'clean' ? 'clean' : undefined
 }
 
-/** No daemon is there to do it, or it does not come round to: what rests is cancelled from here. */
 async function cancelHere(config: DaemonConfig, request: ConfigRequest): Promise<number> {
   const isSilent = explainSilence(config.state.directory)
   if (!isSilent) print('no daemon has seen it; one that starts here will, before its first write')
@@ -238,7 +238,7 @@ async function cancelHere(config: DaemonConfig, request: ConfigRequest): Promise
   return EXIT_NOT_PROVED
 }
 
-/** Under systemd the keys are the daemon's alone. */
+/** Under systemd only the daemon has the keys. */
 function findMissingKeys(config: DaemonConfig, { cwd }: ConfigRequest): string | undefined {
   try {
     loadCredentials(config, { cwd })
@@ -249,7 +249,7 @@ function findMissingKeys(config: DaemonConfig, { cwd }: ConfigRequest): string |
   }
 }
 
-/** What is called from here is called with the file as it is now: nothing of another account is cancelled. */
+/** Calls from here use the present file, which must still mean the same account. */
 function isOf({ environment, account, exchange }: DaemonConfig, request: ConfigRequest): boolean {
   const now = readConfig(request).loaded?.config
   return isDeepStrictEqual(
@@ -267,7 +267,7 @@ function cancelOnce(
   return callForAnswer([...words, '--config', file, ...set], processFrame())
 }
 
-/** The exchange says so by a code, or by a list of nothing. */
+/** Depending on the exchange this is a code or an empty list. */
 function restsNothing(answer: Answer<Shown> | undefined): boolean {
   if (answer?.kind === 'refused') return answer.topic === 'orderGone'
   if (answer?.kind !== 'accepted') return false

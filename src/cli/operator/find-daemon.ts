@@ -20,27 +20,24 @@ import { loadOperated } from './operated-config.ts'
 import { explainSilence, print, printOnce } from '../process/operator.ts'
 import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 
-/** sysexits.h: nobody answers now, or somebody who does not say what was asked for. */
+/** sysexits.h: no answer, or not the expected one. */
 export const EXIT_SILENT = 75
 const EXIT_REFUSED = 1
-/** A server that takes longer is not waited for, ms. */
 const ASKED_MS_MAX = 2000
 
 export interface ShowOptions extends ConfigOptions {
   readonly json?: boolean
 }
 
-/** An account that its daemon could not open. */
 export type AccountOff = StatusView['off'][number]
 
-/** What was found, and where. */
 export type Found<View> =
   | { readonly kind: 'found'; readonly view: View; readonly isLive: boolean }
   | { readonly kind: 'nothing'; readonly exitCode: number }
 
 /**
- * Asks the daemon that runs with this configuration; where none runs, reads its journal and says so.
- * @param stored Makes the same of what the journal has.
+ * Asks the running daemon, or without one reads its journal and says so.
+ * @param stored makes the same view from the journal
  */
 export async function readDaemon<View>(
   options: ShowOptions,
@@ -65,7 +62,7 @@ export async function readDaemon<View>(
   return { kind: 'nothing', exitCode: explainReply(config, reply) }
 }
 
-/** A process that takes requests and says nothing is waited for once, however many accounts it has. */
+/** A process that does not answer is waited for once, not once for each of its accounts. */
 export class Silence {
   readonly #replies = new Map<number, ControlReply>()
 
@@ -79,14 +76,13 @@ export class Silence {
   }
 }
 
-/** For as long as this command runs. */
+/** Lasts as long as this command. */
 const silence = new Silence()
 
 function isTimeout(reason: string): boolean {
   return /timeout/i.test(reason)
 }
 
-/** Of the daemon that holds a state of this configuration; undefined where none does. */
 export function findSocket({ state: { directory } }: DaemonConfig): string | undefined {
   const [held] = listHeldDirectories(directory)
   return held === undefined ? undefined : join(held, CONTROL_SOCKET)
@@ -104,7 +100,7 @@ export async function withClient<Result>(
   }
 }
 
-/** Says why there is no answer. Returns the exit code. */
+/** Returns the exit code. */
 export function explainReply(config: DaemonConfig, reply: ControlReply): number {
   if (reply.kind === 'answered') {
     const { error = JSON.stringify(reply.body) } = reply.body as { error?: string }
@@ -138,7 +134,7 @@ export function explainReply(config: DaemonConfig, reply: ControlReply): number 
   return EXIT_SILENT
 }
 
-/** Of an account that broke while its daemon goes on: it holds no state any more, and still says why. */
+/** A broken account whose daemon goes on holds no state, but still reports the reason. */
 async function readBroken<View>(
   config: DaemonConfig,
   path: string,
@@ -151,8 +147,8 @@ async function readBroken<View>(
 }
 
 /**
- * Of an account that its daemon could not open: nobody answers at its own socket, and the daemon's other accounts say
- * why. Undefined where no daemon says so.
+ * For an account that its daemon could not open: its own socket is silent, but other accounts of
+ * the daemon report the reason.
  */
 export async function findOff(config: DaemonConfig): Promise<AccountOff | undefined> {
   const mainFile = readMainFile(config)
@@ -172,7 +168,7 @@ function listAccounts(mainFile: string): readonly DaemonConfig[] {
     const { main, others } = loadAccounts({ file: mainFile, cwd: process.cwd() })
     return [main, ...others].map(({ config }) => config)
   } catch {
-    return [] // The files have been changed since, and are wrong now: `intentd check` says so.
+    return [] // The files are broken by now; `intentd check` reports it.
   }
 }
 
@@ -199,7 +195,7 @@ async function readStored<View>(
   return { kind: 'found', view: await stored(account, off), isLive: false }
 }
 
-/** Of a journal that is not on the server any more, but in the file here; undefined where it is on the server. */
+/** Set if the journal moved from the server to the file here, or is on its way. */
 export function describeMove(
   { journal }: Pick<DaemonConfig, 'journal'>,
   directory: string,
@@ -212,7 +208,7 @@ export function describeMove(
   return 'the journal is on its way to the file here: give `intentd journal copy --to file` again'
 }
 
-/** Of a journal that went from the server to another machine; undefined where it is there, or the server does not answer. */
+/** Set if the journal moved from the server to another machine. */
 export async function askForMove(
   config: DaemonConfig,
   secrets: SecretsRequest,
@@ -225,7 +221,7 @@ export async function askForMove(
     const { movedTo } = await server.look()
     return movedTo === undefined ? undefined : `the journal was moved from the server to ${movedTo}`
   } catch {
-    return undefined // What this machine has of the journal is shown all the same.
+    return undefined // The local part of the journal is shown all the same.
   } finally {
     await server?.close()
   }

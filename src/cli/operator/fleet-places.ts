@@ -14,21 +14,20 @@ export interface FleetConfig {
   readonly own: ConfigOptions
 }
 
-/** Where the accounts of a configuration have their journals. */
 export interface FleetPlaces {
-  /** Databases, each once. */
+  /** Distinct databases. */
   readonly places: readonly PostgresPlace[]
-  /** Accounts whose journal lies there, each with the options that address it alone. */
+  /** Accounts with their journal there, each with the options that address it. */
   readonly served: readonly FleetConfig[]
-  /** Accounts whose journal is a file. */
+  /** Accounts with their journal in a file. */
   readonly files: readonly FleetConfig[]
-  /** The exit code of what could not be read: it keeps no other account from being found. */
+  /** Exit code for accounts that could not be read, which does not stop the others. */
   readonly code: number
 }
 
 /**
- * @param options `url` names a database, and then no configuration is read.
- * @param load Reads the configuration of an account.
+ * @param options with `url` no configuration is read
+ * @param load reads the configuration of an account
  */
 export function loadFleetPlaces(
   options: ConfigOptions & { readonly url?: string | undefined },
@@ -62,16 +61,15 @@ export function loadFleetPlaces(
   return { places: [...places.values()], served, files, code }
 }
 
-/** A database among others, for people. */
 export function databaseOf({ url }: Pick<PostgresPlace, 'url'>): string {
   const { host, pathname } = new URL(url)
   return `${host}${pathname}`
 }
 
 /**
- * Of a database: which account's does not count. A password in the address is obeyed, since this is for moments when
- * nothing else is at hand, and never shown. The database may be that of a queue of sweeps, on a machine that knows no
- * other password.
+ * The schema does not matter here. A password in the address is accepted, since this is for
+ * emergencies, and never shown. The database may be a queue of sweeps, on a machine with only that
+ * password.
  */
 export function placeOf(url: string): PostgresPlace {
   const bare = new URL(url)

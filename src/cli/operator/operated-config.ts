@@ -15,7 +15,7 @@ import { addConfigOptions } from '../process/options.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 
-/** Those of a verb that addresses a daemon: it works as well where the files are wrong while that trades. */
+/** Options of verbs that address a daemon, which also work while the files are broken. */
 export function addOperatedOptions(command: Command): Command {
   return addConfigOptions(command).option(
     '--state <dir>',
@@ -24,9 +24,9 @@ export function addOperatedOptions(command: Command): Command {
 }
 
 /**
- * The configuration of the daemon that is addressed: what the file says, or, where that is broken, what the daemon
- * runs with that was started with it.
- * @throws ConfigError where no such daemon is known: then the last ways to stop one have been named; Failure
+ * The configuration of the addressed daemon: from the file, or if that is broken, the one with
+ * which the daemon runs.
+ * @throws ConfigError if no such daemon is known, after printing the last ways to stop one; Failure
  * STATE_NEVER_RAN
  */
 export function loadOperated(options: ConfigOptions): DaemonConfig {
@@ -49,21 +49,21 @@ export function loadOperated(options: ConfigOptions): DaemonConfig {
 }
 
 /**
- * For what compares the files with what runs: a reload reads them with the `--set`, `--param`, `--market` and `--speed`
- * that the daemon was started with, so they need not be repeated; others that are given are not for a reload.
+ * For comparing files with a running daemon: a reload uses the `--set`, `--param`, `--market` and
+ * `--speed` of the daemon's start, so these need not be repeated.
  */
 export function asStarted(options: ConfigOptions): ConfigOptions & MarketOptions {
   const { file, cwd } = toConfigRequest(options)
   const running = findRunning(resolve(cwd, file))
   const chosen = chooseRunning(running, options.set)
   const start = chosen && readRunStart({ state: { directory: chosen.directory } })
-  // A further account of another main file is read without any.
+  // The account of another main file is read without options.
   if (start?.mainFile !== resolve(cwd, file)) return { ...options, market: [] }
   const param = options.param?.length ? options.param : start.params
   return { ...options, set: start.set, param, market: start.market, speed: start.speed }
 }
 
-/** `--set` of the daemon that runs where others were given; undefined where they are the same, or none runs. */
+/** The running daemon's `--set`, if it differs. */
 export function setOtherwise(
   { file, state }: DaemonConfig,
   set: readonly string[],
@@ -90,8 +90,8 @@ function loadState(given: string): DaemonConfig {
 }
 
 /**
- * A simulated account has a directory of its own below `state.directory`; `daemon.opened` names that one. It stands
- * for the daemon as long as it is the account that is traded, or was traded last.
+ * Each simulated account has a directory below `state.directory`, which `daemon.opened` names. It
+ * addresses the daemon while it is the account traded now or last.
  */
 function readOfWorld(directory: string): DaemonConfig | undefined {
   const above = dirname(directory)
@@ -101,13 +101,13 @@ function readOfWorld(directory: string): DaemonConfig | undefined {
   return current === directory ? readOf(above) : undefined
 }
 
-/** Where it lies now, if it was moved. */
+/** The state may have been moved; its present place counts. */
 function readOf(directory: string): DaemonConfig | undefined {
   const config = readRunningConfig({ state: { directory } })
   return config && { ...config, state: { ...config.state, directory } }
 }
 
-/** Started with the same `--set`; without any, the only one that there is. */
+/** Chooses the daemon with the same `--set`, or without any, the only one. */
 function chooseRunning(
   found: readonly RunningFile[],
   set: readonly string[],
@@ -117,7 +117,7 @@ function chooseRunning(
   return fitting.length === 1 ? fitting[0] : undefined
 }
 
-/** In whatever order: only of the same path does the last one count. */
+/** Ignores the order. */
 function isSame(one: readonly string[], other: readonly string[]): boolean {
   return isDeepStrictEqual(one.toSorted(), other.toSorted())
 }

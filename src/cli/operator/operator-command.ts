@@ -40,11 +40,11 @@ import { toShellWord } from '../../lib/text/shell-word.ts'
 import type { ConfigOptions } from '../../config/config-request.ts'
 
 const READ_WITHIN_MS = 10_000
-/** The daemon has read it, and it changed nothing. The others are those of sysexits.h: usage, temporary failure. */
+/** The daemon read the command, but nothing changed. The other codes are those of sysexits.h. */
 const EXIT_NOT_DONE = 1
 const EXIT_USAGE = 64
 const EXIT_WAITING = 75
-/** A writer hears of a kill when it renews its lease: so often while it lasts. */
+/** A writer sees a kill when it renews its lease; it renews this often during a lease. */
 const RENEWALS = 4
 const UNCONFIGURED =
   'what a strategy holds that is not configured any more nothing closes (position.unattended at the start lists it): put it back, start again and flatten it, or close it by hand'
@@ -54,11 +54,10 @@ export interface CommandOptions extends ConfigOptions {
   readonly wait: number
 }
 
-/** A command without who gives it, and why. */
 type Order<Whole = ControlCommand> = Whole extends unknown ? Omit<Whole, 'reason' | 'by'> : never
 
 const ANY_SCOPE = "an instrument, strategy:ID, or '*' for the account"
-/** By the argument of a verb, its help. */
+/** Help by argument. */
 const SCOPES = {
   '<scope>': ANY_SCOPE,
   '[scope]': ANY_SCOPE,
@@ -66,7 +65,7 @@ const SCOPES = {
   '<symbol>': 'an instrument',
 }
 
-/** A verb that leaves a command for the daemon; `scope` is its argument. */
+/** `scope` is the verb's argument. */
 export function addOperatorCommand(
   program: Command,
   verb: string,
@@ -80,21 +79,33 @@ export function addOperatorCommand(
     )
 }
 
+/** A verb that releases a scope, also where what no strategy holds would be ordered again. */
+export function addUnclaimedOption(command: Command): Command {
+  return command.option(
+    '--unclaimed',
+    'release also where a strategy would order again what no strategy holds; without it that is refused',
+  )
+}
+
+export interface ReleaseOptions extends CommandOptions {
+  readonly unclaimed?: boolean
+}
+
 function parseReason(text: string): string {
   if (text !== '' && text.length <= REASON_MAX) return text
   throw new InvalidArgumentError(`write 1 to ${REASON_MAX} characters.`)
 }
 
 /**
- * Leaves a command for the daemon, waits until it is obeyed, and says what it did. A release without a scope is
- * one of the kill switch, which may wait for the proof. Returns the exit code.
+ * Leaves a command for the daemon, waits for the answer and prints it. A release without a scope
+ * concerns the kill switch, and may wait for the proof. Returns the exit code.
  */
 export async function commandDaemon(order: Order, options: CommandOptions): Promise<number> {
   const config = loadOperated(options)
   const { directory } = config.state
   if (order.scope !== undefined && !isScope(order.scope)) return EXIT_USAGE
   const isKnown = order.scope === undefined || scopesAt(config).includes(order.scope)
-  // What is not configured any more may still be restricted: the daemon is asked first.
+  // A scope may be restricted but no longer configured, which the daemon knows.
   const isHeld = listHolders(directory).length > 0
   if (!isKnown && (order.kind !== 'release' || !isHeld))
     return printUnconfigured(config, String(order.scope))
@@ -131,7 +142,7 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
       })
 }
 
-/** A release that no daemon here reads now leaves nothing where it would not end the kill that stands. */
+/** Without a daemon here, a release is left only if it would end the standing kill. */
 async function isForElsewhere(config: DaemonConfig, options: CommandOptions): Promise<boolean> {
   const killed = await findServerKill(config, options)
   if (killed === undefined) return false
@@ -141,7 +152,7 @@ async function isForElsewhere(config: DaemonConfig, options: CommandOptions): Pr
   return advice !== undefined
 }
 
-/** What restricts the scope when a daemon runs again may be something else, which nobody has looked at yet. */
+/** A later daemon may restrict the scope for reasons that no person has seen yet. */
 function printUnreleased(directory: string): number {
   print(
     `not done: no daemon runs here (${directory}), and nothing was left for the next one: start it, look at what is restricted then, and release it`,
@@ -149,7 +160,7 @@ function printUnreleased(directory: string): number {
   return EXIT_WAITING
 }
 
-/** What no strategy holds when a daemon runs again may be something else. */
+/** A later daemon may find another unheld part. */
 function printUnadopted(directory: string): number {
   print(
     `not done: no daemon runs here (${directory}), and only one that runs knows what no strategy holds`,
@@ -164,7 +175,10 @@ interface Posted {
   readonly withinMs: number
 }
 
-/** A release of the kill switch is obeyed when every file is gone that kills: the daemon's answer names them. */
+/**
+ * A release of the kill switch is done when all kill files are gone; the daemon's answer names
+ * them.
+ */
 async function waitFor({ file, order, directory, withinMs }: Posted) {
   const found: { answer?: CommandAnswer | undefined } = {}
   const isObeyed = (): boolean => {
@@ -178,7 +192,7 @@ async function waitFor({ file, order, directory, withinMs }: Posted) {
   return { isObeyed: obeyed === true, answer: found.answer }
 }
 
-/** Nothing of it is left for the moment when it takes over. */
+/** The command is removed, so that it is not obeyed after a takeover. */
 function printAtStandby(writer: string): number {
   const where = writer === '' ? '' : `, which is ${writer}`
   printResult(
@@ -197,7 +211,6 @@ function printTooOld(): number {
 interface KillRelease {
   readonly isObeyed: boolean
   readonly answer: CommandAnswer | undefined
-  /** The kill that stands on the server of the journal. */
   readonly findOrdered: () => Promise<KilledAccount | undefined>
   readonly heardWithinMs: number
 }
@@ -216,7 +229,7 @@ async function printOfKill({
   }
   if (answer?.killFiles.length === 0) {
     const ordered = await findOrdered()
-    // A released one that the server has not heard of yet is over.
+    // A kill released here counts as over before the server has heard of it.
     if (ordered === undefined || ordered.kill.state === 'clean')
       printResult('not done: no kill stands; name the scope that is to be released')
     else
@@ -232,7 +245,7 @@ async function printOfKill({
   return isObeyed ? 0 : EXIT_WAITING
 }
 
-/** A release may name a scope that is not configured any more. */
+/** A release may name a scope that is no longer configured. */
 function isScope(scope: Scope): boolean {
   if (scope !== '' && scope.length <= SCOPE_MAX) return true
   print(
@@ -241,9 +254,9 @@ function isScope(scope: Scope): boolean {
   return false
 }
 
-/** As the core looks at it, so that nothing is left for a daemon which would refuse it. */
+/** Checks as the core does, so that nothing is left that a daemon would refuse. */
 function scopesAt(config: DaemonConfig): readonly Scope[] {
-  // What is no longer in the file may still run: the daemon says what it does with it.
+  // A scope that is no longer in the file may still be running; the daemon decides then.
   const running =
     listHolders(config.state.directory).length > 0 ? readRunningConfig(config) : undefined
   return [...scopesOf(config), ...(running ? scopesOf(running) : [])]
@@ -274,7 +287,7 @@ function printNoAnswer(file: string): number {
   return EXIT_WAITING
 }
 
-/** What has come of it stands on standard output, done or not. */
+/** The result goes to standard output, done or not. */
 function printAnswer(order: Order, answer: CommandAnswer, repeated: string): number {
   const { kind, scope } = order
   const { held, lifted } = answer
@@ -290,7 +303,7 @@ function printAnswer(order: Order, answer: CommandAnswer, repeated: string): num
   if (isDone && kind === 'flatten')
     printResult('obeyed; its log says flatten.done when nothing is left to close')
   else if (!isDone && kind === 'release')
-    printResult(describeRefusedRelease(String(scope), [answer]))
+    printResult(describeRefusedRelease(String(scope), [answer], repeated))
   else if (!isDone && own && !answer.isScopeUnknown)
     printResult(
       `not done: a restriction never loosens; \`intentd release ${toShellWord(scope ?? '')}${repeated} --reason ...\` first`,
@@ -301,7 +314,8 @@ function printAnswer(order: Order, answer: CommandAnswer, repeated: string): num
   for (const restriction of lifted) printResult(`lifted: ${wordsOf(restriction)}`)
   if (isDone) for (const sentence of describePeak(answer)) printResult(sentence)
   for (const sentence of describeStillHeld(answer)) printResult(sentence)
-  for (const advice of adviseUnclaimed(answer, repeated)) printResult(advice)
+  if (answer.orderedAgain === undefined)
+    for (const advice of adviseUnclaimed(answer, repeated)) printResult(advice)
   printHeld(answer)
   return isDone ? 0 : EXIT_NOT_DONE
 }

@@ -9,18 +9,20 @@ import { print } from '../process/operator.ts'
 import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 
 /**
- * A kill that `kill --all` has ordered on the server of a journal stands there, and on the machine that obeyed it: a
- * release that is given anywhere else neither sees nor ends it. So a release asks the server where no daemon here
- * answers for the kill.
+ * A kill ordered by `kill --all` stands on the journal's server and on the machine that obeyed it;
+ * a release elsewhere does not end it. So without a daemon here that answers for the kill, a
+ * release asks the server.
  */
 
-/** An account with a kill that was ordered on its server and is not released. */
 export type KilledAccount = FleetAccount & { readonly kill: NonNullable<FleetAccount['kill']> }
 
-/** The holder of a lease, as it is named there. */
+/** Format of a lease's holder. */
 export const HOLDER = /^(?<name>.+) on (?<host>\S+), pid (?<pid>\d+), (?<directory>.+)$/
 
-/** @returns undefined where none stands, where the journal is a file, and, with a word, where the server does not say */
+/**
+ * @returns undefined without such a kill, without a server, and after a warning if the server does
+ * not answer
+ */
 export async function findServerKill(
   config: DaemonConfig,
   options: ConfigOptions,
@@ -46,7 +48,6 @@ export async function findServerKill(
   }
 }
 
-/** One sentence: who ordered it, and how far it is. */
 export function describeServerKill({ kill }: Pick<KilledAccount, 'kill'>): string {
   const { state, by, orderedAt, reason, answeredBy } = kill
   const ordered = `a kill was ordered on the server of the journal by ${by} at ${new Date(orderedAt).toISOString()} (${reason})`
@@ -57,8 +58,9 @@ export function describeServerKill({ kill }: Pick<KilledAccount, 'kill'>): strin
 }
 
 /**
- * Says what ends a kill that no daemon of this directory answers for.
- * @returns undefined where a release that waits here ends it: it was proved, and nobody elsewhere writes the account
+ * Advises how to end a kill that no daemon of this directory answers for.
+ * @returns undefined if a release left here ends it: it was proved, and no other machine writes the
+ * account
  */
 export function adviseServerRelease(account: KilledAccount, directory: string): string | undefined {
   const { state, holder, standbys, kill } = account
@@ -75,7 +77,7 @@ function releaseAt(holder: string): string {
   return `on ${host}, \`intentd release --state ${directory} --reason ...\``
 }
 
-/** One that has died here may have its lease for some seconds more. The state may lie inside the directory. */
+/** A dead local holder may keep its lease for seconds. The state may lie inside the directory. */
 function isOf(holder: string, directory: string): boolean {
   const { host, directory: own = '' } = HOLDER.exec(holder)?.groups ?? {}
   const here = resolve(directory)

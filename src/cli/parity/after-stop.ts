@@ -1,10 +1,11 @@
 import type { BacktestRunOptions } from '../../backtest/backtest-run.ts'
 
 /**
- * A daemon that was told to stop reads prices until everything in flight is settled, and asks nobody on them. So does
- * its backtest: what stands then stands on, and nothing new is wanted.
+ * A stopping daemon reads prices until everything in flight is settled, but no longer asks
+ * strategies. This makes its backtest do the same.
  *
- * @param from Unix ms, exchange clock: the first prices on which nobody was asked; undefined for a run that never stopped.
+ * @param from Unix ms, exchange clock: the first prices without decisions; undefined for a run that
+ * never stopped
  */
 export function askNobody(
   opened: BacktestRunOptions,

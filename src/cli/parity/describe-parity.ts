@@ -6,7 +6,6 @@ import { firstOther, firstShownOther, unmatched } from './differences.ts'
 import { type AloneTime, explainByRestriction } from './restricted-times.ts'
 import type { Wish } from './run-trace.ts'
 
-/** What two runs have in common, in lines. */
 export interface Parity {
   readonly isSame: boolean
   /** It differs, but only as docs/sweep.md calls normal. */
@@ -14,27 +13,24 @@ export interface Parity {
   readonly lines: readonly string[]
 }
 
-/** Wishes of one change that are shown: a ladder may have hundreds. */
+/** A ladder may have hundreds. */
 const WISHES_SHOWN = 4
 
-/** A pair of what is compared: of the recorded run, and of the backtest. */
 type Both<Item> = readonly [recorded: readonly Item[], played: readonly Item[]]
 
 interface WishFrame {
   readonly instruments: ReadonlyMap<string, Instrument>
-  /** Those that the strategy trades. */
+  /** Instruments of the strategy. */
   readonly symbols: readonly string[]
-  /** Of the whole runs, in the order in which they became known. */
+  /** From the whole runs, in the order in which they became known. */
   readonly fills: Both<Fill>
-  /** Unix ms, exchange clock: the last prices that each has read. */
+  /** Unix ms, exchange clock: the last prices read in each run. */
   readonly lastReadAt: readonly [recorded: number, played: number]
-  /** When one of the two was restricted and the other was not. */
   readonly alone: readonly AloneTime[]
 }
 
 const RUNS = ['the recorded run', 'the backtest'] as const
 
-/** What one strategy wanted in both, change by change. */
 export function compareWishes(
   id: string,
   [recorded, played]: Both<Wish>,
@@ -56,7 +52,6 @@ export function compareWishes(
   }
 }
 
-/** A change that only one of the two has is undefined in the other. */
 type WishPair = readonly [recorded: Wish | undefined, played: Wish | undefined]
 
 function explainWishes(id: string, [was, is]: WishPair, frame: WishFrame): string {
@@ -77,14 +72,16 @@ function explainWishes(id: string, [was, is]: WishPair, frame: WishFrame): strin
   return 'it was shown the same prices, candles, orders, position and state: its parameters, its code or the equity are others'
 }
 
-/** One of the two read no prices any more when the other changed what it wants. */
+/** One run had no more prices when the other changed its intents. */
 function explainByEnd(pair: WishPair, { lastReadAt }: WishFrame): string | undefined {
   const readAt = (pair[0] ?? pair[1])?.readAt ?? 0
   const name = RUNS.find((_, side) => pair[side] === undefined && (lastReadAt[side] ?? 0) < readAt)
   return name && `${name} had ended before`
 }
 
-/** The first order that rested and was filled in one of the two alone until then: what is wanted after it is another. */
+/**
+ * The first resting order filled in only one run until then: later intents differ because of it.
+ */
 function explainByFill(
   [was, is]: WishPair,
   { instruments, symbols, fills: [recorded, played] }: WishFrame,
@@ -125,11 +122,9 @@ function describeWish(
   ]
 }
 
-/** Fills of one of the two that are shown. */
 const FILLS_SHOWN = 3
 
 interface FillFrame extends Pick<WishFrame, 'instruments' | 'alone'> {
-  /** By strategy, what it trades. */
   readonly strategies: ReadonlyMap<string, { readonly symbols: readonly string[] }>
 }
 
@@ -149,7 +144,7 @@ export function compareFills(
   const counts = `fills: ${recorded.length} recorded, ${played.length} in the backtest`
   if (index === undefined) return { isSame: true, lines: [`${counts}, all the same`] }
   const [was, is] = [unmatched(recorded, played, textOf), unmatched(played, recorded, textOf)]
-  // Several instruments are filled at the same time, and the order in which they are read says nothing.
+  // Several instruments are filled at the same time, so their order means nothing.
   if (was.length + is.length === 0)
     return { isSame: true, lines: [`${counts}, all the same, in another order`] }
   const describe = (name: string, fills: readonly Fill[]): readonly string[] => [
@@ -191,8 +186,8 @@ function fillTextOf(instruments: ReadonlyMap<string, Instrument>): (fill: Fill) 
 }
 
 /**
- * Whether prices between two reads of the market, and how long a request took, explain what two runs filled otherwise:
- * the same sizes, or what one filled more of had rested.
+ * Prices between two reads of the market, and the duration of requests, explain different fills if
+ * the sizes are equal, or if the surplus had rested.
  */
 function isExplained(was: readonly Fill[], is: readonly Fill[]): boolean {
   const keyOf = ({ symbol, side, tradeSide }: Fill): string => `${symbol} ${side} ${tradeSide}`

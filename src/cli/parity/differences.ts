@@ -2,7 +2,7 @@ import type { EngineSettings } from '../../engine/settings.ts'
 import { writeValue } from '../../lib/value-text.ts'
 import type { Shown } from './run-trace.ts'
 
-/** Where two lists part; undefined where they are the same. */
+/** Index of the first difference. */
 export function firstOther<Item>(
   one: readonly Item[],
   other: readonly Item[],
@@ -15,7 +15,7 @@ export function firstOther<Item>(
   return undefined
 }
 
-/** What one list has more of than another, wherever in it. */
+/** Items of the first list that the second lacks, in any order. */
 export function unmatched<Item>(
   items: readonly Item[],
   others: readonly Item[],
@@ -30,7 +30,6 @@ export function unmatched<Item>(
   })
 }
 
-/** The first thing that one was shown and the other was not, in words; undefined where all was the same. */
 export function firstShownOther(was: Shown, is: Shown): string | undefined {
   for (const name of new Set([...was.keys(), ...is.keys()])) {
     const [recorded = 'none', played = 'none'] = [was.get(name), is.get(name)]
@@ -40,7 +39,7 @@ export function firstShownOther(was: Shown, is: Shown): string | undefined {
   return undefined
 }
 
-/** Of one value: a state may be long. */
+/** A state may be long. */
 const VALUE_CHARACTERS = 120
 
 function shorten(value: string): string {
@@ -57,7 +56,10 @@ const OF_ACCOUNT = [
 ] as const
 const OF_STRATEGY = ['limits', 'candles', 'decides', 'onFailure'] as const
 
-/** The settings that are others than those of the recorded run, by name: `limits`, `grid-btc limits`. Params are none of them. */
+/**
+ * Names of settings that differ from the recorded run, such as `limits` or `grid-btc limits`;
+ * params are not compared.
+ */
 export function otherSettings(recorded: EngineSettings, played: EngineSettings): readonly string[] {
   const isOther = (one: unknown, other: unknown): boolean => writeValue(one) !== writeValue(other)
   const ofStrategies = [...recorded.strategies].flatMap(([id, strategy]) => {

@@ -1,7 +1,6 @@
 import { playForWatcher } from '../../backtest/playing/watched-thread.ts'
 import { checkParity, type ParityTask } from './run-parity.ts'
 
-/** Something was wanted or filled otherwise, by more than is normal. */
 const EXIT_DIFFERENT = 1
 
 await playForWatcher<ParityTask>(async (task, watcher) => {

@@ -11,7 +11,6 @@ interface ParityOptions extends ConfigOptions {
   readonly out?: string
 }
 
-/** `intentd parity`: a recorded run beside a backtest of the same prices. */
 export function addParityCommand(program: Command, { version, setExit }: VerbFrame): void {
   addParamOption(addConfigOptions(program.command('parity')))
     .argument('<recording>', 'a .rec file, or a directory of them')

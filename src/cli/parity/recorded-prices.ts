@@ -5,19 +5,19 @@ import type { PriceCoverage } from '../../report/run-facts.ts'
 import type { PlayedFeed } from '../../backtest/played-feeds.ts'
 import type { RecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 
-/** Tables of one instrument, in the order of their times. */
+/** Tables of one instrument, ascending. */
 type Quotes = readonly PriceTable[]
 
-/** A price that is repeated before the first quote is never older than this. */
+/** Maximum step of the prices repeated before the first quote. */
 const LEAD_STEP_MS_MAX = 100
 
-/** @param range Unix ms: from the beginning of the run to the end of the recording. */
+/** Unix ms: from the start of the run to the end of the recording. */
 export interface QuotesRange {
   readonly fromAt: number
   readonly toAt: number
 }
 
-/** Writes a price file for each instrument. @returns `SYMBOL=FILE` texts. */
+/** @returns `SYMBOL=FILE` texts */
 export function writeRecordedPrices(
   tables: ReadonlyMap<string, Quotes>,
   directory: string,
@@ -32,8 +32,7 @@ export function writeRecordedPrices(
 }
 
 /**
- * A recording knows when a price changed. Before its first quote and after its last one the price stands still, so that
- * each instrument is there from the beginning of the run to its end.
+ * Extends the quotes with constant prices to the whole run, since a recording only holds changes.
  */
 export function standStill(quotes: Quotes, { fromAt, toAt }: QuotesRange): Quotes {
   const first = quotes[0]
@@ -45,7 +44,7 @@ export function standStill(quotes: Quotes, { fromAt, toAt }: QuotesRange): Quote
     { length: Math.max(0, Math.ceil((firstAt - fromAt) / stepMs)) },
     (_, index) => fromAt + index * stepMs,
   )
-  // A run that begins between two quotes begins with the first of them.
+  // If the run begins between two quotes, it begins with the first.
   const shown = quotes.findLast((table) => (timesOf(table)[0] ?? 0) <= fromAt)
   return [
     ...(shown === undefined
@@ -63,8 +62,8 @@ export function standStill(quotes: Quotes, { fromAt, toAt }: QuotesRange): Quote
 }
 
 /**
- * Each price was recorded with its own time: it counts as no newer, and no candle closes by it sooner than it did. Nor
- * does the price that stood when the run begins.
+ * Each price keeps its recorded time, so it counts as no newer, and closes candles no sooner; also
+ * the price that stood when the run began.
  */
 export function asRecorded(
   coverage: readonly PriceCoverage[],
@@ -94,17 +93,16 @@ function repeatRow(table: PriceTable, row: number, times: readonly number[]): Pr
   return { ...table, columns }
 }
 
-/** When the prices were read that the backtest reads again. */
 interface PricesRead {
-  /** Unix ms, exchange clock, rising: all readings of the recorded run. */
+  /** Unix ms, exchange clock, ascending: all readings of the recorded run. */
   readonly readsAt: readonly number[]
-  /** One way, ms. */
+  /** One way. */
   readonly latencyMs: number
 }
 
 /**
- * The feeds of a recorded run, heard between the same two readings of prices as then: the ways there and back took
- * another time in the recorded run, and a decision that saw a reading is to see it again.
+ * Places each feed reading between the same two price readings as in the recorded run: latencies
+ * differ, and a decision should see the same readings again.
  */
 export function playRecordedFeeds(feeds: RecordedFeeds, prices: PricesRead): readonly PlayedFeed[] {
   return [...feeds].map(([feed, recorded]) => ({
@@ -118,7 +116,7 @@ export function playRecordedFeeds(feeds: RecordedFeeds, prices: PricesRead): rea
   }))
 }
 
-/** @param after How many readings of prices were there before it. */
+/** @param after number of price readings before it */
 function placeBetween(readAt: number, after: number, { readsAt, latencyMs }: PricesRead): number {
   const before = (readsAt[after - 1] ?? Number.NEGATIVE_INFINITY) + latencyMs + 1
   const next = (readsAt[after] ?? Number.POSITIVE_INFINITY) + latencyMs - 1

@@ -26,19 +26,21 @@ import { isInverse } from '../../domain/instrument.ts'
 import type { RunFill } from '../../report/run-facts.ts'
 import type { RunReport } from '../../report/run-report.ts'
 
-/** What the report of the recorded run has in common with that of its backtest. */
 export interface RecordedFrame {
   /** Unix ms. */
   readonly fromAt: number
   readonly toAt: number
-  /** Margin coin at the beginning. */
+  /** In the margin coin. */
   readonly opening: string
   readonly coin: string
-  /** Where its CSV files go. */
+  /** For CSV files. */
   readonly directory: string
 }
 
-/** The recorded run in the form of a backtest's: from its own records, at the mark prices that came with its positions. */
+/**
+ * Reports the recorded run like a backtest, from its own records, at the mark prices that came with
+ * its positions.
+ */
 export function reportRecorded(segments: readonly SegmentFile[], frame: RecordedFrame): RunReport {
   const { settings, book } = parseCore(openSegment(segments[0]?.file ?? '').image)
   const run = new RecordedRun(settings, book, frame)
@@ -69,10 +71,9 @@ class RecordedRun {
   readonly #orders: OrderLog
   #money = NO_MONEY
   #funding = ZERO
-  /** Orders by which the exchange liquidated. */
+  /** Liquidation orders of the exchange. */
   readonly #liquidations = new Set<string>()
   readonly #prices = new Map<string, number>()
-  /** Of instruments with a position, as it was read last. */
   readonly #marks = new Map<string, number>()
 
   constructor(
@@ -215,7 +216,9 @@ class RecordedRun {
     this.#collector.fill(shown, this.#orders.fill(shown))
   }
 
-  /** Of the account: what its strategies have made by their own average costs, less what the exchange says was realised. */
+  /**
+   * The strategies' profit at their own average prices, minus what the exchange says was realised.
+   */
   #unrealised(): number {
     const own = [...this.#collector.strategies.values()].reduce(
       (sum, { realised }) => sum + realised,

@@ -3,29 +3,31 @@ import { ACCOUNT, type Restriction, type Scope, strategyScope } from '../../doma
 import { applyRecord } from '../../engine/book/apply-record.ts'
 import { type Book, createBook } from '../../engine/book/book.ts'
 
-/** A time in which a scope was restricted, for one reason. */
 export interface RestrictedTime extends Pick<Restriction, 'scope' | 'mode' | 'code'> {
   /** Unix ms, our clock. */
   readonly fromAt: number
-  /** Unix ms, our clock; infinite for the end of the run. */
+  /** Unix ms, our clock; infinite if it lasted to the end. */
   readonly toAt: number
 }
 
-/** When a run was restricted, from its records. Restrictions that end by themselves are no records, and none of these. */
+/**
+ * Times of restrictions, from a run's records. Restrictions that end by themselves are not
+ * recorded, and so are missing.
+ */
 export class RestrictedTimes {
   readonly #ended: RestrictedTime[] = []
   readonly #open = new Map<string, RestrictedTime>()
-  /** Of which only the restrictions are kept up to date. */
+  /** Only its restrictions are kept up to date. */
   #book: Book = createBook('one_way_mode')
 
-  /** The earliest first. */
+  /** Ascending. */
   get times(): readonly RestrictedTime[] {
     return [...this.#ended, ...this.#open.values()].toSorted(
       (one, other) => one.fromAt - other.fromAt,
     )
   }
 
-  /** The run begins, or goes on, with this book. It is changed by what follows. @param at Unix ms. */
+  /** Starts or continues a run. `book` is changed by later records. @param at Unix ms */
   begin(book: Book, at: number): void {
     this.#book = book
     this.#follow(at)
@@ -51,18 +53,17 @@ export class RestrictedTimes {
   }
 }
 
-/** A time in which one of two runs was restricted and the other was not. */
 export interface AloneTime extends RestrictedTime {
   readonly where: string
 }
 
 /**
- * A limit on losses is judged when positions and fills are read, and a release is obeyed between two events: both runs
- * do that at moments of their own.
+ * Two runs judge losses and obey releases at moments of their own, so restrictions may differ by
+ * this much.
  */
 const APART_MS_MAX = 10_000
 
-/** When one of the two was restricted alone, the earliest first. */
+/** Ascending. */
 export function findAloneTimes(
   recorded: readonly RestrictedTime[],
   played: readonly RestrictedTime[],
@@ -78,7 +79,7 @@ export function findAloneTimes(
   return alone.toSorted((one, other) => one.fromAt - other.fromAt)
 }
 
-/** What is left of a time without those of the other run: all of it, or what is longer than the two may be apart. */
+/** The whole time if the other run has none of it, else the parts it lacks beyond the tolerance. */
 function restsOf(
   time: RestrictedTime,
   others: readonly RestrictedTime[],
@@ -105,10 +106,10 @@ function restsOf(
     .filter((rest) => rest.toAt - rest.fromAt > APART_MS_MAX)
 }
 
-/** Of one run that are shown: a run may be restricted and released all day. */
+/** A run may be restricted and released all day. */
 const TIMES_SHOWN = 20
 
-/** A line for each time. @param name `recorded run` or `backtest`. */
+/** @param name `recorded run` or `backtest` */
 export function describeTimes(name: string, times: readonly RestrictedTime[]): readonly string[] {
   return [
     ...times.slice(0, TIMES_SHOWN).map((time) => `${name} restricted: ${textOf(time)}`),
@@ -123,7 +124,6 @@ function textOf({ scope, mode, code, fromAt, toAt }: RestrictedTime): string {
   return `${scope} ${mode} (${code}) from ${new Date(fromAt).toISOString()} to ${end}`
 }
 
-/** Of what a difference is. */
 export interface Concerned {
   /** Unix ms. */
   readonly at: number
@@ -131,7 +131,7 @@ export interface Concerned {
   readonly strategies: readonly string[]
 }
 
-/** The first time that began before a difference and concerns it, in words; undefined for none. */
+/** Describes the first such time that began before a difference and concerns it. */
 export function explainByRestriction(
   alone: readonly AloneTime[],
   { at, symbols, strategies }: Concerned,

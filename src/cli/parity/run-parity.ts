@@ -46,16 +46,15 @@ import { playRecordedFeeds } from './recorded-prices.ts'
 import { describeTimes, findAloneTimes } from './restricted-times.ts'
 import { RunTrace, type SnapshotSeen } from './run-trace.ts'
 
-/** What is compared. */
 export interface ParityTask {
   readonly recording: string
   readonly options: ConfigOptions
-  /** Where both runs are reported, each in a folder of its own; undefined for no report. */
+  /** Folder of both reports; undefined for none. */
   readonly out: string | undefined
   readonly version: string
 }
 
-/** The directories of the two reports, below `--out`. */
+/** Subdirectories of `--out`. */
 const PLACES = ['recorded', 'backtest'] as const
 const TOO_SHORT =
   'note: the backtest came to no decision before its prices ended: the recording is too short'
@@ -65,12 +64,11 @@ const RECORDED_ASSUMPTIONS = [
   'From the records of the run: fills, fees and funding as the exchange stated them. What is held counts at the mark price of the last position read.',
   'It begins with the capital of its backtest, and with nothing held. Margin, limiter and slippage are not recorded.',
 ]
-/** Virtual time between two looks whether anything was decided. */
 const CHUNK_MS = 100
-/** A backtest decides for the first time a few looks at the market after its beginning. */
+/** A backtest first decides a few polls after its beginning. */
 const LEAD_LOOKS = 10
 const LEAD_MS_MIN = 10_000
-/** Most of the events are none of these, and reading them takes long. */
+/** Most events are none of these, and parsing them takes long. */
 const READ = /^\{"kind":"(?:snapshotTaken|decided|fillsRead)"/
 const KEPT = /"kind":"(?:candles|restricted|released)"/
 const STOP = /^\{"kind":"commanded","command":\{"kind":"stop"/
@@ -81,7 +79,6 @@ export interface ParityResult {
   readonly lines: readonly string[]
 }
 
-/** Plays the prices that a daemon saw through the backtest, and sets what was wanted and filled side by side. */
 export async function checkParity(
   { recording, options, out, version }: ParityTask,
   watcher: PlayWatcher,
@@ -128,19 +125,18 @@ export async function checkParity(
   }
 }
 
-/** The market is looked at as often as it was then. */
+/** Uses the recorded polling interval. */
 function withoutPollMs({ config, ...rest }: LoadedConfig): LoadedConfig {
   const { pollMs: _pollMs, accountMs: _accountMs, ...backtest } = config.backtest
   return { ...rest, config: { ...config, backtest } }
 }
 
-/** The recorded run made its candles of what it saw of the prices. */
+/** The recorded run built its candles from the prices that it saw. */
 function withoutRecordedCandles({ settings, ...backtest }: BacktestRunOptions['backtest']) {
   const { recordedCandle: _recordedCandle, ...seen } = settings
   return { ...backtest, settings: seen }
 }
 
-/** A reading that was too old then is too old now. */
 function withRecordedAge(
   { settings, ...backtest }: BacktestRunOptions['backtest'],
   recorded: Pick<RecordedRun, 'settings'>,
@@ -150,18 +146,18 @@ function withRecordedAge(
 }
 
 interface RecordedRun extends Pick<SegmentHead, 'configFile' | 'given'> {
-  /** Those of its first configuration. */
+  /** Segments with the first configuration. */
   readonly segments: readonly SegmentFile[]
   readonly settings: EngineSettings
   readonly trace: RunTrace
-  /** Unix ms, exchange clock: when prices were read, from those on which was decided first. */
+  /** Unix ms, exchange clock: reads of prices since the first decision. */
   readonly readsAt: readonly number[]
   readonly feeds: RecordedFeeds
-  /** The same of all prices, with those before the first decision. */
+  /** All reads of prices, including those before the first decision. */
   readonly allReadsAt: readonly number[]
-  /** How often fills and positions were read, ms, where the recording says it. */
+  /** Undefined if the recording does not show them. */
   readonly accountReads: { readonly fillsMs?: number; readonly positionsMs?: number }
-  /** The first of them after it was told to stop: from then on it asked nobody. */
+  /** Read time of the first prices after the stop, from which no strategy was asked. */
   readonly quietFrom: number | undefined
   readonly remarks: readonly string[]
 }
@@ -227,10 +223,10 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
   }
 }
 
-/** Times of a grid are late by some ms, now and then. */
+/** Tolerance of timers on a grid. */
 const GRID_MS = 10
 
-/** How often a recorded run read its account: the most frequent time between two polls. */
+/** Estimates how often a recorded run read its account: the most frequent interval. */
 class RecordedPolls {
   readonly #lastAt = new Map<string, number>()
   readonly #gaps = { fills: new Map<number, number>(), positions: new Map<number, number>() }
@@ -263,7 +259,7 @@ function mostFrequent(counts: ReadonlyMap<number, number>): number | undefined {
   return most?.[0]
 }
 
-/** Why a file is not compared with those before it; undefined where it goes on with their run. */
+/** Why a file is not compared with those before it; undefined if it continues their run. */
 function describeNext(
   file: string,
   {
@@ -276,7 +272,7 @@ function describeNext(
   return isAfterStop ? `${basename(file)} begins another run, after a stop` : undefined
 }
 
-/** Most of the effects say neither what a strategy saw nor what was restricted, and reading them takes long. */
+/** Most effects show neither snapshots nor restrictions, and parsing them takes long. */
 function takeEffect(trace: RunTrace, text: string): void {
   const strategyId = /^\{"kind":"decide","strategyId":"([^"]*)"/.exec(text)?.[1]
   if (strategyId !== undefined)
@@ -290,7 +286,7 @@ function takeEffect(trace: RunTrace, text: string): void {
 
 const NOTHING_GIVEN = { set: [], params: [] }
 
-/** What changed the file of the recorded run changes no other file. */
+/** The recorded run's `--set` only applies to its own file. */
 function isRepeated({ configFile }: RecordedRun, { config }: ConfigOptions): boolean {
   return configFile !== undefined && (config === undefined || resolve(config) === configFile)
 }
@@ -312,8 +308,8 @@ function describeGiven(recorded: RecordedRun, options: ConfigOptions): readonly 
 }
 
 /**
- * The configuration that is named, else the one of the recorded run, where it still is.
- * @throws ConfigError; Failure PARITY_CONFIG_OTHER for one that trades something else
+ * The named configuration, else the one of the recorded run if it still exists.
+ * @throws ConfigError; Failure PARITY_CONFIG_OTHER if it trades something else
  */
 function loadRecordedConfig(recorded: RecordedRun, options: ConfigOptions): LoadedConfig {
   const { configFile, settings } = recorded
@@ -416,7 +412,8 @@ async function playRecorded({
         }),
       }
     }
-    // A daemon takes its time to start, a backtest another: it begins so that both decide for the first time at once.
+    // Daemon and backtest take different times to start. A trial run measures the backtest's lead,
+    // so that both decide first at the same moment.
     const trialAt =
       Math.min(...firsts) - Math.max(LEAD_MS_MIN, LEAD_LOOKS * loaded.config.polling.tickersMs)
     const trial = await open(trialAt)
@@ -452,7 +449,7 @@ function toSeen({ feeds, instruments }: Snapshot): SnapshotSeen {
   return { feeds, instruments: moments }
 }
 
-/** @returns where each of the two is. @throws Failure REPORT_UNWRITABLE */
+/** @returns the place of each. @throws Failure REPORT_UNWRITABLE */
 function writeReports(
   directory: string,
   {
@@ -466,7 +463,7 @@ function writeReports(
   const { name, account } = loaded.config
   const coin = account.marginCoin
   const madeUp = listFollowingSeed(loaded.config, recorded.given?.recorded)
-  // A simulator's own prices are those of no market.
+  // A simulator's own prices are not those of a market.
   const coverage = prepared.coverage.map((one) =>
     madeUp.includes(one.symbol) ? ({ ...one, kind: 'seeded' } as const) : one,
   )

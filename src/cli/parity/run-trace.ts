@@ -11,47 +11,48 @@ import { showOnGrid } from '../../lib/grid.ts'
 import { writeValue } from '../../lib/value-text.ts'
 import { RestrictedTimes } from './restricted-times.ts'
 
-/** What a strategy was shown: names and values, in the order in which a difference explains another. */
+/** Names and values in a snapshot, sorted so that a difference explains later ones. */
 export type Shown = ReadonlyMap<string, string>
 
-/** A change of what a strategy wants. */
+/** A change of a strategy's intents. */
 export interface Wish {
   /** Unix ms. */
   readonly at: number
-  /** Unix ms, exchange clock: the prices on which it was decided. */
+  /** Unix ms, exchange clock: time of the prices of the decision. */
   readonly readAt: number
   readonly intents: readonly Intent[]
   readonly text: string
   readonly shown: Shown
-  /** How many fills of the run were known by then, of all instruments. */
+  /** Fills of all instruments known by then. */
   readonly fillsBefore: number
 }
 
-/** The parts of a snapshot that the text of an effect holds too. */
+/** The parts of a snapshot that a recorded effect contains too. */
 export type SnapshotSeen = Pick<Snapshot, 'feeds'> & {
   readonly instruments: readonly (Pick<Snapshot['instruments'][number], 'holding' | 'orders'> & {
     readonly symbol: string
   })[]
 }
 
-/** The last closed candle of a series, and how many there are. */
 interface SeenCandles {
   readonly count: number
   readonly last: CandleRow | undefined
 }
 
 export interface TraceFrame {
-  /** When it begins, Unix ms: what was filled before is no part of it. */
+  /** Unix ms: earlier fills are ignored. */
   readonly fromAt: number
-  /** From prices of this instant on (Unix ms, exchange clock) nothing that is wanted is part of it: see `askNobody`. */
+  /**
+   * Decisions on prices from this instant (Unix ms, exchange clock) are ignored: see `askNobody`.
+   */
   readonly quietFrom?: number | undefined
-  /** What it begins with. */
+  /** Initial state. */
   readonly book?: Pick<Book, 'candles' | 'strategyStates'>
 }
 
-/** What strategies saw and wanted in a run, and what was filled: from its steps alone, recorded or of a backtest. */
+/** Snapshots, intents and fills of a run, from its steps alone, recorded or of a backtest. */
 export class RunTrace {
-  /** By strategy, each change once. */
+  /** Keyed by strategy; each change once. */
   readonly wishes = new Map<string, Wish[]>()
   readonly fills: Fill[] = []
   readonly restricted = new RestrictedTimes()
@@ -81,12 +82,12 @@ export class RunTrace {
     }
   }
 
-  /** Unix ms, exchange clock, of the prices on which a strategy decided first; undefined for no decision. */
+  /** Unix ms, exchange clock: prices of the first decision. */
   get firstReadAt(): number | undefined {
     return this.#firstReadAt
   }
 
-  /** Unix ms, exchange clock, of the last prices that were read; 0 for none. */
+  /** Unix ms, exchange clock: prices read last; 0 for none. */
   get lastReadAt(): number {
     return this.#tickers?.requestTime ?? 0
   }
@@ -121,7 +122,7 @@ export class RunTrace {
     }
   }
 
-  /** It is asked on this moment. @param seen Called when its next decision is another. */
+  /** @param seen called when the next decision differs */
   asked(strategyId: string, seen: () => SnapshotSeen): void {
     this.#seen.set(strategyId, seen)
   }

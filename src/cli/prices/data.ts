@@ -17,10 +17,8 @@ import {
 } from './price-report.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
-/** A file of one candle. */
 const MINUTE_MS = 60_000
 
-/** `intentd data`: what is in files of prices that can be played. */
 export function addDataCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('data')
@@ -59,7 +57,7 @@ async function loadFunding(file: string): Promise<FundingPayments | undefined> {
   return isFundingFile(bytes) ? parseFunding({ bytes, source: basename(file) }) : undefined
 }
 
-/** Periods of several lengths may follow each other, so that nobody knows of gaps. */
+/** Funding periods may have several lengths, so gaps cannot be known. */
 function describeFunding(file: string, { symbol, at, rates }: FundingPayments) {
   const [from, to] = [at[0], at[at.length - 1]]
   const sum = rates.reduce((total, rate) => total + rate, 0)
@@ -89,7 +87,7 @@ function describe(recording: Recording) {
   }
 }
 
-/** The coarsest grid that all prices lie on. */
+/** The coarsest grid that contains all prices. */
 function findTick(rows: Recording['rows']): string | undefined {
   const { kind, at } = rows
   const columns =

@@ -4,7 +4,6 @@ import { formatFeedFile, nameFeedFile } from '../../backtest/feed-file.ts'
 import { writeNewFile } from '../../prices/write-new-file.ts'
 import { showTime } from '../../report/text/figures.ts'
 
-/** One file of a feed's readings. */
 export interface WrittenFeed {
   readonly feed: string
   readonly readings: number
@@ -14,7 +13,7 @@ export interface WrittenFeed {
   readonly file: string
 }
 
-/** Writes a file for each feed. @throws Failure IMPORT_EXISTS, IMPORT_UNWRITABLE */
+/** @throws Failure IMPORT_EXISTS, IMPORT_UNWRITABLE */
 export function writeFeedFiles(
   feeds: RecordedFeeds,
   { directory, isReplacing }: { readonly directory: string; readonly isReplacing: boolean },

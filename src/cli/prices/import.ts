@@ -16,7 +16,6 @@ interface ImportCommandOptions {
   readonly json?: boolean
 }
 
-/** `intentd import`: prices as exchanges and other programs write them become price files. */
 export function addImportCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('import')

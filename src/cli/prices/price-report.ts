@@ -1,4 +1,3 @@
-/** What is said of files of prices: a line of a table each, and below it what was found. */
 import { nameInterval } from '../../prices/times.ts'
 import type { Findings } from '../../prices/import/clean-tables.ts'
 import type { Gaps } from '../../prices/import/gaps.ts'
@@ -53,7 +52,7 @@ const DONE: readonly [name: keyof Findings | 'otherPeriods', title: string, done
   ['outliers', 'outliers', 'more than 5 times the price before, or less than a fifth of it, kept'],
 ]
 
-/** What is below its line: nothing but where it was written when all was well. */
+/** The lines below; without findings only the written file. */
 export function describeImport(imported: Imported | ImportedFunding): string {
   const { findings, gaps, sources, written } = imported
   const { trades, leftAside, remarks } =
@@ -78,7 +77,6 @@ function countFiles(sources: readonly string[]): string {
   return sources.length === 1 ? '1 file' : `${sources.length} files`
 }
 
-/** Of what was looked for, what was found. */
 export function describeFindings(
   findings: Partial<Findings & ImportedFunding['findings']>,
 ): readonly string[][] {
@@ -101,14 +99,13 @@ export function describeGaps({
   ]
 }
 
-/** Lines under the line of a file, as wide as a screen. */
 export function describeFacts(facts: readonly (readonly string[])[]): string {
   return facts
     .map(([name = '', text = '']) => wrapForScreen(`  ${name.padEnd(12)} ${text}`, COLUMNS))
     .join('\n')
 }
 
-/** To the minute where it is longer. */
+/** Rounds longer spans to minutes. */
 function nameSpan(ms: number): string {
   return nameInterval(ms > 60_000 ? Math.round(ms / 60_000) * 60_000 : ms)
 }

@@ -7,11 +7,11 @@ import { describeHeader, describeImport, describeLine } from './price-report.ts'
 interface PrintOptions {
   readonly json: boolean
   readonly isStrict: boolean
-  /** Writes what is no price, once all prices are there. */
+  /** Called after all prices. */
   readonly feeds?: () => readonly WrittenFeed[]
 }
 
-/** Prints each as it is done. Returns the exit code. */
+/** Returns the exit code. */
 export async function printImports(
   imports: AsyncIterable<Imported | ImportedFunding> | Iterable<Imported>,
   { json, isStrict, feeds }: PrintOptions,

@@ -20,7 +20,6 @@ interface RecordCommandOptions {
   readonly json?: boolean
 }
 
-/** `intentd record`: the prices in the recording of a daemon become price files. */
 export function addRecordCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('record')

@@ -3,27 +3,27 @@ import { Failure } from '../../lib/failure.ts'
 import { STRATEGY_FAILURES } from '../../strategy/strategy-failure.ts'
 
 /**
- * How a process ends: those of sysexits.h. A supervisor goes by them, so 78 (with 64, 65 and 66) is for what stays
- * wrong however often it is started again, and nothing else.
+ * Exit codes of sysexits.h, by which a supervisor decides: 78 (with 64, 65 and 66) means that no
+ * restart helps.
  */
 export const EXITS = {
   usage: 64,
-  /** A file of prices or a recording is not what it should be. */
+  /** A malformed file of prices or recording. */
   inputWrong: 65,
-  /** A file that was named is not there, or cannot be read. */
+  /** A named file is missing or unreadable. */
   inputMissing: 66,
   broken: 70,
-  /** What was to be written cannot be made there. */
+  /** The output cannot be created. */
   cannotCreate: 73,
   temporary: 75,
   configuration: EXIT_CONFIG,
-  /** None of sysexits.h: a loop of the daemon did not come back. */
+  /** Not in sysexits.h: a loop of the daemon did not return. */
   hung: 79,
 } as const
 
 type Ending = keyof typeof EXITS
 
-/** Every code that a {@link Failure} can have, by what ends the process; a code that stands nowhere is a defect. */
+/** All codes of a {@link Failure}; a missing code is a defect. */
 const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   usage: [
     'ACCEPT_LIVE',
@@ -55,7 +55,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     'IMPORT_SYMBOL_UNKNOWN',
     'INIT_NOT_EMPTY',
   ],
-  // What was written, and what it names: another start finds the same.
+  // Causes in files, which another start finds again.
   configuration: [
     ...Object.keys(STRATEGY_FAILURES),
     'BACKTEST_HUNG',
@@ -107,7 +107,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     'SIMULATOR_POSITION_MODE_CHANGED',
     'SIMULATOR_SYMBOL_MISSING',
   ],
-  // Somebody else has it, or the disk does not give it just now.
+  // Causes that may pass: a resource is held by others, or the disk fails just now.
   temporary: [
     'CONTROL_READING_FAILED',
     'ACCOUNT_HELD',
@@ -219,18 +219,18 @@ const ENDING_OF: ReadonlyMap<string, Ending> = new Map(
   ),
 )
 
-/** Undefined for a code that is not in the table. */
 export function endingOf(code: string): Ending | undefined {
   return ENDING_OF.get(code)
 }
 
-/** Of several accounts: where a start may help one of them, a supervisor is to start the daemon again. */
+/**
+ * Exit code for several accounts: if a restart may help one of them, the supervisor should restart.
+ */
 export function exitOfAll(errors: readonly unknown[]): number {
   const codes = errors.map(exitOf)
   return codes.find((code) => code !== EXITS.configuration) ?? EXITS.configuration
 }
 
-/** The exit code that says of an error whether another start may help. */
 export function exitOf(error: unknown): number {
   if (error instanceof ConfigError) return EXITS.configuration
   return EXITS[(error instanceof Failure && endingOf(error.code)) || 'broken']

@@ -1,19 +1,18 @@
-/** `notChecked`: it could not be looked at from here; somebody has to. */
+/** `notChecked`: a person has to check it. */
 export type FindingState = 'ok' | 'warn' | 'fail' | 'notChecked'
 
-/** One thing that was looked at. Never holds a secret. */
+/** Never holds a secret. */
 export interface Finding {
   readonly state: FindingState
   readonly what: string
-  /** What was found, a sentence without its full stop. */
+  /** A sentence without its full stop. */
   readonly found: string
-  /** What to do; absent where there is nothing to do. */
   readonly advice?: string
 }
 
 export const ok = (what: string, found: string): Finding => ({ state: 'ok', what, found })
 
-/** The other states come with what to do. */
+/** All states but `ok` need advice. */
 export function finding(
   state: Exclude<FindingState, 'ok'>,
   what: string,
@@ -30,13 +29,13 @@ const SHOWN: Readonly<Record<FindingState, string>> = {
   notChecked: 'not checked',
 }
 
-/** A line for each, and one more for what to do. */
+/** A line each, plus one for advice. */
 export function formatFindings(findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ what }) => what.length))
   return findings.map((one) => formatFinding(one, width)).join('\n')
 }
 
-/** @param width Characters of the longest name beside it. */
+/** @param width of the longest name */
 export function formatFinding({ state, what, found, advice }: Finding, width: number): string {
   const line = `${SHOWN[state].padEnd(11)}  ${what.padEnd(width)}  ${found}`
   return advice === undefined ? line : `${line}\n${' '.repeat(width + 15)}-> ${advice}`

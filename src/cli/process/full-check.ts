@@ -31,22 +31,21 @@ import type { StrategyFailure } from '../../strategy/strategy-failure.ts'
 import { findEndlessFile } from '../../strategy/testing/watched-loading.ts'
 import { checkPurities } from '../../strategy/testing/watched-purity.ts'
 
-/** A configuration with everything that it names, and every problem of it. */
 export interface FullCheck {
   readonly problems: readonly Problem[]
-  /** Keys and other secrets that a start would miss in the environment of this process. */
+  /** Secrets missing in the environment of this process, which a start would refuse. */
   readonly missingSecrets: readonly Problem[]
   readonly loaded?: LoadedConfig
-  /** Of further accounts. */
+  /** Further accounts. */
   readonly others: readonly LoadedConfig[]
-  /** What a start takes, and what comes late, is denied or fails on made-up prices all the same. */
+  /** Problems with which a start succeeds, such as denials on made-up prices. */
   readonly warnings: readonly Problem[]
 }
 
-/** What strategies remember, as the journal has it: of each account, the main file's first. */
+/** States of strategies in the journals: the main file's account comes first. */
 type StatesOfAccounts = readonly ReadonlyMap<StrategyId, string>[]
 
-/** Everything that a start would read and refuse; what it would miss of secrets is said apart. */
+/** Checks everything that a start would; missing secrets are returned separately. */
 export async function checkFully(
   request: ConfigRequest,
   states: StatesOfAccounts = [],
@@ -66,7 +65,7 @@ export async function checkFully(
       found.push(placeOf(loaded, endless))
       continue
     }
-    // What a file throws by itself may come some time after it was loaded.
+    // Stray errors of a file may come some time after loading.
     const strays = catchStrays()
     const instruments = toInstruments(config)
     const { strategies, problems: own } = await readStrategies(config, documents, instruments, {
@@ -100,7 +99,7 @@ export async function checkFully(
       ...listMissingProtection([main, ...others]),
       ...[main, ...others].flatMap(warnOfClearText),
       ...[main, ...others].flatMap(warnOfLeverage),
-      // A start refuses them, unless it is told otherwise.
+      // A start refuses these, except with --trust-files.
       ...findUntrusted(
         [main, ...others].map(({ config }) => config),
         request,
@@ -112,14 +111,13 @@ export async function checkFully(
   }
 }
 
-/** Shipped strategies are known to load, and those with a thread of their own are loaded in one. */
+/** Shipped strategies are known to load, and isolated ones load in their thread. */
 function filesOf({ strategies }: DaemonConfig): readonly string[] {
   return strategies.flatMap((entry) =>
     isShipped(entry) || isIsolated(entry) ? [] : [entry.moduleFile],
   )
 }
 
-/** Where the file is named that does not come to its end. */
 function placeOf(
   { config, documents }: LoadedConfig,
   { facts, message }: StrategyFailure,
@@ -150,7 +148,7 @@ async function readPurity({
   }
 }
 
-/** The socket of the control interface lies in the state directory: a path of it has few bytes. */
+/** Paths of sockets have a maximum length. */
 function checkSocket(
   { config, documents }: LoadedConfig,
   played: PlayedPrices,
@@ -171,7 +169,6 @@ function listMissingSecrets({ config }: LoadedConfig, request: SecretsRequest): 
   ]
 }
 
-/** Lists the variables that targets of alerts need and the environment lacks. */
 export function listMissingAlertSecrets(
   { alerts }: DaemonConfig,
   request: SecretsRequest,

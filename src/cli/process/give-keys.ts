@@ -11,8 +11,8 @@ import { keysMissing } from '../../assembly/account/account-keys.ts'
 import type { AccountGiven } from '../../daemon/open-account.ts'
 
 /**
- * Each account with its keys. One whose keys cannot be read is off, as long as another one has its own.
- * @throws ConfigError where none has.
+ * An account without readable keys is off, as long as another one has keys.
+ * @throws ConfigError if none has
  */
 export function giveKeys(
   accounts: readonly LoadedConfig[],
@@ -26,7 +26,7 @@ export function giveKeys(
   return given
 }
 
-/** @param onMissing Hears why they cannot be read. */
+/** @param onMissing called with the reason */
 export function readKeys(
   loaded: LoadedConfig,
   request: SecretsRequest,

@@ -11,20 +11,17 @@ export function addMarketOptions(command: Command): Command {
     .option('--speed <n>', 'play prices at n times real speed', parseSpeed)
 }
 
-/** A recording of `--market` wherever a command is typed. */
 export function toAbsolute(spec: string): string {
   const [, symbol = '', path = ''] = /^([A-Z0-9]+(?:_[A-Z0-9]+)?=)?(.*)$/s.exec(spec) ?? []
   return `${symbol}${resolve(path)}`
 }
 
-/** The options as they were given, for a command that is to be pasted. */
 export function repeatMarket(options: MarketOptions): string {
   return listMarketWords(options)
     .map((word) => ` ${toShellWord(word)}`)
     .join('')
 }
 
-/** The words of a `check` of what these options name. */
 export function listCheckWords(options: ConfigOptions & MarketOptions): readonly string[] {
   const { config, set, param = [] } = options
   return [

@@ -5,8 +5,8 @@ import { REPLICA_FILE } from '../../journal/journal-failures.ts'
 import { Failure } from '../../lib/failure.ts'
 
 /**
- * The journal that was written last below the state directory: the simulator's worlds have one each. One that is on
- * PostgreSQL is there as far as this machine holds it.
+ * The newest journal below the state directory, where each simulated account has its own. A journal
+ * on PostgreSQL counts by its local replica.
  * @throws Failure EXPLAIN_NO_JOURNAL
  */
 export function newestJournal(directory: string): string {
@@ -20,7 +20,6 @@ export function newestJournal(directory: string): string {
   })
 }
 
-/** The same; undefined where there is none. */
 export function findNewestJournal(directory: string): string | undefined {
   const places = [directory, ...foldersIn(directory).map((folder) => join(directory, folder))]
   const files = places.flatMap((place) => [join(place, JOURNAL_FILE), join(place, REPLICA_FILE)])
@@ -36,6 +35,6 @@ function foldersIn(directory: string): readonly string[] {
   try {
     return readdirSync(directory)
   } catch {
-    return [] // Nothing was ever started here: there is no journal, and that is the answer.
+    return [] // Nothing was ever started here.
   }
 }

@@ -9,11 +9,10 @@ import { repeatOptions } from './options.ts'
 import type { ConfigOptions } from '../../config/config-request.ts'
 
 interface Addressed extends Pick<ConfigRequest, 'cwd'>, Pick<ConfigOptions, 'set'> {
-  /** Further accounts of the configuration. */
   readonly others?: readonly DaemonConfig[]
 }
 
-/** The alerts of a configuration; undefined where it has none. @throws ConfigError for secrets that are missing. */
+/** Undefined if none are configured. @throws ConfigError for missing secrets */
 export function openAlerts(
   config: DaemonConfig,
   { cwd, set, others = [] }: Addressed,

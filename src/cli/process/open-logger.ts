@@ -2,11 +2,11 @@ import { processVariables } from '../../config/secrets.ts'
 import { createLogger, type DaemonLogger, type LoggerOptions } from '../../logging/logger.ts'
 
 export interface LogPlace extends Pick<LoggerOptions, 'level' | 'name'> {
-  /** Standard output is taken by a result: logs go to standard error. */
+  /** Standard output carries a result, so logs go to standard error. */
   readonly aside: boolean
 }
 
-/** Lines for people where people read along, JSON lines everywhere else. */
+/** Readable lines on a terminal, else JSON lines. */
 export function openLogger({ level, name, aside }: LogPlace): DaemonLogger {
   const stream = aside ? process.stderr : process.stdout
   const colour = (processVariables()['NO_COLOR'] ?? '') === '' // See no-color.org.

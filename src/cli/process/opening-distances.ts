@@ -1,4 +1,4 @@
-/** How far from its liquidation the largest position would begin that the limits allow: what `check` warns of. */
+/** Warns in `check` if the largest allowed position would open close to its liquidation. */
 import type { LoadedConfig } from '../../config/load-config.ts'
 import type { PlayedPrices } from '../../config/market-files.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
@@ -9,8 +9,8 @@ import { distanceTo, findLiquidationPrices, type Legs } from '../../risk/liquida
 import { findKnownPrices } from './position-values.ts'
 
 /**
- * With crossed margin all of the capital stands behind a position, so what it may be worth says how far it begins from its
- * liquidation. Isolated margin is judged by its leverage, without a price.
+ * With crossed margin the whole capital backs a position, so its value determines the distance.
+ * Isolated margin is judged by its leverage, without a price.
  */
 export async function warnOfLargePositions(
   loaded: LoadedConfig,
@@ -34,7 +34,7 @@ export async function warnOfLargePositions(
       ...(Number.isNaN(capital) ? ['account.capital'] : []),
       ...(ofInstrument === undefined ? [`instruments.${symbol}.maintenance`] : []),
     ]
-    // With real money both are asked for by a warning of their own.
+    // In the live environment another warning asks for both.
     if (missing.length > 0 || ofInstrument === undefined)
       return config.environment === 'live'
         ? []
@@ -84,7 +84,9 @@ interface Limited {
   readonly isInverse: boolean
 }
 
-/** The value that all strategies together may hold of it, in the quote coin; undefined where a size has no price. */
+/**
+ * Largest value of all strategies together, in the quote coin; undefined if a size has no price.
+ */
 function largestOf(
   { grossNotionalMax, leverageMax = Number.POSITIVE_INFINITY }: LoadedConfig['config']['risk'],
   { capital, price, owners, isInverse: inBase }: Limited,
@@ -106,7 +108,7 @@ interface Opening extends Pick<Legs, 'behind' | 'rules' | 'isInverse'> {
   readonly price: number
 }
 
-/** The distance of the side that is nearer. */
+/** Distance of the nearer side. */
 function distanceAtOpening({ value, price, ...of }: Opening): number {
   const distances = (['long', 'short'] as const).map((holdSide) => {
     const legs = [{ holdSide, size: value / price, entryPrice: price }]
@@ -116,7 +118,7 @@ function distanceAtOpening({ value, price, ...of }: Opening): number {
   return Math.min(...distances)
 }
 
-/** The largest value that still passes, by halving. */
+/** Bisects for the largest value that passes. */
 function findMost(largest: number, passes: (value: number) => boolean): number {
   let [low, high] = [0, largest]
   for (let step = 0; step < HALVINGS; step++) {

@@ -6,23 +6,19 @@ import { Failure, messageOf } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { wrapForScreen } from '../../lib/text/wrap-words.ts'
 
-/** How often a file is looked at that another process writes, ms. */
 const LOOK_MS = 100
 
-/** Of a terminal that does not say how wide it is. */
 const COLUMNS = 80
 
-/** Who gives an order at this terminal, for the journal. */
 export function operatorName(): string {
   return `${userInfo().username}@${hostname()}`
 }
 
-/** Says how far an order is, or what went wrong: in lines as wide as the terminal, or whole where it is piped. */
+/** Prints progress and errors, wrapped to the terminal's width, or unwrapped if piped. */
 export function print(text: string): void {
   writeLines(process.stderr, text)
 }
 
-/** Says what has come of a command: that is what it was given for, so it goes to standard output. */
 export function printResult(text: string): void {
   writeLines(process.stdout, text)
 }
@@ -35,14 +31,14 @@ function writeLines(output: NodeJS.WriteStream, text: string): void {
 
 const said = new Set<string>()
 
-/** For what a verb comes upon at each of its reads. */
+/** For messages that recur at each read. */
 export function printOnce(text: string): void {
   if (said.has(text)) return
   said.add(text)
   print(text)
 }
 
-/** Leaves an order where the daemon looks for it. @throws Failure STATE_UNWRITABLE: then nobody hears of it. */
+/** @throws Failure STATE_UNWRITABLE if the order cannot be left */
 export function leaveOrder<Left>(directory: string, leave: () => Left): Left {
   try {
     return leave()
@@ -65,7 +61,7 @@ function isFull(error: unknown): boolean {
   )
 }
 
-/** Names the daemons that hold the state and have not answered, and what to do about them. False where there are none. */
+/** Names the silent daemons that hold the state, with advice. False if there are none. */
 export function explainSilence(directory: string): boolean {
   const holders = listHolders(directory)
   for (const { pid, host, name, command } of holders) {
@@ -79,7 +75,7 @@ export function explainSilence(directory: string): boolean {
   return holders.length > 0
 }
 
-/** Looks until there is something to see; undefined when the time is over. */
+/** Polls until `look` returns something; undefined after the timeout. */
 export async function lookFor<Seen>(
   look: () => Seen | undefined,
   withinMs: number,

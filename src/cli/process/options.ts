@@ -12,7 +12,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 }
 
-/** `500ms`, `30s`, `5m`, `2h`, `1d` in ms. */
+/** Parses `500ms`, `30s`, `5m`, `2h`, `1d` to ms. */
 export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text)
   const unit = UNITS_MS[match?.[2] ?? '']
@@ -21,14 +21,14 @@ export function parseDuration(text: string): number {
   return Number(match[1]) * unit
 }
 
-/** An option that is a duration: its help gives the default with a unit. */
+/** Its help shows the default with a unit. */
 export function durationOption(flags: string, what: string, defaultMs: number): Option {
   return new Option(flags, what)
     .argParser(parseDuration)
     .default(defaultMs, describeDuration(defaultMs))
 }
 
-/** As it is typed, in the largest unit that it is a whole number of. */
+/** Uses the largest unit that divides it. */
 function describeDuration(ms: number): string {
   const [unit, one] = Object.entries(UNITS_MS).findLast(([, size]) => ms % size === 0) ?? ['ms', 1]
   return `${ms / one}${unit}`
@@ -56,8 +56,8 @@ export function parseCount(text: string): number {
 }
 
 /**
- * The address of a database of PostgreSQL, as in a configuration. Not where words are parsed: what is wrong there is
- * shown whole, with a password in it (SEC1).
+ * Checks the address of a PostgreSQL database. Not done in the option's parser, whose errors show
+ * the value and so a password (SEC1).
  */
 export function assertDatabase(command: Command, flags: string, url: string | undefined): void {
   if (url === undefined) return
@@ -65,14 +65,14 @@ export function assertDatabase(command: Command, flags: string, url: string | un
   if (objection !== undefined) command.error(`error: option '${flags}': ${objection}`)
 }
 
-/** No setting stands beside such an address, so the word for it stands in it. */
+/** Such an address has no settings beside it, so the choice is part of it. */
 function objectToClearText(url: string): string | undefined {
   if (!isDatabaseInClear(url) || new URL(url).searchParams.get('sslmode') === 'disable')
     return undefined
   return 'this is another machine: write sslmode=verify-full behind the address, which checks the certificate, or sslmode=disable, and nothing is encrypted'
 }
 
-/** An option that may be given several times: an empty list without it. */
+/** A repeatable option: empty list by default. */
 export function listOption(flags: string, what: string): Option {
   return new Option(flags, `${what}; may be given again`)
     .argParser((text: string, before: readonly string[]) => [...before, text])
@@ -85,7 +85,7 @@ export function addConfigOptions(command: Command, shipped = PAPER_CONFIG): Comm
     .addOption(listOption('--set <path=value>', 'override a setting of the main file'))
 }
 
-/** `--param`, which every verb has that runs or tries the strategies. */
+/** Shared by all verbs that run or try strategies. */
 export function addParamOption(command: Command): Command {
   return command.addOption(
     listOption('--param <strategy.param=value>', 'override a parameter of a strategy'),
@@ -93,10 +93,10 @@ export function addParamOption(command: Command): Command {
 }
 
 /**
- * What to type when the problems of a configuration are put right: `check` reads a daemon's files, and the
- * simulator's are read by `simulate` alone. Both with the file and the changes that were given; a simulator with the
- * file alone, since it would start, and most likely one of the changes is what was wrong. What the problems refuse is
- * left out.
+ * The command to type after correcting a configuration: `check` for a daemon's files, `simulate`
+ * for the simulator's. It repeats the file and options, without those that the problems refuse;
+ * `simulate` gets only the file, since it would start at once, and one of the options was probably
+ * wrong.
  */
 export function adviseAgain(words: readonly string[], problems: readonly Problem[] = []): string {
   const refused = new Set(problems.flatMap(({ refusedWords = [] }) => refusedWords))
@@ -114,7 +114,7 @@ export function adviseAgain(words: readonly string[], problems: readonly Problem
   return `Check again with: intentd check${[rest, ...params, ...played].join('')}`
 }
 
-/** The options as they were given, for a command that is to be pasted: it addresses the same configuration. */
+/** Repeats the options for a command to paste. */
 export function repeatOptions({ config, set, state }: ConfigOptions): string {
   const words = [
     ...(config === undefined ? [] : ['-c', config]),
@@ -128,7 +128,7 @@ function namedFile(words: readonly string[]): string | undefined {
   const at = words.findLastIndex((word) => /^(-c|--config)/.test(word))
   const [, inOne] = /^(?:--config=|-c=?)(.+)$/.exec(words[at] ?? '') ?? []
   if (at >= 0) return inOne ?? words[at + 1]
-  // Of backtest, sweep and their like: the file stands by itself.
+  // backtest, sweep and similar verbs name the file without an option.
   return words
     .slice(1)
     .find((word, index) => /\.ya?ml$/.test(word) && words[index]?.startsWith('--') !== true)

@@ -3,8 +3,8 @@ import { needsCredentials } from '../../config/secrets.ts'
 import { Failure } from '../../lib/failure.ts'
 
 /**
- * On Windows a run on an exchange outside is refused: nobody can tell there whether others read the keys, and a stop
- * that is asked of a process ends it at once. Paper trading and backtests work.
+ * Windows only supports the simulator: file rights cannot be checked there, and a stop request
+ * kills a process at once.
  * @throws Failure PLATFORM_UNSUPPORTED
  */
 export function assertSupported(

@@ -1,9 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { addParamOption, durationOption, listOption, parseCount } from './options.ts'
 
-/** A decision, the files of prices, a report: none of them takes as long. */
+/** No decision, file of prices or report takes so long. */
 const HUNG_AFTER_MS = 60_000
-/** Ten years. */
 const DAYS_MAX = 3650
 
 export function hungAfterOption(): Option {
@@ -14,7 +13,7 @@ export function hungAfterOption(): Option {
   )
 }
 
-/** What every command has that plays prices of the past. */
+/** Options of all commands that play past prices. */
 export function addPlayOptions(command: Command, models: readonly string[]): Command {
   return addParamOption(command)
     .addOption(listOption('--market <file>', 'prices: FILE, SYMBOL=FILE, or `seeded`'))
@@ -49,7 +48,7 @@ function parseDate(text: string): number {
   const at = isDate
     ? Date.parse(text.includes('T') && !text.endsWith('Z') ? `${text}Z` : text)
     : Number.NaN
-  // A 30th of February would be a day of March, and nothing was traded before 1970.
+  // A 30th of February would become a day of March, and nothing was traded before 1970.
   if (!(at > 0) || !new Date(at).toISOString().startsWith(text.slice(0, 10)))
     throw new InvalidArgumentError('write a date such as 2025-06-01 or 2025-06-01T12:00 (UTC).')
   return at

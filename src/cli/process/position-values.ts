@@ -1,4 +1,4 @@
-/** What `positionMax` comes to in money: a size in the base coin is easily taken for an amount. */
+/** Shows `positionMax` in money: a size in the base coin is easily mistaken for an amount. */
 import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import type { PlayedPrices } from '../../config/market-files.ts'
 import { listLargest } from '../../config/survival-checks.ts'
@@ -14,12 +14,12 @@ import { filesOf } from '../../assembly/simulator/simulated-exchange.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
 import { findNewestJournal } from './newest-journal.ts'
 
-/** A price that is older says little of today's value. */
+/** Older prices say little about today's value. */
 const FILLS_SINCE_MS = 30 * 86_400_000
 
 /**
- * By symbol: the last price of the file that is played, else of our last fill there, else the price that the simulator
- * begins with. @throws Failure RECORDING_… for files that cannot be read.
+ * Keyed by symbol: the last price of the played file, else of our last fill, else the simulator's
+ * initial price. @throws Failure RECORDING_… for unreadable files
  */
 export async function findKnownPrices(
   loaded: LoadedConfig,
@@ -55,7 +55,7 @@ function findPricesOfBefore({ config }: LoadedConfig): ReadonlyMap<string, numbe
       reader.close()
     }
   } catch {
-    // What is wrong with a journal is for other commands to say.
+    // Other commands report a damaged journal.
   }
   return prices
 }
@@ -66,7 +66,10 @@ interface PositionValue {
   readonly notional: number
 }
 
-/** `grid-btc 0.06 BTC, about 3,600 USDT at 60,000`: of each strategy and instrument with a known price. */
+/**
+ * `grid-btc 0.06 BTC, about 3,600 USDT at 60,000` for each strategy and instrument with a known
+ * price.
+ */
 export function listPositionValues(
   { config }: LoadedConfig,
   prices: ReadonlyMap<string, number>,
@@ -85,7 +88,7 @@ export function listPositionValues(
   )
 }
 
-/** Where the limit by value is reached first on every instrument, the size was perhaps meant as money. */
+/** If the limit by value is always reached first, the size was perhaps meant as money. */
 export async function listPositionWarnings(
   loaded: LoadedConfig,
   played: PlayedPrices,
@@ -102,8 +105,8 @@ export async function listPositionWarnings(
 }
 
 /**
- * `BTCUSDT 80,610 USDT long or 71,003 short, about 0.806 or 0.71 at 100,000`: what `risk.survives` lets be held of each
- * instrument that a strategy trades, if nothing else is held and nothing rests. Empty where it is not set.
+ * `BTCUSDT 80,610 USDT long or 71,003 short, about 0.806 or 0.71 at 100,000`: what `risk.survives`
+ * allows of each traded instrument, if nothing else is held or rests. Empty if not set.
  */
 export function listBudget(
   config: DaemonConfig,
@@ -136,7 +139,7 @@ export function listBudget(
   )
 }
 
-/** For people: limits by value that a limit of the account is always below, so that they limit nothing. */
+/** Limits by value that a limit of the account always undercuts, so that they have no effect. */
 export function listIdleLimits({ risk, account, strategies }: DaemonConfig): readonly string[] {
   const limits: (readonly [what: string, max: number])[] = [
     [`risk.grossNotionalMax ${risk.grossNotionalMax}`, Number(risk.grossNotionalMax)],
@@ -154,14 +157,14 @@ export function listIdleLimits({ risk, account, strategies }: DaemonConfig): rea
 }
 
 /**
- * `trend-btc 2`: how many orders at least a strategy needs from the largest long position to the largest short one. No
- * order is larger than `positionMax`, so it is never one.
+ * `trend-btc 2`: the minimum number of orders from the largest long to the largest short position;
+ * it exceeds one, since no order is larger than `positionMax`.
  */
 export function listFlips({ strategies }: DaemonConfig): readonly string[] {
   return strategies
     .filter(({ enabled }) => enabled)
     .map(({ id, risk: { positionMax, orderSizeMax } }) => {
-      // Ten decimals are more than any size has: 0.3 / 0.1 is a little below 3.
+      // 0.3 / 0.1 is slightly below 3; no size has ten decimals.
       const orders = Number(((2 * Number(positionMax)) / Number(orderSizeMax)).toFixed(10))
       return `${id} ${Math.ceil(orders)}`
     })

@@ -2,21 +2,21 @@ import type { Daemon } from '../../daemon/daemon.ts'
 import type { StopPolicy } from '../../engine/event.ts'
 import type { Timers } from '../../lib/timers.ts'
 
-/** How long a stop waits for a reload to come up, ms: what rests must be cancelled by somebody. */
+/** How long a stop waits for a reloaded run to begin, which must cancel what rests. */
 const RELOADED_WITHIN_MS = 30_000
 
 export interface RunStopOptions {
   readonly daemon: Pick<Daemon, 'stop'>
   /** `onStop` of each account. */
   readonly policies: readonly StopPolicy[]
-  /** A run of this process was before it, and may have left orders to it. */
+  /** An earlier run of this process may have left orders to this one. */
   readonly isReloaded: boolean
   readonly timers: Timers
 }
 
 /**
- * The stop of one run, as each account's `onStop` says. What the run before a reload has left is cancelled or closed
- * by this one, as soon as it has begun; one that does not begin in time ends, and leaves it.
+ * The stop of one run, as each account's `onStop` says. After a reload the new run cancels or
+ * closes what the old one left, once it has begun; if it does not begin in time, the orders stay.
  */
 export class RunStop {
   readonly #options: RunStopOptions
@@ -37,7 +37,6 @@ export class RunStop {
     this.#forget = timers.after(RELOADED_WITHIN_MS, () => daemon.stop())
   }
 
-  /** The run has begun, or has ended before. */
   noteBegun(hasBegun: boolean): void {
     this.#hasBegun = hasBegun
     if (this.#isDue) this.#options.daemon.stop()

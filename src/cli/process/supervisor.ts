@@ -1,6 +1,6 @@
 /**
- * What supervisors are notified of: pm2 by a message, systemd by sd_notify(3), a container's health check by the time
- * of a file that INTENTD_HEARTBEAT_FILE names. Without any of them nothing happens.
+ * Notifies supervisors: pm2 by a message, systemd by sd_notify(3), a container's health check by
+ * the time of the file in INTENTD_HEARTBEAT_FILE.
  */
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
@@ -8,32 +8,31 @@ import type { Variables } from '../../config/secrets.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 
-/** How often the file is written. */
 const HEARTBEAT_FILE_MS = 5000
 
-/** `systemd-notify` answers within 20 ms; one that hangs must not pile up. */
+/** `systemd-notify` answers within 20 ms; hanging ones must not pile up. */
 const NOTIFY_MS_MAX = 10_000
 
 export interface SupervisorOptions {
   readonly variables: Variables
   readonly timers: Timers
-  /** Grows while the trading loop goes round. */
+  /** Grows while the trading loop runs. */
   readonly heartbeat: () => number
-  /** A notification that did not leave, and why. */
+  /** Called when a notification fails. */
   readonly onTrouble: (reason: string) => void
 }
 
 export interface Supervisor {
-  /** It is up, and what it does: from now on the watchdog is fed. */
+  /** From now on the watchdog is notified. */
   ready(status?: string): void
   stopping(): void
-  /** Nothing is fed any more. */
+  /** Stops all notifications. */
   close(): void
 }
 
 /**
- * The watchdog is fed three times in WatchdogSec, each time only when the heartbeat has grown: a loop that stands
- * still is killed by systemd, though timers still fire.
+ * Notifies the watchdog three times in WatchdogSec, only if the heartbeat has grown: systemd kills
+ * a stuck loop even if timers still fire.
  */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { variables, onTrouble } = options
@@ -41,7 +40,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const watchdogMs = Number(variables['WATCHDOG_USEC'] ?? 0) / 1000
   const file = variables['INTENTD_HEARTBEAT_FILE']
   const cancels: (() => void)[] = []
-  // Node has no datagram sockets of this family, so a child sends: the unit has NotifyAccess=all for it.
+  // Node has no Unix datagram sockets, so a child process sends; the unit allows it with
+  // NotifyAccess=all.
   const notify = (...states: readonly string[]): void => {
     if (!isSystemd) return
     execFile(
@@ -72,7 +72,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   }
 }
 
-/** Acts at once and then that often, each time only when the heartbeat has grown. The answer ends it. */
+/** Acts now and at each interval, if the heartbeat has grown. Returns a function that stops it. */
 function whileBeating(
   { timers, heartbeat }: SupervisorOptions,
   everyMs: number,

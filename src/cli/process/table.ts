@@ -2,7 +2,7 @@ import { coinDigits } from '../../domain/coin-amount.ts'
 import { wrapWords } from '../../lib/text/wrap-words.ts'
 import { cleanLine } from '../../lib/text/clean-text.ts'
 
-/** Of a usual terminal: every table fits. */
+/** Width of a usual terminal. */
 export const COLUMNS = 80
 
 const GAP = '  '
@@ -10,19 +10,22 @@ const GAP = '  '
 export interface Column<Row> {
   readonly title: string
   readonly of: (row: Row) => string
-  /** Numbers stand to the right. */
+  /** Aligned right. */
   readonly isNumber?: boolean
-  /** Is cut first where the table is too wide; one column at most. */
+  /** Shortened first if the table is too wide; one column at most. */
   readonly isElastic?: boolean
-  /** Is cut before its last word, which is never cut. */
+  /** Shortened before its last word. */
   readonly isEndKept?: boolean
-  /** Is never cut: a part of it is of no use. */
+  /** Never shortened: a part of it is useless. */
   readonly isWhole?: boolean
-  /** Is never cut either, and may be long: where it has no room in a row, it stands below each, in as many lines as it takes. */
+  /** Never shortened, and may be long: if it does not fit into the row, it is printed below. */
   readonly isBelow?: boolean
 }
 
-/** What gives way where a table is too wide, and down to which width: text that matters least first, numbers last. */
+/**
+ * Order in which columns are narrowed, and their minimum widths: least important text first,
+ * numbers last.
+ */
 const NARROWED: readonly {
   readonly widthMin: number
   readonly isMeant: (column: Column<never>) => boolean
@@ -33,8 +36,8 @@ const NARROWED: readonly {
 ]
 
 /**
- * Aligned rows under their titles, `COLUMNS` wide at most but for what is never cut. Text that is cut ends with `…`; a number that does not fit is
- * written as `1.2e+15`.
+ * Aligned rows under titles, at most `COLUMNS` wide except for what is never shortened. Shortened
+ * text ends with `…`; a number that does not fit becomes `1.2e+15`.
  */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const below = columns.find(({ isBelow }) => isBelow)
@@ -60,7 +63,6 @@ function widthOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): nu
   )
 }
 
-/** A line each, the titles first. */
 function formatRows<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): readonly string[] {
   const cells = rows.map((row) => columns.map(({ of }) => cleanLine(of(row))))
   const widths = columns.map(({ title }, index) =>
@@ -81,7 +83,7 @@ function formatRows<Row>(columns: readonly Column<Row>[], rows: readonly Row[]):
   )
 }
 
-/** Takes from the widest of those that give way first, until the table fits or nothing gives way any more. */
+/** Narrows the widest column of each kind, until the table fits or none can give way. */
 function narrow(columns: readonly Column<never>[], widths: number[]): void {
   let excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - COLUMNS
   for (const { widthMin, isMeant } of NARROWED) {
@@ -98,7 +100,7 @@ function narrow(columns: readonly Column<never>[], widths: number[]): void {
   }
 }
 
-/** To cut digits off would make another number of it. */
+/** Cutting digits off would change the number. */
 function shorten(text: string, width: number): string {
   const value = Number(text.replaceAll(',', ''))
   if (text.length <= width || !Number.isFinite(value)) return cut(text, width)
@@ -110,18 +112,18 @@ function cut(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, width - 1)}…`
 }
 
-/** `1000PEPEUSDT short` as `1000P… short`. */
+/** `1000PEPEUSDT short` becomes `1000P… short`. */
 function cutBeforeEnd(text: string, width: number): string {
   if (text.length <= width) return text
   const end = text.slice(text.lastIndexOf(' '))
   return cut(text.slice(0, -end.length), width - end.length) + end
 }
 
-/** An amount of the coin with its thousands, for people; `-` for what is not known. */
+/** An amount with thousands separators; `-` if unknown. */
 export function money(text: string | null, coin: string): string {
   if (text === null) return '-'
   const digits = coinDigits(coin)
-  // Half a cent below nothing is nothing.
+  // Avoids -0.
   const value = Math.round(Number(text) * 10 ** digits) / 10 ** digits || 0
   return Number.isFinite(value)
     ? value.toLocaleString('en-US', {

@@ -1,4 +1,4 @@
-/** Files that a run reads must be its user's own: whoever could replace one would trade with the keys. */
+/** A run only reads files that no other user can replace: they could trade with the keys. */
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,13 +9,13 @@ import { tokenFilesOf } from '../../daemon/control/open-control.ts'
 import { listCodeFiles } from '../../assembly/state/running-config.ts'
 import { type FileFault, findFileFault, type Trust, trustIn } from '../../lib/file-trust.ts'
 
-/** What is read, in the words of `doctor`. */
+/** `what`: name in the output of `doctor`. */
 export interface FilesRead {
   readonly what: string
   readonly files: readonly string[]
 }
 
-/** Of one account, and of the program itself. */
+/** Includes the program itself. */
 export function listFilesRead(config: DaemonConfig, request: SecretsRequest): readonly FilesRead[] {
   const { strategies, state, control } = config
   const tokens = control.port === undefined ? [] : Object.values(tokenFilesOf(config))
@@ -30,7 +30,6 @@ export function listFilesRead(config: DaemonConfig, request: SecretsRequest): re
   ]
 }
 
-/** Each place once, with what is wrong with it. */
 export function findFaults(read: readonly FilesRead[], trust: Trust): readonly FileFault[] {
   const faults = read.flatMap(({ files }) =>
     files.flatMap((file) => findFileFault(file, trust) ?? []),
@@ -39,8 +38,9 @@ export function findFaults(read: readonly FilesRead[], trust: Trust): readonly F
 }
 
 /**
- * Refuses a start on files that others may replace, also as root, for whom no mode counts. Windows has no modes.
- * @throws ConfigError with each of them
+ * Refuses a start on files that others may replace, also as root, for whom modes do not count.
+ * Windows has no modes.
+ * @throws ConfigError with all of them
  */
 export function assertTrusted(configs: readonly DaemonConfig[], request: SecretsRequest): void {
   const problems = findUntrusted(configs, request)
@@ -62,20 +62,19 @@ export function findUntrusted(
   }))
 }
 
-/** The user for whom root looks: the owner of the state, or of the folder where it will lie. */
+/** The user to check for: as root the owner of the state's directory. */
 export function ownerOf({ state: { directory } }: DaemonConfig): number {
   const user = process.geteuid?.() ?? 0
   return user === 0 ? statSync(nearestFolder(directory)).uid : user
 }
 
-/** Where the directory lies or will lie. */
+/** The directory, or its nearest existing ancestor. */
 export function nearestFolder(directory: string): string {
   return existsSync(directory) || dirname(directory) === directory
     ? directory
     : nearestFolder(dirname(directory))
 }
 
-/** Files that variables name in place of a secret. */
 function listKeyFiles(request: SecretsRequest): readonly string[] {
   return Object.entries(readVariables(request)).flatMap(([name, value]) =>
     /^INTENTD_\w+_FILE$/.test(name) && value !== undefined && name !== 'INTENTD_HEARTBEAT_FILE'

@@ -7,7 +7,7 @@ import { showCoin } from '../../domain/coin-amount.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 
-/** What is held, rests and was lost now, as the daemon shows it. */
+/** The daemon's present positions, orders and losses. */
 export interface Used {
   readonly account: Pick<
     AccountView,
@@ -24,7 +24,9 @@ const DOES = {
   streak: 'the strategy is halted at once',
 } as const
 
-/** A sentence for each limit of a configuration that is exceeded already, and was not before: what it will do. */
+/**
+ * A sentence for each limit that is newly exceeded by the next configuration, and what it will do.
+ */
 export function* listExceeded(next: DaemonConfig, used: Used): Generator<string> {
   yield* listLosses(next, used)
   yield* listSizes(next, used)
@@ -50,8 +52,8 @@ function* listLosses(next: DaemonConfig, { account }: Used): Generator<string> {
 }
 
 /**
- * What is used of a limit; one that is not limited yet is known by another step of the same scope, or by the equity. The
- * last step of a drawdown counts from another peak than the others after a release.
+ * The used amount of a limit. For a new limit it follows from another step of the same scope, or
+ * from the equity. After a release the last step of a drawdown has a peak of its own.
  */
 function lostIn(
   { losses, peak, drawdown }: Used['account'],
@@ -94,8 +96,8 @@ function* listSizes(
 }
 
 /**
- * The moves of `risk.survives` as far as what is shown says: the loss of all positions with all that rests on their side, if
- * all instruments move at once. Fees and margins come to it.
+ * Approximates `risk.survives` from the shown values: the loss of all positions and resting orders
+ * if all instruments move at once, without fees and margins.
  */
 function* listWorstCases(
   { risk: { survives }, account: { productType } }: DaemonConfig,
@@ -129,7 +131,7 @@ function isReached(lost: number, max: number): boolean {
   return lost >= max * (1 - 1e-9)
 }
 
-/** Without the noughts at its end, as it would be written in the configuration. */
+/** Without trailing zeros, as in a configuration. */
 function showAmount(amount: number, coin: string): string {
   return String(decimal(showCoin(amount, coin)))
 }

@@ -23,26 +23,24 @@ import { listExceeded } from './exceeded-limits.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 import type { OrderView, PositionView } from '../../control/views.ts'
 
-/** Nothing would change. */
 export const EXIT_NOTHING = 1
-/** A reload would refuse it, and exits with the same. */
+/** A reload that is refused exits with the same code. */
 export const EXIT_REFUSED = 1
-/** So long a daemon may take to look at everything that a reload looks at, ms. */
+/** Limits the daemon's dry run of a reload. */
 const TRIED_WITHIN_MS = 60_000
 
-/** Of each account, the main file's first; one that never ran is not among them. */
+/** The main file's account comes first; accounts that never ran are missing. */
 export type Planned =
   | {
       readonly kind: 'planned'
       readonly plans: readonly Plan[]
-      /** What the daemon that runs would refuse it for, after all that is seen from here. */
       readonly refusals: readonly string[]
     }
   | { readonly kind: 'none'; readonly exitCode: number }
 
 /**
- * Prints what would happen, or why nothing can: of each account under its name, where there are several.
- * @param isRetry All begin anew also where nothing changes: an account is off, and is tried again.
+ * Prints what would happen or why nothing can, for each account.
+ * @param isRetry restarts all without changes too, since an account is off
  */
 export async function planChange(
   options: ConfigOptions & MarketOptions,
@@ -57,7 +55,7 @@ export async function planChange(
     )
     return { kind: 'none', exitCode: EXIT_CONFIG }
   }
-  // A running daemon has its own.
+  // A running daemon has its own secrets.
   for (const problem of missingSecrets) print(`! not here: ${formatProblem(problem)}`)
   const plans: Plan[] = []
   let isChange = false
@@ -92,7 +90,7 @@ export function isRefused({ plans, refusals }: Extract<Planned, { kind: 'planned
   return isHindered || refusals.length > 0
 }
 
-/** Has the daemon that runs look at all that a reload looks at, against its own book, keys and ports. */
+/** Lets the running daemon check a reload against its own book, keys and ports. */
 async function tryReload(config: DaemonConfig): Promise<readonly string[]> {
   const socket = findSocket(config)
   if (socket === undefined) return []
@@ -102,7 +100,7 @@ async function tryReload(config: DaemonConfig): Promise<readonly string[]> {
   return []
 }
 
-/** Or the exit code, where there is nothing to compare with. */
+/** Returns an exit code if there is nothing to compare with. */
 async function planAccount(options: ConfigOptions, config: DaemonConfig): Promise<Plan | number> {
   const running = readRunningConfig(config)
   if (running === undefined) {
@@ -150,7 +148,7 @@ async function planAccount(options: ConfigOptions, config: DaemonConfig): Promis
   }
 }
 
-/** `--market` and `--speed` of the last run, where none runs; empty where there were none. */
+/** `--market` and `--speed` of the last run, if none is running. */
 function describePlayed(config: DaemonConfig): string {
   const start = listHolders(config.state.directory).length === 0 ? readRunStart(config) : undefined
   return start?.mainFile === config.file ? repeatMarket(start) : ''
@@ -160,15 +158,12 @@ interface Plan {
   readonly changes: ConfigChanges
   readonly orders: readonly OrderView[]
   readonly positions: readonly PositionView[]
-  /** What a start with it would refuse, where no daemon runs. */
   readonly problems: readonly string[]
-  /** Limits that are exceeded already, and what they will do. */
   readonly exceeded: readonly string[]
-  /** The configuration that is planned. */
   readonly next: DaemonConfig
 }
 
-/** What would happen, a line each; empty where nothing would. */
+/** A line for each change. */
 export function formatPlan({ changes, orders, positions, next, problems, exceeded }: Plan): string {
   const { started, stopped, settings, refused } = changes
   const cancelled = orders.filter(({ strategy, symbol }) => !isTraded(next, strategy, symbol))
@@ -205,9 +200,8 @@ export function formatPlan({ changes, orders, positions, next, problems, exceede
 }
 
 /**
- * What rests and is still wanted, where the run that comes begins with a cancel-all: of every account, also where
- * nothing of it changes, because a reload takes all. Empty where nothing is cancelled so.
- * @param name Of the account, where there are several.
+ * Wanted orders that the next run cancels first: of all accounts, because a reload restarts all.
+ * @param name of the account, if there are several
  */
 export function formatCancels({ orders, next }: Plan, name: string | undefined): string {
   const kept = orders.filter(({ strategy, symbol }) => isTraded(next, strategy, symbol))
@@ -228,7 +222,7 @@ function isTraded(
   )
 }
 
-/** The state of the exchange inside belongs to all that the instruments say. */
+/** The state of the embedded exchange depends on all settings of instruments. */
 const OTHER_WORLD =
   '! another simulated account begins, without what this one holds: it belongs to its instruments, and goes on when they are as they were'
 
@@ -244,7 +238,10 @@ function describe({ path, was, is }: SettingChange): string {
   return is === undefined ? `${path} is not set any more (was ${was})` : `${path}: ${was} -> ${is}`
 }
 
-/** In a thread of its own everything is loaded anew; in that of the daemon a module is loaded once a process. */
+/**
+ * An isolated strategy is loaded anew; in the daemon's own thread a module is loaded once a
+ * process.
+ */
 function noteOnImports({ path }: SettingChange, { strategies }: DaemonConfig): string {
   const isInline = strategies.some(
     ({ id, isolation }) => path === `code.${id}` && isolation === 'inline',

@@ -5,7 +5,6 @@ import { addConfigOptions } from '../process/options.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { EXIT_REFUSED, isRefused, planChange } from './plan-change.ts'
 
-/** `intentd plan`: what a changed configuration would do. */
 export function addPlanCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('plan'))
     .description(

@@ -27,7 +27,6 @@ interface ReloadOptions extends ConfigOptions {
   readonly wait: number
 }
 
-/** `intentd reload`: a running daemon takes the configuration as it is now, whole or not at all. */
 export function addReloadCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('reload'))
     .description(
@@ -61,7 +60,7 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
     )
     return EXIT_NOT_YET
   }
-  // One that is off is tried again.
+  // A reload retries accounts that are off.
   const isOneOff = listOff(configs).length > 0
   const planned = await planChange(options, isOneOff)
   const isRetry = planned.kind === 'none' && planned.exitCode === EXIT_NOTHING && isOneOff
@@ -83,7 +82,7 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
   }
 }
 
-/** The code of strategies was loaded here too, to be checked: what it throws by itself meanwhile is no end of this. */
+/** Strategies were loaded here for the check; their stray errors must not end this process. */
 function reportStray(error: unknown, strategy: string | undefined): void {
   if (strategy === undefined) throw error
   print(
@@ -93,12 +92,10 @@ function reportStray(error: unknown, strategy: string | undefined): void {
 
 interface Order {
   readonly socket: string
-  /** How long it may take, ms. */
   readonly wait: number
   readonly isRetry: boolean
 }
 
-/** Orders it, and waits until it is done. */
 async function order(
   configs: readonly [DaemonConfig, ...DaemonConfig[]],
   { socket, wait, isRetry }: Order,
@@ -132,7 +129,7 @@ async function order(
   return EXIT_NOT_YET
 }
 
-/** The names of accounts whose daemon runs without them. */
+/** Accounts without a running daemon. */
 function listOff(configs: readonly DaemonConfig[]): readonly string[] {
   return configs.filter((config) => findSocket(config) === undefined).map(({ name }) => name)
 }
@@ -149,12 +146,12 @@ function readRunning(configs: readonly DaemonConfig[]): string {
   return JSON.stringify(configs.map(readRunningConfig))
 }
 
-/** Where one account is off another one answers. */
+/** With one account off, another one may answer. */
 function findAnySocket(configs: readonly DaemonConfig[]): string | undefined {
   return configs.map(findSocket).find((socket) => socket !== undefined)
 }
 
-/** When the daemon began to run with its configuration, once it trades; undefined while it does not answer. */
+/** When the daemon began to run with its configuration; undefined until it trades and answers. */
 async function startOf(configs: readonly DaemonConfig[]): Promise<number | undefined> {
   const socket = findAnySocket(configs)
   if (socket === undefined) return undefined

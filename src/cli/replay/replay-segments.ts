@@ -20,26 +20,24 @@ import { systemClock } from '../../lib/clock.ts'
 import { openSegment } from '../../recording/segment-reader.ts'
 import { toWords } from '../../views/explain/intent-words.ts'
 
-/** The effects are not the recorded ones, or the recording is damaged. */
 const EXIT_DIFFERENT = 1
 
 export interface ReplayTask {
   readonly segments: readonly SegmentFile[]
   readonly version: string
-  /** A changed strategy file that is asked too. */
   readonly strategy: string | undefined
-  /** Changed decisions that are shown one by one. */
+  /** Number of changed decisions to show. */
   readonly shown: number
 }
 
 export interface ReplayResult {
   readonly lines: readonly string[]
-  /** Why it ended before the recording did; empty: it did not. */
+  /** Why it ended before the recording did, or empty. */
   readonly damage: string
   readonly exit: number
 }
 
-/** Makes a recording again, and asks the changed strategy beside it. @param onStep Hears of each step. */
+/** @param onStep called at each step */
 export async function replaySegments(
   { segments, version, strategy, shown }: ReplayTask,
   onStep: () => void,
@@ -97,16 +95,16 @@ function toTime(at: number): string {
   return new Date(at).toISOString()
 }
 
-/** Wishes of one side that are shown of a decision: a ladder may have hundreds. */
+/** A ladder may have hundreds. */
 const WISHES_SHOWN = 6
 
-/** A changed strategy that is asked while a recording is made again, and what it said otherwise. */
+/** Asks a changed strategy during a replay. */
 interface Comparison {
   readonly watcher: ReplayWatcher
   describe(): readonly string[]
 }
 
-/** @throws ConfigError or Failure for a strategy that cannot be asked. */
+/** @throws ConfigError or Failure for an unusable strategy */
 async function openComparison(
   file: string,
   segments: readonly SegmentFile[],
@@ -177,14 +175,14 @@ function limit(wishes: readonly string[]): readonly string[] {
   return [...wishes.slice(0, WISHES_SHOWN), `and ${wishes.length - WISHES_SHOWN} more`]
 }
 
-/** Lines shown before and after what differs. */
+/** Lines shown before and after a difference. */
 const CONTEXT_LINES = 3
-/** Of each side: a core that is another altogether would fill the screen for hours. */
+/** Maximum per side: a different core would fill the screen. */
 const LINES_MAX = 40
 
 /**
- * Two JSON texts line by line, from the first line that differs to the last: `-` was expected, `+` came. What is
- * the same around it stands there without a sign, as far as it helps.
+ * Shows two JSON texts line by line, from the first difference to the last: `-` expected, `+`
+ * actual, with some context.
  */
 function showDifference(
   expected: string | undefined,

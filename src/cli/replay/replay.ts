@@ -8,7 +8,7 @@ import { playWatched } from '../../backtest/playing/watched-play.ts'
 import { replaySegments, type ReplayTask } from './replay-segments.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
-/** Changed decisions that are shown one by one; the rest is counted. */
+/** Further ones are only counted. */
 const SHOWN_DEFAULT = 20
 
 interface ReplayCommandOptions {
@@ -17,7 +17,6 @@ interface ReplayCommandOptions {
   readonly hungAfter: number
 }
 
-/** `intentd replay`: a recording made again, held against itself or against a changed strategy. */
 export function addReplayCommand(program: Command, { version, setExit }: VerbFrame): void {
   program
     .command('replay')
@@ -34,7 +33,7 @@ export function addReplayCommand(program: Command, { version, setExit }: VerbFra
     )
 }
 
-/** Without a strategy no code runs but ours. */
+/** Without a strategy only our own code runs. */
 async function replayHere(task: ReplayTask): Promise<number> {
   const { lines, damage, exit } = await replaySegments(task, () => undefined)
   writeAside(damage)
@@ -42,7 +41,7 @@ async function replayHere(task: ReplayTask): Promise<number> {
   return exit
 }
 
-/** In a thread in which the code of the strategy reaches nothing. */
+/** Runs the strategy's code in a restricted thread. */
 function replayWatched(task: ReplayTask, hungAfterMs: number): Promise<number> {
   return playWatched({ file: './replay-thread', askedBy: import.meta.url, task, hungAfterMs })
 }

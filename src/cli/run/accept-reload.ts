@@ -23,28 +23,27 @@ import { checkFully } from '../process/full-check.ts'
 import { readKeys } from '../process/give-keys.ts'
 import { findUntrusted } from '../process/trusted-files.ts'
 
-/** The files as they were read, and the keys of each account: the main file's, and further ones. */
+/** Configurations and keys of all accounts: the main file's, and further ones. */
 export interface Configured extends AccountGiven {
   readonly others: readonly AccountGiven[]
 }
 
 interface ReloadFrame extends Configured {
   readonly daemon: Daemon
-  /** Files that others may replace are read too. */
+  /** Accepts files that others may replace. */
   readonly trustFiles: boolean
   readonly logger: DaemonLogger
 }
 
-/** What a reload has found, before anything is done. */
 interface Examined {
   readonly loaded: LoadedConfig | undefined
   readonly next: readonly LoadedConfig[]
   readonly changes: readonly (ConfigChanges & { readonly name: string })[]
-  /** Why it is refused. */
+  /** Reasons for refusal. */
   readonly problems: readonly string[]
 }
 
-/** All that a reload looks at, against the book that runs; nothing is done, not even a token is written. */
+/** Checks a reload against the running book without any effect; not even a token is written. */
 export async function examineReload(
   request: ConfigRequest,
   { daemon, trustFiles, ...configured }: Omit<ReloadFrame, 'logger'>,
@@ -55,7 +54,7 @@ export async function examineReload(
   )
   const states = books.map((book) => book?.strategyStates ?? new Map<StrategyId, string>())
   const { problems, missingSecrets, loaded, others: next } = await checkFully(request, states)
-  // Another list of accounts is one of the changes that are refused.
+  // A changed list of accounts is among the refused changes.
   const changes = loaded
     ? [loaded, ...next].flatMap(({ config }) => {
         const index = running.findIndex(({ file }) => file === config.file)
@@ -90,7 +89,7 @@ export async function examineReload(
   return { loaded, next, changes, problems: found }
 }
 
-/** The configuration as it is now, where it can be taken; what is wrong with it is logged, and nothing changes. */
+/** The present configuration if it can be used; otherwise its problems are logged. */
 export async function acceptReload(
   request: ConfigRequest,
   { logger, ...frame }: ReloadFrame,
@@ -122,7 +121,7 @@ export async function acceptReload(
   return { ...give(loaded, 0), others: next.map((one, index) => give(one, index + 1)) }
 }
 
-/** With the code of the strategies, where it is known what runs of it. */
+/** Adds digests of the strategies' code if the running ones are known. */
 function withCodes(was: DaemonConfig, is: DaemonConfig): readonly [DaemonConfig, DaemonConfig] {
   const code = readRunningConfig(was)?.code
   if (code === undefined) return [was, is]
@@ -130,14 +129,14 @@ function withCodes(was: DaemonConfig, is: DaemonConfig): readonly [DaemonConfig,
   return [running, withCode(is)]
 }
 
-/** One that is off is tried again, with the keys that are there by then. */
+/** An account that is off is retried with the keys that exist by then. */
 function isOff({ file }: DaemonConfig, { accounts }: Daemon): boolean {
   return !accounts.some(
     ({ shown: { config, fatal } }) => config.file === file && fatal === undefined,
   )
 }
 
-/** What is missing of the keys of an account that is off leaves it off, and keeps no other one from anything. */
+/** Missing keys of an account that is off do not stop the others. */
 function dropOff(
   missing: readonly Problem[],
   configs: readonly DaemonConfig[],
@@ -158,7 +157,7 @@ function listTokenProblems(config: DaemonConfig): readonly string[] {
   }
 }
 
-/** A port that this process does not listen at yet must be free. */
+/** A port at which this process does not listen yet must be free. */
 export async function listPortProblems(
   next: readonly { readonly config: Pick<DaemonConfig, 'control'> }[],
   running: readonly Pick<DaemonConfig, 'control'>[],
@@ -181,7 +180,7 @@ function addressOf(control: DaemonConfig['control'] | undefined): string {
   return `${control?.host}:${control?.port}`
 }
 
-/** Undefined where it can be listened at. */
+/** Undefined if it is free. */
 function whyTaken(host: string, port: number | undefined): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -190,7 +189,7 @@ function whyTaken(host: string, port: number | undefined): Promise<string | unde
   })
 }
 
-/** What is being closed of a strategy that would stop would be closed by nobody. */
+/** A flatten would not be completed if its strategy stopped. */
 function listHalfFlattened(
   { restrictions, holdings }: Book,
   stopped: readonly string[],

@@ -38,21 +38,24 @@ import { assertTrusted } from '../process/trusted-files.ts'
 import { acceptReload, type Configured, examineReload } from './accept-reload.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
-/** Whether all has been read that a supervisor waits for. */
+/** Interval of the readiness check. */
 const READY_LOOKED_AT_MS = 100
-/** Something was still in flight when the stop had to end; recovery will find out. */
+/** Requests were still in flight at the end of the stop; recovery resolves them. */
 const EXIT_UNCLEAN = 75
-/** A standby that traded has handed its account over: a supervisor starts it again, and it stands by. */
+/** The account was handed over: a supervisor restarts the process as a standby. */
 const EXIT_HANDED_OVER = 75
 
 export interface RunOptions extends ConfigOptions, MarketOptions {
   readonly for?: number
   readonly summary?: 'json' | 'text'
-  /** Others may replace what is read. */
+  /** Accepts files that others may replace. */
   readonly trustFiles?: boolean
 }
 
-/** @param createStandby Of one that waits until it may take over; absent: it trades at once, or is refused. */
+/**
+ * @param createStandby for a daemon that waits to take over; without it, it trades at once or is
+ * refused
+ */
 export async function run(
   options: RunOptions,
   version: string,
@@ -112,7 +115,7 @@ export async function run(
   }
 }
 
-/** Until a run ends by itself; one that ends for a reload is followed by the next. */
+/** Runs until the end; a run that ends for a reload is followed by the next. */
 async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> {
   let endAt: number | undefined
   let before: Configured | undefined
@@ -126,12 +129,12 @@ async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> 
       return undefined
     })
     if (opened === undefined) {
-      // It goes on with the one before, and ends when that does not come up either.
+      // The previous configuration is tried once more before giving up.
       configured = before ?? configured
       before = undefined
       continue
     }
-    // From when it is open, however often it is reloaded.
+    // The duration counts from the first opening, over all reloads.
     if (options.for !== undefined) endAt ??= systemClock.now() + options.for
     const { next, code } = await trade(opened, options, { ...frame, endAt, isReloaded })
     if (next === undefined) return code
@@ -141,20 +144,18 @@ async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> 
   }
 }
 
-/** How a run ended: with a configuration to go on with, or with an exit code. */
+/** `next`: the configuration of the following run. */
 interface Traded {
   readonly next?: Configured
   readonly code: number
 }
 
-/** What a standby is made with. */
 export interface StandbyStart {
   readonly accounts: readonly LoadedConfig[]
   readonly stops: Pick<Stops, 'wasAsked'>
   readonly logger: DaemonLogger
 }
 
-/** A standby for as long as it waits. */
 export interface WaitingStandby extends StandbyFrame {
   /** It has taken over, or given up. */
   close(): void
@@ -162,16 +163,16 @@ export interface WaitingStandby extends StandbyFrame {
 
 interface TradeFrame
   extends Configured, Pick<OpenDaemonOptions, 'version' | 'logger' | 'processStartedAt'> {
-  /** What a reload reads again: the file that the run began with, whatever lies in the directory by then. */
+  /** A reload reads the file with which the run began. */
   readonly request: ConfigRequest
   readonly alerts: Alerts | undefined
   readonly stops: Stops
   readonly reloads: Reloads
   readonly breakdowns: Breakdowns
   readonly standby?: WaitingStandby | undefined
-  /** Unix ms: `--for` has passed. */
+  /** Unix ms, from `--for`. */
   readonly endAt?: number | undefined
-  /** A run of this process was before it, and may have left orders to it. */
+  /** An earlier run of this process may have left orders to this one. */
   readonly isReloaded?: boolean
 }
 
@@ -210,7 +211,7 @@ async function trade(
       return undefined
     })
     if (next === undefined) return
-    // Another one is for the next run, which goes on with the leases of this one.
+    // A second reload is for the next run, which keeps the leases of this one.
     reloads.listen(undefined)
     opened.keepLeases()
     opened.daemon.stop('leave')
@@ -221,7 +222,7 @@ async function trade(
   const end = await live(opened, { ...frame, policies })
   noteEnds(opened, end)
   reloads.listen(undefined)
-  // A stop that wants more than a reload does is carried out by the next run, which hears of it at once.
+  // If the stop requires more than a reload, the next run carries it out at once.
   const isEnd = stops.wasAsked() && policies.every((policy) => policy === 'leave')
   if (next !== undefined && !end.isBroken && !isEnd) return { next, code: 0 }
   const isOne = others.length === 0
@@ -236,7 +237,10 @@ async function trade(
   return { code: standsByAgain ? EXIT_HANDED_OVER : 0 }
 }
 
-/** For commands and plans, of each account; an account that is off leaves alone what another daemon has written. */
+/**
+ * Saves the running configuration of each account for commands and plans, but not for one that is
+ * off.
+ */
 function keepRunning(
   { daemon }: OpenedDaemon,
   { loaded, others, request: { overrides = [], params = [], played } }: TradeFrame,
@@ -255,7 +259,7 @@ function keepRunning(
   }
 }
 
-/** For whoever asks how it ended while nothing runs. */
+/** For commands that ask for the last end while nothing runs. */
 function noteEnds({ daemon }: OpenedDaemon, { summaries }: DaemonEnd): void {
   for (const [index, { clean, fault }] of summaries.entries()) {
     const directory = daemon.accounts[index]?.shown.config.state.directory
@@ -270,11 +274,10 @@ function noteEnds({ daemon }: OpenedDaemon, { summaries }: DaemonEnd): void {
   }
 }
 
-/** Signals are heard from the very start: one that comes while the daemon is being opened stops it right after. */
+/** Signals are handled from the start: one during opening stops the daemon right after. */
 interface Stops {
-  /** Whether one came. */
   wasAsked(): boolean
-  /** Calls `stop` at every signal from now on; at once, where one came before. */
+  /** Calls `stop` at each signal from now on, and at once for an earlier one. */
   listen(stop: (why: string) => void): void
   readonly forget: () => void
 }
@@ -296,17 +299,18 @@ function listenForStops(): Stops {
   }
 }
 
-/** The configuration is to be read again: by `intentd reload`, or by SIGHUP where that is not a terminal that closes. */
+/**
+ * Requests to read the configuration again: by `intentd reload`, or by SIGHUP unless a terminal
+ * closes.
+ */
 interface Reloads {
   ask(): void
-  /** Calls this each time from now on. */
   listen(reload: (() => Promise<void>) | undefined, tryDry?: () => Promise<readonly string[]>): void
-  /** What a reload would be refused for now; undefined while nobody listens. */
   tryDry(): Promise<readonly string[]> | undefined
   readonly forget: () => void
 }
 
-/** One after the other: what is asked for meanwhile is done once more, after it. */
+/** Reloads run one after the other; requests during one lead to one more. */
 function listenForReloads(): Reloads {
   let listener: (() => Promise<void>) | undefined
   let dryRun: (() => Promise<readonly string[]>) | undefined
@@ -340,7 +344,7 @@ function listenForReloads(): Reloads {
 
 type Breakable = Pick<Daemon, 'failBy'>
 
-/** What nobody caught, from the very start: what came before the daemon was open is heard when it is. */
+/** Uncaught errors from the start; those before the daemon is open are reported when it is. */
 interface Breakdowns {
   listen(daemon: Breakable): void
   readonly forget: () => void
@@ -370,7 +374,6 @@ type LiveFrame = Pick<TradeFrame, 'logger' | 'endAt' | 'isReloaded' | 'stops' | 
   readonly policies: readonly StopPolicy[]
 }
 
-/** From the start to the end of a run, whatever ends it: a signal, `--for`, the recording, a breakdown. */
 async function live(
   { daemon, endsAt }: OpenedDaemon,
   { policies, logger, endAt, isReloaded = false, stops, breakdowns }: LiveFrame,
@@ -410,14 +413,13 @@ async function live(
   }
 }
 
-/** @param summary With the name of the account where there are several. */
 function report(
   summary: RunSummary & { readonly name?: string },
   form: RunOptions['summary'],
   logger: DaemonLogger,
 ): void {
-  const { clean, cycles, batches, ordersSent, orders, rateLimited, unknowns, account } = summary
-  const { exchange, restrictions, name } = summary
+  const { clean, cycles, batches, ordersSent, orders, rateLimited, unknowns } = summary
+  const { exchange, restrictions, name, thisRun, allRuns } = summary
   if (form === 'json') writeOut(`${JSON.stringify(summary)}\n`)
   else if (form === 'text' || logger.isTerminal)
     writeOut(`\n${name === undefined ? '' : `${name}\n`}${formatSummary(summary)}\n`)
@@ -430,7 +432,8 @@ function report(
     orders,
     rateLimited,
     unknowns,
-    ...account,
+    thisRun,
+    allRuns,
     ...(restrictions.length > 0 ? { restrictions } : {}),
     ...(exchange
       ? {

@@ -15,14 +15,13 @@ export function addRunCommand(program: Command, { version, setExit }: VerbFrame)
     .action(async (options: RunOptions) => setExit(await run(options, version)))
 }
 
-/** `intentd standby`: follows the journal of a daemon elsewhere, and goes on where that one ends. */
 export function addStandbyCommand(program: Command, { version, setExit }: VerbFrame): void {
   addRunOptions(program.command('standby'))
     .description('follow the journal of a daemon on another machine, and take over when it is gone')
     .action(async (options: RunOptions) => setExit(await standBy(options, version)))
 }
 
-/** @returns the same command, with what a run can be told */
+/** Adds the options of a run. */
 function addRunOptions(command: Command): Command {
   return addMarketOptions(addParamOption(addConfigOptions(command)))
     .option(

@@ -1,11 +1,10 @@
-/** What `intentd init` writes: files of the installation with the paths of this place, and a strategy to begin with. */
+/** Files of `intentd init`: those of the installation with local paths, and a first strategy. */
 import { existsSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 
-/** The checkout or the package. */
 const INSTALLATION = fileURLToPath(new URL('../../../', import.meta.url))
 const LAUNCHER = join(INSTALLATION, 'bin', 'intentd.mjs')
 
@@ -13,13 +12,13 @@ const SCHEMAS = ['intentd', 'simulator', 'strategy'].map(
   (name) => `config/schema/${name}.schema.json`,
 )
 
-/** Files that are the same everywhere. */
+/** Files that are copied unchanged. */
 const COPIED = ['.env.example', 'config/simulator.yaml', ...SCHEMAS]
 
-/** Path in the working directory to text. */
+/** Text by path in the working directory. */
 export type InitFiles = ReadonlyMap<string, string>
 
-/** @param directory absolute; the Node that runs now is the one that supervisors are told to run. */
+/** @param directory absolute; supervisors are told to run the present Node */
 export function buildInitFiles(directory: string): InitFiles {
   const configs = ['paper', 'live.example', 'paper-live.example'].map(
     (name) => `config/${name}.yaml`,
@@ -42,7 +41,7 @@ function readShipped(path: string): string {
   return readFileSync(join(INSTALLATION, path), 'utf8')
 }
 
-/** The list of strategies is the last of a shipped configuration. */
+/** The list of strategies comes last in the shipped configurations. */
 function withOwnStrategy(text: string): string {
   return text.replace(/^strategies:\n(?:[ \t]*-.*\n?)+/m, 'strategies:\n  - strategies/dip.yaml\n')
 }
@@ -53,12 +52,12 @@ function buildEcosystem(): string {
     .replace(/^const node = .*$/m, () => `const node = ${JSON.stringify(process.execPath)}`)
 }
 
-/** The user of the unit: whoever runs this, but never root, who gets one that has yet to be made. */
+/** The current user; for root a service user that has yet to be made. */
 export function unitUser(): string {
   return isRoot() ? SERVICE_USER : userInfo().username
 }
 
-/** The commands that make the user of the unit and give it the directory; none where it is there already. */
+/** Commands that create the service user and give it the directory; empty if not needed. */
 export function listUserCommands(directory: string): readonly string[] {
   if (!isRoot()) return []
   const folder = toShellWord(directory)
@@ -74,7 +73,7 @@ function isRoot(): boolean {
   return process.geteuid?.() === 0
 }
 
-/** As {@link unitUser}. A % begins a specifier in a unit. */
+/** For the user of {@link unitUser}. A % begins a specifier in a unit. */
 function buildUnit(directory: string): string {
   const escape = (path: string): string => path.replaceAll('%', '%%')
   const quote = (path: string): string => JSON.stringify(escape(path))
@@ -90,7 +89,7 @@ function buildUnit(directory: string): string {
     .replace(/^ExecStart=.*$/m, () => `ExecStart=${command}`)
 }
 
-/** For editors: where `#strategy` is. A checkout has the source, a package its declarations. */
+/** Tells editors where `#strategy` is: a checkout has the source, a package its declarations. */
 function buildTypeScriptConfig(): string {
   const places = ['src/strategy/contract.ts', 'dist/strategy/contract.d.ts'].map((path) =>
     join(INSTALLATION, path),
@@ -157,7 +156,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import dip from './dip.ts'
 
-/** What the strategy looks at of a market, and no more. Lots are thousandths here. */
+/** The part of a market that the strategy reads. Lots are thousandths here. */
 function wantedAt(change24h: number): unknown {
   const market = { change24h, lots: (size: string) => Number(size) * 1000, target: (lots: number) => ({ lots }) }
   const snapshot = { instruments: [market] } as unknown as Parameters<typeof dip.decide>[0]

@@ -7,7 +7,6 @@ import { toShellWord } from '../../lib/text/shell-word.ts'
 import { buildInitFiles, listUserCommands, unitUser } from './init-files.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 
-/** `intentd init DIR`: a working directory in which `check`, `run` and `test` work at once. */
 export function addInitCommand(program: Command): void {
   program
     .command('init')
@@ -28,7 +27,7 @@ function init(name: string): void {
       makeDirectory(dirname(join(directory, path)))
       writeFileSync(join(directory, path), text, { flag: 'wx' })
     }
-    // It comes to hold `.env` and the state.
+    // It will contain `.env` and the state.
     chmodSync(directory, 0o700)
   } catch (error) {
     if (error instanceof Failure) throw error

@@ -6,14 +6,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 
-/** With the extension that this file has itself: .ts as it is written, .js when it was compiled. */
+/** The extension of this file: .ts in the sources, .js compiled. */
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 const HOOKS = new URL(`../../strategy/install-contract${EXTENSION}`, import.meta.url).href
-/** The code of this program, and the folder in which it is installed. */
 const CODE = fileURLToPath(new URL('../../', import.meta.url))
 const INSTALLATION = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** Of the environment, what says how to print and which time it is. */
+/** Environment variables for printing and time. */
 const VARIABLES = [
   'TERM',
   'COLORTERM',
@@ -26,12 +25,14 @@ const VARIABLES = [
   'LC_ALL',
 ]
 
-/** How names begin that are not hidden: Node's permission model takes a path that ends in `*`, and no exceptions. */
+/**
+ * First letters of visible names: Node's permission model takes paths ending in `*`, without
+ * exceptions.
+ */
 const FIRST_LETTERS = Array.from('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_')
 
 const PATTERNS = ['strategies/**/*.test.{ts,js}', '*.test.{ts,js}']
 
-/** `intentd test`: Node's own test runner, on the Node that trades, where `#strategy` can be imported. */
 export function addTestCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('test')
@@ -40,7 +41,7 @@ export function addTestCommand(program: Command, { setExit }: VerbFrame): void {
     .action(async (patterns: readonly string[]) => setExit(await runTests(patterns)))
 }
 
-/** Resolves with the exit code: 1 where a test failed, or a file that was named is not there. */
+/** Resolves with the exit code: 1 if a test failed, or a named file is missing. */
 async function runTests(patterns: readonly string[]): Promise<number> {
   const files = [...new Set(patterns.flatMap((pattern) => globSync(pattern)))].toSorted()
   if (files.length === 0) {
@@ -51,7 +52,7 @@ async function runTests(patterns: readonly string[]): Promise<number> {
   const variables = VARIABLES.flatMap((name) =>
     env[name] === undefined ? [] : [[name, env[name]] as const],
   )
-  // All in one process, and without `--test`: that starts programs, and searches folders that it may not read.
+  // `--test` would start programs and search unreadable folders, so one process imports all files.
   const imports = [HOOKS, ...files.map((file) => pathToFileURL(resolve(file)).href)]
   const loads = [...imports.flatMap((url) => ['--import', url]), '--eval', '']
   const child = spawn(
@@ -63,15 +64,15 @@ async function runTests(patterns: readonly string[]): Promise<number> {
     },
   )
   child.stdout?.pipe(stdout)
-  // Who reads it may have gone, as `head` does: Node's test runner would end with a stack trace.
+  // The reader may have gone, as with `head`; Node's test runner would end with a stack trace.
   stdout.once('error', () => child.kill())
   const [code] = (await once(child, 'close')) as [number | null]
   return code ?? 1
 }
 
 /**
- * What tests may reach: this program's code, packages, and what is not hidden in the working directory and beside the
- * tests, so not `.env`. No programs, threads and native code.
+ * Tests may read this program's code, packages, and unhidden files of the working directory and
+ * beside the tests, so not `.env`. They get no programs, threads or native code.
  */
 function listPermissions(files: readonly string[]): readonly string[] {
   const folders = new Set(
@@ -84,7 +85,7 @@ function listPermissions(files: readonly string[]): readonly string[] {
     .flatMap(ancestorsOf)
     .map((folder) => join(folder, 'node_modules'))
     .filter((folder) => existsSync(folder))
-    // It may be a link: what is asked for is where it leads.
+    // The permission applies to the target of a link.
     .flatMap((folder) => [folder, realpathSync(folder)])
   const read = [CODE, join(INSTALLATION, 'package.json'), ...new Set(packages), ...visible]
   return [

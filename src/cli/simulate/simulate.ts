@@ -39,7 +39,6 @@ interface SimulateOptions extends ConfigOptions {
   readonly logLevel: string
 }
 
-/** `intentd simulate`: the exchange alone, for a daemon or any other client in another process. */
 export function addSimulateCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('simulate'), SHIPPED_CONFIG)
     .description('run the simulated exchange alone')
@@ -86,14 +85,14 @@ async function simulate(options: SimulateOptions): Promise<void> {
     )
   if (options.printAccounts) {
     const printed = simulator.accounts.map((account) => toPrinted(account, simulator.exchange))
-    // Whoever hears that it listens may read them.
+    // Readers may rely on this output once the server listens.
     await new Promise<void>((resolve) =>
       process.stdout.write(`${JSON.stringify(printed)}\n`, () => resolve()),
     )
   }
   logger.log('info', 'simulator.listening', {
     url: simulator.baseUrl,
-    // One server answers under both addresses.
+    // One server answers at both addresses.
     gatewayUrl: simulator.baseUrl,
     accounts: simulator.accounts.map(({ label }) => label),
     seed: config.seed,
@@ -140,7 +139,6 @@ async function start(
   })
 }
 
-/** The settings of the simulator as a server: those of the one inside the daemon, and its own. */
 function toServerOptions(config: SimulatorFile, { market, speed, demoPast }: SimulateOptions) {
   const { limits, services } = config
   const { unknownParameters, limitAboveMaximum, ...readings } = config.readings
@@ -163,7 +161,9 @@ function toServerOptions(config: SimulatorFile, { market, speed, demoPast }: Sim
   }
 }
 
-/** Withdrawals on chain go to a listed address only, and other accounts are named by UID, e-mail or mobile. */
+/**
+ * On-chain withdrawals need a listed address; other accounts are named by UID, e-mail or mobile.
+ */
 function toPrinted(
   account: RunningSimulator['accounts'][number],
   exchange: RunningSimulator['exchange'],
@@ -178,9 +178,8 @@ function toPrinted(
 const FIRST_UID = 1_000_001
 
 /**
- * The accounts of the simulated exchange. Their credentials follow from the seed and the account's name, so
- * that they are the same at every start and a daemon can be pointed at them: whoever knows the configuration
- * knows them. It is play money.
+ * Credentials follow from the seed and the account's name, so they are the same at every start, and
+ * anyone with the configuration knows them. It is play money.
  */
 export function buildAccounts({ seed, accounts }: SimulatorFile): readonly AccountRequest[] {
   return accounts.map(

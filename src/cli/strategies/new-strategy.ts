@@ -10,7 +10,7 @@ const NAME = /^[a-z][a-z0-9-]{0,31}$/
 const INSTALLATION = new URL('../../../', import.meta.url)
 const PAPER = new URL('config/paper.yaml', INSTALLATION)
 
-/** Strategies that come with intentd, each with the settings to begin with. */
+/** Shipped strategies with their initial settings. */
 const LIBRARY: Readonly<Record<string, string>> = {
   grid: 'grid-btc',
   trend: 'trend-btc',
@@ -21,7 +21,6 @@ const LIBRARY: Readonly<Record<string, string>> = {
   ),
 }
 
-/** `intentd new-strategy`: a strategy that trades, its settings, its test, and a configuration to try it with. */
 export function addNewStrategyCommand(program: Command): void {
   program
     .command('new-strategy <name>')
@@ -47,7 +46,7 @@ export function addNewStrategyCommand(program: Command): void {
     })
 }
 
-/** Whether this folder is laid out as `init` does it: configurations in one folder, strategies in another. */
+/** Tests for the layout of `init`. */
 function isWorkingDirectory(): boolean {
   return ['strategies', 'config/strategies', 'intentd.service'].every((path) => existsSync(path))
 }
@@ -57,7 +56,7 @@ interface NewOptions {
   readonly like?: string
 }
 
-/** The end of the name to the text. */
+/** Text by end of the name. */
 type Texts = ReadonlyMap<string, string>
 
 function freshFiles(name: string): Texts {
@@ -87,7 +86,7 @@ function copiedFiles(name: string, like: string): Texts {
   ])
 }
 
-/** For exits that the exchange fires: without it the first of them halts the instrument. */
+/** Fills of exits that the exchange triggers would otherwise halt the instrument. */
 function withAdoption(config: string): string {
   return config.replace(
     /^risk:\n/m,
@@ -121,7 +120,7 @@ function writeStrategy(name: string, directory: string, texts: Texts): void {
   for (const [file, text] of files) writeFileSync(file, text)
 }
 
-/** The shipped one, with this strategy alone. */
+/** The shipped configuration, with this strategy alone. */
 function paperConfig(name: string): string {
   const shipped = readFileSync(PAPER, 'utf8')
   return shipped

@@ -1,4 +1,4 @@
-/** What `intentd new-strategy` writes. */
+/** Templates of `intentd new-strategy`. */
 
 export function strategyCode(name: string): string {
   return `/** Buys when closed candles say that a fall has gone far, and sells when they say that a rise has. */

@@ -1,7 +1,4 @@
-/**
- * Targets and times of alerts. Addresses and tokens are in the environment; the file has the names
- * of their variables.
- */
+/** The file has the names of variables with addresses and tokens. */
 import { z } from 'zod'
 import { isTimeZone } from './calendar-pattern.ts'
 import { presetNumber } from './whole-number.ts'

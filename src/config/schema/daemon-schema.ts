@@ -1,7 +1,4 @@
-/**
- * The main file (config/paper.yaml): what the daemon trades, where, how fast and within which
- * limits.
- */
+/** The main file (config/paper.yaml). */
 import { liquidationSchema } from './liquidation-schema.ts'
 import { z } from 'zod'
 import { alertsSchema } from './alerts-schema.ts'
@@ -14,10 +11,10 @@ import { embeddedSimulatorSchema } from './simulator-schema.ts'
 import { survivalSchema } from './survival-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
-/** `user:password` of a proxy that `exchange.proxy` names; with `_FILE` behind it, the file that holds it. */
+/** `user:password` for `exchange.proxy`; with `_FILE` appended, the file that holds it. */
 export const PROXY_LOGIN = 'INTENTD_PROXY_LOGIN'
 
-/** The value of the setting that selects the variables which other programs use too. */
+/** Selects the proxy variables of other programs. */
 export const FROM_ENVIRONMENT = 'environment'
 
 const exchangeSchema = z
@@ -139,14 +136,12 @@ const calendarSchema = z
   })
   .meta({ description: 'What happens at a time of day.' })
 
-/** Maximum of `risk.dataAgeMaxMs`: older prices say nothing about the market. */
+/** Older prices say nothing about the market. */
 export const DATA_AGE_MS_MAX = 600_000
 
 /**
- * Limits of the whole account, each a number or a decimal; risk checks know them by these names.
- * The values of orders and positions have no default, since it must not be guessed. The age of
- * readings follows from their interval, and limits on losses and pace have the defaults of their
- * own schemas.
+ * Limits of the account as numbers or decimals, under the names of the risk checks. Values of
+ * orders and positions have no default, since it must not be guessed.
  */
 const riskSchema = z
   .strictObject({
@@ -245,7 +240,7 @@ const executionSchema = z
 
 const backtestSchema = z
   .strictObject({
-    // With slower polls the measurement of the exchange's clock would be too old.
+    // With slower polls the clock measurement would be too old.
     pollMs: wholeNumber(
       { min: 50, max: 60_000 },
       'Time between two reads of all tickers in a backtest, in ms. Absent: as `polling` says, which takes hours for a month.',
@@ -262,10 +257,7 @@ const backtestSchema = z
   })
   .meta({ description: 'What `intentd backtest` does otherwise than a live run.' })
 
-/**
- * The control interface of a running daemon: always a socket in its state directory, and a port if
- * one is named.
- */
+/** A socket in the state directory, and optionally a port. */
 const controlSchema = z
   .strictObject({
     port: wholeNumber(
@@ -304,7 +296,7 @@ const controlSchema = z
 
 export const recordSectionSchema = z.strictObject({
   enabled: z.boolean().default(true).meta({ description: 'Whether anything is recorded.' }),
-  // This holds some hours of a busy day, and is short enough to copy.
+  // Holds some hours of a busy day, and is short enough to copy.
   segmentBytesMax: presetNumber(
     { min: 65_536, max: 1_073_741_824, preset: 67_108_864 },
     'A file of the recording is followed by the next one at this size, in bytes.',
@@ -315,17 +307,16 @@ export const recordSectionSchema = z.strictObject({
   ),
 })
 
-/** The flight recorder: a bare `true` or `false` stands for the whole section. */
+/** A bare `true` or `false` stands for the whole section. */
 const recordSchema = z.union([z.boolean(), recordSectionSchema]).default(false).meta({
   title: 'true, false, or a section',
   description:
     'Keeps all that the core is told and does, compressed, in recordings/ of the state directory, for `intentd replay`.',
 })
 
-/** The layout of the configuration that this program reads. */
 export const CONFIG_VERSION = 1
 
-/** The event loop signals four times a second: a shorter time would end a healthy daemon, ms. */
+/** The event loop signals four times a second: a shorter time would end a healthy daemon. */
 const HUNG_AFTER_MS_MIN = 1000
 
 export const daemonFileSchema = z

@@ -1,29 +1,32 @@
 /**
- * Decimals as text: a size or an amount of money keeps its digits from the YAML file to the wire,
- * and never passes through a float.
+ * Decimals as text: sizes and amounts keep their digits from the YAML file to the wire, and never
+ * become floats.
  */
 import { z } from 'zod'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 
-/** 18 digits on either side: more than any contract has, and a bound on the input. */
+/** 18 digits on either side exceed any contract, and bound the input. */
 const MAGNITUDE = String.raw`(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?`
 
-/** At most 15 digits, so that a step is a safe integer of its smallest unit. Coins at 0.00001 need more than nine places. */
+/**
+ * At most 15 digits, so that a step is a safe integer of its smallest unit. Coins at 0.00001 need
+ * more than nine decimals.
+ */
 const STEP = String.raw`(?:(?:0|[1-9]\d{0,5})(?:\.\d{1,9})?|0\.\d{10,12})`
 
-/** A decimal above zero, as text. An unquoted YAML number is taken digit for digit. */
+/** An unquoted YAML number is taken digit for digit. */
 export const positiveDecimal = (description: string) => aboveZero(MAGNITUDE, description)
 
-/** A positive decimal for an amount of money. */
+/** For an amount of money. */
 export const positiveAmount = (description: string) =>
   aboveZero(MAGNITUDE, description, 'a decimal above zero such as "1000"')
 
-/** A positive decimal for a size in the base coin, which the core counts in lots. */
+/** A size in the base coin, which the core counts in lots. */
 export const sizeDecimal = (description: string) => positiveDecimal(description).brand<'size'>()
 
 export type Size = z.infer<ReturnType<typeof sizeDecimal>>
 
-/** The step of a price or a size, as text: a decimal above zero with at most 9 places, below 1 with at most 12. */
+/** A step of prices or sizes: above zero with at most 9 decimals, below 1 with at most 12. */
 export const stepDecimal = (description: string) =>
   aboveZero(
     STEP,
@@ -31,7 +34,6 @@ export const stepDecimal = (description: string) =>
     'a decimal above zero such as "0.001", below a million, with at most 9 places, or 12 if it is below 1',
   )
 
-/** A decimal that may be negative or zero, as text. */
 export const signedDecimal = (description: string) =>
   z
     .string()
@@ -50,10 +52,9 @@ const aboveZero = (
 
 export const isAbove = (left: string, right: string): boolean => decimal(left).gt(decimal(right))
 
-/** Whether `value` is a whole number of `step`s. `step` is above zero. */
+/** `step` must be above zero. */
 export const isMultipleOf = (value: string, step: string): boolean =>
   decimal(value).mod(decimal(step)).eq(ZERO)
 
-/** Whether an unknown value is the text of a decimal above zero. */
 export const isPositiveDecimal = (value: unknown): value is string =>
   typeof value === 'string' && new RegExp(`^(?=.*[1-9])${MAGNITUDE}$`).test(value)

@@ -1,20 +1,19 @@
-/** The exchange's nouns as the operator writes them: accounts, symbols, contract precision. */
+/** Accounts, symbols and contract precision. */
 import { maintenanceSchema } from './liquidation-schema.ts'
 import { z } from 'zod'
 import { positiveDecimal, stepDecimal } from './decimal-text.ts'
 import { wholeNumber } from './whole-number.ts'
 
-/** An instrument's symbol as the exchange spells it, such as BTCUSDT. */
 export const symbolSchema = z
   .string()
-  // The same as in requests (symbol in src/protocol/values.ts): what passes here can be requested.
+  // Must equal `symbol` in src/protocol/values.ts, so that it can be requested.
   .regex(/^[A-Z0-9]{2,30}(?:_[A-Z0-9]{1,12})?$/)
   .meta({
     title:
       'a symbol of capitals A to Z, digits, and perhaps _ and an ending, such as BTCUSDT or BTCUSDT_UMCBL (instruments with other characters in their name cannot be traded)',
   })
 
-/** The six product types, in the API document's order. */
+/** In the order of the API document. */
 const productTypeSchema = z
   .enum([
     'USDT-FUTURES',
@@ -26,7 +25,6 @@ const productTypeSchema = z
   ])
   .meta({ description: 'Product type; those that begin with S are the demo ones.' })
 
-/** The keys of a futures account. */
 export const accountShape = {
   productType: productTypeSchema,
   marginCoin: z
@@ -42,10 +40,7 @@ export const accountShape = {
     .meta({ description: 'Whether an instrument has one net position or a long and a short one.' }),
 }
 
-/**
- * Contract precision of one instrument. The API document has no endpoint for it, so the operator
- * states it.
- */
+/** The API document has no endpoint for precision, so the operator states it. */
 const instrumentSchema = z
   .strictObject({
     tickSize: stepDecimal('Smallest step of a price, in the quote coin.'),
@@ -59,7 +54,7 @@ const instrumentSchema = z
   })
   .meta({ description: 'Contract precision of one instrument.' })
 
-/** Instruments of a simulated exchange, for accounts of several product types. */
+/** For simulated exchanges with accounts of several product types. */
 export const instrumentsSchema = z
   .record(
     symbolSchema,
@@ -75,11 +70,10 @@ export const instrumentsSchema = z
     minProperties: 1,
   })
 
-/** The leverage that is compared with each reported position. The daemon changes no leverage. */
+/** Compared with each reported position; the daemon changes no leverage. */
 export const leverageSchema = (description: string) =>
   wholeNumber({ min: 1, max: 1000 }, description).optional()
 
-/** Instruments of an account. */
 export const tradedInstrumentsSchema = z
   .record(
     symbolSchema,

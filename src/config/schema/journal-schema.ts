@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { presetNumber } from './whole-number.ts'
 
-/** For a server on another machine. */
 export const withoutTlsSchema = z.boolean().default(false).meta({
   description:
     'Ask a server on another machine without TLS: whoever is on the way reads the password and may change what is said. Each start warns of it.',
 })
 
-/** If the section is absent, the journal is a file in `state.directory`. */
+/** Without this section the journal is a file in `state.directory`. */
 export const journalSchema = z
   .strictObject({
     url: z

@@ -1,8 +1,7 @@
-/** The distance of positions to a liquidation: the data for it, and its steps. */
 import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
 
-/** The usual taker fee, as a share of the value. */
+/** The usual taker fee. */
 export const TAKER_FEE_RATE = '0.0006'
 
 const STEPS = ['warn', 'reduce', 'flatten'] as const

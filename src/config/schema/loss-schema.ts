@@ -1,7 +1,3 @@
-/**
- * Limits on losses: of the account, of an instrument, of a strategy. An absent limit does not
- * apply.
- */
 import { z } from 'zod'
 import { positiveAmount, positiveDecimal } from './decimal-text.ts'
 import { symbolSchema } from './exchange-schema.ts'
@@ -23,7 +19,7 @@ const share = (what: string) =>
     .optional()
     .meta({ description: `Fall from the peak of the equity, as a share of it, at which ${what}.` })
 
-/** The steps of a drawdown, in the order in which they are reached. */
+/** In the order in which they are reached. */
 const STEPS = ['warn', 'reducing', 'flatten'] as const
 
 const amount = (what: string) =>
@@ -31,7 +27,7 @@ const amount = (what: string) =>
     `Fall from the peak of the net profit at which ${what}, in the margin coin.`,
   ).optional()
 
-/** A step must not be smaller than the one before it, which it would make ineffective. */
+/** A step below the one before it would make that ineffective. */
 function objectToOrder(
   context: z.core.ParsePayload<Partial<Record<(typeof STEPS)[number], unknown>>>,
 ): void {
@@ -50,7 +46,7 @@ const drawdown = z
   .optional()
   .meta({ description: 'Limits on the fall from the peak of the net profit.' })
 
-/** The cooling time of a drawdown if the account has no limits of its own, ms. */
+/** Cool-down of a drawdown if the account has no limits. */
 export const COOL_DOWN_MS = 3_600_000
 
 const accountLimitsSchema = z
@@ -70,14 +66,13 @@ const accountLimitsSchema = z
   })
   .meta({ description: 'Limits on what the account may lose. What is absent is not limited.' })
 
-/** With real money a start needs one of the two (`config/live-checks.ts`). */
+/** A live start needs one of the two (`config/live-checks.ts`). */
 export const accountLossesSchema = z.union([z.literal('none'), accountLimitsSchema]).meta({
   title: '"none", or a mapping with daily, drawdown, coolDownMs',
   description:
     'Limits on what the account may lose. What is absent is not limited. none: the account may lose everything that it holds; limits of instruments and strategies count all the same. With environment live nothing trades while neither limits nor none are written.',
 })
 
-/** Keyed by symbol: the operator's limits on single instruments. */
 export const instrumentRisksSchema = z.record(
   symbolSchema,
   z.strictObject({

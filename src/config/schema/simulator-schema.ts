@@ -1,6 +1,5 @@
 /**
- * Settings of the exchange simulator: the part shared by the simulator inside the daemon
- * (`simulator:` of the main file) and the one on its own (`intentd simulate`,
+ * Common settings of the embedded simulator (`simulator:`) and the server (`intentd simulate`,
  * config/simulator.yaml).
  */
 import { z } from 'zod'
@@ -13,9 +12,6 @@ import {
 } from './simulator-services-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
-/**
- * The source of simulated prices: a seeded generator, and recordings for the symbols that have one.
- */
 const marketSchema = z
   .strictObject({
     startPrices: z
@@ -105,7 +101,6 @@ const limitsSchema = z
   })
   .meta({ description: 'How the simulated exchange counts its rate limits.' })
 
-/** The common settings of both kinds of simulator. */
 const simulatorShape = {
   seed: wholeNumber({ min: 0, max: 4_294_967_295 }, 'Same seed, same market, same behaviour.'),
   stepMs: presetNumber(
@@ -209,7 +204,7 @@ const demoPast = (preset: boolean) =>
         'and margin orders in every state, and the month of a copy trader.',
     })
 
-/** The main file's `simulator:` section: the exchange inside the daemon. */
+/** Section `simulator:` of the main file. */
 export const embeddedSimulatorSchema = z
   .strictObject({
     ...simulatorShape,
@@ -236,7 +231,7 @@ const serverLimitsSchema = limitsSchema
   })
   .meta({ description: 'How the simulated exchange counts its rate limits.' })
 
-/** config/simulator.yaml: the exchange simulator as a server of its own (`intentd simulate`). */
+/** config/simulator.yaml (`intentd simulate`). */
 export const simulatorFileSchema = z
   .strictObject({
     host: z

@@ -1,7 +1,4 @@
-/**
- * Settings only of `intentd simulate`: its accounts, and the behaviour of the services beside
- * futures.
- */
+/** Settings only of `intentd simulate`: accounts and services other than futures. */
 import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
 import { accountShape } from './exchange-schema.ts'
@@ -54,7 +51,7 @@ export const simulatedAccountSchema = z
   })
   .meta({ description: 'One account of the simulated exchange.' })
 
-/** Readings of the points about futures orders that the API document leaves open. */
+/** Interpretations where the API document leaves futures orders open. */
 export const readingsSchema = z
   .strictObject({
     postOnlyCross: z.enum(['reject', 'cancel']).default('reject').meta({

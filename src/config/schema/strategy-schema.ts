@@ -1,4 +1,3 @@
-/** A strategy file: which code trades what, with which parameters, within which limits. */
 import { z } from 'zod'
 import { positiveDecimal, sizeDecimal } from './decimal-text.ts'
 import { symbolSchema } from './exchange-schema.ts'
@@ -6,9 +5,8 @@ import { strategyLossesSchema, strategyPaceSchema } from './loss-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
 /**
- * Limits of one strategy: sizes in the base coin, a value in the quote coin, or numbers; risk
- * checks know them by these names. Sizes have no default, since they must not be guessed; pace and
- * losses have those of their schemas.
+ * Limits of one strategy under the names of the risk checks: sizes in the base coin, values in the
+ * quote coin, or numbers. Sizes have no default, since they must not be guessed.
  */
 const strategyRiskSchema = z
   .strictObject({
@@ -30,7 +28,6 @@ const strategyRiskSchema = z
     description: 'Limits of this strategy. Sizes have no default; `pace` and `losses` have.',
   })
 
-/** Any read endpoint of the exchange, read at intervals. */
 const feedSchema = z
   .strictObject({
     endpoint: z.string().min(1).max(60).meta({

@@ -1,4 +1,4 @@
-/** The market moves that an account must survive with all resting orders filled. */
+/** All resting orders count as filled. */
 import { z } from 'zod'
 import { symbolSchema } from './exchange-schema.ts'
 

@@ -1,6 +1,3 @@
-/**
- * One configuration file, read and checked against its schema, with everything that is wrong in it.
- */
 import { z } from 'zod'
 import type { Problem } from './problem.ts'
 import { readTextFile, shownPath } from './read-file.ts'
@@ -10,25 +7,24 @@ import { problemsFromZod } from './zod-problems.ts'
 
 export interface CheckedFile<T> {
   readonly problems: readonly Problem[]
-  /** Absent if there is nothing to check: no such file, no YAML, no mapping. */
+  /** Absent without a file, YAML or mapping. */
   readonly source?: YamlSource
   /** The valid parts; absent with `source`. */
   readonly settings?: PartialSettings<T>
-  /** The whole, if everything is valid. */
+  /** Set if everything is valid. */
   readonly value?: T
 }
 
-/** A file, and the changes made to it before the check. */
 export interface FileRequest {
   readonly file: string
   readonly cwd: string
-  /** Applies `--set` options; @returns their problems. */
+  /** Applies `--set` options. @returns their problems */
   readonly change?: (source: YamlSource) => readonly Problem[]
-  /** Builds the problem of an unreadable file, if it is not reported at the file itself. */
+  /** Builds the problem of an unreadable file, if it is reported elsewhere. */
   readonly blame?: (failure: string) => Problem
 }
 
-/** Reads and checks one file. Never throws. */
+/** Never throws. */
 export function checkFile<S extends z.core.$ZodType>(
   schema: S,
   { file, cwd, change, blame }: FileRequest,
@@ -65,15 +61,11 @@ function checkSource<S extends z.core.$ZodType>(
   }
 }
 
-/** The result of reading one section against a schema of its own owner. */
 export type CheckedSection<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
-/**
- * Reads a section such as `['params']` against a strategy's own schema, keeping the digits of
- * decimals.
- */
+/** Reads a section such as `['params']` with its own schema, keeping the digits of decimals. */
 export function checkSection<S extends z.core.$ZodType>(
   source: YamlSource,
   schema: S,

@@ -1,6 +1,4 @@
-/**
- * The three kinds of files. A file read as another kind would give a problem for nearly every key.
- */
+/** Kinds of files. A file read as another kind would give a problem for nearly every key. */
 import type { Problem } from './problem.ts'
 import type { YamlSource } from './yaml-source.ts'
 
@@ -10,10 +8,7 @@ const KINDS: Readonly<
   Record<
     FileKind,
     {
-      /**
-       * Top-level keys: a file that has all of them, and none of those of another kind, is of this
-       * one.
-       */
+      /** Top-level keys: a file with all of these and none of another kind is of this kind. */
       readonly marks: readonly string[]
       readonly what: string
       readonly use: (file: string) => string
@@ -38,10 +33,8 @@ const KINDS: Readonly<
 }
 
 /**
- * Reports a file that is evidently of another kind than the wanted one: it has all marks of that,
- * and none of its own.
- * @param file As the command line names it.
- * @returns The one problem that says so, else undefined.
+ * Reports a file that has all marks of another kind and none of its own.
+ * @param file as on the command line
  */
 export function objectToKind(
   source: YamlSource,

@@ -1,33 +1,27 @@
-/** Problems of the operator's input, and their text. */
-
 import { hideLogins } from './setting-path.ts'
 
-/** Exit code of a process that cannot start with this configuration (EX_CONFIG of sysexits.h). */
+/** EX_CONFIG of sysexits.h. */
 export const EXIT_CONFIG = 78
 
-/** One thing to correct. */
 export interface Problem {
-  /** A file as the operator would type it here, `--set`, or the name of an environment variable. */
+  /** A file relative to the working directory, `--set`, or the name of a variable. */
   readonly source: string
-  /** From 1; absent if there is no text to point at. */
+  /** From 1; absent without a text. */
   readonly line?: number
   readonly column?: number
-  /** Dotted path of the setting such as `risk.openOrdersMax`; empty for the whole source. */
+  /** Such as `risk.openOrdersMax`; empty for the whole source. */
   readonly path: string
-  /** The expected and the found value. Never a secret. */
+  /** Expected and found value. Never a secret. */
   readonly message: string
-  /**
-   * Options or the file on the command line that the next command must omit, because they are
-   * wrong.
-   */
+  /** Wrong arguments that the advised command must omit. */
   readonly refusedWords?: readonly string[]
 }
 
-/** Thrown when the configuration cannot be used; carries every problem of every file. */
+/** Carries all problems of all files. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly Problem[]
-  /** The next command after the correction, if that is not to check the configuration. */
+  /** The advised command, if it is not to check the configuration. */
   readonly again: string | undefined
 
   constructor(problems: readonly Problem[], again?: string) {
@@ -38,7 +32,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Sorts by source, line and column, otherwise in the order found, and removes duplicates. */
+/** Sorts by source, line and column, else in the order found; removes duplicates. */
 export function sortProblems(problems: readonly Problem[]): Problem[] {
   const unique = new Map(problems.map((problem) => [formatProblem(problem), problem]))
   return [...unique.values()].toSorted(
@@ -49,7 +43,9 @@ export function sortProblems(problems: readonly Problem[]): Problem[] {
   )
 }
 
-/** `config/paper.yaml:5:9 risk.openOrdersMax: expected a whole number from 1 to 1000, got "many"`. */
+/**
+ * `config/paper.yaml:5:9 risk.openOrdersMax: expected a whole number from 1 to 1000, got "many"`.
+ */
 export function formatProblem({ source, line, column, path, message }: Problem): string {
   const place = line === undefined ? source : `${source}:${line}:${column ?? 1}`
   if (path === '') return `${place}: ${message}`
@@ -57,8 +53,8 @@ export function formatProblem({ source, line, column, path, message }: Problem):
 }
 
 /**
- * @param again The command to run after the correction.
- * @param kept The outcome so far.
+ * @param again command to run after the correction
+ * @param kept outcome so far
  */
 export function formatProblems(
   problems: readonly Problem[],
@@ -69,5 +65,5 @@ export function formatProblems(
   return [...problems.map(formatProblem), '', `${count}; ${kept}. ${hideLogins(again)}`].join('\n')
 }
 
-/** Code-unit order: the same on every machine and in every locale. */
+/** Code-unit order is the same on every machine and in every locale. */
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,13 +1,9 @@
-/**
- * Reads one configuration file: a bounded amount of UTF-8 text, or a sentence that says why not.
- */
 import { readFileSync, statSync } from 'node:fs'
 import { relative } from 'node:path'
 
 /** A hundred times the largest sensible file. */
 const FILE_BYTES_MAX = 1_048_576
 
-/** The text of a file, or the reason why it cannot be read. */
 export type FileText = { readonly text: string } | { readonly failure: string }
 
 const FAILURES: Readonly<Record<string, string>> = {
@@ -21,7 +17,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   ERR_INVALID_ARG_VALUE: 'no such file: the name has a null byte in it',
 }
 
-/** Reads a whole file. Never throws. */
+/** Never throws. */
 export function readTextFile(file: string): FileText {
   try {
     const stats = statSync(file)
@@ -39,7 +35,7 @@ export function explainFailure(error: unknown): string {
   return FAILURES[code] ?? `cannot be read (${code})`
 }
 
-/** Whether there is a regular file of this name, or a link to one. Never throws. */
+/** Follows links. Never throws. */
 export function isFile(file: string): boolean {
   try {
     return statSync(file).isFile()
@@ -48,6 +44,6 @@ export function isFile(file: string): boolean {
   }
 }
 
-/** A file as the operator would type it in the working directory; control characters become `?`. */
+/** Relative to the working directory; control characters become `?`. */
 export const shownPath = (file: string, cwd: string): string =>
   (relative(cwd, file) || file).replaceAll(/\p{Cc}/gu, '?')

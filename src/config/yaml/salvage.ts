@@ -1,11 +1,10 @@
 /**
- * The usable parts of an invalid value: comparisons between settings run on them, so that one wrong
- * field does not hide what is wrong with the others.
+ * Extracts the usable parts of an invalid value: checks across settings run on them, so that one
+ * wrong field does not hide other problems.
  */
 import { z } from 'zod'
 import { childSchema, knownKeys, unwrapSchema } from './schema-walk.ts'
 
-/** A value with every part optional, however deep. */
 export type PartialSettings<T> = T extends string
   ? T
   : T extends readonly (infer Item)[]
@@ -14,10 +13,7 @@ export type PartialSettings<T> = T extends string
       ? { readonly [Key in keyof T]?: PartialSettings<T[Key]> | undefined }
       : T
 
-/**
- * The parts of a value that pass their own schema, with their defaults; undefined if there are
- * none.
- */
+/** The valid parts with their defaults; undefined if there are none. */
 export function salvage<S extends z.core.$ZodType>(
   schema: S,
   value: unknown,
@@ -41,7 +37,7 @@ function salvagePart(schema: z.core.$ZodType, value: unknown): unknown {
 
 function keysToSalvage(schema: z.core.$ZodType, value: object): readonly string[] | undefined {
   if (schema instanceof z.core.$ZodObject) return knownKeys(schema)
-  // A section that may also be one word.
+  // Such a section may also be one word.
   if (schema instanceof z.core.$ZodUnion) return knownKeys(schema)
   return schema instanceof z.core.$ZodRecord && hasGoodKeys(schema, value)
     ? Object.keys(value)
@@ -57,10 +53,7 @@ function salvageKey(
   return child && salvagePart(child, item)
 }
 
-/**
- * With a wrong key the intended one is not known, and every comparison would only repeat the
- * mistake.
- */
+/** With a wrong key the intended one is unknown, and comparisons would only repeat the mistake. */
 function hasGoodKeys(record: z.core.$ZodRecord, value: object): boolean {
   return Object.keys(value).every((key) => z.safeParse(record._zod.def.keyType, key).success)
 }

@@ -1,9 +1,8 @@
-/** Walks a zod schema along a path of settings, to find the expected value and the known keys. */
 import { z } from 'zod'
 
 type Schema = z.core.$ZodType
 
-/** The schema under `optional`, `default` and the like: what a written value must satisfy. */
+/** Removes `optional`, `default` and the like. */
 export function unwrapSchema(schema: Schema): Schema {
   if (schema instanceof z.core.$ZodPipe) return unwrapSchema(schema._zod.def.in)
   if (schema instanceof z.core.$ZodLazy) return unwrapSchema(schema._zod.innerType)
@@ -16,7 +15,6 @@ export function unwrapSchema(schema: Schema): Schema {
   return isWrapper ? unwrapSchema(schema._zod.def.innerType) : schema
 }
 
-/** The schema of one key or index of a value, if the schema has it. */
 export function childSchema(schema: Schema, key: PropertyKey): Schema | undefined {
   const inner = unwrapSchema(schema)
   if (inner instanceof z.core.$ZodObject) {
@@ -38,11 +36,11 @@ export function schemaAt(schema: Schema, path: readonly PropertyKey[]): Schema |
   return current
 }
 
-/** Whether the schema expects text, so that an unquoted number must be passed digit for digit. */
+/** If text is expected, an unquoted number is passed digit for digit. */
 export const isTextSchema = (schema: Schema): boolean =>
   unwrapSchema(schema) instanceof z.core.$ZodString
 
-/** The keys that a mapping may have here; none if any key is allowed. */
+/** Keys of a mapping; empty if any is allowed. */
 export function knownKeys(schema: Schema | undefined): string[] {
   const inner = schema && unwrapSchema(schema)
   if (inner instanceof z.core.$ZodObject) return Object.keys(inner._zod.def.shape)
@@ -50,18 +48,17 @@ export function knownKeys(schema: Schema | undefined): string[] {
   return []
 }
 
-/** The schema's expectation in words: `a whole number from 1 to 50`. */
+/** For example `a whole number from 1 to 50`. */
 export function describeSchema(schema: Schema): string | undefined {
   return describe(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))
 }
 
-/** The purpose of the setting, from the schema. */
 export function describeMeaning(schema: Schema): string | undefined {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
   return typeof json === 'boolean' ? undefined : json.description
 }
 
-/** The JSON Schema as zod writes it; a boolean stands for anything or nothing. */
+/** A boolean stands for anything or nothing. */
 type JsonSchema = z.core.JSONSchema._JSONSchema
 
 function describe(json: JsonSchema): string | undefined {
@@ -99,7 +96,7 @@ function describeRange({
   return parts.length === 0 ? '' : ` ${parts.join(' and ')}`
 }
 
-/** zod bounds every integer by the exact range of a float, which does not help an operator. */
+/** zod bounds integers by the exact range of a float, which does not help an operator. */
 const isLimit = (bound: unknown): bound is number =>
   typeof bound === 'number' && Math.abs(bound) !== Number.MAX_SAFE_INTEGER
 

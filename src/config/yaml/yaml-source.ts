@@ -1,6 +1,6 @@
 /**
- * A YAML document that keeps the place of every value, so that a problem found long after reading
- * (by a schema, by a comparison of two files, by the strategy loader) can name its line and column.
+ * A YAML document that keeps the place of every value, so that later problems can name line and
+ * column.
  */
 import {
   type Document,
@@ -20,26 +20,21 @@ import { secretVariableFor } from '../secret-key.ts'
 import { formatPath, quote, type SettingPath } from './setting-path.ts'
 import { type ParsedText, parseText } from './yaml-text.ts'
 
-/**
- * The place of a setting. A setting from the command line has no line, and a path if it differs
- * there.
- */
+/** A command-line setting has no line, and a path only if it differs. */
 type SettingPlace = Pick<Problem, 'source' | 'line' | 'column'> & Partial<Pick<Problem, 'path'>>
 
-/** The sources of settings that came from the command line. */
 export const SET_OPTION = '--set'
 export const PARAM_OPTION = '--param'
 
-/** The key of a strategy file under which `--param` writes. */
 const PARAMS = 'params'
 
-/** Nesting of a hand-written file stays in single digits; deeper is a mistake or an attack. */
+/** Deeper nesting is a mistake or an attack. */
 const DEPTH_MAX = 32
 
-/** Values in one file, an alias counted each time it is used: this stops an alias bomb. */
+/** Counts an alias at each use, against alias bombs. */
 const VALUES_MAX = 20_000
 
-/** A source with its overrides, as data that can be sent to a thread. */
+/** Source and overrides as data for a thread. */
 export interface SourceCopy {
   readonly text: string
   readonly shown: string
@@ -54,7 +49,7 @@ interface SourceOverride {
 }
 
 export class YamlSource {
-  /** The file as the operator would type it here. */
+  /** Relative to the working directory. */
   readonly shown: string
   readonly #document: Document
   readonly #lines: LineCounter
@@ -62,12 +57,12 @@ export class YamlSource {
   readonly #text: string
   readonly #overridden: SourceOverride[] = []
   /**
-   * The strategy whose parameters `--param` has changed: nothing else in a strategy file comes from
-   * the command line.
+   * The strategy whose parameters `--param` changed; nothing else in its file comes from the
+   * command line.
    */
   #strategy: string | undefined
 
-  /** Parses a text. `shown` names it in messages. Never throws: see {@link check}. */
+  /** `shown` names it in messages. Never throws: see {@link check}. */
   constructor(text: string, shown: string) {
     const { document, lines, complaints } = parseText(text)
     this.shown = shown
@@ -77,10 +72,7 @@ export class YamlSource {
     this.#complaints = complaints
   }
 
-  /**
-   * The problems of the YAML itself: its syntax, duplicate keys, secrets. Only if `usable` is there
-   * a mapping for {@link read} and a schema.
-   */
+  /** Problems of the YAML itself: syntax, duplicate keys, secrets. {@link read} needs `usable`. */
   check(): { usable: boolean; problems: Problem[] } {
     if (this.#complaints.length > 0) {
       const problems = this.#complaints.map(({ offset, message }) =>
@@ -104,12 +96,12 @@ export class YamlSource {
     return { usable: walk.isBounded, problems: walk.problems }
   }
 
-  /** Whether something is written at this path, even null. */
+  /** Includes null. */
   has(path: SettingPath): boolean {
     return this.#find(path).isFound
   }
 
-  /** The place of the value at a path; if it is missing, the key of its nearest parent. */
+  /** Place of a value; if it is missing, of its nearest parent's key. */
   locate(path: SettingPath): SettingPlace {
     if (this.#isOverridden(path)) return this.#placeOfOption(path)
     const { node, isFound } = this.#find(path)
@@ -117,7 +109,6 @@ export class YamlSource {
     return this.locateKey(isFound ? path : path.slice(0, -1))
   }
 
-  /** The place of the key at a path: for a key that is unknown, for a mapping that lacks one. */
   locateKey(path: SettingPath): SettingPlace {
     if (this.#isOverridden(path)) return this.#placeOfOption(path)
     if (path.length === 0) return this.#placeOf(this.#document.contents?.range?.[0] ?? 0)
@@ -136,15 +127,14 @@ export class YamlSource {
   }
 
   /**
-   * The plain value at a path. If the schema expects text and the file has a number, the number's
-   * own digits are passed: an unquoted `0.10` stays "0.10" and never becomes a float. Call it only
-   * on a source that {@link check} found usable.
+   * The plain value at a path. If text is expected, a number keeps its digits: an unquoted `0.10`
+   * becomes "0.10". Requires a usable source, see {@link check}.
    */
   read(schema: z.core.$ZodType | undefined, path: SettingPath = []): unknown {
     return this.#toPlain(this.#find(path).node, schema)
   }
 
-  /** The value at a path, in words that fit after "got"; never a secret. */
+  /** Fits after "got"; never a secret. */
   describe(path: SettingPath): string {
     const { node, isFound } = this.#find(path)
     if (!isFound) return 'nothing'
@@ -166,15 +156,15 @@ export class YamlSource {
   }
 
   /**
-   * Replaces the file's value by that of `--set path=value`.
-   * @returns its problem.
+   * Applies `--set path=value`.
+   * @returns its problem
    */
   override(path: readonly string[], text: string): string | undefined {
     const { document, complaints } = parseText(text)
     if (complaints.length > 0) return 'the value is not valid YAML'
     if (path.some((_, depth) => this.#isBeyondEnd(path.slice(0, depth + 1))))
       return 'this list is shorter'
-    // The ranges of this other text must not be taken for places in the file.
+    // Ranges of the other text must not count as places in the file.
     visit(document, { Node: (_, node) => void (node.range = null) })
     try {
       this.#document.setIn(path, document.contents)
@@ -185,7 +175,7 @@ export class YamlSource {
     return undefined
   }
 
-  /** Applies `--param strategy.path=value` to a strategy file; as {@link override}. */
+  /** Applies `--param strategy.path=value` to a strategy file, like {@link override}. */
   overrideParam(strategy: string, path: readonly string[], text: string): string | undefined {
     this.#strategy = strategy
     return this.override([PARAMS, ...path], text)
@@ -195,7 +185,7 @@ export class YamlSource {
     return { text: this.#text, shown: this.shown, overrides: this.#overridden }
   }
 
-  /** Applies the overrides of another source of this text. */
+  /** Applies overrides of another source of this text. */
   repeat(overrides: readonly SourceOverride[]): void {
     for (const { path, text, strategy } of overrides) {
       this.#strategy = strategy
@@ -208,7 +198,7 @@ export class YamlSource {
     return { source: PARAM_OPTION, path: formatPath([this.#strategy, ...path.slice(1)]) }
   }
 
-  /** A value far behind the end of a list would leave a gap of any length before it. */
+  /** A value far beyond the end of a list would leave a gap. */
   #isBeyondEnd(path: readonly string[]): boolean {
     const { node } = this.#find(path.slice(0, -1))
     return isSeq(node) && Number(path.at(-1)) > node.items.length
@@ -224,7 +214,7 @@ export class YamlSource {
     })
   }
 
-  /** Whether the file itself, and not only an override, has the key at this path. */
+  /** The file itself, not only an override, has the key. */
   #isInFile(path: SettingPath): boolean {
     const { key, node } = this.#find(path)
     return path.length === 0 || [key, node].some((part) => isNode(part) && part.range)
@@ -326,18 +316,18 @@ interface PlainWalk {
   isBounded: boolean
 }
 
-/** Such a key holds the name of a variable, and the secret itself may have been pasted instead. */
+/** Such keys hold names of variables, but the secret may have been pasted instead. */
 function mayHoldSecret(key: PropertyKey): boolean {
   return secretVariableFor(String(key)) !== undefined || /^(?:v|\w+V)ariable$/.test(String(key))
 }
 
-/** A key as text, however it was written; `''` for a mapping or a list in place of a key. */
+/** `''` for a mapping or list as key. */
 function keyText({ key }: Pair): string {
   if (!isScalar(key)) return typeof key === 'string' ? key : ''
   return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
 }
 
-/** The problem of a key that is independent of the schema. */
+/** Problems independent of the schema. */
 function explainKey(key: string, seen: ReadonlySet<string>): string | undefined {
   if (seen.has(key)) return 'this key is written twice'
   if (key === '' || key === '__proto__') return 'this cannot be a key'

@@ -1,16 +1,16 @@
-/** Parses a text into a YAML document, and translates the parser's errors into our sentences. */
+/** Parses YAML and rewords the parser's errors. */
 import { type Alias, type Document, Lexer, LineCounter, parseDocument, visit } from 'yaml'
 
 export interface ParsedText {
   readonly document: Document
   readonly lines: LineCounter
-  /** The problems of the text as YAML, with the offset of each place. */
+  /** With offsets. */
   readonly complaints: readonly { readonly offset: number; readonly message: string }[]
 }
 
 /**
- * The parser's own messages repeat parts of the text, which may be a secret pasted into the wrong
- * file: so each of its codes has a sentence here, and none repeats anything.
+ * The parser's messages repeat parts of the text, which may be a secret pasted into the wrong file;
+ * these sentences repeat nothing.
  */
 const SENTENCES: Readonly<Record<string, string>> = {
   BAD_DQ_ESCAPE: 'unknown escape in a text between double quotes',
@@ -29,32 +29,28 @@ const SENTENCES: Readonly<Record<string, string>> = {
 const DEEPER_BELOW =
   'the line below is indented deeper than this one, which has a value already; keys of one section begin in one column'
 
-/** Whether the value of this line continues below, where it meets the next key. */
+/** The line's value continues below, where it meets the next key. */
 function isDeeperBelow(text: string, code: string, offset: number): boolean {
   if (code !== 'BLOCK_AS_IMPLICIT_KEY' && code !== 'MULTILINE_IMPLICIT_KEY') return false
   const [line = ''] = text.slice(offset).split('\n', 1)
   return !/:(?:\s|$)/.test(line)
 }
 
-/** One slip can make thousands of lines wrong; the first problems show its place. */
+/** One slip can make thousands of lines wrong. */
 const COMPLAINTS_MAX = 20
 
 /**
- * A file written by hand uses a few. Each alias is searched in the whole file above it: many would
- * take minutes.
+ * Hand-written files use few. Each alias searches the file above it, so many would take minutes.
  */
 const ALIASES_MAX = 100
 
-/**
- * Nested lists and objects in brackets: a file written by hand has a few levels. Thousands take
- * minutes.
- */
+/** Hand-written files have few levels of brackets; thousands take minutes. */
 const BRACKETS_DEEP_MAX = 64
 
-/** Tokens of a file: ten times those of the largest sensible one, read in less than a second. */
+/** Ten times the largest sensible file; read in less than a second. */
 const TOKENS_MAX = 100_000
 
-/** Parses one YAML 1.2 document. Never throws. */
+/** YAML 1.2. Never throws. */
 export function parseText(text: string): ParsedText {
   const lines = new LineCounter()
   const excess = findExcess(text)
@@ -97,7 +93,7 @@ export function parseText(text: string): ParsedText {
     }
     return { document, lines, complaints: complaints.slice(0, COMPLAINTS_MAX) }
   } catch {
-    // The parser is recursive: a text nested thousands deep overflows its stack.
+    // The parser is recursive: deep nesting overflows its stack.
     const complaints = [
       { offset: 0, message: 'this is not valid YAML, or it is nested too deeply' },
     ]
@@ -105,20 +101,17 @@ export function parseText(text: string): ParsedText {
   }
 }
 
-/**
- * The lexer's marks between the parts of a text: the end of a document, a text or a line of
- * brackets.
- */
+/** The lexer's marks for the end of a document, a text or a line of brackets. */
 const MARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001F'])
 
-/** A construct that would keep the parser busy for seconds or minutes, found before parsing. */
+/** Finds constructs that would keep the parser busy for seconds or minutes. */
 function findExcess(text: string): ParsedText['complaints'][number] | undefined {
   let depth = 0
   let tokens = 0
   let offset = 0
   for (const token of new Lexer().lex(text)) {
     if (token === '[' || token === '{') depth++
-    // A bracket that closes nothing must not make room for one that opens.
+    // An unmatched closing bracket must not make room for another opening one.
     else if (token === ']' || token === '}') depth = Math.max(0, depth - 1)
     if (depth > BRACKETS_DEEP_MAX) {
       return {
@@ -133,7 +126,7 @@ function findExcess(text: string): ParsedText['complaints'][number] | undefined 
   return undefined
 }
 
-/** They are counted before any of them is resolved. */
+/** Lists aliases without resolving them. */
 function listAliases(document: Document): readonly Alias[] {
   const aliases: Alias[] = []
   visit(document, { Alias: (_, alias) => void aliases.push(alias) })

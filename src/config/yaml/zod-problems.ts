@@ -1,7 +1,3 @@
-/**
- * Translates zod's issues into problems that an operator can act on: the expected value, the found
- * value, and the place.
- */
 import type { z } from 'zod'
 import { didYouMean } from '../../lib/did-you-mean.ts'
 import type { Problem } from './problem.ts'
@@ -18,11 +14,10 @@ import type { YamlSource } from './yaml-source.ts'
 
 type ZodIssue = z.core.$ZodIssue
 
-/** A checked part of a document, and its place in the document. */
 export interface CheckedPart {
   readonly source: YamlSource
   readonly schema: z.core.$ZodType
-  /** Path of the value that was given to the schema, such as `['params']`. */
+  /** Path of the checked value, such as `['params']`. */
   readonly prefix?: SettingPath
 }
 
@@ -33,7 +28,7 @@ function problemsOfIssue({ source, schema, prefix = [] }: CheckedPart, issue: Zo
   const path = [...prefix, ...issue.path]
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(schemaAt(schema, issue.path))
-    // The keys of a strategy's own schema are in no schema file, so they are listed.
+    // A strategy's own keys are in no schema file, so they are listed.
     const listed = prefix.length === 0 || known.length === 0 ? '' : `; there are ${listKeys(known)}`
     return issue.keys
       .filter((key) => secretVariableFor(key) === undefined) // The source itself reports these.
@@ -59,7 +54,7 @@ function problemsOfIssue({ source, schema, prefix = [] }: CheckedPart, issue: Zo
   return [source.problem(path, `expected ${expected}, got ${source.describe(path)}`)]
 }
 
-/** The placeholder in a shipped file for a value that only the operator knows. */
+/** Placeholder in shipped files for a value that the operator must decide. */
 const TO_DECIDE = 'DECIDE'
 
 function explainToDecide(schema: z.core.$ZodType, issue: ZodIssue, expected: string): string {
@@ -68,22 +63,19 @@ function explainToDecide(schema: z.core.$ZodType, issue: ZodIssue, expected: str
   return `you have to decide this: write ${expected}${meaning === undefined ? '' : `. ${meaning}`}`
 }
 
-/**
- * If a section may also be one word, the issues inside the section, and not that it is not the
- * word.
- */
+/** For a section that may be one word, reports the issues inside the section. */
 function issuesInside(issue: ZodIssue, isMapping: () => boolean): readonly ZodIssue[] | undefined {
   if (issue.code !== 'invalid_union' || issue.discriminator !== undefined || !isMapping())
     return undefined
   return issue.errors.find((errors) => errors.every(isInside))
 }
 
-/** An unknown key belongs to the section whose path it has. */
+/** An unknown key belongs to the section of its path. */
 function isInside({ code, path }: ZodIssue): boolean {
   return path.length > 0 || code === 'unrecognized_keys' || code === 'custom'
 }
 
-/** A missing key has no place of its own: it is reported at the mapping that lacks it. */
+/** A missing key is reported at the mapping that lacks it. */
 function missingProblem(source: YamlSource, path: SettingPath, expected: string): Problem {
   const parent = path.slice(0, -1)
   return source.problemOfKey(
@@ -97,7 +89,7 @@ function explainUnknownKey(key: string, known: readonly string[], listed: string
   return `unknown key${listed}${guess === undefined ? '' : `; did you mean "${guess}"?`}`
 }
 
-/** Maximum keys that are listed: a strategy may have any number of params. */
+/** A strategy may have any number of params. */
 const KEYS_LISTED = 20
 
 function listKeys(keys: readonly string[]): string {
@@ -115,7 +107,7 @@ function expectation(schema: z.core.$ZodType, issue: ZodIssue): string {
   return (expected && describeSchema(expected)) ?? issue.message
 }
 
-/** The values that choose between the shapes of a union, in words. */
+/** Discriminating values of a union, in words. */
 function knownValues(schema: z.core.$ZodType, discriminator: string): string | undefined {
   const union = unwrapSchema(schema)
   if (!isUnion(union)) return undefined

@@ -2,25 +2,23 @@ import type { Socket } from 'node:net'
 import type { Peer } from './peer.ts'
 
 /**
- * Maximum connections of each kind of peer. Each kind has its own, so that commands always have a
- * place. Connections without a token are health checks, the page before it has its token, and other
- * programs on the machine.
+ * Each kind of peer has its own maximum, so that commands always have a place. `nobody`: health
+ * checks, the page before it has its token, and other programs on the machine.
  */
 const CONNECTIONS_MAX: Readonly<Record<Peer, number>> = { full: 64, read: 32, nobody: 32 }
 
-/** The sum over all kinds; the system queues further connections. */
+/** The system queues further connections. */
 export const ALL_CONNECTIONS_MAX = Object.values(CONNECTIONS_MAX).reduce(
   (sum, most) => sum + most,
   0,
 )
 
 /**
- * The connections of the port. A connection counts as `nobody` until a request on it has shown a
- * token. When a kind has one too many, its connection that was silent the longest is closed:
- * opening many silent connections keeps no other client out.
+ * Connections of the port. A connection is `nobody` until a request on it shows a token. If a kind
+ * has too many, the one silent the longest is closed, so silent connections keep no client out.
  */
 export class ConnectionBounds {
-  /** Ordered by last request, the longest silent first. */
+  /** Longest silent first. */
   readonly #peers = new Map<Socket, Peer>()
   readonly #onClosed: (why: string) => void
 
@@ -33,7 +31,6 @@ export class ConnectionBounds {
     this.note(socket, 'nobody')
   }
 
-  /** Notes a request on the connection. */
   note(socket: Socket, peer: Peer): void {
     // The client closed the connection before the answer.
     if (socket.destroyed) return

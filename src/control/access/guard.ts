@@ -5,13 +5,10 @@ import { PROOF_PATH } from './server-proof.ts'
 import type { SessionCodes } from './session-codes.ts'
 import type { ControlTokens } from './token-file.ts'
 
-/**
- * How a request reached the daemon: through the socket, which the file system protects, or through
- * the port, which needs a token.
- */
+/** The file system protects the socket; the port needs a token. */
 export interface Entrance {
   readonly via: 'socket' | 'port'
-  /** For the port: the allowed values of the Host header. */
+  /** Allowed values of the Host header, for the port. */
   readonly hosts: readonly string[]
   readonly tokens: ControlTokens | undefined
   /** A code is exchanged for the token with all rights. */
@@ -20,10 +17,7 @@ export interface Entrance {
 
 export const SESSION_PATH = '/v1/session'
 
-/**
- * Paths without a token: liveness, the files of the dashboard, the exchange of a code, the proof of
- * the tokens, and the description of the paths.
- */
+/** Paths without a token. */
 const OPEN_PATHS: ReadonlySet<string> = new Set([
   '/livez',
   '/readyz',
@@ -46,17 +40,15 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 export interface GuardOptions {
   readonly entrance: Entrance
-  /** Called for a refused request, with the reason. */
+  /** Receives the reason. */
   readonly onRefused: (why: string) => void
 }
 
 /**
- * Admits requests to the daemon. Loopback alone is no defence: any web page can send requests
- * there, and read the answers by a name that resolves to it (DNS rebinding). So a foreign Host and
- * any Origin are refused, there is no CORS, a command must be JSON, and everything needs a token
- * except the two health paths, the files of the dashboard, the exchange of a code, the proof that
- * we know the tokens and the description of the paths. The read token opens reads and nothing that
- * changes anything.
+ * Admits requests. Loopback is no defence: web pages can send requests there, and read answers by a
+ * name that resolves to it (DNS rebinding). So a foreign Host and any Origin are refused, there is
+ * no CORS, a command must be JSON, and all but the open paths need a token. The read token changes
+ * nothing.
  */
 export function guard({ entrance, onRefused }: GuardOptions): MiddlewareHandler {
   return async (context, next) => {
@@ -74,7 +66,7 @@ interface Refusal {
   readonly why: string
 }
 
-/** Whether the request may see everything. */
+/** The request may see everything. */
 export function mayLook({ req }: Context, { via, tokens }: Entrance): boolean {
   return via === 'socket' || peerOf(req.header('authorization'), tokens) !== 'nobody'
 }

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Secret } from '../../lib/secret.ts'
 import type { ControlTokens } from './token-file.ts'
 
-/** The token of a request to the port: for everything, for reading, or none of ours. */
+/** Rights of a request to the port. */
 export type Peer = 'full' | 'read' | 'nobody'
 
 export function peerOf(authorization: string | undefined, tokens: ControlTokens | undefined): Peer {
@@ -10,7 +10,7 @@ export function peerOf(authorization: string | undefined, tokens: ControlTokens 
   return hasToken(authorization, tokens?.read) ? 'read' : 'nobody'
 }
 
-/** Digests have one length and are compared in constant time. */
+/** Digests have one length, and are compared in constant time. */
 function hasToken(authorization: string | undefined, token: Secret | undefined): boolean {
   if (token === undefined || authorization === undefined) return false
   return timingSafeEqual(digest(authorization), digest(`Bearer ${token.reveal()}`))

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import type { ControlTokens } from './token-file.ts'
 
-/** Answered without a token: the page requests it before it sends its own. */
+/** Needs no token: the page requests the proof before it sends its own. */
 export const PROOF_PATH = '/v1/proof'
 
 export const proofQuerySchema = z.object({
@@ -19,7 +19,7 @@ export const proofSchema = z.strictObject({
   }),
 })
 
-/** Proves that this server knows the tokens, without showing them. */
+/** Proves that this server knows the tokens, without revealing them. */
 export function proveTokens(
   { full, read }: ControlTokens,
   nonce: string,

@@ -6,12 +6,12 @@ const VALID_MS = 60_000
 const CODES_MAX = 8
 
 /**
- * Codes that stand in the address of the dashboard instead of the token. One is valid for one
- * exchange within a minute, so an address left in a history or on a screen opens nothing.
+ * Codes in the dashboard's address instead of the token. Each is valid once within a minute, so an
+ * address in a history or on a screen opens nothing.
  */
 export class SessionCodes {
   readonly #monotonic: () => number
-  /** When each code expires, monotonic ms. */
+  /** Expiry, monotonic ms. */
   readonly #validUntil = new Map<string, number>()
 
   constructor(monotonic: () => number) {
@@ -28,7 +28,7 @@ export class SessionCodes {
     return code
   }
 
-  /** Whether the code is valid; it is invalid afterwards. */
+  /** Invalidates the code. */
   redeem(code: string): boolean {
     const until = this.#validUntil.get(code)
     this.#validUntil.delete(code)

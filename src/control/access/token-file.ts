@@ -23,30 +23,27 @@ const OTHERS = 0o077
 const OTHERS_BUT_GROUP_READS = 0o037
 const TOKEN = /^[\x21-\x7e]{32,512}$/
 
-/** The files of the control port's tokens. */
 export interface TokenFiles {
-  /** Token for everything. */
+  /** For everything. */
   readonly full: string
-  /** Token for reading only. */
+  /** For reading only. */
   readonly read: string
 }
 
-/** The tokens of the control port, for everything and for reading only. */
 export interface ControlTokens {
   readonly full: Secret
   readonly read: Secret
 }
 
-/** Keyed by file. A reload keeps the token that open pages have; a new process makes another. */
+/** Keyed by file. A reload keeps the token of open pages; a new process makes another. */
 const commandingTokens = new Map<string, Secret>()
 
 /**
- * The tokens of the control port. Each process makes a new command token: a program that takes the
- * port while no daemon runs, and is sent the token by mistake, gains nothing. The read token is
- * made once and stays, since other programs have copies of it.
- * @throws Failure CONTROL_TOKEN_EXPOSED if others may read one, CONTROL_TOKEN_INVALID if it is
- * none, CONTROL_TOKEN_UNREADABLE if it cannot be read or made, CONTROL_TOKENS_EQUAL if the read
- * token could command
+ * Opens the tokens. The command token is new for each process: a program that takes the port while
+ * no daemon runs, and is sent the token, gains nothing. The read token stays, since other programs
+ * have copies.
+ * @throws Failure CONTROL_TOKEN_EXPOSED if others may read one, CONTROL_TOKEN_INVALID,
+ * CONTROL_TOKEN_UNREADABLE, CONTROL_TOKENS_EQUAL if the read token could command
  */
 export function openTokens({ full: fullFile, read: readFile }: TokenFiles): ControlTokens {
   const full = attempt(fullFile, () => renewToken(fullFile))
@@ -61,8 +58,8 @@ export function openTokens({ full: fullFile, read: readFile }: TokenFiles): Cont
 }
 
 /**
- * Checks that a start could open them; writes nothing.
- * @throws as {@link openTokens}
+ * Checks whether a start could open them; writes nothing.
+ * @throws like {@link openTokens}
  */
 export function assertTokens({ full, read }: TokenFiles): void {
   attempt(full, () => lookAt(full, OTHERS))
@@ -85,11 +82,11 @@ function attempt<Result>(file: string, use: () => Result): Result {
   }
 }
 
-/** The existing file must hold a token, so that a file named by mistake is not overwritten. */
+/** An existing file must hold a token, so that a file named by mistake is not overwritten. */
 function renewToken(file: string): Secret {
   lookAt(file, OTHERS)
   const token = commandingTokens.get(file) ?? new Secret(randomHex(TOKEN_BYTES))
-  // A half written file would keep its mode when it is written again.
+  // A half-written file would keep its mode.
   rmSync(`${file}.new`, { force: true })
   writeDurably(file, `${token.reveal()}\n`)
   commandingTokens.set(file, token)
@@ -99,7 +96,7 @@ function renewToken(file: string): Secret {
 function makeOrReadToken(file: string): Secret {
   const found = lookAt(file, OTHERS_BUT_GROUP_READS)
   if (found !== undefined) return found
-  // A folder whose files get its group (setgid) was made for readers in that group.
+  // A setgid folder was made for readers in its group.
   const isForGroup = (statSync(dirname(file)).mode & SETGID) !== 0
   const mode = isForGroup ? OWNER_AND_GROUP : OWNER_ONLY
   writeFileSync(file, `${randomHex(TOKEN_BYTES)}\n`, { mode, flag: 'wx' })
@@ -108,7 +105,7 @@ function makeOrReadToken(file: string): Secret {
 }
 
 /**
- * The token in the file; undefined if there is no file.
+ * Undefined without a file.
  * @throws Failure CONTROL_TOKEN_EXPOSED, CONTROL_TOKEN_INVALID
  */
 function lookAt(file: string, forbidden: number): Secret | undefined {
@@ -124,7 +121,7 @@ function lookAt(file: string, forbidden: number): Secret | undefined {
   })
 }
 
-/** @throws Failure CONTROL_TOKEN_INVALID, and errors of reading the file */
+/** @throws Failure CONTROL_TOKEN_INVALID, and errors of reading */
 function readToken(file: string): Secret {
   const text = readFileSync(file, 'utf8').trim()
   if (TOKEN.test(text)) return new Secret(text)

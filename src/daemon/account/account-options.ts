@@ -12,38 +12,37 @@ import type { LoadedStrategy, Runners } from '../../assembly/strategies/strategi
 import type { StrategyWatch } from './account-ports.ts'
 import type { ExchangeCalls } from '../../assembly/account/exchange-calls.ts'
 
-/** What an account is made of. */
 export interface AccountOptions {
   readonly config: DaemonConfig
-  /** With which it was loaded; absent: with none. */
+  /** Command-line changes with which it was loaded. */
   readonly given?: GivenChanges | undefined
   readonly settings: EngineSettings
   readonly strategies: readonly LoadedStrategy[]
-  /** Of each of them; closed with the account. */
+  /** Closed with the account. */
   readonly runners: Runners
   readonly journal: OpenedJournal
   /** Rebuilt from the journal. */
   readonly book: Book
-  /** Of this state: where the journal is. */
+  /** State directory, which contains the journal. */
   readonly directory: string
   readonly access: ExchangeAccess
-  /** Of this account alone; closed with it. */
+  /** Closed with this account. */
   readonly calls: ExchangeCalls
   readonly market: Pick<ProductMarket, 'listen' | 'polls' | 'tickers'>
   readonly logger: DaemonLogger
   /** Our clock, which never jumps, and the exchange's. */
   readonly trusted: TrustedClock
   readonly timers: Timers
-  /** How many accounts the daemon has: they call from one address. */
+  /** They share one address. */
   readonly accounts: number
-  /** Hears whose code runs. */
+  /** Receives the running strategy. */
   readonly watchdog?: StrategyWatch | undefined
-  /** Absent where the exchange does not show its books. */
+  /** Absent if the exchange does not show its books. */
   readonly ledger?: (() => ExchangeLedger) | undefined
-  /** A stop has come so far that only the last readings are missing. */
+  /** A stop lacks only the last readings. */
   readonly onQuiesced?: () => void
   /** The journal is closed: another daemon may take the state over. */
   readonly onClosed: () => void
-  /** Hears how far it is with a kill. */
+  /** Receives the progress of a kill. */
   readonly onKillNoted?: ((state: 'seen' | 'clean' | 'released') => void) | undefined
 }

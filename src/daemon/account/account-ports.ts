@@ -16,7 +16,6 @@ import type { ClientExchange } from './client-exchange.ts'
 import type { KillSwitch } from '../../assembly/state/kill-switch.ts'
 import { retreatNote } from '../../assembly/state/retreat-note.ts'
 
-/** What an account is made of, as far as its interpreter needs it. */
 export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stopped' | 'broken'> {
   readonly runners: Ports['strategies']
   readonly journal: Journal
@@ -34,14 +33,14 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly recent: RecentActivity
   readonly health: Health
   readonly recorder: FlightRecorder | undefined
-  /** Is told whose code runs; absent: nobody looks. */
+  /** Receives the running strategy. */
   readonly watchdog?: StrategyWatch | undefined
 }
 
-/** @param strategyId Whose code runs from now on; undefined: nobody's. */
+/** @param strategyId the strategy that runs from now on; undefined: none */
 export type StrategyWatch = (strategyId: StrategyId | undefined) => void
 
-/** A strategy that never comes back is known by its name. */
+/** The watchdog can then name a strategy that never returns. */
 function watched({ runners, watchdog }: AccountParts): Ports['strategies'] {
   if (watchdog === undefined) return runners
   const decideOf = (id: StrategyId, runner: DecidingStrategy): DecidingStrategy => ({
@@ -55,7 +54,6 @@ function watched({ runners, watchdog }: AccountParts): Ports['strategies'] {
   return new Map([...runners].map(([id, runner]) => [id, decideOf(id, runner)]))
 }
 
-/** The ports of one account in real time. */
 export function createPorts(parts: AccountParts): Ports {
   const { book, trusted, killSwitch, eventLog, statistics, health, recorder } = parts
   return {

@@ -3,6 +3,7 @@ import { killOf } from '../../engine/book/book.ts'
 import { createEngine, type Engine } from '../../engine/engine.ts'
 import type { InstrumentSteps } from '../../domain/instrument.ts'
 import type { EngineCommand, EngineEvent, StopPolicy } from '../../engine/event.ts'
+import type { ReleaseCommand } from '../../engine/state/trading-mode.ts'
 import { describeDropped } from '../../engine/lifecycle/flatten.ts'
 import { Interpreter } from '../../interpreter/interpreter.ts'
 import type { Ports } from '../../interpreter/ports.ts'
@@ -39,7 +40,6 @@ import { judgeScope, listenToOperator, type Operator } from './operator.ts'
 import { readRoundsOf } from '../../assembly/settings/read-pace.ts'
 import type { ShownAccount } from '../../views/shown-account.ts'
 
-/** How often health is looked at, and commands from the operator are looked for, in ms. */
 const HEALTH_STEP_MS = 1000
 const OPERATOR_STEP_MS = 250
 
@@ -122,17 +122,17 @@ export class Account implements MarketListener {
     })
   }
 
-  /** Resolves when the core does nothing any more: whether it came to rest in good order. */
+  /** Resolves when the core is at rest, with whether that was in good order. */
   get atRest(): Promise<boolean> {
     return this.#rest.promise
   }
 
-  /** What broke it: the journal that could not be written, or the program. */
+  /** The error that broke it: an unwritable journal or a defect. */
   get fatal(): unknown {
     return this.#fatal
   }
 
-  /** What has to go on for it to read, to send and to obey. */
+  /** Loops that must continue for it to read, send and obey. */
   get loops(): readonly WatchedLoop[] {
     const { calls, runners } = this.#options
     return [
@@ -148,21 +148,21 @@ export class Account implements MarketListener {
     ]
   }
 
-  /** From now on it hears the market; it is recorded, if anything is. */
+  /** Starts listening to the market and recording. */
   listen(): void {
     this.#recorder?.start()
     this.#options.market.listen(this)
   }
 
   /**
-   * Shows the keys to the exchange once, before anything is recorded: wrong ones end the run, and so do those of
-   * another account than the state's. An exchange that does not answer now says nothing of them.
+   * Tests the keys before anything is recorded: refused ones end the run, and so do those of
+   * another account than the state's. A silent exchange proves nothing.
    * @throws Failure CREDENTIALS_REFUSED, STATE_OF_OTHER_KEYS
    */
   async admit(): Promise<void> {
     const { config, settings, calls, directory, access, ledger, journal, trusted } = this.#options
     const [instrument] = settings.instruments.values()
-    // The keys of the exchange inside are its own.
+    // The embedded exchange has its own keys.
     if (this.#state !== 'new' || instrument === undefined || ledger !== undefined) return
     const answer = await calls.client.readPosition({ instrument })
     if (refusesKeys(answer)) throw keysRefused(answer, config.account.keys)
@@ -170,7 +170,7 @@ export class Account implements MarketListener {
     await noteOwnState(journal, own, { directory, isAccepted: answer.kind === 'accepted' })
   }
 
-  /** The clock is synchronised: recovers, and trades. */
+  /** Starts recovery and trading; the clock must be synchronised. */
   begin(): void {
     const { directory, logger, timers } = this.#options
     if (this.#state !== 'new') return
@@ -179,7 +179,8 @@ export class Account implements MarketListener {
     this.#sayUnattended()
     this.#dispatch({ kind: 'started' })
     this.#operator.killSwitch.isThrown()
-    // What was ordered before the start holds before the first order; a kill that was just seen comes first.
+    // Commands given before the start are obeyed before the first order, and a thrown kill switch
+    // before them.
     timers.after(0, () => {
       this.#operator.inbox.empty()
       haltWhoHung(directory, logger, (halt) => this.command(halt) !== undefined)
@@ -191,7 +192,7 @@ export class Account implements MarketListener {
 
   hear(event: EngineEvent, readAt?: number): void {
     if (this.#state === 'atRest') return
-    // The core hears of a kill that nobody else told it of.
+    // A kill file without a command is noticed here.
     if (event.kind === 'timePassed') this.#operator.killSwitch.isThrown()
     if (event.kind === 'snapshotTaken') this.#statistics.snapshots += 1
     this.#interpreter.dispatch(event, readAt)
@@ -199,13 +200,13 @@ export class Account implements MarketListener {
 
   rollDay(): void {
     if (this.#state === 'begun')
-      this.#options.logger.log('info', 'day.rolled', { ...this.summary().account })
+      this.#options.logger.log('info', 'day.rolled', { allRuns: this.summary().allRuns })
     this.health.rollDay()
   }
 
   /**
-   * The one way in for what an operator wants, however it was said. Undefined where it is not obeyed: before the
-   * run has begun, after its end, and when the journal could not be written.
+   * The only entry for commands of an operator. Undefined if it is not obeyed: before the run has
+   * begun, after its end, or if the journal could not be written.
    */
   command(command: EngineCommand): CommandAnswer | undefined {
     if (this.#state !== 'begun') return undefined
@@ -214,10 +215,10 @@ export class Account implements MarketListener {
     const { killSwitch } = this.#operator
     const isKilled = killOf(this.#engine.book) !== undefined
     const isThrown = killSwitch.isThrown()
-    // A kill that was just seen comes before its release.
+    // A kill that was just seen must precede its release.
     if (command.kind === 'releaseKill' && isThrown && !isKilled) return undefined
     const refusal = command.kind === 'adopt' ? this.#engine.objectToAdoption(command) : undefined
-    const peak = command.kind === 'release' ? this.#engine.planPeakRelease(command) : undefined
+    const release = command.kind === 'release' ? this.#judgeRelease(command) : undefined
     this.#dispatch({ kind: 'commanded', command })
     if (this.#fatal !== undefined) return undefined
     const lifted = before
@@ -243,20 +244,28 @@ export class Account implements MarketListener {
       ...(this.#engine.phase === 'starting' && { isStarting: true }),
       ...(refusal !== undefined && { refusal }),
       killFiles: isKilled || isThrown ? killSwitch.files : [],
-      ...(peak && judged.coolsDownUntil === undefined && { peak }),
+      ...(judged.coolsDownUntil === undefined && release),
       ...judged,
     }
   }
 
-  /** Ends in good order; {@link ended} says when that is done. */
+  /** Must be asked before the release is obeyed: its effect on the peaks of a drawdown, or why it is refused. */
+  #judgeRelease(command: ReleaseCommand): Pick<CommandAnswer, 'peak' | 'orderedAgain'> {
+    const peak = this.#engine.planPeakRelease(command)
+    const orderedAgain = this.#engine.findOrderedAgain(command)
+    if (orderedAgain && peak?.closesBelow === undefined) return { orderedAgain }
+    return peak ? { peak } : {}
+  }
+
+  /** Begins an orderly end; {@link ended} resolves when it is done. */
   stop(policy: StopPolicy = this.#options.config.onStop): void {
     if (this.#state === 'begun') this.command({ kind: 'stop', policy })
     else this.#comeToRest(this.#isAtRest())
   }
 
   /**
-   * Code of a strategy failed where nobody waited for it: by its id, its name or the code that was loaded. False
-   * where no strategy of this account is called so.
+   * Handles an uncaught error of a strategy, given by its id, its name or its loaded code. False if
+   * this account has no such strategy.
    */
   failStrategy(name: string, error: unknown): boolean {
     const failed = this.#options.strategies.filter(
@@ -267,7 +276,7 @@ export class Account implements MarketListener {
     return failed.length > 0
   }
 
-  /** Something broke that must not: nothing is performed any more, but for a retreat. */
+  /** Ends the run after an error: only a retreat is performed. */
   fail(error: unknown): void {
     this.#interpreter.close()
     this.#fatal ??= error
@@ -280,7 +289,7 @@ export class Account implements MarketListener {
     }
   }
 
-  /** Resolves when everything is closed: whether it ended in good order. */
+  /** Resolves when everything is closed, with whether it ended in good order. */
   async ended(): Promise<boolean> {
     const { client, limiter } = this.#options.calls
     const isClean = await this.#rest.promise
@@ -303,7 +312,7 @@ export class Account implements MarketListener {
     return isClean && this.#fatal === undefined
   }
 
-  /** What of it is shown; never changed through this. */
+  /** Read-only view for display. */
   get shown(): ShownAccount {
     const { config, settings, book, trusted, market, calls, runners } = this.#options
     return {
@@ -329,7 +338,6 @@ export class Account implements MarketListener {
     }
   }
 
-  /** The run so far, or as it ended. */
   summary(clean = true): RunSummary {
     const { config, settings, book, trusted, market, calls, ledger } = this.#options
     return buildSummary({
@@ -353,7 +361,7 @@ export class Account implements MarketListener {
 
   readonly #dispatch = (event: EngineEvent): void => this.#interpreter.dispatch(event)
 
-  /** Without its journal, or its core, it places nothing, and takes away what it may. */
+  /** After a breakdown it removes resting orders as far as allowed. */
   async #retreat(): Promise<void> {
     if (this.#fatal === undefined || !this.#hasBegun) return
     const { config, settings, journal, book } = this.#options
@@ -372,7 +380,7 @@ export class Account implements MarketListener {
     )
   }
 
-  /** What the last run has left to nobody is said before anything else happens, and what a release leaves after it. */
+  /** Logs positions without a strategy before anything else happens, and after a release. */
   #sayUnattended(isMeant: (position: UnattendedPosition) => boolean = () => true): void {
     const { config, settings, book, logger } = this.#options
     const unattended = listUnattended({
@@ -457,7 +465,7 @@ export class Account implements MarketListener {
     })
   }
 
-  /** By the journal nothing rests and nothing is held: a run that has not begun has proved nothing, and need not. */
+  /** A run that has not begun needs no proof: the journal shows no orders and positions. */
   #isAtRest(): boolean {
     const { open, account } = this.#options.book
     const isFlat = [...account.values()].every(

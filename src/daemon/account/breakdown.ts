@@ -4,7 +4,7 @@ import type { OpenedJournal } from '../../journal/journal.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
-/** Refused keys are the operator's to mend, and nothing has broken. */
+/** Refused keys are a mistake of the operator, not a breakdown. */
 export function logFatal(logger: Pick<DaemonLogger, 'log'>, error: unknown): void {
   if (isOlder(error)) return logger.log('fatal', 'state.older', { reason: messageOf(error) })
   if (isOfKeys(error)) return logger.log('fatal', 'account.refused', { reason: messageOf(error) })
@@ -13,30 +13,29 @@ export function logFatal(logger: Pick<DaemonLogger, 'log'>, error: unknown): voi
   logger.log('fatal', 'daemon.broken', { reason: messageOf(error), ...placeOf(error) })
 }
 
-/** The state is an older copy. */
 function isOlder(error: unknown): boolean {
   return error instanceof Failure && error.code === 'STATE_OLDER_THAN_EXCHANGE'
 }
 
-/** It was not let in, before anything was done. */
+/** The account was refused before anything was done. */
 function isOfKeys(error: unknown): boolean {
   return (
     error instanceof Failure && ['CREDENTIALS_REFUSED', 'STATE_OF_OTHER_KEYS'].includes(error.code)
   )
 }
 
-/** Nothing may be signed any more, not even a cancel-all: another process may trade the account. */
+/** Nothing may be signed, not even a cancel-all: another process may trade the account. */
 export function isBarred({ lease }: Pick<OpenedJournal, 'lease'>): boolean {
   return lease?.objection() !== undefined
 }
 
 /**
- * What a start ends with that failed. Where the lease ran out meanwhile, as while the process was suspended, it is that:
- * a supervisor starts it again, whatever else was found.
+ * Error with which a failed start ends. A lost lease takes precedence over other errors, since then
+ * a restart helps.
  */
 export function endOfStart(error: unknown, { lease }: Pick<OpenedJournal, 'lease'>): unknown {
   let end = error
-  // What was given back is not lost.
+  // A lease that was given back is not lost.
   if (lease?.objection() !== undefined) lease.onLost((lost) => (end = lost))
   return end
 }
@@ -44,20 +43,18 @@ export function endOfStart(error: unknown, { lease }: Pick<OpenedJournal, 'lease
 interface Breakdown {
   readonly config: Pick<DaemonConfig, 'onStop'>
   readonly journal: Pick<OpenedJournal, 'lease'>
-  /** One whose record did not reach the disk is one. */
+  /** A kill counts even if its record did not reach the disk. */
   readonly isKilled: boolean
-  /** What has ended the run. */
   readonly error: unknown
 }
 
-/** What becomes of the orders that rest when a run breaks. */
 export function retreatPolicy({ config, journal, isKilled, error }: Breakdown): StopPolicy {
   if (isBarred(journal)) return 'leave'
-  // Orders of a run that nobody remembers rest, and perhaps some of this one.
+  // With an older state, unknown orders rest, perhaps also of this run.
   return isKilled || isOlder(error) ? 'cancel' : config.onStop
 }
 
-/** Where a defect showed; a failure explains itself. */
+/** A failure explains itself; a defect needs its stack. */
 function placeOf(error: unknown): { readonly stack?: string } {
   if (error instanceof Failure || !(error instanceof Error) || error.stack === undefined) return {}
   return { stack: error.stack }

@@ -17,20 +17,20 @@ import type { ExchangePort, OnAnswer } from '../../interpreter/ports.ts'
 import type { EndpointName, ResponseOf } from '../../protocol/endpoints.ts'
 import type { BatchResult } from '../../protocol/values.ts'
 
-/** Refusals that have lasted for so long, with nothing accepted meanwhile, are said, ms: one may come once and never again. */
+/** Refusals are logged only if they last this long without success. */
 const SAID_AFTER_MS = 3000
 
 export interface ClientExchangeOptions {
   readonly client: Pick<ExchangeClient, 'send' | 'readFills' | 'readPosition'>
   readonly settings: Pick<EngineSettings, 'productType' | 'positionMode' | 'instruments'>
-  /** Hears of a batch that is to be sent, and gives back what is to hear of its first byte. */
+  /** Called before a batch is sent; returns a function to call at its first byte. */
   readonly onBatch: () => () => void
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
-  /** The exchange refuses the keys, or something in front of it refuses the calls; said once until a call is accepted again. */
+  /** Keys or calls are refused; reported once until a call is accepted again. */
   readonly onRefused: (answer: RefusedAnswer | UnknownAnswer) => void
-  /** Of a dry run, where nothing that changes the account is sent: hears what would have left. Absent: it is sent. */
+  /** In a dry run nothing that changes the account is sent; this receives it instead. */
   readonly onWithheld?: ((endpoint: EndpointName, body: string) => void) | undefined
-  /** A call broke the program rather than the wire. */
+  /** A call failed by a defect, not on the wire. */
   readonly onBroken: (error: unknown) => void
 }
 
@@ -40,14 +40,13 @@ interface WithheldCall {
   readonly onWithheld: (endpoint: EndpointName, body: string) => void
 }
 
-/** The exchange over its client: promises become callbacks, and what is on the wire is known. */
 export class ClientExchange implements ExchangePort {
   readonly #options: ClientExchangeOptions
-  /** Monotonic ms: since when the account's calls are refused, and nothing was accepted. */
+  /** Monotonic ms: since then calls are refused, and none was accepted. */
   #refusedSince: number | undefined
   #isRefusalSaid = false
   readonly #inFlight = new Set<Promise<void>>()
-  /** The last reading of each symbol, for the closing summary. */
+  /** Last readings by symbol, for the closing summary. */
   readonly positions = new Map<string, PositionReading>()
 
   constructor(options: ClientExchangeOptions) {
@@ -96,7 +95,7 @@ export class ClientExchange implements ExchangePort {
     )
   }
 
-  /** Resolves when nothing is on the wire any more. */
+  /** Resolves when no call is in flight. */
   async idle(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight)
   }
@@ -146,7 +145,7 @@ export class ClientExchange implements ExchangePort {
     })
   }
 
-  /** As an exchange that refuses everything: the limits are used as if it had been asked, and a refused wish backs off. */
+  /** Refuses as an exchange would: limits are used, and refused intents back off. */
   #withhold(
     { endpoint, body, onWithheld }: WithheldCall,
     { grant, beforeWrite }: CallOptions,

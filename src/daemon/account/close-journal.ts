@@ -9,16 +9,16 @@ import { forgetRetreat } from '../../assembly/state/retreat-note.ts'
 export interface JournalToClose {
   readonly journal: Omit<OpenedJournal, keyof BookingStore>
   readonly book: Book
-  /** The state directory. */
   readonly directory: string
   readonly logger: Pick<DaemonLogger, 'log'>
-  /** False after a breakdown: then it is left as it is, and recovery reads what reached the disk. */
+  /**
+   * False after a breakdown: the journal stays as it is, and recovery reads what reached the disk.
+   */
   readonly isWhole: boolean
-  /** It could not be written after all. */
   readonly onBroken: (error: unknown) => void
 }
 
-/** Ends a run in the journal: the next start reads a checkpoint, and believes the book. */
+/** Writes a checkpoint that the next start can trust. */
 export async function closeJournal(ending: JournalToClose): Promise<void> {
   const { journal, book, directory, logger, isWhole, onBroken } = ending
   let isClosed = false

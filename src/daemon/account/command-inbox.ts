@@ -19,14 +19,14 @@ import { describeCaller, describeFile } from '../../control/access/verified-call
 import { adviseRest } from '../../views/unattended.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/** Commands that are looked at in one round; the rest waits for the next. */
+/** Further commands wait for the next round. */
 const COMMANDS_MAX = 20
 const COMMAND_BYTES_MAX = 4096
 const COMMAND = '.json'
 const ANSWER = '.answer'
-/** Answers that nobody fetched; the oldest go first. */
+/** Unfetched answers; the oldest are removed. */
 const ANSWERS_MAX = 20
-/** Of a reason, and of a scope, in characters. */
+/** In characters. */
 export const REASON_MAX = 500
 export const SCOPE_MAX = 100
 
@@ -34,7 +34,7 @@ const ordered = { reason: z.string().min(1).max(REASON_MAX), by: z.string().min(
 /** An instrument, `strategy:ID`, or `*` for the account. */
 const scope = z.string().min(1).max(SCOPE_MAX)
 
-/** What an operator asks of a daemon from another process. */
+/** Commands from another process. */
 const commandSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('restrict'),
@@ -43,50 +43,54 @@ const commandSchema = z.discriminatedUnion('kind', [
     ...ordered,
   }),
   z.strictObject({ kind: z.literal('flatten'), scope, ...ordered }),
-  /** What no strategy holds of the instrument goes to that strategy. */
   z.strictObject({ kind: z.literal('adopt'), scope, strategy: scope, ...ordered }),
   /** Without a scope the kill switch is released. */
   z.strictObject({
     kind: z.literal('release'),
     scope: scope.optional(),
     newPeak: z.boolean().optional(),
+    unclaimed: z.boolean().optional(),
     ...ordered,
   }),
 ])
 
 export type ControlCommand = z.infer<typeof commandSchema>
 
-/** What a command has come to: every restriction that is held now, and those that it ended. */
+/** Result of a command: all present restrictions, and those that it ended. */
 export interface CommandAnswer {
   readonly held: readonly Restriction[]
   readonly lifted: readonly Restriction[]
-  /** The files that kill here, gone when the kill is released; none where no kill stood when the command was read. */
+  /**
+   * Kill files, gone once the kill is released; empty if no kill stood when the command was read.
+   */
   readonly killFiles: readonly string[]
-  /** What is still held where a flatten was ended before it was done, by strategy and instrument. */
+  /** Remaining holdings of a flatten that was ended early, by strategy and instrument. */
   readonly stillHeld: Readonly<Record<string, string>>
-  /** The start has not read yet what was filled since the last run: `stillHeld` is what that one knew. */
+  /** Fills since the last run are not read yet, so `stillHeld` is as of that run. */
   readonly isStarting?: true
-  /** Whether it named a scope that is not configured, and so was refused. */
+  /** The command was refused. */
   readonly isScopeUnknown: boolean
-  /** What a flatten does not close: of strategies that are not configured there any more. */
+  /**
+   * Holdings that a flatten does not close, since their strategies are no longer configured there.
+   */
   readonly unclosable: Readonly<Record<string, string>>
-  /** What no strategy holds in the scope of a release, by instrument. */
+  /** Unheld parts in the scope of a release, by instrument. */
   readonly unclaimed?: Readonly<Record<string, string>>
-  /** Why an adoption was refused; absent where it was not. */
+  /** Reason for the refusal of an adoption. */
   readonly refusal?: string
-  /** That a strategy holds more than its limit with what it has taken over; absent where it does not. */
   readonly beyondLimit?: string
-  /** Unix ms: a release came before then, and ended nothing (`risk.losses.coolDownMs`). */
+  /** Unix ms: before then a release ends nothing (`risk.losses.coolDownMs`). */
   readonly coolsDownUntil?: number | undefined
-  /** A release did this to the peaks of a drawdown, or why it was refused. */
+  /** Effect of a release on the peaks of a drawdown, or why it was refused. */
   readonly peak?: PeakRelease
-  /** The kill that stands was thrown, or the daemon was started, after this release was given: it ended nothing. */
+  /** Keyed by instrument: a release was refused, because a strategy would order this again. */
+  readonly orderedAgain?: Readonly<Record<string, string>>
+  /** The release was given before the standing kill or the daemon's start, so it ended nothing. */
   readonly isTooOld?: true
-  /** A standby has read it, which obeys nothing: who writes the account, as the lease names it. */
+  /** A standby read it and obeys nothing: the account's writer, as named in the lease. */
   readonly standbyOf?: string
 }
 
-/** What a command that is not obeyed has come to: nothing, and why. */
 export function refuseCommand(why: Pick<CommandAnswer, 'isTooOld' | 'standbyOf'>): CommandAnswer {
   return {
     held: [],
@@ -99,11 +103,17 @@ export function refuseCommand(why: Pick<CommandAnswer, 'isTooOld' | 'standbyOf'>
   }
 }
 
-/** Why a release has ended nothing, in words. */
-export function describeRefusedRelease(named: string, answers: readonly CommandAnswer[]): string {
+/** @param configOption What a command needs to address the daemon's configuration: ` -c live.yaml`. */
+export function describeRefusedRelease(
+  named: string,
+  answers: readonly CommandAnswer[],
+  configOption: string,
+): string {
   const until = answers.flatMap(({ coolsDownUntil }) => coolsDownUntil ?? [])
   const beyond = answers.flatMap(({ peak }) => (peak?.closesBelow === undefined ? [] : [peak]))
   if (beyond[0]) return describeBeyond(named, beyond[0])
+  const again = answers.flatMap(({ orderedAgain }) => Object.entries(orderedAgain ?? {}))
+  if (again.length > 0) return describeOrderedAgain(named, again, configOption)
   if (until.length === 0) return `not done: nothing that a release ends holds ${named}`
   const at = new Date(Math.max(...until)).toISOString()
   return `not done: ${named} cools down until ${at} (risk.losses.coolDownMs); release it then`
@@ -113,7 +123,16 @@ function describeBeyond(named: string, { from, to, below, closesBelow }: PeakRel
   return `not done: ${named} is at ${to}, ${below} below its peak of ${from}, and the last step of its drawdown (flatten at ${closesBelow}) would close everything again at once; release it when it is above that, or with --new-peak, which counts every step from ${to}`
 }
 
-/** From where the steps of a drawdown count after a release, in sentences. */
+function describeOrderedAgain(
+  named: string,
+  again: readonly (readonly [string, string])[],
+  configOption: string,
+): string {
+  const found = again.map(([symbol, text]) => `of ${symbol}, ${text}`).join('; ')
+  const first = again.map(([symbol]) => adviseRest(symbol, configOption)).join('; ')
+  return `not done: released now, a strategy would order again what the account holds already: ${found}. First ${first}; then release ${named}, or at once with --unclaimed, if it is to stay with no strategy and be held beside the whole target`
+}
+
 export function describePeak({ peak }: CommandAnswer): readonly string[] {
   if (peak === undefined || peak.closesBelow !== undefined) return []
   const { from, to, below, limits, lastUsed } = peak
@@ -124,7 +143,6 @@ export function describePeak({ peak }: CommandAnswer): readonly string[] {
   ]
 }
 
-/** What is still held of a flatten that a release has ended, in sentences. */
 export function describeStillHeld({ stillHeld, isStarting }: CommandAnswer): readonly string[] {
   const asOf = isStarting ? ', as the last run knew it: what was filled since is being read' : ''
   return Object.entries(stillHeld).map(
@@ -133,7 +151,6 @@ export function describeStillHeld({ stillHeld, isStarting }: CommandAnswer): rea
   )
 }
 
-/** What to do about what no flatten closes, in sentences. */
 export function adviseUnclosable(unclosable: CommandAnswer['unclosable']): readonly string[] {
   return Object.entries(unclosable).map(
     ([holder, size]) =>
@@ -141,10 +158,7 @@ export function adviseUnclosable(unclosable: CommandAnswer['unclosable']): reado
   )
 }
 
-/**
- * What to do about what no strategy holds, in sentences.
- * @param configOption What a command needs to address the daemon's configuration: ` -c live.yaml`.
- */
+/** @param configOption addresses the daemon's configuration in a command: ` -c live.yaml` */
 export function adviseUnclaimed(
   { unclaimed = {} }: CommandAnswer,
   configOption: string,
@@ -158,7 +172,10 @@ function inboxOf(directory: string): string {
   return join(directory, 'operator')
 }
 
-/** Leaves a command for the daemon of a state directory, running or to come. Returns its file, gone when it was read. */
+/**
+ * Leaves a command for the daemon of a state directory, which may start later. Returns its file,
+ * which disappears when read.
+ */
 export function postCommand(directory: string, command: ControlCommand): string {
   const inbox = inboxOf(directory)
   makeDirectory(inbox, 0o700)
@@ -168,25 +185,25 @@ export function postCommand(directory: string, command: ControlCommand): string 
     writeFileSync(`${file}.new`, text, { mode: 0o600 })
     renameSync(`${file}.new`, file)
   } catch (error) {
-    // A full disk takes the name of a file, and not its text.
+    // A full disk can take a file's name but not its content.
     rmSync(`${file}.new`, { force: true })
     throw error
   }
   return file
 }
 
-/** Names are sorted: each begins with the time, Unix ms, or with a later number than those that wait already. */
+/** Names sort by age: each begins with Unix ms, or a number above those waiting. */
 function nextPlace(inbox: string): number {
   const last = Number.parseInt(basename(filesIn(inbox, COMMAND).at(-1) ?? ''), 10)
   return Math.max(systemClock.now(), Number.isNaN(last) ? 0 : last + 1)
 }
 
-/** Those that no daemon has read yet: `flatten BTCUSDT, by anna@host: enough`. */
+/** Unread commands: `flatten BTCUSDT, by anna@host: enough`. */
 export function listWaiting(directory: string): readonly string[] {
   try {
     return filesIn(inboxOf(directory), COMMAND).map(describeWaiting)
   } catch {
-    return [] // Nobody ever left one here.
+    return [] // No command was ever left here.
   }
 }
 
@@ -201,7 +218,7 @@ function describeWaiting(file: string): string {
   }
 }
 
-/** What the daemon has left for whoever posted that command, if it has; it is gone then. */
+/** The answer to that command, if there is one; it is removed. */
 export function takeAnswer(file: string): CommandAnswer | undefined {
   try {
     const text = readFileSync(`${file}${ANSWER}`, 'utf8')
@@ -212,40 +229,40 @@ export function takeAnswer(file: string): CommandAnswer | undefined {
   }
 }
 
-/** Whether the daemon could not read that command, and has set it aside. */
+/** The daemon could not parse that command, and set it aside. */
 export function wasUnreadable(file: string): boolean {
   return existsSync(unreadableOf(file))
 }
 
 export interface CommandInboxOptions {
   readonly directory: string
-  /** Obeys; undefined when nobody can now: then the command waits. `givenAt`: Unix ms, clock of the machine. */
+  /** Undefined if it cannot be obeyed now: then it waits. `givenAt`: Unix ms, machine's clock. */
   readonly onCommand: (command: ControlCommand, givenAt: number) => CommandAnswer | undefined
-  /** A file that is no command; it is set aside. */
+  /** The file was set aside. */
   readonly onUnreadable: (file: string, reason: string) => void
 }
 
 /**
- * Commands that reach the daemon as files, so that they need no port, and wait for one that does not run yet.
- * Only the owner of the state directory can leave one. A command is removed after it has been obeyed: one that
- * is read twice, around a crash, changes nothing the second time.
+ * Commands arrive as files, so they need no port, and can wait for a daemon. Only the owner of the
+ * state directory can leave one. A command is removed after it was obeyed; obeyed twice around a
+ * crash, it changes nothing the second time.
  */
 export class CommandInbox {
   readonly #options: CommandInboxOptions
   readonly #inbox: string
-  /** What could neither be read nor set aside: it is not looked at again, and was logged once. */
+  /** Files that could neither be read nor set aside: logged once and then ignored. */
   readonly #stuck = new Set<string>()
 
-  /** Makes the place, so that it belongs to the daemon whoever leaves the first command. */
+  /** Creates the folder, so that it belongs to the daemon's user. */
   constructor(options: CommandInboxOptions) {
     this.#options = options
     this.#inbox = inboxOf(options.directory)
     this.#try(this.#inbox, () => makeDirectory(this.#inbox, 0o700))
-    // Whoever gave the commands of a run before has gone without their answers.
+    // The senders of an earlier run's commands no longer wait.
     this.#try(this.#inbox, () => removeAnswers(this.#inbox, 0))
   }
 
-  /** Reads what has come in, in the order in which it came. One that cannot be read holds no other up. */
+  /** Obeys commands in order. An unreadable one does not delay the others. */
   empty(): void {
     const files = this.#try(this.#inbox, () => filesIn(this.#inbox, COMMAND)) ?? []
     for (const file of files.filter((one) => !this.#stuck.has(one)).slice(0, COMMANDS_MAX)) {
@@ -266,7 +283,7 @@ export class CommandInbox {
       const by = describeCaller(describeFile(stats), command.by)
       return { command: { ...command, by }, at: mtimeMs }
     } catch (error) {
-      // Whoever left it has taken it back.
+      // The sender withdrew it.
       if (isMissing(error)) return undefined
       this.#options.onUnreadable(file, messageOf(error))
       this.#try(file, () => renameSync(file, unreadableOf(file)))
@@ -285,7 +302,7 @@ export class CommandInbox {
   }
 }
 
-/** Where there is no room for an answer the log alone says what has happened. */
+/** Without room for an answer only the log has it. */
 function leaveAnswer(file: string, answer: CommandAnswer): void {
   try {
     removeAnswers(dirname(file), ANSWERS_MAX)
@@ -293,14 +310,13 @@ function leaveAnswer(file: string, answer: CommandAnswer): void {
   } catch {}
 }
 
-/** The oldest go first. */
 function removeAnswers(inbox: string, kept: number): void {
   const answers = filesIn(inbox, ANSWER)
   for (const old of answers.slice(0, Math.max(0, answers.length - kept)))
     rmSync(old, { force: true })
 }
 
-/** In the order in which they came. @throws where the inbox cannot be looked into. */
+/** Oldest first. @throws if the inbox cannot be read */
 function filesIn(inbox: string, ending: string): readonly string[] {
   const names = readdirSync(inbox).filter((name) => name.endsWith(ending))
   return names.toSorted().map((name) => join(inbox, name))

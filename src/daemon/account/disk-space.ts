@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 
-/** Room for the records of many recoveries: what a daemon needs to come to rest on a disk that is full. */
+/** Room for the records of many recoveries: enough for a daemon to come to rest on a full disk. */
 const BALLAST_BYTES = 8_388_608
 
 const BALLAST_FILE = 'ballast'
@@ -11,19 +11,17 @@ const BALLAST_FILE = 'ballast'
 const LOOK_MS = 60_000
 
 export interface DiskSpaceOptions {
-  /** The state directory. */
   readonly directory: string
-  /** Below this nothing that adds risk is opened, in bytes. */
   readonly freeBytesMin: number
   readonly timers: Timers
-  /** Called at the start, and whenever it changes. */
+  /** Called when space becomes low, also at the start, and when there is enough again. */
   readonly onChange: (isLow: boolean, freeBytes: number) => void
   readonly onTrouble: (reason: string) => void
 }
 
 /**
- * The room for the journal. A file of some size lies on the disk for the day on which it is full: it is given
- * up when the journal could not be written, so that the next run can record how it comes to rest.
+ * Watches the space for the journal. A ballast file reserves some: it is removed when the journal
+ * cannot be written, so that the next run can record how it comes to rest.
  */
 export class DiskSpace {
   readonly #options: DiskSpaceOptions
@@ -45,7 +43,6 @@ export class DiskSpace {
     this.#cancel()
   }
 
-  /** The journal could not be written, for want of room perhaps. */
   giveBallast(): void {
     this.#attempt(() => rmSync(this.#ballast, { force: true }))
   }
@@ -63,7 +60,7 @@ export class DiskSpace {
     })
   }
 
-  /** Written out: a file with a hole would be no ballast. */
+  /** The bytes are written, since a file with a hole reserves nothing. */
   #takeBallast(): void {
     if (statSync(this.#ballast, { throwIfNoEntry: false })?.size === BALLAST_BYTES) return
     const descriptor = openSync(this.#ballast, 'w', 0o600)

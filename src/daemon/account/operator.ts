@@ -15,24 +15,24 @@ import {
 import { KillSwitch, type KillSwitchOptions } from '../../assembly/state/kill-switch.ts'
 
 export interface OperatorOptions {
-  /** Of the state. */
+  /** State directory. */
   readonly directory: string
   readonly config: Pick<DaemonConfig, 'state'>
   readonly trusted: { readonly clock: Clock }
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>
-  /** Hears how far the account is with a kill. */
+  /** Receives the progress of a kill. */
   readonly onKillNoted?: KillSwitchOptions['onNoted'] | undefined
 }
 
 export interface OperatedAccount {
-  /** Obeys; undefined when nobody can now. */
+  /** Undefined if it cannot be obeyed now. */
   readonly onCommand: (command: EngineCommand) => CommandAnswer | undefined
-  /** Since when the journal knows of a kill, Unix ms. */
+  /** Unix ms of the recorded kill. */
   readonly killedAt: () => number | undefined
 }
 
-/** By what an operator reaches an account from another process: files in its state directory. */
+/** Access of an operator from another process, through files in the state directory. */
 export interface Operator {
   readonly killSwitch: KillSwitch
   readonly inbox: CommandInbox
@@ -47,7 +47,7 @@ export function listenToOperator(
     directory,
     stateDirectory,
     clock: trusted.clock,
-    // Seen in the middle of a write: the core hears of it after that.
+    // It may be seen during a write, so the core gets it afterwards.
     onThrown: ({ reason, by }) => timers.after(0, () => onCommand({ kind: 'kill', reason, by })),
     onNoted: onKillNoted,
     onTrouble: (reason) => logger.log('error', 'kill.notWrittenDown', { reason }),
@@ -64,7 +64,7 @@ export function listenToOperator(
       }
       if (command.kind !== 'releaseKill') return onCommand(command)
       const thrownAt = killSwitch.thrownAt() ?? killedAt() ?? givenAt
-      // A kill from the future was thrown before the clock was set back: times say nothing of it.
+      // A kill time in the future means that the clock was set back, so times prove nothing.
       if (thrownAt <= givenAt || thrownAt > systemClock.now()) return onCommand(command)
       const { reason, by } = command
       logger.log('warn', 'kill.releaseTooOld', {
@@ -79,7 +79,9 @@ export function listenToOperator(
   return { killSwitch, inbox }
 }
 
-/** Unix ms, clock of the machine. What was held when somebody released it may be held for another reason since then. */
+/**
+ * Unix ms, machine's clock. A release from before the start may not mean what is restricted now.
+ */
 function processStartedAt(): number {
   return systemClock.now() - process.uptime() * 1000
 }
@@ -90,10 +92,10 @@ function toEngineCommand(command: ControlCommand): EngineCommand {
     return { kind, symbol, strategyId, reason, by }
   }
   if (command.kind !== 'release') return command
-  const { scope, reason, by, newPeak } = command
+  const { scope, reason, by, newPeak, unclaimed } = command
   return scope === undefined
     ? { kind: 'releaseKill', reason, by }
-    : { kind: 'release', scope, reason, by, newPeak }
+    : { kind: 'release', scope, reason, by, newPeak, unclaimed }
 }
 
 type Scoped = Pick<
@@ -102,7 +104,7 @@ type Scoped = Pick<
 >
 
 /**
- * Whether a command named a scope that is configured, and what a flatten or a release of it leaves to nobody.
+ * Checks that the scope is configured, and what a flatten or release leaves without a strategy.
  * `now`: Unix ms, our clock.
  */
 export function judgeScope(
@@ -137,7 +139,6 @@ export function judgeScope(
   }
 }
 
-/** Of a scope that is held for its drawdown, also after a release of it: that came too early. */
 function coolDownEnd(
   { settings, book }: Parameters<typeof describeUnclosable>[0],
   scope: Scope,

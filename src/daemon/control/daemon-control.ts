@@ -4,6 +4,8 @@ import type { Controlled, Readiness } from '../../control/controlled.ts'
 import type {
   BacktestView,
   CandleView,
+  ClosedTradesQuery,
+  ClosedTradesView,
   CurvesView,
   DenialsView,
   InstrumentView,
@@ -57,31 +59,31 @@ export interface DaemonControlOptions {
   readonly version: string
   readonly environment: string
   readonly exchange: string
-  /** What a command needs to address this configuration: ` -c live.yaml`. */
+  /** For commands: ` -c live.yaml`. */
   readonly configOption: string
   /** Market time over real time. */
   readonly speed: number
   readonly accounts: readonly Pick<Account, 'shown' | 'command'>[]
-  /** Accounts of the daemon that could not be opened. */
+  /** Accounts that could not be opened. */
   readonly off: readonly AccountOff[]
   readonly market: { readonly polls: PollGridStats; listen(listener: MarketListener): void }
   readonly isReadOnly: boolean
-  /** Limits of the address, where other daemons share them. */
+  readonly closedPort: () => StatusView['closedPort']
+  /** Set if other daemons share the limits of the address. */
   readonly sharedLimits: Pick<SharedLimits, 'view'> | undefined
   readonly sharedTickers: Pick<SharedTickers, 'view'> | undefined
-  /** By target of alerts, since when and why it takes none; absent: there are no alerts. */
+  /** Failures by target of alerts; absent without alerts. */
   readonly alertTargets?: (() => AlertTargets) | undefined
-  /** For what is read beside it: the journal and the folder of backtests. */
   readonly readings: Pick<Readings, 'ask' | 'stop'>
   readonly clock: Clock
   readonly timers: Timers
-  /** Unix ms; absent: it begins with this run. */
+  /** Unix ms. Default: start of this run. */
   readonly processStartedAt?: number | undefined
-  /** Absent: the journal is a file. */
+  /** Absent if the journal is a file. */
   readonly fleet?: FleetSource | undefined
-  /** The configuration is to be read again; absent: it cannot be. */
+  /** Absent if a reload is not possible. */
   readonly onReload?: (() => void) | undefined
-  /** What a reload would be refused for; undefined: the run is not that far. */
+  /** Problems of a reload; undefined if the run is not ready for one. */
   readonly tryReload?: (() => Promise<readonly string[]> | undefined) | undefined
   readonly logger: Pick<DaemonLogger, 'log' | 'listen' | 'setLevel'>
 }
@@ -91,7 +93,6 @@ export type AlertTargets = ReadonlyMap<
   { readonly since: number; readonly reason: string } | undefined
 >
 
-/** A running daemon as the control interface sees it. */
 export class DaemonControl implements Controlled {
   readonly events: EventHistory
   readonly #options: DaemonControlOptions
@@ -106,7 +107,7 @@ export class DaemonControl implements Controlled {
     this.#options = options
     this.#metrics = new Metrics(timers)
     this.#startedAt = clock.now()
-    // Ids of a later run are larger: nobody has seen so many events in a run.
+    // A run has fewer events than microseconds, so ids of a later run are larger.
     this.events = new EventHistory(this.#startedAt * 1000)
     logger.listen((fact) => {
       const { level, event, fields } = fact
@@ -133,6 +134,7 @@ export class DaemonControl implements Controlled {
       this.#options
     const sharedLimits = this.#options.sharedLimits?.view()
     const sharedTickers = this.#options.sharedTickers?.view()
+    const closedPort = this.#options.closedPort()
     const targets = this.#options.alertTargets?.()
     const alerts = targets && [...targets].map(([target, failing]) => viewTarget(target, failing))
     return {
@@ -161,6 +163,7 @@ export class DaemonControl implements Controlled {
       }),
       ...(sharedTickers && { sharedTickers }),
       ...(alerts && { alerts }),
+      ...(closedPort && { closedPort }),
       ...(this.#options.fleet && { hasFleet: true as const }),
     }
   }
@@ -182,6 +185,10 @@ export class DaemonControl implements Controlled {
       )
       .toSorted((one, other) => other.at - one.at)
       .slice(0, limit)
+  }
+
+  trades(query: ClosedTradesQuery): Promise<ClosedTradesView> {
+    return this.#options.readings.ask({ kind: 'trades', query }) as Promise<ClosedTradesView>
   }
 
   candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined {
@@ -310,7 +317,7 @@ export class DaemonControl implements Controlled {
     ].join('; ')
   }
 
-  /** Prices and profits are kept for looking at: what goes wrong here harms nobody who trades. */
+  /** Errors here must not disturb trading: prices and profits are only for display. */
   #hear(event: EngineEvent): void {
     const { clock, logger } = this.#options
     try {
@@ -335,7 +342,7 @@ type AccountOrder = Exclude<ControlRequest['order'], { readonly kind: 'logLevel'
 
 interface Surroundings extends Pick<DaemonControlOptions, 'configOption'> {
   readonly isKilled: boolean
-  /** Whether strategies hold something in the scope, or something rests there. */
+  /** Strategies hold something in the scope, or orders rest there. */
   readonly isToClose: (scope: Scope) => boolean
 }
 
@@ -409,7 +416,7 @@ function verdictOf(
               ...answers.flatMap((answer) => adviseUnclaimed(answer, configOption)),
             ].join('; '),
           }
-        : { isObeyed: false, text: describeRefusedRelease(order.scope, answers) }
+        : { isObeyed: false, text: describeRefusedRelease(order.scope, answers, configOption) }
     case 'kill':
       return holds('*', 'kill')
         ? {

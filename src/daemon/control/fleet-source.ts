@@ -3,12 +3,11 @@ import type { FleetView } from '../../control/detail-views.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { serverPlaceOf } from '../../assembly/state/open-journal.ts'
 
-/** Reads what the journal's server knows of all who use it. */
 export type FleetSource = () => Promise<FleetView>
 
 /**
- * Over a connection of its own for each look, so that it holds none while nobody looks; who asks meanwhile gets the same
- * look. Undefined where the journal is a file.
+ * Opens a connection for each look; concurrent callers share it. Undefined if the journal is a
+ * file.
  */
 export function createFleetSource(
   config: Pick<DaemonConfig, 'journal' | 'name'>,

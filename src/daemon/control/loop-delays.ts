@@ -1,10 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Timers } from '../../lib/timers.ts'
 
-/** A delay is shown for so long at least: a reader that looks once in this time misses none. */
+/** Readers that look once in this time miss no delay. */
 const SPAN_MS = 30_000
 
-/** Percentiles that are shown, of a hundred. */
 const PERCENTS = [50, 99, 100] as const
 const NANOSECONDS = 1e9
 
@@ -14,13 +13,13 @@ type DelayHistogram = Pick<
 >
 
 /**
- * How long the event loop was held up, in spans of fixed length. Whoever reads begins no new span: two readers would
- * take from each other what they have not seen.
+ * Delays of the event loop in spans of fixed length. Reading does not start a new span, so that
+ * several readers can share it.
  */
 export class LoopDelays {
   readonly #timers: Timers
   readonly #histogram: DelayHistogram
-  /** Nanoseconds of the last whole span, by percentile. */
+  /** Nanoseconds of the last complete span, by percentile. */
   #before: ReadonlyMap<number, number> = new Map()
   #cancel: (() => void) | undefined
 
@@ -37,7 +36,7 @@ export class LoopDelays {
     this.#awaitEnd()
   }
 
-  /** The larger of the present span and the last whole one, seconds by quantile. */
+  /** The larger value of the present and the last complete span, seconds by quantile. */
   read(): readonly (readonly [quantile: string, seconds: number])[] {
     return PERCENTS.map((percent) => {
       const longest = Math.max(this.#histogram.percentile(percent), this.#before.get(percent) ?? 0)

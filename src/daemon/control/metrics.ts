@@ -29,7 +29,7 @@ export interface MeasuredDaemon {
   readonly polls: PollGridStats
 }
 
-/** What `/metrics` shows. One reading a second costs less than one of the tickers. */
+/** One scrape a second costs less than reading one of the tickers. */
 export class Metrics {
   readonly #loop: LoopDelays
 
@@ -140,7 +140,7 @@ function addAges({ ages, limits, clock }: AccountView, add: Add): void {
   add('intentd_clock_machine_offset_seconds', clock.machineMs / MS)
 }
 
-/** A reading that never came is older than any limit. */
+/** A missing reading is older than any limit. */
 function toAge(ms: number | null): number {
   return ms === null ? Number.POSITIVE_INFINITY : ms / MS
 }
@@ -180,7 +180,7 @@ function addPositions({ positions, unattended, ages }: AccountView, add: Add): v
     add('intentd_margin_ratio', Math.max(0, ...ratios), { instrument })
   }
   for (const instrument of new Set([...configured, ...unattended.map(({ symbol }) => symbol)])) {
-    // In lots where no configuration ever said how large one is, as `3 lots`.
+    // Without a configured lot size the text is `3 lots`.
     const sizes = unattended
       .filter(({ symbol }) => symbol === instrument)
       .map(({ size }) => Number.parseFloat(size))
@@ -198,6 +198,7 @@ function addMoney(
 ): void {
   for (const [strategy, made] of Object.entries(profit.strategies)) {
     add('intentd_profit_net', Number(made.net), { strategy })
+    add('intentd_profit_net_with_unrealised', toNumber(made.netWithUnrealised), { strategy })
     add('intentd_profit_realised', Number(made.realised), { strategy })
     add('intentd_fees_paid', Number(made.fees), { strategy })
   }
@@ -215,7 +216,7 @@ function addMoney(
   add('intentd_worst_case_used', toNumber(worstCase && worstCase.used))
 }
 
-/** An unknown figure is no number: it is neither nothing, nor absent. */
+/** An unknown figure is neither zero nor absent. */
 function toNumber(amount: string | number | null): number {
   return amount === null ? Number.NaN : Number(amount)
 }
@@ -229,7 +230,7 @@ function addLosses({ losses }: AccountView, add: Add): void {
     add('intentd_loss_limit', max, { scope, limit })
     add('intentd_loss_used', toNumber(used), { scope, limit })
   }
-  // Nothing is used of what is not limited.
+  // Unlimited losses have an infinite limit.
   for (const limit of ACCOUNT_LIMITS) {
     if (losses.some((one) => one.scope === ACCOUNT && one.limit === limit)) continue
     add('intentd_loss_limit', Number.POSITIVE_INFINITY, { scope: ACCOUNT, limit })
@@ -313,7 +314,7 @@ function addReadings(account: ShownAccount, add: Add): void {
     add('intentd_exchange_silent', Number(silent.includes(calls)), { calls })
 }
 
-/** `positions` of `position BTCUSDT`. */
+/** `position BTCUSDT` becomes `positions`. */
 function kindOf(what: string): string {
   return what.startsWith('position ') ? 'positions' : what
 }
@@ -322,7 +323,7 @@ function feedsOf({ strategies }: ShownAccount['settings']): ReadonlySet<FeedId> 
   return new Set([...strategies.values()].flatMap(({ feeds }) => [...feeds.values()]))
 }
 
-/** Every daemon calls these; a strategy's calls of the account are shown from the first on. */
+/** Every daemon calls these; others appear after their first call. */
 const ENDPOINTS: readonly EndpointName[] = [
   'tickers',
   'orderFills',
@@ -343,7 +344,7 @@ function addCalls({ settings, limiter }: ShownAccount, add: Add): void {
   }
 }
 
-/** `longShortRatio` of `longShortRatio?symbol=BTCUSDT`. */
+/** `longShortRatio?symbol=BTCUSDT` becomes `longShortRatio`. */
 function endpointOf(feed: FeedId): string {
   return feed.split('?', 1)[0] ?? feed
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { AnsweredRequests, type AnswerStore } from '../../control/answered-requests.ts'
 import type { Controlled } from '../../control/controlled.ts'
+import type { StatusView } from '../../control/views.ts'
 import { ControlServer } from '../../control/control-server.ts'
 import { openTokens, type TokenFiles } from '../../control/access/token-file.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
@@ -16,14 +17,16 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 const TOKEN_FILE = 'control.token'
 const READ_TOKEN_FILE = 'control.read.token'
-/** Somebody who is turned away is logged so often at most, ms. */
 const REFUSED_LOGGED_EVERY_MS = 60_000
-/** How often it is looked whether the file of the socket is still there, ms. */
+/** How often the socket's file is checked. */
 const LOOK_EVERY_MS = 2000
 
-export interface OpenControlOptions extends Omit<DaemonControlOptions, 'isReadOnly'> {
+export interface OpenControlOptions extends Omit<
+  DaemonControlOptions,
+  'isReadOnly' | 'closedPort'
+> {
   readonly config: Pick<DaemonConfig, 'control' | 'state'>
-  /** Of this state, which is held. */
+  /** The locked state directory. */
   readonly directory: string
   readonly logger: DaemonLogger
 }
@@ -35,7 +38,6 @@ export function tokenFilesOf({ control, state }: OpenControlOptions['config']): 
   }
 }
 
-/** The control interface of a daemon, not listening yet. */
 export interface OpenedControl {
   start(): Promise<void>
   stop(): Promise<void>
@@ -43,8 +45,11 @@ export interface OpenedControl {
 
 /** @throws Failure CONTROL_TOKEN_EXPOSED, CONTROL_TOKEN_INVALID, CONTROL_TOKENS_EQUAL */
 export function openControl(options: OpenControlOptions): OpenedControl {
-  const control = new DaemonControl({ ...options, isReadOnly: options.config.control.readOnly })
-  return serveControl(control, options, control)
+  const isReadOnly = options.config.control.readOnly
+  return serveControl(
+    (closedPort) => new DaemonControl({ ...options, isReadOnly, closedPort }),
+    options,
+  )
 }
 
 export type ServeOptions = Pick<
@@ -52,11 +57,12 @@ export type ServeOptions = Pick<
   'config' | 'directory' | 'logger' | 'version' | 'clock' | 'timers'
 >
 
-/** What is looked at and commanded there, by socket and port. */
+type ServedControl = Controlled & { start?(): void; stop?(): void }
+
+/** @param create Gets a function that names the configured port while nothing listens there. */
 export function serveControl(
-  control: Controlled,
+  create: (closedPort: () => StatusView['closedPort']) => ServedControl,
   options: ServeOptions,
-  shown: { start(): void; stop(): void } = { start: () => undefined, stop: () => undefined },
 ): OpenedControl {
   const { config, directory, logger, version } = options
   const { port, host, readOnly } = config.control
@@ -64,7 +70,9 @@ export function serveControl(
   const tokens = port === undefined ? undefined : openTokens(files)
   for (const token of tokens ? [tokens.full, tokens.read] : []) logger.hide(token)
   const socket = join(directory, CONTROL_SOCKET)
-  const server = new ControlServer({
+  let unreachable: StatusView['closedPort']
+  const control = create(() => (server.baseUrl === undefined ? unreachable : undefined))
+  const server: ControlServer = new ControlServer({
     daemon: control,
     version,
     readOnly,
@@ -73,47 +81,36 @@ export function serveControl(
       createAnswerFile(directory, (reason) => logger.log('error', 'control.failed', { reason })),
     ),
     monotonic: () => options.clock.monotonic(),
-    port:
-      port === undefined || tokens === undefined
-        ? undefined
-        : {
-            host,
-            number: port,
-            tokens,
-          },
+    port: port === undefined || tokens === undefined ? undefined : { host, number: port, tokens },
     onRefused: createRefusalLog(options),
     onBroken: (reason) => logger.log('error', 'control.failed', { reason }),
-    onUnreachable: (address, reason) =>
-      logger.log('warn', 'control.notListening', {
-        address,
-        reason,
-      }),
+    onUnreachable: (address, reason) => {
+      if (address !== socket) unreachable = { address, reason, since: options.clock.now() }
+      logger.log('warn', 'control.notListening', { address, reason })
+    },
   })
+  const announce = () => announceListening(server, { logger, files, socket })
+  const lookAgain = async (): Promise<void> => {
+    const before = server.baseUrl
+    await server.look()
+    if (before === undefined && server.baseUrl !== undefined) announce()
+  }
   let cancelLook: (() => void) | undefined
   const look = (): void => {
     cancelLook = options.timers.after(
       LOOK_EVERY_MS,
-      () => void server.look().finally(() => cancelLook && look()),
+      () => void lookAgain().finally(() => cancelLook && look()),
     )
   }
   return {
     async start() {
-      shown.start()
+      control.start?.()
       await server.start()
       look()
-      const { baseUrl } = server
-      // What cannot be listened at was said.
-      if (server.socket === undefined && baseUrl === undefined) return
-      logger.log('info', 'control.listening', {
-        ...(server.socket ? { socket } : {}),
-        ...(baseUrl ? { url: baseUrl, token: files.full, readToken: files.read } : {}),
-      })
-      // For whoever sits at it: a log that is kept holds no code.
-      const address = logger.isTerminal ? server.newAddress() : undefined
-      if (address) logger.log('info', 'control.dashboard', { url: address })
+      announce()
     },
     async stop() {
-      shown.stop()
+      control.stop?.()
       cancelLook?.()
       cancelLook = undefined
       await server.stop()
@@ -121,7 +118,26 @@ export function serveControl(
   }
 }
 
-/** The first, and then how many there were. */
+interface ListeningLog {
+  readonly logger: DaemonLogger
+  readonly files: TokenFiles
+  readonly socket: string
+}
+
+function announceListening(server: ControlServer, { logger, files, socket }: ListeningLog): void {
+  const { baseUrl } = server
+  // The failure was logged.
+  if (server.socket === undefined && baseUrl === undefined) return
+  logger.log('info', 'control.listening', {
+    ...(server.socket ? { socket } : {}),
+    ...(baseUrl ? { url: baseUrl, token: files.full, readToken: files.read } : {}),
+  })
+  // The address contains a code, so it goes only to a terminal, not to a log that is kept.
+  const address = logger.isTerminal ? server.newAddress() : undefined
+  if (address) logger.log('info', 'control.dashboard', { url: address })
+}
+
+/** Logs the first, then counts. */
 function createRefusalLog({
   logger,
   clock,
@@ -137,14 +153,17 @@ function createRefusalLog({
   }
 }
 
-/** In the state directory: the answers to the last commands. */
+/** In the state directory. */
 const ANSWERS_FILE = 'control-answers.json'
 
 const answersSchema = z.array(
   z.object({ digest: z.string(), answer: controlAnswerSchema, isKept: z.boolean() }),
 )
 
-/** @param onTrouble They cannot be written: a command that is sent again after a restart is obeyed again. */
+/**
+ * @param onTrouble the file cannot be written, so a command repeated after a restart is obeyed
+ * again
+ */
 export function createAnswerFile(
   directory: string,
   onTrouble: (reason: string) => void,
@@ -155,7 +174,7 @@ export function createAnswerFile(
       try {
         return answersSchema.parse(parseBoundedJson(readFileSync(file, 'utf8')))
       } catch {
-        // None yet, or of another version: each command changes nothing the second time.
+        // The file is missing or from another version. Repeated commands change nothing.
         return []
       }
     },

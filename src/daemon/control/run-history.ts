@@ -6,7 +6,7 @@ import {
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import type { AccountView } from '../../control/views.ts'
 
-/** Of each interval: half an hour of five seconds, six hours of minutes, nearly four days of quarters. */
+/** Per interval: half an hour of 5 s, six hours of 1 m, nearly four days of 15 m. */
 const CANDLES_MAX = 360
 
 /** Begin, open, high, low, close. */
@@ -17,17 +17,17 @@ class CandleRing {
   readonly #intervalMs: number
   readonly #rows = new Float64Array(CANDLES_MAX * COLUMNS)
   #count = 0
-  /** Rows before it were overwritten. */
+  /** Earlier rows were overwritten. */
   #first = 0
 
   constructor(intervalMs: number) {
     this.#intervalMs = intervalMs
   }
 
-  /** @param at Unix ms, exchange clock. An instant just before the open candle counts to it. */
+  /** @param at Unix ms, exchange clock; slightly before the open candle counts to it */
   add(at: number, price: number): void {
     const begin = at - (at % this.#intervalMs)
-    // One stamp far ahead of its time would be the last candle until then.
+    // One timestamp far in the future must not block later candles.
     while (this.#count > this.#first && this.#beginOf(this.#count - 1) > begin + this.#intervalMs)
       this.#count -= 1
     const row = this.#rowOf(this.#count - 1)
@@ -42,7 +42,7 @@ class CandleRing {
     this.#rows[row + 4] = price
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   list(): readonly CandleView[] {
     return Array.from({ length: this.#count - this.#first }, (_, index) => {
       const row = this.#rowOf(this.#first + index)
@@ -63,7 +63,7 @@ class CandleRing {
   }
 }
 
-/** Candles of the last prices that this run has read, for looking at. */
+/** Candles of this run's prices, for display. */
 export class PriceHistory {
   readonly #rings: ReadonlyMap<string, readonly CandleRing[]>
 
@@ -82,35 +82,37 @@ export class PriceHistory {
     }
   }
 
-  /** The oldest first; undefined where the instrument is not traded, or no such candles are kept. */
+  /** Oldest first; undefined for an unknown instrument or interval. */
   candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined {
     const index = CANDLE_INTERVALS_MS.findIndex((kept) => kept === intervalMs)
     return this.#rings.get(symbol)?.[index]?.list()
   }
 }
 
-/** Each a span of time with the lowest and the highest point in it. Of so many, each two become one. */
+/** Each span keeps its lowest and highest point. At this number, pairs of spans are merged. */
 const SPANS_MAX = 600
 const STEP_MS = 1000
 
 /**
- * What an account and its strategies have made since the run began: at most 1,200 points, however long it is. A peak of
- * a second stays in it: a curve of every n-th point would show a smaller drawdown than there was.
+ * Profit of an account and its strategies since the start: at most 1,200 points. It keeps extremes:
+ * a curve of every n-th point would show a smaller drawdown.
  */
 export class ProfitCurve {
   #spans: Span[] = []
   #spanMs = STEP_MS
   #peak: number | null = null
   #takenAt = Number.NEGATIVE_INFINITY
-  /** From monotonic to Unix ms: it never gets smaller, so that a clock set back bends no curve. */
+  /**
+   * Unix ms minus monotonic ms. It never falls, so that a clock set back does not bend the curve.
+   */
   #offset = Number.NEGATIVE_INFINITY
 
-  /** @param now Monotonic ms. */
+  /** @param now monotonic ms */
   isDue(now: number): boolean {
     return now - this.#takenAt >= STEP_MS
   }
 
-  /** @param now Monotonic ms. `at`: Unix ms. */
+  /** @param now monotonic ms; `at`: Unix ms */
   take(
     now: number,
     at: number,
@@ -121,10 +123,13 @@ export class ProfitCurve {
     if (peak !== null) this.#peak ??= Number(peak)
     const point: Point = {
       at: now + this.#offset,
-      net: profit.total.unrealised === null ? null : Number(profit.total.net),
+      net: profit.total.netWithUnrealised === null ? null : Number(profit.total.netWithUnrealised),
       equity: equity === null ? null : Number(equity),
       strategies: Object.fromEntries(
-        Object.entries(profit.strategies).map(([id, { net }]) => [id, Number(net)]),
+        Object.entries(profit.strategies).map(([id, { net, netWithUnrealised }]) => [
+          id,
+          Number(netWithUnrealised ?? net),
+        ]),
       ),
     }
     const added: Span = { since: now, low: point, high: point }
@@ -149,7 +154,7 @@ export class ProfitCurve {
     return {
       peak: this.#peak,
       at: points.map(({ at }) => at),
-      net: points.map(({ net }) => net),
+      netWithUnrealised: points.map(({ net }) => net),
       equity: points.map(({ equity }) => equity),
       strategies: Object.fromEntries(
         ids.map((id) => [id, points.map(({ strategies }) => strategies[id] ?? 0)]),
@@ -173,7 +178,7 @@ function merge(one: Span, other: Span): Span {
   }
 }
 
-/** A point that is known, and of two the one that goes further. */
+/** Ignores unknown points. */
 function chooseOf(
   one: Point,
   other: Point,
@@ -185,6 +190,7 @@ function chooseOf(
 
 interface Point {
   readonly at: number
+  /** With unrealised. */
   readonly net: number | null
   readonly equity: number | null
   readonly strategies: Readonly<Record<string, number>>

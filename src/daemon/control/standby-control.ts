@@ -1,6 +1,6 @@
 import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
 import type { Controlled, Readiness } from '../../control/controlled.ts'
-import type { CurvesView, DenialsView } from '../../control/detail-views.ts'
+import type { ClosedTradesView, CurvesView, DenialsView } from '../../control/detail-views.ts'
 import { EventHistory } from '../../control/event-history.ts'
 import { renderMetrics } from '../../control/metrics-text.ts'
 import type { StatusView } from '../../control/views.ts'
@@ -18,24 +18,26 @@ export interface StandbyControlOptions {
   readonly clock: Clock
   readonly logger: Pick<DaemonLogger, 'listen'>
   readonly fleet: FleetSource | undefined
-  /** What differs from the writer keeps it from taking over. */
+  /** Differences from the writer prevent a takeover. */
   readonly refusesDifference: boolean
-  /** Undefined before it has tried to look. */
+  /** Undefined before the first attempt. */
   readonly seen: () => Seen | undefined
+  /** The port that it cannot listen at. */
+  readonly closedPort: () => StatusView['closedPort']
 }
 
-/** What it found when it looked last, and when, Unix ms; undefined: never yet. */
+/** `at`: last successful look, Unix ms. */
 export interface Seen {
   readonly state: StandbyState
   readonly at: number | undefined
 }
 
-/** It has looked, or could not, at this time, Unix ms. */
+/** @param at Unix ms of the look, successful or not */
 export function noteLook(before: Seen | undefined, state: StandbyState, at: number): Seen {
   return { state, at: state.trouble === undefined ? at : before?.at }
 }
 
-/** A standby as the control interface sees it: it says whom it follows and how far, and trades nothing yet. */
+/** Shows whom a standby follows and how far; it does not trade yet. */
 export class StandbyControl implements Controlled {
   readonly events: EventHistory
   readonly #options: StandbyControlOptions
@@ -53,6 +55,7 @@ export class StandbyControl implements Controlled {
   status(): StatusView {
     const { name, version, environment, exchange, configOption, clock, seen } = this.#options
     const found = seen()
+    const closedPort = this.#options.closedPort()
     const canTakeOver = found?.at !== undefined && found.state.trouble === undefined
     return {
       name,
@@ -69,6 +72,7 @@ export class StandbyControl implements Controlled {
       accounts: [],
       off: [],
       hasFleet: true,
+      ...(closedPort && { closedPort }),
       standby: {
         holder: found?.state.holder ?? '',
         behind: found?.at === undefined ? null : found.state.behind,
@@ -83,8 +87,15 @@ export class StandbyControl implements Controlled {
   positions = (): [] => []
   orders = (): [] => []
   fills = (): [] => []
+  trades = (): Promise<ClosedTradesView> => Promise.resolve({ trades: [], unexplained: [] })
   candles = (): undefined => undefined
-  curves = (): CurvesView => ({ peak: null, at: [], net: [], equity: [], strategies: {} })
+  curves = (): CurvesView => ({
+    peak: null,
+    at: [],
+    netWithUnrealised: [],
+    equity: [],
+    strategies: {},
+  })
   whatIf = (): Promise<[]> => Promise.resolve([])
   instrument = (): undefined => undefined
   denials = (): DenialsView => ({})
@@ -96,7 +107,7 @@ export class StandbyControl implements Controlled {
 
   fleet = (): ReturnType<FleetSource> | undefined => this.#options.fleet?.()
 
-  /** It does what it is for while it follows. */
+  /** A standby is ready while it follows. */
   readiness(): Readiness {
     const found = this.#options.seen()
     const isFollowing = found?.at !== undefined && found.state.trouble === undefined

@@ -25,7 +25,7 @@ export interface EmbeddedExchangeOptions {
   readonly config: DaemonConfig
   readonly settings: EmbeddedSimulatorSettings
   readonly market: MarketOverride
-  /** The world's own state directory. */
+  /** State directory of the simulated account. */
   readonly directory: string
   readonly clock: Clock
   readonly timers: Timers
@@ -33,22 +33,22 @@ export interface EmbeddedExchangeOptions {
   readonly log: LivePricesOptions['log']
 }
 
-/** The simulator that lives inside the daemon: an exchange like any other, over signed HTTP on loopback. */
+/** Accessed like any exchange, by signed HTTP on loopback. */
 export interface EmbeddedExchange extends ExchangeAccess {
-  /** Unix ms when the recording ends; undefined when it does not. */
+  /** Unix ms at the end of the recording, if it ends. */
   readonly endsAt: number | undefined
-  /** Market time over real time: at another one than 1 the run is a demonstration. */
+  /** Market time over real time; other than 1 it is a demonstration. */
   readonly speed: number
-  /** The market stands still; the exchange still answers. */
+  /** Stops the market; the exchange still answers. */
   pause(): void
-  /** The market moves: it stands still from the start until the daemon is there to see it. */
+  /** The market stands still until the daemon is ready. */
   resume(): void
-  /** The exchange's own books, in the closing summary's terms. */
+  /** The exchange's own books, in the terms of the closing summary. */
   ledger(): ExchangeLedger
   stop(): Promise<void>
 }
 
-/** @throws Failure as `startSimulator` does. */
+/** @throws Failure like `startSimulator` */
 export async function startEmbeddedExchange(
   options: EmbeddedExchangeOptions,
 ): Promise<EmbeddedExchange> {
@@ -117,7 +117,7 @@ function pricesOf(
   return { source, ...(madeUp.length > 0 && { madeUp }), speed, fillModel }
 }
 
-/** The prices of another exchange, where the configuration names one and no recording is played instead. */
+/** Prices of another exchange, if configured and no recording is played. */
 function openLivePrices({
   config,
   settings,
@@ -139,7 +139,6 @@ function openLivePrices({
   })
 }
 
-/** What the exchange holds of an account, in the closing summary's terms. */
 export function readLedger(
   simulator: Pick<RunningSimulator, 'ledger'>,
   uid: string,

@@ -12,7 +12,6 @@ import type { LiveSource, LiveTicker } from '../../simulator/market/live/live-ma
 import type { LogLevel } from '../../logging/logger.ts'
 
 export interface LivePricesOptions {
-  /** Scheme, host and port of the exchange whose prices are followed. */
   readonly baseUrl: string
   readonly pollMs: number
   readonly proxyFor?: ProxyFor | undefined
@@ -28,16 +27,17 @@ export interface LivePricesOptions {
 
 const REQUEST_MS_MAX = 5000
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
-/** A row whose own time is further behind its answer is old there too: it is not shown as new here. */
+/** A row this far behind its answer is already old at the source, so it is not shown as new. */
 const ROW_AGE_MS_MAX = 5000
 
 /**
- * Follows the public tickers of an exchange, without keys: the prices that the embedded exchange trades at.
+ * Follows the public tickers of an exchange, without keys: the prices that the embedded exchange
+ * trades at.
  *
  *     new ──open()──► following ──close()──► closed
  *
- * An outage is said once, and its end; meanwhile the prices stand still and grow old, as they do on any exchange that
- * does not answer.
+ * Begin and end of an outage are logged once; meanwhile prices stand still and age, as on any
+ * exchange that is silent.
  */
 export class LivePrices implements LiveSource {
   readonly name: string
@@ -47,7 +47,7 @@ export class LivePrices implements LiveSource {
   #hear: Parameters<LiveSource['follow']>[0] = () => {}
   #cancel: () => void = () => {}
   #isClosed = false
-  /** Unix ms since when nothing has come; undefined while something does. */
+  /** Unix ms, during an outage. */
   #missingSince: number | undefined
 
   constructor(options: LivePricesOptions) {
@@ -71,7 +71,7 @@ export class LivePrices implements LiveSource {
     this.#hear = hear
   }
 
-  /** Reads them for the first time, and from then on every `pollMs`. @throws Failure LIVE_PRICES_UNREACHABLE */
+  /** Reads now and then every `pollMs`. @throws Failure LIVE_PRICES_UNREACHABLE */
   async open(): Promise<void> {
     const answer = await this.#read()
     if (answer.kind !== 'accepted') {
@@ -141,7 +141,7 @@ function problemOf(answer: Exclude<Answer<unknown>, { readonly kind: 'accepted' 
   return `${answer.code} ${answer.message}`
 }
 
-/** A row that cannot be read has no numbers: it shows no market, and the others do (MKT4). */
+/** An unreadable row shows no market; the others do (MKT4). */
 function toLiveTicker(table: TickerTable, symbol: string): LiveTicker {
   const row = table.rowOf(symbol)
   const valueOf = (column: TickerColumn): number => table.columns[column][row] ?? Number.NaN
@@ -152,7 +152,7 @@ function toLiveTicker(table: TickerTable, symbol: string): LiveTicker {
     bidSize: valueOf('bidSz'),
     askSize: valueOf('askSz'),
     last: valueOf('lastPr'),
-    // Not in the document: it is made of the prices here.
+    // The mark price is computed from the prices here.
     mark: undefined,
     fundingRate: valueOf('fundingRate'),
   }

@@ -8,7 +8,7 @@ import { readReport, RECIPE_FILE, REPORT_FILE } from '../../report/read-report.t
 import { listSeeded } from '../../report/text/figures.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/** The newest; of a report that is larger only its page is to be looked at. */
+/** The newest reports; larger ones can only be opened as pages. */
 const REPORTS_MAX = 12
 const REPORT_BYTES_MAX = 64_000_000
 const CURVE_POINTS = 200
@@ -16,7 +16,7 @@ const RATIOS_SHOWN = 12
 
 const recipe = z.looseObject({ set: z.array(z.string()), param: z.array(z.string()) })
 
-/** What the reports in a folder came to, the newest first. */
+/** Results of the reports in a folder, newest first. */
 export function listBacktests(folder: string): readonly BacktestView[] {
   const names = readFolder(folder)
   const dated = names.flatMap((id) => {
@@ -72,13 +72,13 @@ function toText(
   return unit === 'days' ? `${value.toFixed(1)} days` : value.toFixed(2)
 }
 
-/** What was changed on the command line: it sets two backtests of one configuration apart. */
+/** Options that tell backtests of one configuration apart. */
 function readGiven(file: string): string[] {
   try {
     const { set, param } = recipe.parse(parseBoundedJson(readFileSync(file, 'utf8')))
     return [...set, ...param]
   } catch {
-    return [] // Of another version, or taken away.
+    return [] // The file is missing or of another version.
   }
 }
 
@@ -86,7 +86,7 @@ function tryReport(directory: string): BacktestReport | undefined {
   try {
     return readReport(directory)
   } catch {
-    return undefined // Half written, or none of ours: it is not listed.
+    return undefined // The file is incomplete or not ours.
   }
 }
 
@@ -94,6 +94,6 @@ function readFolder(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
   } catch {
-    return [] // Nothing was ever tested here.
+    return [] // There are no backtests yet.
   }
 }

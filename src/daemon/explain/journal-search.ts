@@ -3,11 +3,11 @@ import type { JournalRecord } from '../../domain/record.ts'
 import type { ExplainFrame } from '../../views/explain/explain-order.ts'
 import { describeRecord } from '../../views/explain/explain-symbol.ts'
 
-/** Records that are looked at for one answer, at most: a text that stands in none of them ends here too. */
+/** Limits the search for a text that is in no record. */
 const RECORDS_READ_MAX = 200_000
 const TEXT_MAX = 1000
 
-/** Records in words, the newest first. */
+/** Newest first. */
 export function searchJournal(frame: ExplainFrame, query: JournalQuery): readonly JournalRowView[] {
   const { containing, strategy, kind, before, limit } = query
   const text = strategy === undefined ? containing : JSON.stringify(strategy)

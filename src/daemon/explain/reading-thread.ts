@@ -1,5 +1,5 @@
-// A thread that reads the journal and reports of backtests for those that look at a daemon: to read a week of records
-// takes longer than a price may wait.
+// Reads the journal and reports of backtests in a thread: reading a week of records takes longer
+// than a price may wait.
 
 import { messageOf } from '../../lib/failure.ts'
 import { hearPosted, runTask } from '../../lib/supervised-thread.ts'
@@ -8,8 +8,12 @@ import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import { listBacktests } from './backtest-list.ts'
 import { explainKey } from '../../views/explain/explain-key.ts'
 import { explainOrder, type ExplainFrame } from '../../views/explain/explain-order.ts'
+import { TradeHistory } from '../../views/closed-trades.ts'
 import { searchJournal } from './journal-search.ts'
 import type { Answered, Asked, ReadingData, Reading } from './reading-data.ts'
+
+/** Kept as long as the thread: a page that is looked at asks again and again. */
+let trades: TradeHistory | undefined
 
 await runTask<ReadingData, Answered>((data, report) =>
   hearPosted<Asked>(({ id, reading }) => {
@@ -32,6 +36,8 @@ function answer(data: ReadingData, reading: Reading): unknown {
       positionMode: account.positionMode,
     }
     if (reading.kind === 'journal') return searchJournal(frame, reading.query)
+    if (reading.kind === 'trades')
+      return (trades ??= new TradeHistory(frame.positionMode)).read(reader, reading.query)
     const order = explainOrder(frame, reading.subject)
     return order === undefined ? explainKey(frame, reading.subject) : [order]
   } finally {

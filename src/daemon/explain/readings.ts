@@ -2,11 +2,11 @@ import { Failure, messageOf } from '../../lib/failure.ts'
 import { SupervisedThread, type ThreadEnd } from '../../lib/supervised-thread.ts'
 import type { Answered, Reading, ReadingData } from './reading-data.ts'
 
-/** More than that many readings at a time are refused. */
+/** Further concurrent readings are refused. */
 const WAITING_MAX = 8
-/** A reading that takes longer ends with its thread, ms. */
+/** A longer reading ends with its thread. */
 const ANSWER_MS_MAX = 20_000
-/** A thread that is not asked any more ends, ms. */
+/** An idle thread ends after this time. */
 const IDLE_MS_MAX = 60_000
 const HEAP_MB = 256
 
@@ -16,8 +16,8 @@ interface Waiting {
 }
 
 /**
- * Reads the journal and reports in a thread of its own, which is there while somebody asks: trading waits for none of
- * it.
+ * Reads the journal and reports in a thread, which exists while there are requests: trading does
+ * not wait for it.
  */
 export class Readings {
   readonly #data: ReadingData
@@ -70,7 +70,7 @@ export class Readings {
     thread.wait(this.#waiting.size === 0 ? IDLE_MS_MAX : ANSWER_MS_MAX)
   }
 
-  /** Its thread is there no more: the next question opens another one. */
+  /** The next question opens another thread. */
   #refuse(reason: string): void {
     this.#thread = undefined
     for (const { reject } of this.#waiting.values()) reject(failed(reason))

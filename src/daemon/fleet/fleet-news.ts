@@ -8,11 +8,11 @@ import type { Account } from '../account/account.ts'
 import { viewAccount } from '../../views/account-view.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
-/** Alerts that wait for the server; the oldest go first. */
+/** Further alerts push out the oldest. */
 const WAITING_MAX = 100
-/** A row is a few hundred bytes: whoever wants more asks the daemon. */
+/** A row has a few hundred bytes; the daemon itself has the rest. */
 const LISTED_MAX = 20
-/** Where the configuration sends no alerts: as it would by default. */
+/** Defaults, used if the configuration sends no alerts. */
 const RULES = { repeatMs: 600_000, lastingMs: 60_000, repeatsMin: 5 }
 
 interface ShowingOptions {
@@ -23,8 +23,8 @@ interface ShowingOptions {
 }
 
 /**
- * What an account with a journal on a server shows to all who look there: how it stands, and its alerts, whether or not
- * they are sent elsewhere too. Trouble of it is logged once, and is nobody else's.
+ * Publishes the state and the alerts of an account on its journal's server. Failures are logged
+ * once, and affect nothing else.
  */
 export class ShownOnServer implements FleetNews {
   readonly #options: ShowingOptions
@@ -43,19 +43,18 @@ export class ShownOnServer implements FleetNews {
       try {
         this.#add(this.#rules.hear(event, fields, options.clock.now()))
       } catch (error) {
-        // A defect of alerts must not harm who logs.
+        // A defect of alerts must not harm the caller.
         this.#isOver = true
         this.onShown(messageOf(error))
       }
     })
   }
 
-  /** From now on it says how this one stands. */
   watch(account: Pick<Account, 'shown'>): void {
     this.#account = account
   }
 
-  /** A run of the same process after it has one of its own. */
+  /** A later run of this process has its own. */
   end(): void {
     this.#isOver = true
   }

@@ -19,8 +19,8 @@ export interface FeedsOptions {
 }
 
 /**
- * Reads the feeds that strategies asked for. Each is read once at the start, so that a strategy does not wait an hour
- * for what is read every hour, and then on a grid of its own. The limits count these reads like all others.
+ * Reads the feeds of strategies: each once at the start, so that none waits for the first point of
+ * its grid, then on the grid. These reads count in the limits.
  */
 export class Feeds {
   readonly #options: FeedsOptions
@@ -44,12 +44,12 @@ export class Feeds {
     this.#grids.start()
   }
 
-  /** For the watchdog, which looks whether they keep running. */
+  /** For the watchdog. */
   get loops(): readonly WatchedLoop[] {
     return this.#grids.loops.map((loop) => ({ ...loop, isCalling: true }))
   }
 
-  /** Resolves when the reads under way have ended. */
+  /** Resolves when reads in progress have ended. */
   async stop(): Promise<void> {
     await Promise.all([this.#first, this.#grids.stop()])
   }
@@ -66,7 +66,7 @@ export class Feeds {
       })
       return
     }
-    // All strategies are given the same object, so none may change it.
+    // All strategies share this object, so none may change it.
     const reading = { data: deepFreeze(answer.data), readAt: answer.receivedAt }
     dispatch({ kind: 'feedRead', feed: feed.id, reading })
   }
@@ -76,12 +76,11 @@ export class Feeds {
   }
 }
 
-/** The feed's name in the log. */
 function nameOf({ id }: Feed): string {
   return `feed ${id}`
 }
 
-/** The exchange's words, or what became of the call where it said nothing. */
+/** The exchange's message, or the outcome of the call without one. */
 function reasonOf(answer: RefusedAnswer | UnknownAnswer): string {
   const what = answer.kind === 'unknown' ? `unknown (${answer.cause})` : answer.kind
   return `${what} ${answer.code}: ${answer.message}`.replace(/ ?: $/, '')

@@ -15,39 +15,40 @@ import type { Feed } from '../../assembly/strategies/feed-plan.ts'
 import { Feeds } from './feeds.ts'
 import { type Product, ProductMarket } from './product-market.ts'
 
-/** How often the core is told that time has passed, in ms. It notices the end of a wait no more precisely than this. */
+/** Interval of `timePassed`: the precision with which the core notices the end of a wait. */
 const TIME_STEP_MS = 50
-/** Pause before the exchange is asked for its time again, in ms. */
 const CLOCK_RETRY_MS = 1000
-/** A machine whose clock is this far from the exchange's, in ms, has no working time daemon; and it has one again within this. */
+/**
+ * Beyond this difference from the exchange's clock the machine lacks a working time daemon; within
+ * the second limit it has one again.
+ */
 const MACHINE_APART_MS = 5000
 const MACHINE_AGREES_MS = 1000
 
 export interface MarketDataOptions {
   readonly config: Pick<DaemonConfig, 'polling' | 'calendar'>
-  /** Each product type appears once. */
   readonly products: readonly Product[]
   /** Calls public endpoints. {@link MarketData.close} closes it. */
   readonly client: Pick<ExchangeClient, 'send' | 'readTickers' | 'close' | 'oldestCall'>
   /**
-   * Reads the tickers in place of the client where several daemons behind one address read them for each other.
+   * Replaces the client for tickers if daemons behind one address share them.
    * {@link MarketData.close} closes it too.
    */
   readonly sharedTickers?: Pick<SharedTickers, 'readTickers' | 'close'> | undefined
-  /** The limiter of the address. The accounts' limiters share what is counted per address with it. */
+  /** The accounts' limiters share what is counted per address with it. */
   readonly limiter: Limiter
-  /** The public feeds that any strategy asked for. */
+  /** Public feeds of all strategies. */
   readonly feeds: readonly Feed[]
-  /** A clock that never jumps, what is known of the exchange's clock, and whether the two are synchronised. */
+  /** Our clock, which never jumps, the exchange's, and whether both are synchronised. */
   readonly trusted: TrustedClock
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>
 }
 
 /**
- * What is the same for all accounts: the tickers of each product type, public feeds, the exchange's clock, the calendar
- * and the passing of time. Each is read once and passed to all accounts that it concerns. They handle tickers at once,
- * because the table they are handed is filled with a later answer afterwards.
+ * Data that all accounts share: the tickers of each product type, public feeds, the exchange's
+ * clock, the calendar and the passing of time. Each is read once and passed to all accounts that it
+ * concerns. They must handle tickers at once, because a later answer overwrites the table.
  *
  *     new ──synchronise()──► synchronised ──start()──► polling ──stop()──► stopped ──close()──► closed
  *                └────────────────────────stop()───────────────────────────┘
@@ -86,7 +87,10 @@ export class MarketData {
     return product
   }
 
-  /** Reads tickers until they tell the exchange's clock, well enough for the first signed reads. Nothing else may begin before. False: stopped meanwhile. */
+  /**
+   * Reads tickers until the exchange's clock is known well enough for the first signed reads. It
+   * must come first. False if stopped meanwhile.
+   */
   async synchronise(): Promise<boolean> {
     const { trusted } = this.#options
     while (!this.#isStopped && !trusted.isMeasured) {
@@ -112,19 +116,19 @@ export class MarketData {
     await Promise.all([this.#calendar.stop(), this.#grids.stop(), this.#feeds.stop()])
   }
 
-  /** To be called when no account makes calls any more. */
+  /** Must be called after all calls of accounts have ended. */
   async close(): Promise<void> {
     this.#options.sharedTickers?.close()
     await this.#options.client.close()
     await this.limiter.stop()
   }
 
-  /** How many times the accounts were told that time has passed. */
+  /** Number of `timePassed` events. */
   get timeSteps(): number {
     return this.#timeSteps
   }
 
-  /** The loops that must keep running for prices and time to reach the accounts; the watchdog looks at them. */
+  /** Loops that bring prices and time to the accounts, for the watchdog. */
   get loops(): readonly WatchedLoop[] {
     const { client } = this.#options
     return [
@@ -140,7 +144,6 @@ export class MarketData {
     this.#timeSteps++
   }
 
-  /** Says once that the machine's clock is wrong by the exchange's, and once that it is right again. */
   #judgeMachine(): void {
     const { trusted, logger } = this.#options
     if (!trusted.isSynchronised) return
@@ -158,7 +161,7 @@ export class MarketData {
     for (const product of this.#products.values()) product.publish(event)
   }
 
-  /** The loop of the first product type is called `tickers`, the others have theirs in the name. */
+  /** The first product type's loop is called `tickers`; the others add their product type. */
   #createProducts(): ReadonlyMap<ProductType, ProductMarket> {
     const { products, config, sharedTickers: client = this.#options.client } = this.#options
     return new Map(
@@ -174,7 +177,6 @@ export class MarketData {
     )
   }
 
-  /** Resolves after the pause, or at once when the market data is stopped. */
   #waitForExchange(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#isStopped) return resolve()
@@ -186,7 +188,7 @@ export class MarketData {
     })
   }
 
-  /** A loss of synchronisation is published at once; a recovery, with the next tickers. */
+  /** A loss of synchronisation is published at once, a recovery with the next tickers. */
   #listenToClock(): void {
     const { trusted, logger } = this.#options
     trusted.listen({
@@ -206,7 +208,9 @@ export class MarketData {
     })
   }
 
-  /** At funding times the positions are read, because funding changes their counters. And a day ends. */
+  /**
+   * Positions are read at funding times, because funding changes their counters. Days end here too.
+   */
   #createCalendar(): Calendar {
     const { funding, dayRoll, timezone: timeZone } = this.#options.config.calendar
     const job = (name: string, pattern: string, run: () => void) => ({
@@ -229,7 +233,6 @@ export class MarketData {
   }
 }
 
-/** Both clocks, as people read them. */
 function describeMachine({
   clock,
   offset,

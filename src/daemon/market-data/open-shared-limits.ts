@@ -9,13 +9,13 @@ import type { DaemonLogger } from '../../logging/logger.ts'
 export interface OpenSharedLimitsOptions {
   readonly config: Pick<DaemonConfig, 'exchange'>
   readonly password: Secret | undefined
-  /** The machine's own. */
+  /** The machine's clock. */
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log' | 'hide'>
 }
 
-/** Limits that other daemons share; undefined where none does, and then nothing of Redis is loaded. */
+/** Undefined if limits are not shared; then no Redis client is loaded. */
 export async function openSharedLimits(
   options: OpenSharedLimitsOptions,
 ): Promise<SharedLimits | undefined> {

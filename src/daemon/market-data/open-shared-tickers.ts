@@ -10,13 +10,13 @@ export interface OpenSharedTickersOptions extends Pick<
   'client' | 'limiter' | 'trusted' | 'timers'
 > {
   readonly config: Pick<DaemonConfig, 'exchange' | 'polling'>
-  /** Of the server; it is hidden from the log already. */
+  /** Password of the server, already hidden from the log. */
   readonly password: Secret | undefined
-  /** Of the exchange. */
+  /** Address of the exchange. */
   readonly baseUrl: string
 }
 
-/** Tickers that daemons read for each other; undefined where this one does not, and then nothing of Redis is loaded. */
+/** Undefined if tickers are not shared; then no Redis client is loaded. */
 export async function openSharedTickers(
   options: OpenSharedTickersOptions,
 ): Promise<SharedTickers | undefined> {

@@ -6,19 +6,17 @@ import type { PollGrid, PollGridStats } from '../../market/poll-grid.ts'
 import type { ProductType } from '../../domain/instrument.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
-/** An instrument whose ticker stays unreadable is logged once in this time, in ms. */
 const UNREADABLE_LOGGED_EVERY_MS = 3_600_000
 
-/** An account that trades on these prices. */
 export interface MarketListener {
-  /** Handles the event before it returns. `readAt`: with tickers, when they were read, monotonic ms. */
+  /** Must handle the event before returning. `readAt`: monotonic ms of the read of tickers. */
   hear(event: EngineEvent, readAt?: number): void
   rollDay(): void
 }
 
 export interface Product {
   readonly productType: ProductType
-  /** The instruments that any account trades. */
+  /** Instruments that any account trades. */
   readonly symbols: readonly string[]
 }
 
@@ -26,19 +24,17 @@ export interface ProductMarketOptions extends Product {
   readonly client: Pick<ExchangeClient, 'readTickers'>
   readonly trusted: TrustedClock
   readonly logger: Pick<DaemonLogger, 'log'>
-  /** Creates the grid that calls `read` again and again. */
   readonly poll: (read: () => Promise<boolean>) => PollGrid
 }
 
-/** The tickers of one product type, and the accounts that trade on them. */
 export class ProductMarket {
   readonly #options: ProductMarketOptions
   readonly #listeners: MarketListener[] = []
-  /** The times of the last answer: as it stated it, on the clock that signs, and on our clock; Unix ms. */
+  /** Times of the last answer, Unix ms: as stated, by the signing clock, and by ours. */
   #lastAnswer = { statedAt: 0, requestTime: 0, readAt: 0 }
   readonly #buffers = new TickerBuffers()
   readonly #grid: PollGrid
-  /** When the unreadable ticker of an instrument was logged, monotonic ms. */
+  /** Keyed by symbol; monotonic ms. */
   readonly #unreadableLoggedAt = new Map<string, number>()
 
   constructor(options: ProductMarketOptions) {
@@ -46,22 +42,20 @@ export class ProductMarket {
     this.#grid = options.poll(() => this.readTickers())
   }
 
-  /** From now on the listener hears every event. */
   listen(listener: MarketListener): void {
     this.#listeners.push(listener)
   }
 
-  /** How punctual the ticker grid is, which wakes the strategies. */
+  /** Punctuality of the ticker polls. */
   get polls(): PollGridStats {
     return this.#grid.stats
   }
 
-  /** The newest tickers; undefined before the first. */
+  /** Undefined before the first answer. */
   get tickers(): TickerTable | undefined {
     return this.#buffers.current
   }
 
-  /** Reads all tickers once, into the spare table, and publishes first what that says of the clock, then the prices. */
   async readTickers(): Promise<boolean> {
     const { client, productType, trusted } = this.#options
     const table = this.#buffers.spare()
@@ -74,7 +68,7 @@ export class ProductMarket {
     const readAt = trusted.clock.monotonic()
     this.#publishClock(readAt)
     this.#dateAnswer(table)
-    // The cores keep the later answer and still look at its table, which would be the next to be filled.
+    // The cores keep the newer answer, whose table must not be overwritten next.
     const exchangeNow = trusted.offset.exchangeNow(trusted.clock.now())
     if (!isOvertaken(table, this.#buffers.current, exchangeNow)) {
       this.#buffers.publish(table)
@@ -85,8 +79,8 @@ export class ProductMarket {
   }
 
   /**
-   * An answer that names the time of the one before is that answer once more, from a cache in between: it is no second
-   * witness, and its prices are as old as when they first came (MKT1, MON1).
+   * An answer with the previous time is the previous answer from a cache: it is no second witness,
+   * and its prices keep their first time (MKT1, MON1).
    */
   #dateAnswer(table: TickerTable): void {
     const statedAt = table.requestTime
@@ -108,7 +102,7 @@ export class ProductMarket {
     for (const listener of this.#listeners) listener.rollDay()
   }
 
-  /** MKT4: an instrument that we trade has no prices now; the others have. */
+  /** An unreadable instrument has no prices; the others have (MKT4). */
   #logUnreadable({ unreadable }: TickerTable, now: number): void {
     if (unreadable.size === 0) return
     for (const symbol of this.#options.symbols) {

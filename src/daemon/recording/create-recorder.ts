@@ -9,23 +9,22 @@ import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { FlightRecorder, type RecordSettings } from './flight-recorder.ts'
 
-/** What `record: true` means: the section with nothing in it. */
+/** `record: true` is an empty section. */
 const DEFAULTS = recordSectionSchema.parse({})
 
-/** What the recorder needs of a daemon. */
 export interface RecorderGround {
   readonly config: DaemonConfig
   readonly given?: GivenChanges | undefined
   readonly settings: EngineSettings
   readonly access: ExchangeAccess
-  /** Of the state. */
+  /** State directory. */
   readonly directory: string
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: DaemonLogger
 }
 
-/** The recorder of a daemon; undefined where nothing is to be recorded. */
+/** Undefined if nothing is recorded. */
 export function createRecorder(
   { config, given, settings, access, directory, clock, timers, logger }: RecorderGround,
   engine: Engine,

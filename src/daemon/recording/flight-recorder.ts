@@ -22,19 +22,19 @@ import { SegmentWriter } from '../../recording/segment-writer.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 
-/** What a kill may cost: half a second of steps, and the moment that it takes to write them. */
+/** A kill may lose half a second of steps, and those being written. */
 const FLUSH_MS = 500
 
-/** A busy half second; more goes out at once, so that no block is long in the making. */
+/** Half a second of a busy run; more is written at once to keep blocks short. */
 const BLOCK_CHARACTERS = 1_048_576
 
-/** What may wait for a slow disk, in characters: minutes of busy trading, and the largest book beside them. */
+/** Limit of texts that wait for a slow disk: minutes of busy trading plus the largest book. */
 const WAITING_CHARACTERS_MAX = 67_108_864
 
-/** What was decided and held is nobody else's business. */
+/** Decisions and positions are private. */
 const OWNER_ONLY = 0o700
 
-/** How much of it is kept, in bytes on the disk. */
+/** Limits of the bytes on disk. */
 export interface RecordSettings {
   readonly segmentBytesMax: number
   readonly totalBytesMax: number
@@ -46,15 +46,14 @@ export interface FlightRecorderOptions {
   readonly directory: string
   readonly settings: RecordSettings
   readonly engine: Pick<Engine, 'write'>
-  /** The instruments that are traded: of others nobody sees a price. */
+  /** Instruments whose prices are recorded. */
   readonly symbols: readonly string[]
   readonly version: string
-  /** Of the configuration, absolute. */
+  /** Absolute path. */
   readonly configFile?: string
-  /** With which it was loaded. */
+  /** Command-line changes of the configuration. */
   readonly given?: SegmentHead['given']
   readonly secrets: readonly Secret[]
-  /** What may wait for a slow disk. */
   readonly waitingCharactersMax?: number
   readonly clock: Clock
   readonly timers: Timers
@@ -62,17 +61,16 @@ export interface FlightRecorderOptions {
 }
 
 /**
- * Keeps every step of the core, so that the same steps can be made again: what went in, when, and what came of it.
- * It never makes the daemon wait, and never breaks it: texts are made after the step's own work is done, and
- * written by other threads.
+ * Keeps every step of the core for replay: its input, time and effects. It never makes the daemon
+ * wait and never breaks it: texts are made after the step's own work, and written by other threads.
  *
  *     recording ──too much waits──► lost ──all is written──► recording, in a new segment
  *         │ ▲                         │
  *         │ └──segment is full────────│────── recording, in the next segment
  *         └────────the disk refuses───┴──► ended
  *
- * Every segment begins with the whole core, and so can be replayed without those before it. Writing that down holds
- * the daemon up, a millisecond for a thousand intent keys: once in hours, and never while an event is at work.
+ * Every segment begins with the whole core, so it can be replayed alone. Writing that delays the
+ * daemon by a millisecond for a thousand intent keys: once in hours, and never during an event.
  */
 export class FlightRecorder {
   readonly #options: FlightRecorderOptions
@@ -85,7 +83,7 @@ export class FlightRecorder {
   #lines: string[] = []
   #characters = 0
   #number = 0
-  /** Of the run, kept or lost; and those of the segment that is being written. */
+  /** Steps of the run, kept or lost, and those of the present segment. */
   #steps = 0
   #segmentSteps = 0
   #stopFlushing: (() => void) | undefined
@@ -96,7 +94,6 @@ export class FlightRecorder {
     for (const secret of options.secrets) this.#hidden.add(secret)
   }
 
-  /** Begins with the core as it is now. */
   start(): void {
     this.#guard(() => {
       makeDirectory(this.#options.directory, OWNER_ONLY)
@@ -104,7 +101,7 @@ export class FlightRecorder {
     })
   }
 
-  /** The step is one of the recording. Cheap: its text is made when the present work is done. */
+  /** Cheap: the text is made later. */
   keep({ event, ...step }: Step): void {
     this.#steps += 1
     if (this.#state !== 'recording') return
@@ -114,17 +111,16 @@ export class FlightRecorder {
     if (event.kind === 'timePassed') this.#guard(() => this.#changeSegment())
   }
 
-  /** Resolves when everything that was kept is written, or cannot be. */
   async close(): Promise<void> {
     do {
       this.#guard(() => this.#endSegment('closed'))
       await this.#closing
-      // What was lost may have begun again meanwhile.
+      // A lost recording may have resumed meanwhile.
     } while (this.#writer && this.#state === 'recording')
     this.#state = 'ended'
   }
 
-  /** A defect of the recorder, or a disk that refuses, ends the recording and nothing else. */
+  /** A defect of the recorder or a failing disk ends only the recording. */
   #guard(work: () => void): void {
     if (this.#state === 'ended') return
     try {
@@ -148,7 +144,7 @@ export class FlightRecorder {
     })
   }
 
-  /** A step has just been made, so the core is what the next one begins from. */
+  /** Called after a step, so the core is the start of the next segment. */
   #changeSegment(): void {
     if ((this.#writer?.writtenBytes ?? 0) < this.#options.settings.segmentBytesMax) return
     this.#endSegment('rotated')
@@ -202,7 +198,7 @@ export class FlightRecorder {
     if (this.#state === 'recording' && this.#isOverrun()) this.#lose()
   }
 
-  /** The disk does not keep up: the rest is lost until it has caught up, and nothing after it is claimed. */
+  /** The disk is too slow: steps are lost until it has caught up. */
   #lose(): void {
     this.#state = 'lost'
     this.#endSegment('lost')

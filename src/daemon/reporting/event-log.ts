@@ -9,27 +9,35 @@ import type { DaemonLogger } from '../../logging/logger.ts'
 
 export interface EventLogOptions {
   readonly logger: DaemonLogger
-  /** By symbol, those that are not configured any more too. */
+  /** Keyed by symbol, including symbols that are no longer configured. */
   readonly grids: ReadonlyMap<string, InstrumentSteps>
   readonly clock: Clock
   readonly timers: Timers
 }
 
-/** A read that fails at every poll is logged when that begins, after this time, and then half as often each time. */
+/**
+ * A read that keeps failing is logged at first, after this time, and then at doubling intervals.
+ */
 const REPEAT_MS = 10_000
 const REPEAT_MS_MAX = 640_000
 
-/** A cancel-all that fails is repeated every second: so many failures are logged at once, the next after this time. */
+/**
+ * A cancel-all that fails, wholly or for some orders, is repeated every second: this many failures
+ * are logged at once, then at growing intervals.
+ */
 const CANCEL_FAILURES_AT_ONCE = 3
 const CANCEL_REPEAT_MS = 5000
 const CANCEL_REPEAT_MS_MAX = 60_000
-/** Without a failure for so long it is a new trouble: a refused cancel-all waits a minute at most. */
+/** A later failure is a new problem: a refused cancel-all waits a minute at most. */
 const CANCEL_TROUBLE_MS = 2 * CANCEL_REPEAT_MS_MAX
 
-/** After so many kinds all are forgotten, and logged at once again: instruments times codes are few. */
+/** Above this number all are forgotten and logged anew. */
 const FAILING_CANCELS_MAX = 1000
 
-/** Counts the failures of a cancel-all of the same instruments with the same code. Times are of the monotonic clock, in ms. */
+/**
+ * Failures of a cancel-all of the same instruments with the same code, which is `undefined` where it
+ * failed for some orders. Monotonic ms.
+ */
 interface FailingCancel {
   failedAt: number
   loggedAt: number
@@ -39,9 +47,8 @@ interface FailingCancel {
 }
 
 /**
- * A log file is searched, a terminal is watched. The file has a line when an order is sent, answered, filled and
- * ended, so that it can be followed by its clientOid. The terminal shows the batches with their counts, and the
- * fills; single orders only at `debug`.
+ * The log file has a line for each order sent, answered, filled and ended, so that a clientOid can
+ * be searched. A terminal shows batches with counts, and fills; single orders only at `debug`.
  */
 const ORDER_ROUTINE = new Set([
   'order.sent',
@@ -54,47 +61,45 @@ const ORDER_ROUTINE = new Set([
 ])
 const BATCHES = new Set(['batch.sent', 'batch.answered'])
 
-/** Puts what the core announces into the log: in decimals instead of ticks and lots, and no more than is read. */
+/** Logs decimals instead of ticks and lots. */
 export class EventLog {
   readonly #options: EventLogOptions
   readonly #unlogged: Announcement[] = []
   readonly #outcomes = new Map<number, Readonly<Record<string, number>>>()
-  /** Reads that fail at present: when that was last logged, and how often it has failed since. */
+  /** Failing reads: time of the last line, and failures since. */
   readonly #failing = new Map<string, { loggedAt: number; times: number; repeatMs: number }>()
 
-  /** By their instruments and the code: cancel-alls that fail at present. */
+  /** Failing cancel-alls, keyed by instruments and code. */
   readonly #failingCancels = new Map<string, FailingCancel>()
 
   constructor(options: EventLogOptions) {
     this.#options = options
   }
 
-  /** Looks at a record before what is announced of it. */
+  /** Must see a record before its announcements. */
   observe(record: JournalRecord): void {
-    // Others are not followed by a line about their batch: found by fills, unknown at a restart.
+    // Other outcomes have no line about their batch: those found by fills, or unknown at a restart.
     if (record.kind !== 'outcome' || record.answer === undefined) return
     const counts: Record<string, number> = {}
     for (const { outcome } of record.items) counts[outcome] = (counts[outcome] ?? 0) + 1
     this.#outcomes.set(record.batchId, counts)
   }
 
-  /** A line costs a write, and a batch has a line an order: they are logged once the batch has left. */
+  /** Writing takes time, so lines are written after the batch has left. */
   announce(announcement: Announcement): void {
     if (this.#unlogged.length === 0) this.#options.timers.after(0, () => this.flush())
     this.#unlogged.push(announcement)
   }
 
-  /** Logs what was announced so far. */
   flush(): void {
     for (const announcement of this.#unlogged.splice(0)) this.#log(announcement)
   }
 
-  /** These failed when they were read last. */
   get failingReads(): readonly string[] {
     return [...this.#failing.keys()]
   }
 
-  /** Looks at an event before what is announced of it: where a read has succeeded, trouble with it is over. */
+  /** Must see an event before its announcements: a successful read ends a problem. */
   hear(event: EngineEvent): void {
     if (this.#failing.size === 0) return
     const what = readIn(event)
@@ -106,13 +111,14 @@ export class EventLog {
 
   #log({ level, event, fields }: Announcement): void {
     if (event === 'read.failed') return this.#logFailedRead(String(fields['what']), fields)
-    if (event === 'cancelAll.failed') return this.#logFailedCancel(fields)
+    const isPartlyFailed = event === 'cancelAll.answered' && Number(fields['failed']) > 0
+    if (event === 'cancelAll.failed' || isPartlyFailed)
+      return this.#logFailedCancel(fields, isPartlyFailed)
     if (event === 'cancelAll.answered') this.#endCancelTrouble(fields)
     const shown = event === 'cancelAll.sent' && this.#isThinned(fields) ? 'debug' : level
     this.#options.logger.log(this.#levelOf(shown, event), event, this.#readable(event, fields))
   }
 
-  /** Whether a cancel-all of these instruments has failed so often that its lines are thinned. */
   #isThinned({ symbols }: Announcement['fields']): boolean {
     const now = this.#options.clock.monotonic()
     return [...this.#failingCancels].some(
@@ -128,8 +134,7 @@ export class EventLog {
       if (key.startsWith(`${String(symbols)} `)) this.#failingCancels.delete(key)
   }
 
-  /** The attempts go on; a line at growing intervals says how many have failed since the last. */
-  #logFailedCancel(fields: Announcement['fields']): void {
+  #logFailedCancel(fields: Announcement['fields'], isAnswered: boolean): void {
     const now = this.#options.clock.monotonic()
     const failing = this.#failingCancel(fields, now)
     failing.failedAt = now
@@ -144,13 +149,13 @@ export class EventLog {
     const sinceLastLogged = failing.unlogged
     failing.loggedAt = now
     failing.unlogged = 0
-    this.#options.logger.log('warn', 'cancelAll.failed', {
+    this.#options.logger.log('warn', isAnswered ? 'cancelAll.answered' : 'cancelAll.failed', {
       ...fields,
       ...(sinceLastLogged > 0 && { sinceLastLogged }),
     })
   }
 
-  /** Another cause, or a failure long after the last, is a new trouble. */
+  /** Another code, or a long pause, is a new problem. */
   #failingCancel({ symbols, code }: Announcement['fields'], now: number): FailingCancel {
     const key = `${String(symbols)} ${String(code)}`
     const earlier = this.#failingCancels.get(key)
@@ -227,7 +232,7 @@ export class EventLog {
   }
 }
 
-/** What was read, named as it is where it failed. */
+/** The name of the read, as in its failures. */
 function readIn(event: EngineEvent): string | undefined {
   if (event.kind === 'snapshotTaken') return 'tickers'
   if (event.kind === 'fillsRead') return 'fills'
@@ -235,7 +240,7 @@ function readIn(event: EngineEvent): string | undefined {
   return event.kind === 'feedRead' ? `feed ${event.feed}` : undefined
 }
 
-/** Steps of a grid as a decimal; what is no number (a market order's price) stays as it is. */
+/** Values that are no numbers (such as a market order's price) stay as they are. */
 function toDecimal(grid: Grid | undefined, steps: unknown): unknown {
   return grid && typeof steps === 'number' ? showOnGrid(grid, steps) : steps
 }

@@ -20,51 +20,53 @@ export interface HealthOptions {
   readonly settings: Pick<EngineSettings, 'strategies' | 'limits'>
   readonly engine: Pick<Engine, 'book' | 'phase' | 'unproved' | 'restrictions' | 'staleReadings'>
   readonly statistics: RunStatistics
-  /** Of the journal; `late` while batches are dropped since it takes too long. */
+  /** Pace of the journal; `late` while batches are dropped because it is too slow. */
   readonly pace: { readonly look: () => void; readonly late: unknown }
-  /** As last read, by symbol. */
+  /** Last readings by symbol. */
   readonly positions: ReadonlyMap<string, PositionReading>
-  readonly summary: () => Pick<RunSummary, 'account'>
-  /** By strategy: why its thread was lost, until it begins anew. */
+  readonly summary: () => Pick<RunSummary, 'allRuns'>
+  /** Keyed by strategy: why its thread was lost, until it restarts. */
   readonly paused: () => ReadonlyMap<string, string>
-  /** How often fills, and each position, are read where answers come at once, ms. */
+  /** Intervals of reading fills and each position, if answers come at once. */
   readonly rounds: ReadRounds
   readonly clock: Clock
   readonly logger: Pick<DaemonLogger, 'log'>
-  /** Between two lines `daemon.heartbeat`, ms; 0 for none. */
+  /** Interval of `daemon.heartbeat`; 0 for none. */
   readonly heartbeatMs: number
 }
 
-/** Prices may miss a few polls, and a fill may come before its position: what lasts this long is said, ms. */
+/**
+ * Problems are reported after this time: some polls may be missed, and a fill may precede its
+ * position.
+ */
 const PATIENCE_MS = 10_000
 
-/** Looks are a second apart: after this, ms, the process stood still, stopped by somebody or without a processor. */
+/** Checks are a second apart: after this gap the process was suspended or without a processor. */
 const STILL_MS = 5000
 
-/** A reading several times older than that is late; below this age nobody minds, ms. */
+/** A reading is late at a multiple of its interval, and above this minimum. */
 const LATE_ROUNDS = 3
 const LATE_MS_MIN = 750
 
 interface Obstacle {
   readonly why: string
-  /** Nothing at all is traded; else something may be. */
+  /** True if nothing trades at all. */
   readonly isOfAll: boolean
 }
 
-/** Whether one account trades, and if not, why: for the heartbeat, the digest, and the log. */
 export class Health {
   readonly #options: HealthOptions
   readonly #ages: DataAges
   readonly #symbols: readonly string[]
-  /** By symbol, since when, Unix ms; and which were said to be. */
+  /** Unix ms by symbol; and symbols that were logged. */
   readonly #staleSince = new Map<string, number>()
   readonly #saidStale = new Set<string>()
-  /** What was said to be too old of the account, and since when anything is; Unix ms. */
+  /** Stale readings of the account that were logged, and since when there are any; Unix ms. */
   readonly #saidUnread = new Set<string>()
   #unreadSince = 0
   /** Unix ms, our clock; 0: not yet. */
   #lookedAt = 0
-  /** Since when readings have been late, without a look at which they were not; Unix ms. */
+  /** Unix ms, since then late at each check. */
   readonly #lateSince = new Map<string, number>()
   readonly #saidLate = new Set<string>()
   readonly #differsSince = new Map<string, number>()
@@ -98,7 +100,7 @@ export class Health {
     return this.#ages.vanished
   }
 
-  /** Looks at what has come of age; called about once a second. */
+  /** Called about once a second. */
   look(): void {
     const { engine, clock } = this.#options
     const now = clock.now()
@@ -118,7 +120,9 @@ export class Health {
     this.#writeLine(now)
   }
 
-  /** Why it does not trade, or must not be trusted to; undefined when data are fresh, trading is possible and the books agree. */
+  /**
+   * Why it does not trade or cannot be trusted to; undefined if data are fresh and the books agree.
+   */
   obstacle(): string | undefined {
     return this.#findObstacle()?.why
   }
@@ -156,19 +160,19 @@ export class Health {
     return heldBack === undefined ? undefined : ofAll(heldBack)
   }
 
-  /** What was done since the last digest, a line each. */
+  /** A line for each kind of action since the last digest. */
   digest(): readonly string[] {
     const since = this.#sinceDigest.read()
     const { ordersSent, cancelAlls, fills, restrictions } = since
     this.#sinceDigest.restart()
-    const { account } = this.#options.summary()
-    const positions = Object.entries(account.positions).map(([name, size]) => `${name} ${size}`)
+    const { allRuns } = this.#options.summary()
+    const positions = Object.entries(allRuns.positions).map(([name, size]) => `${name} ${size}`)
     const standing = this.#options.engine.restrictions.map(describeRestriction)
     const obstacle = this.obstacle()
     return [
       `orders sent: ${ordersSent}, cancel-alls: ${cancelAlls}, fills: ${fills}`,
       `made: ${describeMade(since)}`,
-      `of all runs: ${describeMade(account)}, fills ${account.fills}`,
+      `all runs: ${describeMade(allRuns)}, fills ${allRuns.fills}`,
       `held: ${positions.join(', ') || 'nothing'}`,
       `restrictions that began: ${restrictions}; that stand: ${standing.join(', ') || 'none'}`,
       obstacle === undefined ? 'trading' : `not trading: ${obstacle}`,
@@ -194,7 +198,6 @@ export class Health {
       logger.log('info', 'data.fresh', { symbol })
   }
 
-  /** Of the fills and of what strategies trade. */
   #listUnread(now: number): readonly StaleReading[] {
     const { engine } = this.#options
     const traded = this.#symbols.filter((symbol) => !engine.unproved.includes(symbol))
@@ -202,7 +205,7 @@ export class Health {
     return engine.staleReadings(now).filter(({ what }) => names.has(what))
   }
 
-  /** Each reading is named once, when it has become too old; what has healed is said when all have come again. */
+  /** Logs each stale reading once, and the recovery when all are fresh again. */
   #lookAtAccount(now: number): void {
     const { logger } = this.#options
     const unread = this.#listUnread(now)
@@ -216,12 +219,14 @@ export class Health {
     logger.log('info', 'account.fresh', { afterMs: now - this.#unreadSince })
   }
 
-  /** What is read several times less often than it should be, in words: the exchange answers slowly, or calls wait for long. */
+  /** Readings that come much less often than configured: answers are slow, or calls wait long. */
   get late(): readonly string[] {
     return [...this.#saidLate]
   }
 
-  /** A look is once a second, so one slow answer is seldom seen, and several in a row are said. */
+  /**
+   * Checks are a second apart, so a single slow answer is seldom noticed, and several in a row are.
+   */
   #lookForLate(now: number): void {
     const { rounds, logger } = this.#options
     const positions = this.#symbols.map((symbol) => this.#ages.positionMs(symbol, now))
@@ -241,7 +246,7 @@ export class Health {
     }
   }
 
-  /** The account as a whole, or each strategy on each of its instruments. */
+  /** Restrictions of the account, or of all strategies on all their instruments. */
   #heldBack(): string | undefined {
     const { engine, settings } = this.#options
     const paused = this.#options.paused()
@@ -274,13 +279,13 @@ export class Health {
     return lotsOf('long') !== longLots || lotsOf('short') !== shortLots
   }
 
-  /** The same line at a steady interval: whoever reads the log sees that it goes on, and whether it trades. */
+  /** A line at a steady interval shows that the process runs, and whether it trades. */
   #writeLine(now: number): void {
     const { heartbeatMs, engine, summary, logger } = this.#options
     if (heartbeatMs === 0 || now - this.#lineAt < heartbeatMs) return
     this.#lineAt = now
     const { book, phase } = engine
-    const { account } = summary()
+    const { positions } = summary().allRuns
     const orders = [...book.open.values()].flatMap((ofSymbol) => [...ofSymbol.values()])
     const { ordersSent } = this.#sinceLine.read()
     this.#sinceLine.restart()
@@ -296,7 +301,7 @@ export class Health {
       accountAgeMs: this.#oldest((symbol) => this.#ages.accountMs(symbol, now)),
       openOrders: orders.length,
       unknownOrders: orders.filter(({ state }) => state === 'unknown').length,
-      positions: account.positions,
+      positions,
       fills,
       net,
       realisedProfit,
@@ -316,20 +321,20 @@ function stateOf(does: 'trading' | 'nothing to trade', obstacle: Obstacle | unde
   return obstacle.isOfAll || does !== 'trading' ? 'not trading' : 'trading in part'
 }
 
-/** `net -3.03 (realised 1.52, fees 4.55, funding 0)`, and what of it is not known. */
+/** `net -3.03 (realised 1.52, fees 4.55, funding 0)`, plus unknown parts. */
 function describeMade(made: MoneyFigures): string {
-  const { net, realisedProfit, fees, funding, unrealisedProfit, uncounted } = made
+  const { net, netWithUnrealised, realisedProfit, fees, funding, uncounted } = made
   const parts = [
     `realised ${realisedProfit}`,
     `fees ${fees}`,
     ...(funding === undefined ? [] : [`funding ${funding}`]),
-    ...(unrealisedProfit === undefined ? [] : [`unrealised ${unrealisedProfit}`]),
   ]
+  const held = netWithUnrealised === undefined ? '' : `, ${netWithUnrealised} with unrealised`
   const unknown = describeUncounted(uncounted)
-  return `net ${net} (${parts.join(', ')})${unknown === '' ? '' : ` ${unknown}`}`
+  return `net ${net} (${parts.join(', ')})${held}${unknown === '' ? '' : ` ${unknown}`}`
 }
 
-/** `BTCUSDT, strategy:trend (operator); ETHUSDT (contradiction, unreadable)`: each scope with all that holds it. */
+/** `BTCUSDT, strategy:trend (operator); ETHUSDT (contradiction, unreadable)` */
 function describeHolds(restrictions: readonly Restriction[]): string {
   const byScope = Map.groupBy(restrictions, ({ scope }) => scope)
   const codesOf = (scope: Scope): string =>
@@ -350,7 +355,7 @@ function shownAge(ageMs: number): number | string {
   return Number.isFinite(ageMs) ? Math.round(ageMs) : 'never read'
 }
 
-/** Keeps the first of the times that follow each other; forgets it when there is none. */
+/** Keeps the first of consecutive times; undefined ends the sequence. */
 function keepSince(times: Map<string, number>, key: string, now: number | undefined): void {
   if (now === undefined) times.delete(key)
   else if (!times.has(key)) times.set(key, now)

@@ -4,13 +4,12 @@ import type { RunStatistics } from '../../views/run-statistics.ts'
 
 const NAMES = ['ordersSent', 'cancelAlls', 'restrictions'] as const
 
-/** What a run did since a moment. */
 export interface PeriodFigures
   extends Readonly<Record<(typeof NAMES)[number], number>>, MoneyFigures {}
 
 type Counted = Pick<RunStatistics, (typeof NAMES)[number] | 'money' | 'funding'>
 
-/** What the statistics of the run have counted since the start, or the last {@link restart}. */
+/** Counts since the start, or the last {@link restart}. */
 export class StatisticsSince {
   readonly #statistics: RunStatistics
   #from: Counted

@@ -5,24 +5,24 @@ import type { EngineCommand } from '../../engine/event.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/** In the state directory: the last run hung, and in which strategy. */
+/** Notes in the state directory that the last run hung, and in which strategy. */
 export function hangNoteOf(directory: string): string {
   return join(directory, 'hung.json')
 }
 
 interface HangNote {
-  /** Unix ms, clock of the machine. */
+  /** Unix ms, machine's clock. */
   readonly at: number
-  /** Absent where a thread of it that was ended ran on. */
+  /** Absent if an ended thread ran on. */
   readonly hungMs?: number
-  /** Whose code ran; absent where it was ours. */
+  /** Absent if it was our code. */
   readonly strategy?: string
 }
 
 /**
- * A strategy whose code held the last run up would hold this one up too. Its note is taken away when the halt is
- * recorded, and no sooner: a process that dies in between halts it at the next start.
- * @param command Whether it is recorded.
+ * Halts a strategy that hung the last run, as it would hang this one. The note is removed only
+ * after the halt is recorded, so that a crash in between repeats it.
+ * @param command returns whether it was recorded
  */
 export function haltWhoHung(
   directory: string,
@@ -44,8 +44,8 @@ export function haltWhoHung(
 }
 
 /**
- * Notes each strategy of which a thread does not end, for as long as it does not: it may take the whole process with
- * it, and would at each start.
+ * Notes strategies with threads that do not end, as long as they do not: they may take the process
+ * down, at each start.
  */
 export function noteEndings(
   directory: string,
@@ -62,7 +62,7 @@ export function noteEndings(
       const note: HangNote = { at: first[1], strategy: first[0] }
       writeFileSync(file, JSON.stringify(note), { mode: 0o600 })
     } catch {
-      // A full disk: the log has it.
+      // The disk may be full; the log has it.
     }
   }
 }

@@ -1,7 +1,7 @@
 import { Patience } from '../../lib/patience.ts'
 import type { WatchedLoop } from '../../market/poll-grids.ts'
 
-/** One that hangs, and for how long it was watched doing nothing, ms. */
+/** `hungMs`: how long it made no progress. */
 export interface HungLoop {
   readonly loop: string
   readonly hungMs: number
@@ -9,11 +9,10 @@ export interface HungLoop {
 
 export interface LoopDeadlinesOptions {
   readonly loops: readonly WatchedLoop[]
-  /** For what waits for nobody, ms. */
+  /** Limit for loops that wait for nothing. */
   readonly hungAfterMs: number
-  /** A call may take so long for its grant, and so long again for its answer, ms. */
+  /** Limits the wait for a grant, and separately for the answer. */
   readonly requestTimeoutMs: number
-  /** Between two checks, ms. */
   readonly stepMs: number
 }
 
@@ -24,8 +23,8 @@ interface Watching {
 }
 
 /**
- * The deadline of each loop: its interval, the time of a call where it makes one, and `hungAfterMs`. It is counted in
- * checks, not in time ({@link Patience}).
+ * Deadline of each loop: its interval, two request timeouts if it calls the exchange, and
+ * `hungAfterMs`. It is counted in checks, not in time ({@link Patience}).
  */
 export class LoopDeadlines {
   readonly #watching: readonly Watching[]
@@ -37,7 +36,7 @@ export class LoopDeadlines {
     })
   }
 
-  /** Called every `stepMs`: the first loop that has passed its deadline. */
+  /** Must be called every `stepMs`. */
   check(): HungLoop | undefined {
     const silent = this.#watching.map(({ loop, deadlineMs, patience }) => {
       const hungMs = patience.check(loop.turn())

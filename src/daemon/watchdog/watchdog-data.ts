@@ -1,18 +1,16 @@
-/** Where in the shared numbers: how often the event loop has turned, and which strategy runs (0: none). */
+/** Indexes of the shared numbers: turns of the event loop, and the running strategy (0: none). */
 export const BEAT = 0
 export const RUNNING = 1
 
-/** What the two threads of the watchdog have in common. */
 export interface WatchdogData {
   readonly shared: SharedArrayBuffer
   readonly checkMs: number
-  /** So many checks without a turn of the event loop are too many. */
   readonly checksMax: number
-  /** Number 1 is the first. Of several accounts each has notes of its own. */
+  /** Number 1 is the first. Each account has its own notes. */
   readonly strategies: readonly { readonly id: string; readonly noteFile: string }[]
-  /** Where the log goes. */
+  /** File descriptor of the log. */
   readonly descriptor: 1 | 2
   readonly logName: string
-  /** Where it was no strategy's code. */
+  /** For code that is no strategy's. */
   readonly noteFile: string
 }

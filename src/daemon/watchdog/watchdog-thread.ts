@@ -1,5 +1,5 @@
-// The other thread of the watchdog: looks whether the event loop turns, and ends the process when it does not. It uses
-// nothing of the main thread, which stands still when it is needed.
+// Checks from another thread whether the event loop turns, and ends the process if not. It uses
+// nothing of the main thread, which may be stuck.
 
 import { write, writeFileSync } from 'node:fs'
 import { systemClock } from '../../lib/clock.ts'
@@ -9,7 +9,7 @@ import { systemTimers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
 
-/** How long the process is left for its last line: it may hang because its log is not read. */
+/** Time for the last log line: the process may hang because its log is not read. */
 const LAST_LINE_MS = 1000
 
 await runTask<WatchdogData, never>((data) => {
@@ -34,13 +34,13 @@ function endProcess(data: WatchdogData, hungMs: number, number: number): void {
     const note = JSON.stringify({ at: systemClock.now(), hungMs, strategy })
     writeFileSync(running?.noteFile ?? noteFile, note, { mode: 0o600 })
   } catch {
-    // A full disk: the log says it.
+    // The disk may be full; the log has it.
   }
   systemTimers.after(LAST_LINE_MS, abort)
   logger.log('fatal', 'loop.hung', { hungMs, strategy })
 }
 
-/** It writes as the daemon's own does. */
+/** Same format as the daemon's. */
 function createLogger({ descriptor, logName }: WatchdogData): Pick<DaemonLogger, 'log'> {
   return {
     log(level, event, fields) {
@@ -51,7 +51,7 @@ function createLogger({ descriptor, logName }: WatchdogData): Pick<DaemonLogger,
   }
 }
 
-/** No exit code gets past a main thread that stands still; the signal does. */
+/** A stuck main thread prevents any exit code, but not the signal. */
 function abort(): void {
   process.kill(process.pid, 'SIGABRT')
 }

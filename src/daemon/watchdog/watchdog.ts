@@ -7,34 +7,36 @@ import { type HungLoop, LoopDeadlines } from './loop-deadlines.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
 
 const BEAT_MS = 250
-/** After what rests was taken away: for the summary and the journal. */
+/** Time for the summary and the journal, after resting orders were removed. */
 const END_MS = 2000
-/** The other thread looks so often in the time after which the process counts as hung. */
+/** Number of checks within `hungAfterMs`. */
 const CHECKS = 10
 
 export interface WatchdogOptions extends Pick<WatchdogData, 'strategies' | 'logName' | 'noteFile'> {
-  /** The event loop, or a loop that waits for nobody, stood still for so long, ms: the process ends. 0: never. */
+  /**
+   * A longer standstill of the event loop, or of a loop that waits for nothing, ends the process.
+   * 0: never.
+   */
   readonly hungAfterMs: number
   readonly requestTimeoutMs: number
-  /** How long a process whose loop hangs may take away what rests, ms. */
+  /** Time to remove resting orders after a loop hung. */
   readonly stopTimeoutMs: number
   readonly logger: Pick<DaemonLogger, 'log' | 'descriptor'>
   readonly timers: Timers
 }
 
-/** What is watched, and who hears of a loop that hangs. */
 export interface Watched {
   readonly loops: readonly WatchedLoop[]
-  /** It is to end the run. */
+  /** Must end the run. */
   readonly onHung: (failure: Failure) => void
-  /** The run has not ended in time: it waits for that loop. */
+  /** The run did not end in time, since it waits for that loop. */
   readonly onGivenUp: (failure: Failure) => void
 }
 
 /**
- * Ends a process whose event loop does not turn any more, by SIGABRT: a strategy that loops for ever, or a defect. One
- * of whose other loops does not come back ends as broken, with an exit code of its own (LOOP_HUNG). The supervisor
- * starts it again, and it recovers.
+ * Ends a process whose event loop is stuck, by SIGABRT: a strategy loops for ever, or there is a
+ * defect. If another loop hangs, the process ends with an exit code of its own (LOOP_HUNG). The
+ * supervisor restarts it, and it recovers.
  */
 export class Watchdog {
   readonly #view = new Int32Array(new SharedArrayBuffer(8))
@@ -60,7 +62,7 @@ export class Watchdog {
       checkMs: Math.ceil(hungAfterMs / CHECKS),
       checksMax: CHECKS,
     }
-    // Where it ends, as on a machine without memory for it, the process trades unwatched.
+    // If the thread ends, for example for lack of memory, the process trades unwatched.
     this.#thread = new SupervisedThread({
       file: './watchdog-thread',
       askedBy: import.meta.url,
@@ -74,7 +76,7 @@ export class Watchdog {
     this.#beat(deadlines, watched)
   }
 
-  /** @param number Of the strategy that runs from now on; 0 for none. */
+  /** @param number of the running strategy; 0 for none */
   running(number: number): void {
     this.#view[RUNNING] = number
   }
@@ -85,7 +87,7 @@ export class Watchdog {
     await this.#thread?.end()
   }
 
-  /** The event loop is watched to the end, the others until one of them hangs. */
+  /** The event loop is watched until the end, other loops until one hangs. */
   #beat(deadlines: LoopDeadlines | undefined, watched: Watched): void {
     if (this.#isStopped) return
     Atomics.add(this.#view, BEAT, 1)

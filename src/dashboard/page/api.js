@@ -1,10 +1,11 @@
-// What the page asks of the daemon. The token is sent as a header, kept for this tab alone, and never part of an address.
-// While no daemon runs, any user of the machine may listen at its port. So the page sends the token only to a program that
-// has shown that it knows it (`/v1/proof`), and asks again after every connection that broke.
+// Calls of the page to the daemon. The token is sent as a header, kept for this tab only, and never
+// part of an address. While no daemon runs, any user of the machine may listen at its port. So the
+// page sends the token only to a server that has proved that it knows it (`/v1/proof`), and asks
+// for a new proof after each broken connection.
 
 const KEPT = 'intentd.token'
 const NONCE_BYTES = 32
-/** Refused here: what answers has not shown that it knows the token. */
+/** The server has not proved that it knows the token. */
 export const UNPROVED = 'unproved'
 
 let isProved = false
@@ -26,7 +27,7 @@ export function keepToken(value) {
   else sessionStorage.setItem(KEPT, value)
 }
 
-/** Whoever answers next has to show again that it knows the token. */
+/** Requires a new proof. */
 export function doubtServer() {
   isProved = false
 }
@@ -62,11 +63,11 @@ async function askForProof(own, signal) {
       UNPROVED,
       'the daemon was started anew, or another program answers at this address: the token was not sent',
     )
-  // Another token may have been given meanwhile.
+  // Another token may have been set meanwhile.
   isProved = token() === own
 }
 
-/** As `server-proof.ts` makes it. */
+/** Must equal the proof of `server-proof.ts`. */
 async function proofOf(own, nonce) {
   const encode = (text) => new TextEncoder().encode(text)
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
@@ -84,7 +85,7 @@ function asPost(body) {
   return { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
 }
 
-/** `requestId` names the command: sent again after a lost answer it is not obeyed again. */
+/** `requestId` identifies the command: repeated after a lost answer, it is not obeyed again. */
 export async function command({ requestId, order, reason }) {
   const asked = asPost({ requestId, order, reason, by: 'dashboard' })
   return (await request('/v1/commands', asked)).json()
@@ -102,12 +103,12 @@ function toHex(bytes) {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** The code of the address, taken out of it at once, is exchanged for the token. */
+/** Exchanges the code in the address, which is removed from it, for the token. */
 export async function enterByCode() {
   const code = new URLSearchParams(location.hash.slice(1)).get('code')
   if (code === null) return undefined
   history.replaceState(null, '', '/')
-  // Without the token of this tab: the code is for a daemon that may not be the one that it was for.
+  // This is sent without the tab's token: the code's daemon may be another one.
   const { token: found } = await (await assertOk(await send('/v1/session', asPost({ code })))).json()
   keepToken(found)
   return found

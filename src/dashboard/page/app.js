@@ -1,4 +1,4 @@
-// The frame of the page: who is let in, the one stream, which screen is shown.
+// The frame of the page: access, the stream, and the choice of the screen.
 
 import { render } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
@@ -27,7 +27,7 @@ const SCREENS = [
 ]
 const FLEET = ['fleet', 'Fleet', Fleet]
 
-/** A standby trades nothing yet, and has nothing else to show; where the journal is a file there is no fleet. */
+/** A standby has only the fleet to show; without a journal on a server there is no fleet. */
 function screensOf(head = {}) {
   if (head.standby) return [FLEET]
   return head.hasFleet ? [...SCREENS, FLEET] : SCREENS
@@ -38,7 +38,7 @@ function readAddress() {
   return { screen: screen || 'overview', subject: rest.map(decode).join('/') }
 }
 
-/** Somebody may have written it by hand. */
+/** The address may have been typed. */
 function decode(part) {
   try {
     return decodeURIComponent(part)
@@ -67,7 +67,7 @@ function App() {
       )
     }
     enter()
-    // Its address given to a tab that shows the page already changes the fragment alone.
+    // Opening the address in a tab that shows the page changes only the fragment.
     addEventListener('hashchange', enter)
     return () => removeEventListener('hashchange', enter)
   }, [])
@@ -184,7 +184,7 @@ function Head({ live, account, screens, screen, order }) {
         html`<button onClick=${() => order(ACTIONS.releaseKill())}>Release kill</button>`
       }
       ${
-        // Under a kill it takes back a release that waits.
+        // During a kill it withdraws a waiting release.
         order &&
         account &&
         (account.mode !== 'killed' || account.kill?.isReleaseAsked) &&
@@ -197,7 +197,7 @@ function Head({ live, account, screens, screen, order }) {
   </header>`
 }
 
-/** That the daemon does not answer, or that it was restarted, and what it found. */
+/** Reports that the daemon does not answer, or was restarted and what it found. */
 function Link({ live, account }) {
   const [closed, setClosed] = useState(0)
   if (!live) return undefined
@@ -228,13 +228,12 @@ function Link({ live, account }) {
   ${live.missed > 0 && html`<p class="soft">${live.missed} events came faster than they were taken; the journal has what counts.</p>`}`
 }
 
-/** On a telephone there is room for a word. */
+/** A telephone has room for one word. */
 function shortEnvironment({ environment, speed }) {
   if (environment !== 'simulator') return environment === 'live' ? 'LIVE' : environment
   return speed === 1 ? 'sim' : `sim ×${speed}`
 }
 
-/** What it came back to, in words. */
 function describeFound({ recovered = {}, isKilled }) {
   const { openOrders = 0, unknownOrders = 0, positions = {} } = recovered
   const held = Object.entries(positions).map(([symbol, size]) => `${size} ${symbol}`)

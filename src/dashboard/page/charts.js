@@ -1,4 +1,4 @@
-// Charts of prices and curves: lightweight-charts, in the colours of the page.
+// Charts of prices and curves: lightweight-charts in the colours of the page.
 
 import {
   AreaSeries,
@@ -13,7 +13,7 @@ import { html } from './parts.js'
 
 const MINUTES_WEST = new Date().getTimezoneOffset()
 
-/** The library shows UTC: shifted, it shows the time of the wall. Seconds. */
+/** Seconds. The library shows UTC, so local time is passed as if it were UTC. */
 function chartTime(at) {
   return Math.floor(at / 1000) - 60 * MINUTES_WEST
 }
@@ -37,7 +37,7 @@ function colours() {
 function optionsOf({ text, edge }) {
   return {
     autoSize: true,
-    // What the licence asks for stands at the foot of the page.
+    // The licence's attribution is at the foot of the page.
     layout: {
       attributionLogo: false,
       background: { type: ColorType.Solid, color: 'transparent' },
@@ -54,7 +54,7 @@ function optionsOf({ text, edge }) {
   }
 }
 
-/** Makes a chart once, draws into it as its data changes, and again where the colours do. */
+/** Creates a chart once, redraws it when its data changes, and recreates it when the colours do. */
 function useChart(build, draw, inputs) {
   const place = useRef(null)
   const drawn = useRef(undefined)
@@ -71,7 +71,7 @@ function useChart(build, draw, inputs) {
   const latest = useRef(make)
   latest.current = make
   useEffect(() => {
-    // The colours may change while the screen does: the reference is empty then, the element is not.
+    // If colours and screen change together, the reference is empty, but this element is not.
     const element = place.current
     if (element === null) return
     const scheme = matchMedia('(prefers-color-scheme: dark)')
@@ -103,7 +103,10 @@ function toPoints(at, values) {
   return points
 }
 
-/** How far below its last peak each point is. @param before The highest before the first of them, where that is known. */
+/**
+ * Distance of each point below its peak so far. @param before highest value before the first, if
+ * known
+ */
 export function drawdownsOf(values, before = Number.NEGATIVE_INFINITY) {
   let peak = before
   return values.map((value) => {
@@ -113,7 +116,7 @@ export function drawdownsOf(values, before = Number.NEGATIVE_INFINITY) {
   })
 }
 
-/** @param peak The highest value before the first of these, where that is known. */
+/** @param peak highest value before the first, if known */
 export function CurveChart({ at, values, peak, label }) {
   const place = useChart(
     (chart, { accent, fill, clear, down, lossFill, lossClear }) => {
@@ -146,7 +149,7 @@ export function CurveChart({ at, values, peak, label }) {
       const points = toPoints(at, values)
       curve.setData(points)
       const drawdowns = drawdownsOf(values, peak)
-      // A curve that has only risen has nothing below its peak to show.
+      // A curve that only rose has no drawdown to show.
       under.setData(drawdowns.some((one) => one < 0) ? toPoints(at, drawdowns) : [])
       if (points.length > 0) chart.timeScale().fitContent()
     },
@@ -156,14 +159,14 @@ export function CurveChart({ at, values, peak, label }) {
 }
 
 const STATES_MARKED = { unknown: '? ', quarantined: '? ', queued: '… ', sent: '… ' }
-/** Lines of more orders than a person can tell apart cost much and show nothing. */
+/** More lines cannot be told apart, and are slow. */
 const LINES_MAX = 60
-/** So many candles fill the width, at most and at least. */
+/** Candles that fill the width: most and least. */
 const CANDLES_SHOWN = 180
 const CANDLES_LEAST = 40
 const NEAREST = 3
 
-/** @param orders resting ones, with `isDisplaced` where a cancel-all took one away. */
+/** @param orders resting ones, with `isDisplaced` after another strategy's cancel-all */
 export function CandleChart({ candles, orders, fills, digits, label }) {
   const place = useChart(
     (chart, { up, down }) => {
@@ -187,7 +190,7 @@ export function CandleChart({ candles, orders, fills, digits, label }) {
       const isAtEnd = !((chart.timeScale().getVisibleLogicalRange()?.to ?? Infinity) < drawn.count - 1)
       drawn.near.prices = nearestPrices(orders, candles.at(-1)?.close)
       series.setData(candles.map(({ at, ...prices }) => ({ time: chartTime(at), ...prices })))
-      // Somebody who has drawn it back looks at what was.
+      // The view does not move while the user looks at the past.
       if (isAtEnd || length > drawn.count + 3) {
         const range = { from: Math.max(0, length - CANDLES_SHOWN), to: Math.max(length + 2, CANDLES_LEAST) }
         chart.timeScale().setVisibleLogicalRange(range)
@@ -214,7 +217,7 @@ export function CandleChart({ candles, orders, fills, digits, label }) {
   return html`<div class="chart tall" ref=${place} role="img" aria-label=${label}></div>`
 }
 
-/** The next orders on either side of the price: the chart has room for them, and not for a whole ladder. */
+/** The next orders on either side of the price: the chart has no room for a whole ladder. */
 function nearestPrices(orders, last) {
   if (last === undefined) return []
   const prices = orders.flatMap(({ price }) => (price === null ? [] : [Number(price)]))
@@ -263,7 +266,7 @@ function drawLines(series, lines, orders, { up, down, text }) {
   }
 }
 
-/** A small curve without axes; beside it stand its numbers. */
+/** A small curve without axes, beside its numbers. */
 export function Sparkline({ values, label }) {
   const known = values.filter((value) => value !== null && Number.isFinite(value))
   if (known.length < 2) return html`<span class="soft">no curve yet</span>`

@@ -1,24 +1,21 @@
-// The dialog in which a command is given.
-
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { command, newRequestId, Refused } from './api.js'
 import { Badge, html, scopeName } from './parts.js'
 
-/** After so long without an answer it is said that there is none. */
+/** After this time without an answer, the dialog says so. */
 const PATIENT_MS = 5000
 
-/** Where that is typed. */
 export const WHERE_TO_TYPE =
   '(in a terminal, in the folder that the daemon was started in; in a checkout node bin/intentd.mjs stands for intentd)'
 
-/** What stops everything where the daemon does not answer. */
+/** Stops everything even if the daemon does not answer. */
 export function killCommand(live) {
   return `intentd kill${live?.head.configOption ?? ''} --reason "…"`
 }
 
 /**
- * Says what a command will do, asks why, and shows what came of it. Escape leaves everything as it is, until it was
- * sent: then the daemon may obey it, however late it hears of it.
+ * Describes a command, asks for the reason, and shows the result. Escape changes nothing before
+ * sending; after it the daemon may still obey.
  */
 export function Confirm({ action, live, account, onClose }) {
   const dialog = useRef(null)
@@ -29,14 +26,14 @@ export function Confirm({ action, live, account, onClose }) {
   const [stage, setStage] = useState('asking')
   const [answer, setAnswer] = useState(undefined)
   const [requestId] = useState(newRequestId)
-  // At once, so that what is typed next goes into it.
+  // This runs before paint, so that the next keystrokes go into the dialog.
   useLayoutEffect(() => dialog.current.showModal(), [])
   useEffect(() => {
     if (stage !== 'asking') close.current?.focus()
   }, [stage])
   const end = () => {
     onClose()
-    // Once the page has drawn itself without the dialog.
+    // The page must first be drawn without the dialog.
     setTimeout(() => opener?.isConnected && opener.focus())
   }
 
@@ -45,7 +42,7 @@ export function Confirm({ action, live, account, onClose }) {
     setStage('sent')
     const waited = setTimeout(() => setStage('late'), PATIENT_MS)
     try {
-      // The same request: one that was obeyed and whose answer was lost is not obeyed again.
+      // The same id prevents that a command whose answer was lost is obeyed twice.
       setAnswer(await command({ requestId, order: action.order, reason: reason.trim() }))
       setStage('answered')
     } catch (error) {
@@ -123,7 +120,7 @@ function Outcome({ stage, answer, live, order }) {
   </p>`
 }
 
-/** What stands now changes what an order does. */
+/** Present restrictions change the effect of an order. */
 function warningsOf(order, account) {
   const closing = (account?.restrictions ?? []).filter(({ code }) => code === 'flatten')
   const names = closing.map(({ scope }) => scopeName(scope)).join(', ')
@@ -131,7 +128,22 @@ function warningsOf(order, account) {
     return ['A kill stands: nothing is closed before it is released.']
   if (order.kind === 'releaseKill' && closing.length > 0)
     return [`A closing waits for this: ${names} is closed at the market then.`]
-  if (order.kind === 'release' && closing.some(({ scope, isClosing }) => isClosing && scope === order.scope))
-    return ['A closing of it that is still under way is given up.']
-  return []
+  if (order.kind !== 'release') return []
+  const isGivenUp = closing.some(({ scope, isClosing }) => isClosing && scope === order.scope)
+  return [
+    ...(isGivenUp ? ['A closing of it that is still under way is given up.'] : []),
+    ...unclaimedIn(order.scope, account),
+  ]
+}
+
+/** The part that no strategy holds is handed over or closed before a release. */
+function unclaimedIn(scope, account) {
+  const left = (account?.unattended ?? []).filter(
+    ({ strategy, symbol }) => strategy === null && [symbol, '*'].includes(scope),
+  )
+  const symbols = [...new Set(left.map(({ symbol }) => symbol))]
+  return symbols.map(
+    (symbol) =>
+      `No strategy holds all of ${symbol}: give the rest to one that trades it (intentd adopt ${symbol} --to ID) or flatten it first. The release is refused where a strategy would order it again.`,
+  )
 }

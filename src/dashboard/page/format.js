@@ -1,41 +1,41 @@
-// Numbers, times and ages as people read them. Money and sizes come as exact decimals and stay text.
+// Formats numbers, times and ages. Money and sizes arrive as exact decimals and stay text.
 
 const MINUS = '\u2212'
 
-/** Groups of three digits; at most `digits` behind the point, at least `least`. */
+/** Groups thousands; at most `digits` and at least `least` decimals. */
 export function number(value, digits = 2, least = 0) {
   if (value === null || value === undefined || value === '' || Number.isNaN(Number(value))) return '–'
   const text = Number(value).toLocaleString('en-US', {
     minimumFractionDigits: least,
     maximumFractionDigits: digits,
   })
-  // What rounds to nothing has no sign.
+  // Avoids -0.
   return (/[1-9]/.test(text) ? text : text.replace('-', '')).replace('-', MINUS)
 }
 
-/** At most so many digits behind the point, more where the value is small: a price of 0.00001234 is not 0. */
+/** Adds decimals for small values: a price of 0.00001234 is not 0. */
 export function fine(value, digits) {
   const size = Math.abs(Number(value))
   const needed = size > 0 ? 3 - Math.floor(Math.log10(size)) : 0
   return number(value, Math.min(20, Math.max(digits, needed)))
 }
 
-/** As `coin-amount.ts` of the daemon has it: a hundredth of a bitcoin is a lot of money. */
+/** Must equal `coin-amount.ts`: a hundredth of a bitcoin is a lot of money. */
 const MONEY = /^S?USD[A-Z]?$|^(?:EUR|GBP|AUD|CHF|CAD|BRL|DAI|FDUSD|TUSD)$/
 
-/** An amount of the coin; at least so many digits behind the point. */
+/** `least`: minimum number of decimals. */
 export function money(value, coin, least = 0) {
   const digits = Math.max(least, MONEY.test(coin) ? 2 : 8)
   return number(value, digits, digits)
 }
 
-/** With its sign: what was gained or lost. */
+/** With a plus sign for gains. */
 export function signed(value, coin, least = 0) {
   const text = money(value, coin, least)
   return Number(value) > 0 && Number(text.replaceAll(',', '')) > 0 ? `+${text}` : text
 }
 
-/** An exact decimal as it is, its thousands set off. */
+/** Keeps all digits of a decimal, and groups its thousands. */
 export function exact(value) {
   if (value === null || value === undefined) return '–'
   const [whole = '', rest] = String(value).split('.')
@@ -43,7 +43,7 @@ export function exact(value) {
   return rest === undefined ? grouped : `${grouped}.${rest}`
 }
 
-/** What of a sum of money is not counted, because it is not known; empty where all is. */
+/** Describes amounts that are unknown, and so missing in a sum; empty if there are none. */
 export function uncounted(profit) {
   if (!profit?.uncounted) return ''
   const { coins, feesMissing, profitsMissing, profitsOurs } = profit.uncounted
@@ -62,7 +62,7 @@ export function percent(share, digits = 1) {
   return share === null || share === undefined ? '–' : `${number(100 * share, digits, digits)} %`
 }
 
-/** How old something is, or how long it takes. */
+/** An age or a duration. */
 export function age(ms) {
   if (ms === null || ms === undefined) return 'never'
   if (ms < 1000) return `${Math.round(ms)} ms`
@@ -86,7 +86,7 @@ export function day(at) {
     .join('-')
 }
 
-/** `openLong` as `open long`. */
+/** `openLong` becomes `open long`. */
 export function words(name) {
   return String(name).replace(/([a-z])([A-Z])/g, (_, before, letter) => `${before} ${letter.toLowerCase()}`)
 }

@@ -1,27 +1,26 @@
-// The one stream of the page: parts of the status as they change, and the events of the log. It is read by `fetch`,
-// since an EventSource can send no header, and resumed behind the last event that was seen.
+// The page's stream: changed parts of the status, and events of the log. It uses `fetch`, since an
+// EventSource sends no headers, and resumes after the last event seen.
 
 import { doubtServer, Refused, request, token, UNPROVED } from './api.js'
 
 const EVENTS_KEPT = 500
 const ALERTS_KEPT = 200
-/** So many at once are what was before: the daemon sends it in pieces. */
+/** The daemon sends past events in pieces of this size. */
 const PIECE = 100
 const RETRY_MS = [250, 500, 1000, 2000, 4000]
-/** Something comes four times a second while a daemon lives. */
+/** A running daemon sends something four times a second. */
 const SILENT_MS = 6000
-/** It answers at once. */
 const ANSWER_MS = 3000
 const HIDDEN_MS = 10_000
-/** What a restart has found stands in these events. */
+/** Events with a restart's findings, and their fields. */
 const FOUND_IN = { 'recovery.started': 'recovered', 'daemon.running': 'found', 'daemon.killed': 'found' }
 
-/** What somebody should look at: it is kept apart, since fills of a busy minute would push it out. */
+/** Alerts are kept apart, since a busy minute's fills would push them out. */
 export function isAlert({ level }) {
   return level === 'warn' || level === 'error' || level === 'fatal'
 }
 
-/** What was seen last, and the id of the last event: a page that is opened anew says what the restart has found. */
+/** The last state and event id, so that a reopened page can report a restart's findings. */
 let kept
 
 /** Follows the daemon until `stop`; `onChange` gets the whole state after each piece. */
@@ -91,7 +90,7 @@ export function followDaemon({ onChange, onRefused }) {
     used = token()
     let silence = setTimeout(() => stalled.abort(), ANSWER_MS)
     try {
-      // The first time, what is remembered: the last events are context.
+      // On the first request the last events are context.
       const response = await request(`/v1/live?after=${state.lastId}`, { signal: abort.signal })
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
       let rest = ''
@@ -114,7 +113,7 @@ export function followDaemon({ onChange, onRefused }) {
     }
   }
 
-  // A browser has six connections to one address, for all its tabs: one that nobody sees gives its own back.
+  // A browser has six connections per address for all tabs, so a hidden tab releases its own.
   let hiding
   function lookAway() {
     clearTimeout(hiding)
@@ -134,7 +133,7 @@ export function followDaemon({ onChange, onRefused }) {
         await readStream()
       } catch (error) {
         if (isStopped) return
-        // Another one may have been given meanwhile.
+        // Another token may have been set meanwhile.
         if (error instanceof Refused && [401, UNPROVED].includes(error.status) && token() === used)
           return onRefused(error.message)
       }

@@ -1,12 +1,12 @@
-// The chart of the equity against the move of the market. Its axis is no time, so it is drawn by hand.
+// The equity against the market's move. The axis is no time, so the chart is drawn by hand.
 
 import { money, percent } from './format.js'
 import { html } from './parts.js'
 
-/** Lines across, at round amounts, about so many. */
+/** Approximate number of lines at round amounts. */
 const LINES = 4
 
-/** @param curve as `/v1/whatif` gives it. */
+/** @param curve from `/v1/whatif` */
 export function MoveChart({ curve, coin }) {
   const { moves, none, reached, liquidations } = curve
   const known = [...none, ...reached].filter((value) => value !== null)
@@ -60,7 +60,7 @@ function liquidationText({ none, reached }, isShown) {
   return html`<span class="bad-text">■ Liquidated ${parts.join(', ')}.</span>`
 }
 
-/** For those who do not see it. */
+/** Text for screen readers. */
 function describe({ moves, none, reached, liquidations }, coin) {
   const at = (move) => moves.findIndex((one) => Math.abs(one - move) < 1e-9)
   const row = (move) =>
@@ -69,7 +69,7 @@ function describe({ moves, none, reached, liquidations }, coin) {
   return `Equity in ${coin} against the move of every price. ${[-0.2, -0.1, 0, 0.1, 0.2].map(row).join('; ')}. ${ends.length === 0 ? 'No liquidation.' : `Liquidations at ${ends.join(', ')}.`}`
 }
 
-/** Round amounts from below the lowest to above the highest. */
+/** Round amounts that cover the range. */
 function roundAmounts(low, high) {
   const rough = (high - low || Math.abs(high) || 1) / LINES
   const unit = 10 ** Math.floor(Math.log10(rough))

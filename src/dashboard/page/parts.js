@@ -1,4 +1,4 @@
-// What several screens are made of.
+// Parts of several screens.
 
 import { h } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
@@ -6,7 +6,7 @@ import htm from 'htm'
 
 export const html = htm.bind(h)
 
-/** How a mode stands: a sign and a word beside the colour. */
+/** Tone and sign of each mode. */
 const MODES = {
   active: ['ok', '●'],
   reducing: ['warn', '▼'],
@@ -14,7 +14,7 @@ const MODES = {
   killed: ['bad', '✕'],
 }
 
-/** `but`: how many restrictions hold a part of it. */
+/** `but`: number of restrictions on parts of it. */
 export function Mode({ mode, but = 0 }) {
   const [tone, sign] = mode === 'active' && but > 0 ? ['warn', '▼'] : (MODES[mode] ?? ['soft', '○'])
   return html`<span class=${`badge ${tone}`}
@@ -39,14 +39,14 @@ export function Card({ title, aside, children, class: own = '' }) {
   </section>`
 }
 
-/** An amount that was gained or lost: its sign says which, the colour only repeats it. */
+/** The sign tells gain from loss; the colour only repeats it. */
 export function Gain({ value, text }) {
-  // What is shown as nothing is neither.
+  // An amount that rounds to zero is neither.
   const tone = !/[1-9]/.test(text) ? '' : Number(value) > 0 ? 'gain' : 'loss'
   return html`<span class=${tone}>${text}</span>`
 }
 
-/** `columns`: [heading, cell of a row, 'number' | 'text']. Long lists are shown a page at a time. */
+/** `columns`: [heading, cell of a row, 'number' | 'text']. Long lists are paged. */
 export function Table({ columns, rows, keyOf, empty, onRow, pageRows = 100 }) {
   const [shown, setShown] = useState(pageRows)
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`
@@ -82,20 +82,19 @@ export function Table({ columns, rows, keyOf, empty, onRow, pageRows = 100 }) {
   </div>`
 }
 
-/** An instrument's orders as they stand in its book: the dearest first, those at the market before them. */
+/** Sorts like an order book: highest price first, market orders before them. */
 export function asLadder(one, other) {
   const dearness = ({ price }) => (price === null ? Infinity : Number(price))
   return one.symbol.localeCompare(other.symbol) || dearness(other) - dearness(one) || 0
 }
 
-/** The fields of an event of the log. */
 export function Fields({ fields }) {
   return html`<span class="fields"
     >${Object.entries(fields).map(([name, value]) => html`<span key=${name}><i>${name}</i> ${textOf(value)}</span> `)}</span
   >`
 }
 
-/** The same as a text that can be searched. */
+/** The fields as text for searching. */
 export function toLine(fields) {
   return Object.entries(fields)
     .map(([name, value]) => `${name} ${textOf(value)}`)
@@ -106,7 +105,7 @@ function textOf(value) {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** A bar of how much of something is used; the number stands beside it. */
+/** A bar for the used share; the number is beside it. */
 export function Use({ share, label }) {
   const tone = share >= 0.9 ? 'bad' : share >= 0.7 ? 'warn' : 'accent'
   return html`<meter
@@ -118,7 +117,7 @@ export function Use({ share, label }) {
   ></meter>`
 }
 
-/** Asks the daemon again and again while the screen is looked at. */
+/** Polls the daemon while the screen is visible. */
 export function usePolled(load, inputs, everyMs) {
   const [found, setFound] = useState({ value: undefined, error: undefined })
   useEffect(() => {
@@ -143,7 +142,6 @@ export function usePolled(load, inputs, everyMs) {
   return found
 }
 
-/** What a scope is called. */
 export function scopeName(scope) {
   if (scope === '*') return 'the account'
   return scope.startsWith('strategy:') ? `strategy ${scope.slice(9)}` : scope

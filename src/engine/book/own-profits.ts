@@ -2,43 +2,60 @@ import { NOBODY } from '../../domain/allocation.ts'
 import type { Fill } from '../../domain/fill.ts'
 import { toFillMoney } from '../../domain/fill-money.ts'
 import type { OrderId, TradeId } from '../../domain/ids.ts'
+import type { Entry } from '../../domain/own-trades.ts'
 import { FLAT, type Holding } from '../../domain/position.ts'
+import type { AdoptRecord, AssignedRecord } from '../../domain/record.ts'
 import type { BookedFill } from '../../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
-import { createGrid, parseOnGrid } from '../../lib/grid.ts'
+import { createGrid, type Grid, parseOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import { moveAccountEntry } from './apply-fill.ts'
 import { applyMove } from './allocation.ts'
+import { applyRecord } from './apply-record.ts'
 import {
   accountHoldingOf,
   type Book,
   createBook,
+  holdingOf,
   pairKey,
   splitPair,
   type WritableBook,
 } from './book.ts'
-import { beyondPriceOf } from './own-trades.ts'
+import { beyondPriceOf, limitTo } from './own-trades.ts'
 
-/** The profit that a fill has brought a strategy on an instrument, at its own average price, before fees. */
+/** What is needed of the book that all fills have come to. */
+export type FilledBook = Pick<Book, 'positionMode' | 'grids' | 'holdings'>
+
+/** What a fill or a record has changed for a strategy on an instrument. */
 export interface OwnShare {
   /** Strategy and symbol, as the book names them. */
   readonly pair: string
+  /** At its own average price, before fees. */
   readonly profit: Decimal
   readonly fees: Decimal
+  /** What it held, by its fills. */
+  readonly before: Entry
+  readonly after: Entry
 }
+
+const NOTHING: Entry = { longLots: 0, longTicks: 0, shortLots: 0, shortTicks: 0 }
 
 /**
  * Counts again, from the booked fills alone, what each strategy has made of its own lots, so that any span of time can be
  * summed up. The book itself has only the sum. All fills are needed, from the first one on and in their order.
  */
 export class OwnProfits {
-  readonly #real: Book
+  readonly #real: FilledBook
   readonly #counted: WritableBook
+  readonly #grids = new Map<string, Record<'tick' | 'lot', Grid>>()
+  /** All pairs that have traded. None is ever taken away. */
+  readonly #pairs = new Set<string>()
+  readonly #pairsBySymbol = new Map<string, readonly string[]>()
   /** Instruments of which fills are missing, or are on another grid. */
   readonly #unexplained = new Set<string>()
 
   /** @param real What all fills have come to. */
-  constructor(real: Book) {
+  constructor(real: FilledBook) {
     this.#real = real
     this.#counted = own(createBook(real.positionMode))
     for (const [symbol, grids] of real.grids) this.#counted.grids.set(symbol, grids)
@@ -52,39 +69,84 @@ export class OwnProfits {
     }
     const { symbol, side, tradeSide, lots, ticks } = fill
     const book = this.#counted
-    const before = new Map(book.ownTrades)
     const was = accountHoldingOf(book, symbol)
     const beyondPrice = beyondPriceOf(book, fill)
     const priced = beyondPrice === undefined ? { fill } : { fill, beyondPrice }
     const owner = row.owner === 'strategy' ? row.strategyId : NOBODY
-    applyMove(book, symbol, { kind: 'fill', owner, change: { side, tradeSide, lots }, priced })
-    moveAccountEntry(book, symbol, { before: was, ticks })
-    return [...book.ownTrades].flatMap(([pair, { profit, fees }]) => {
-      const known = before.get(pair)
-      if (known?.profit === profit && known?.fees === fees) return []
-      const since = (now: string | undefined, then: string | undefined): Decimal =>
-        now === undefined ? ZERO : decimal(now).minus(decimal(then ?? '0'))
-      return [{ pair, profit: since(profit, known?.profit), fees: since(fees, known?.fees) }]
+    return this.#sharesOf(symbol, () => {
+      applyMove(book, symbol, { kind: 'fill', owner, change: { side, tradeSide, lots }, priced })
+      moveAccountEntry(book, symbol, { before: was, ticks })
     })
+  }
+
+  /** A record that changes what strategies hold without a fill. */
+  apply(record: AdoptRecord | AssignedRecord): readonly OwnShare[] {
+    return this.#sharesOf(record.symbol, () => applyRecord(this.#counted, record))
+  }
+
+  /** What a strategy holds of an instrument, by what was counted; without a strategy, the account. */
+  holdingOf(symbol: string, strategyId?: string): Holding {
+    if (strategyId === undefined) return accountHoldingOf(this.#counted, symbol)
+    return holdingOf(this.#counted, strategyId, symbol)
+  }
+
+  #sharesOf(symbol: string, change: () => void): readonly OwnShare[] {
+    const { ownTrades } = this.#counted
+    const entryOf = (pair: string): Entry => {
+      const entry = ownTrades.get(pair)?.entry ?? NOTHING
+      return limitTo(entry, this.#counted.holdings.get(pair) ?? FLAT)
+    }
+    const before = new Map(
+      this.#pairsOf(symbol).map((pair) => [pair, [ownTrades.get(pair), entryOf(pair)] as const]),
+    )
+    change()
+    return this.#pairsOf(symbol).flatMap((pair) => {
+      const [then, entry] = before.get(pair) ?? []
+      const now = ownTrades.get(pair)
+      if (now === undefined || now === then) return []
+      return [
+        {
+          pair,
+          profit: difference(now.profit, then?.profit),
+          fees: difference(now.fees, then?.fees),
+          before: entry ?? NOTHING,
+          after: entryOf(pair),
+        },
+      ]
+    })
+  }
+
+  /** The pairs of strategies that have traded an instrument. */
+  #pairsOf(symbol: string): readonly string[] {
+    const { ownTrades } = this.#counted
+    if (ownTrades.size !== this.#pairs.size) {
+      for (const pair of ownTrades.keys()) {
+        if (this.#pairs.has(pair)) continue
+        this.#pairs.add(pair)
+        const [, traded] = splitPair(pair)
+        this.#pairsBySymbol.set(traded, [...(this.#pairsBySymbol.get(traded) ?? []), pair])
+      }
+    }
+    return this.#pairsBySymbol.get(symbol) ?? []
   }
 
   /**
    * Whether the fills explain what the strategy holds. They do not where it was given lots, where the account was taken over
    * from the exchange, or where older fills were archived: what is missing then stays missing.
    */
-  explains(pair: string): boolean {
+  explains(pair: string, holdings = this.#real.holdings): boolean {
     const [, symbol] = splitPair(pair)
     if (this.#unexplained.has(symbol)) return false
     const held = (book: Pick<Book, 'holdings'>): Holding => book.holdings.get(pair) ?? FLAT
-    const [ours, real] = [held(this.#counted), held(this.#real)]
+    const [ours, real] = [held(this.#counted), held({ holdings })]
     return ours.longLots === real.longLots && ours.shortLots === real.shortLots
   }
 
   #toFill(row: BookedFill): Fill | undefined {
     const { tradeId, orderId, symbol, side, tradeSide, price, size, at } = row
-    const grids = this.#real.grids.get(symbol)
-    const ticks = grids && parseOnGrid(createGrid(grids.tick), price)
-    const lots = grids && parseOnGrid(createGrid(grids.lot), size)
+    const grids = this.#gridsOf(symbol)
+    const ticks = grids && parseOnGrid(grids.tick, price)
+    const lots = grids && parseOnGrid(grids.lot, size)
     if (ticks === undefined || lots === undefined || lots === 0) return undefined
     return {
       tradeId: tradeId as TradeId,
@@ -101,12 +163,25 @@ export class OwnProfits {
     }
   }
 
+  #gridsOf(symbol: string): Record<'tick' | 'lot', Grid> | undefined {
+    const known = this.#grids.get(symbol)
+    const written = this.#real.grids.get(symbol)
+    if (known || !written) return known
+    const grids = { tick: createGrid(written.tick), lot: createGrid(written.lot) }
+    this.#grids.set(symbol, grids)
+    return grids
+  }
+
   /** In hedge mode what closes more than there is has opened before the first fill that is kept. */
   #closesTooMuch({ symbol, side, tradeSide, lots }: Fill): boolean {
     if (this.#counted.positionMode === 'one_way_mode' || tradeSide === 'open') return false
     const { longLots, shortLots } = accountHoldingOf(this.#counted, symbol)
     return lots > (side === 'buy' ? longLots : shortLots)
   }
+}
+
+function difference(now = '0', then = '0'): Decimal {
+  return now === then ? ZERO : decimal(now).minus(decimal(then))
 }
 
 /** The pair of a fill of a strategy's own order. */

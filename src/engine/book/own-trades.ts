@@ -2,7 +2,13 @@ import { NOBODY, type PricedFill, type TakenOver } from '../../domain/allocation
 import type { Fill } from '../../domain/fill.ts'
 import { feeOf, type Money, NO_MONEY, profitOf } from '../../domain/fill-money.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
-import { type Entry, OWN_FILLS_MAX, type OwnFill, type OwnTrades } from '../../domain/own-trades.ts'
+import {
+  closesSide,
+  type Entry,
+  OWN_FILLS_MAX,
+  type OwnFill,
+  type OwnTrades,
+} from '../../domain/own-trades.ts'
 import {
   applyToHolding,
   type Holding,
@@ -206,7 +212,7 @@ function countChange(
 }
 
 /** Where less is held than the entry says, others have closed a part of it. */
-function limitTo(entry: Entry, { longLots, shortLots }: Holding): Entry {
+export function limitTo(entry: Entry, { longLots, shortLots }: Holding): Entry {
   return {
     ...entry,
     longLots: Math.min(entry.longLots, longLots),
@@ -271,8 +277,8 @@ function countTrade(known: OwnTrades, moved: Entry, net: Decimal) {
   const { lostInRow = 0, entry } = known
   const isOver =
     (moved.longLots === 0 && moved.shortLots === 0) ||
-    (entry.longLots > 0 && moved.longLots === 0 && moved.shortLots > entry.shortLots) ||
-    (entry.shortLots > 0 && moved.shortLots === 0 && moved.longLots > entry.longLots)
+    (closesSide(entry.longLots, moved.longLots) && moved.shortLots > entry.shortLots) ||
+    (closesSide(entry.shortLots, moved.shortLots) && moved.longLots > entry.longLots)
   if (!isOver) return { tradeNet, lostInRow }
   return { tradeNet: '0', lostInRow: Number(tradeNet) < 0 ? lostInRow + 1 : 0 }
 }

@@ -120,7 +120,7 @@ export function describeUnclosable(
   return Object.fromEntries(described)
 }
 
-function isPart(scope: Scope, strategyId: string, symbol: string): boolean {
+export function isPart(scope: Scope, strategyId: string, symbol: string): boolean {
   return scope === ACCOUNT || scope === symbol || scope === strategyScope(strategyId)
 }
 
@@ -277,7 +277,11 @@ function ownersOf(book: Book, symbol: string): readonly string[] {
 }
 
 /** In lots only where no configuration ever said how large one is. */
-function describeSides(book: Book, symbol: string, { longLots, shortLots }: Holding): string {
+export function describeSides(
+  book: Book,
+  symbol: string,
+  { longLots, shortLots }: Holding,
+): string {
   const step = book.grids.get(symbol)?.lot
   const lot = step === undefined ? undefined : createGrid(step)
   const sizeOf = (lots: number): string => (lot ? formatOnGrid(lot, lots) : `${lots} lots`)

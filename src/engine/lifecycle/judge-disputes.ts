@@ -12,9 +12,9 @@ import {
   comparableStatement,
   isAwaited,
   noteWorth,
-  settledOf,
   settledOfStrategy,
 } from '../state/losses.ts'
+import { settledOf } from '../state/settled-money.ts'
 import { noteUnrealised } from '../state/market-state.ts'
 import {
   inMarginCoin,

@@ -4,9 +4,13 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { killOf } from '../book/book.ts'
 import { cancelProduct } from '../cancels/cancel-all.ts'
 import { startResolution } from '../resolution/resolution.ts'
-import { UNREADABLE_PATIENCE_MS, unreadableSymbols } from '../resolution/unreadable.ts'
+import {
+  refusalOfInstrument,
+  UNREADABLE_PATIENCE_MS,
+  unreadableSymbols,
+} from '../resolution/unreadable.ts'
 import { clockUnsynchronised, exchangeNow } from '../state/market-state.ts'
-import { announce, type Core, emit, record } from '../state/core.ts'
+import { announce, type Core, emit, type InstrumentState, record } from '../state/core.ts'
 import { holdAllWishes } from '../state/decision-state.ts'
 import { askForCancel, isAnythingOpen } from '../state/open-calls.ts'
 import {
@@ -19,7 +23,7 @@ import {
 import { isKilling, restrict } from '../state/trading-mode.ts'
 import type { StopPolicy } from '../event.ts'
 import { describeOwned } from './flatten.ts'
-import { hasOpenOrders, isBusy, startStop } from './stop.ts'
+import { hasOpenOrders, isBusy, mayRest, startStop } from './stop.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
@@ -35,6 +39,10 @@ import { expirePlaces } from '../strategies/take-decision.ts'
  * request that ever left can be accepted any more · `confirming` by a cancel-all that finds nothing ·
  * `proving` by two complete readings of fills and positions in a row that see the same · `clean` until an order turns
  * up after all.
+ *
+ * An instrument that the exchange does not know any more takes part in none of this: its cancel-alls and readings are
+ * refused, and the others are proved without it. The kill is clean without it where nothing of ours may be left there;
+ * else it stays in `proving` and names it, until the exchange knows it again or a run is configured without it.
  */
 type KillPhase = KillState['phase']
 
@@ -71,6 +79,7 @@ export function beginKill(core: Core): void {
     roundAt: 0,
     rounds: 0,
     seen: '',
+    leftOut: [],
     patientUntil: core.now + core.settings.execution.acceptanceWindowMs + PATIENCE_MS,
     saidAt: 0,
     stopAskedAt: flatBeforeStop !== undefined || phase === 'stopping' ? core.now : undefined,
@@ -153,16 +162,19 @@ function nextPhase(core: Core, kill: KillState): KillPhase {
     case 'draining':
       return isAnythingOpen(core) ? 'draining' : 'clearing'
     case 'clearing':
-      return isUnsettled(core) || hasOpenOrders(core) ? 'clearing' : 'waiting'
+      return isUnsettled(core) || hasOrdersLeft(core) ? 'clearing' : 'waiting'
     case 'waiting':
       return isPastAcceptance(core) ? 'confirming' : 'waiting'
     case 'confirming':
+      if (isKnownAgain(core, kill)) return 'clearing'
       if (isUnsettled(core)) return 'confirming'
-      return core.calls.cancelsThatFound > kill.foundBefore || hasOpenOrders(core)
+      return core.calls.cancelsThatFound > kill.foundBefore || hasOrdersLeft(core)
         ? 'clearing'
         : 'proving'
     case 'proving':
-      return isUnsettled(core) || hasOpenOrders(core) ? 'clearing' : prove(core, kill)
+      return isUnsettled(core) || hasOrdersLeft(core) || isKnownAgain(core, kill)
+        ? 'clearing'
+        : prove(core, kill)
     case 'clean':
       // An order that shows up later is cancelled, and everything is proved again.
       return hasOpenOrders(core) ? 'clearing' : 'clean'
@@ -177,7 +189,45 @@ function nextPhase(core: Core, kill: KillState): KillPhase {
  * its resolution would count as the proof.
  */
 function isUnsettled(core: Core): boolean {
-  return isBusy(core) || [...core.instruments.values()].some(({ phase }) => phase !== 'idle')
+  return isBusy(core) || knownInstruments(core).some(({ phase }) => phase !== 'idle')
+}
+
+/** The instruments that the exchange knows: nothing else can be proved. */
+function knownInstruments(core: Core): readonly InstrumentState[] {
+  return [...core.instruments.values()].filter(
+    (one) => refusalOfInstrument(core, one) === undefined,
+  )
+}
+
+function hasOrdersLeft(core: Core): boolean {
+  return knownInstruments(core).some(({ symbol }) => hasOpenOrders(core, symbol))
+}
+
+/** Those that the exchange does not know any more, with what it says, where something of ours may be left. */
+function removedInstruments(core: Core): ReadonlyMap<string, string> {
+  const removed = [...core.instruments.values()].flatMap((one) => {
+    const reason = refusalOfInstrument(core, one)
+    return reason === undefined || !mayRest(core, one) ? [] : [[one.symbol, reason] as const]
+  })
+  return new Map(removed)
+}
+
+/** The exchange knows an instrument again that had no second cancel-all, since it was not known then. */
+function isKnownAgain(core: Core, { leftOut }: KillState): boolean {
+  return leftOut.length > 0 && knownInstruments(core).some(({ symbol }) => leftOut.includes(symbol))
+}
+
+/**
+ * Those without a second cancel-all: not known when the others got theirs, or when the proof begins. An idle one is given
+ * its own as the others are.
+ */
+function listLeftOut(core: Core, { leftOut }: KillState, phase: KillPhase): readonly string[] {
+  if (phase !== 'confirming' && phase !== 'proving' && phase !== 'clean') return []
+  const known = new Set(knownInstruments(core))
+  const unknown = [...core.instruments.values()].filter(
+    (one) => !known.has(one) && (phase !== 'confirming' || one.phase !== 'idle'),
+  )
+  return [...new Set([...leftOut, ...unknown.map(({ symbol }) => symbol)])]
 }
 
 function enter(core: Core, kill: KillState, phase: KillPhase): void {
@@ -186,6 +236,7 @@ function enter(core: Core, kill: KillState, phase: KillPhase): void {
     foundBefore: core.calls.cancelsThatFound,
     rounds: 0,
     seen: '',
+    leftOut: listLeftOut(core, kill, phase),
     roundAt: core.now,
   } satisfies Partial<KillState>)
   announce(core, 'debug', 'kill.phase', { phase })
@@ -213,20 +264,20 @@ function isPastAcceptance(core: Core): boolean {
 
 /** Proved when fills and positions, as the grids read them, show the same twice in a row. */
 function prove(core: Core, kill: KillState): KillPhase {
-  const isRead = [...core.instruments.values()].every(
-    ({ position }) => position.agreedAt >= kill.roundAt,
-  )
+  if (kill.rounds >= ROUNDS) return removedInstruments(core).size > 0 ? 'proving' : 'clean'
+  const isRead = knownInstruments(core).every(({ position }) => position.agreedAt >= kill.roundAt)
   if (!isRead || core.readings.fillsReadAt < kill.roundAt) return 'proving'
   const seen = JSON.stringify([core.book.fillsThroughAt, [...core.book.account]])
   const state = own(kill)
   state.rounds = seen === kill.seen ? kill.rounds + 1 : 1
   state.seen = seen
   state.roundAt = core.now
-  return state.rounds >= ROUNDS ? 'clean' : 'proving'
+  return state.rounds >= ROUNDS && removedInstruments(core).size === 0 ? 'clean' : 'proving'
 }
 
-/** Whether everything was cancelled, and the proof waits for answers that cannot be read. */
-function isInVain(core: Core, { phase, roundAt }: KillState): boolean {
+/** Whether everything was cancelled, and the proof waits for answers that cannot be read, or for an instrument that is gone. */
+function isInVain(core: Core, { phase, roundAt, rounds }: KillState): boolean {
+  if (phase === 'proving' && rounds >= ROUNDS) return true
   if (phase !== 'clearing' && phase !== 'confirming' && phase !== 'proving') return false
   if (core.now < roundAt + UNREADABLE_PATIENCE_MS || isBusy(core)) return false
   return unreadableSymbols(core).length > 0
@@ -236,10 +287,16 @@ function logIfLate(core: Core, kill: KillState): void {
   const isUnreadable = kill.saidAt < kill.roundAt && isInVain(core, kill)
   if (kill.phase === 'clean' || (core.now < kill.patientUntil && !isUnreadable)) return
   Object.assign(own(kill), { patientUntil: core.now + PATIENCE_MS, saidAt: core.now })
-  const unproved = unreadableSymbols(core)
+  const removed = removedInstruments(core)
+  const unproved = [...new Set([...unreadableSymbols(core), ...removed.keys()])]
+  const reasons = [...removed].map(([symbol, reason]) => `${symbol}: ${reason}`)
   announce(core, 'error', 'kill.unproved', {
     phase: kill.phase,
     ...(unproved.length > 0 ? { unproved } : {}),
-    hint: 'look at the exchange: cancel by hand what rests there',
+    ...(reasons.length > 0 && { reason: reasons.join('; ') }),
+    hint:
+      reasons.length > 0
+        ? 'look at the exchange what became of orders there; take the instrument out of the configuration and restart: the kill is proved without it then'
+        : 'look at the exchange: cancel by hand what rests there',
   })
 }

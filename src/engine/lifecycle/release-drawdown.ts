@@ -13,6 +13,7 @@ import { showAmount } from '../state/own-figure.ts'
 import type { ReleaseCommand } from '../state/trading-mode.ts'
 import { releaseScope } from './flatten.ts'
 import { isReached, showFall } from './judge-losses.ts'
+import { findOrderedAgain } from './ordered-again.ts'
 
 const OF_DRAWDOWN = ['drawdown', 'drawdownFlatten'] as const
 
@@ -35,8 +36,8 @@ export interface PeakRelease {
 
 /**
  * Releases a scope. The last step of a drawdown goes on from its peak unless a new one is asked for, so that one release
- * after another cannot lower it in silence. Refused before the cool-down is over, and where that step would fire again at
- * once.
+ * after another cannot lower it in silence. Refused before the cool-down is over, where that step would fire again at once,
+ * and where a strategy would order again what the account holds already.
  */
 export function releaseDrawdown(core: Core, order: ReleaseCommand): void {
   const { scope, reason, by } = order
@@ -50,6 +51,9 @@ export function releaseDrawdown(core: Core, order: ReleaseCommand): void {
     const { from, to, below, closesBelow } = moved
     return announce(core, 'warn', 'limits.notReleased', { scope, by, from, to, below, closesBelow })
   }
+  const orderedAgain = findOrderedAgain(core, order)
+  if (orderedAgain)
+    return announce(core, 'warn', 'trading.notReleased', { scope, by, orderedAgain })
   if (moved) {
     const { from, to, below, limits } = moved
     announce(core, 'warn', 'limits.peakMoved', { scope, by, from, to, below, limits })

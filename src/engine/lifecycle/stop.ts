@@ -193,9 +193,9 @@ function resolveAll(core: Core, isConcerned: (instrument: InstrumentState) => bo
   }
 }
 
-/** Whether any order is open, except those in quarantine: they wait for an operator. */
-export function hasOpenOrders(core: Core): boolean {
-  return [...core.instruments.keys()].some((symbol) =>
+/** Whether any order is open, of all instruments or of one, except those in quarantine: they wait for an operator. */
+export function hasOpenOrders(core: Core, of?: string): boolean {
+  return (of === undefined ? [...core.instruments.keys()] : [of]).some((symbol) =>
     [...openOrdersOf(core.book, symbol)].some(({ state }) => state !== 'quarantined'),
   )
 }
@@ -253,7 +253,7 @@ function unprovedInstruments(core: Core, stop: StopState): readonly InstrumentSt
 }
 
 /** Whether something of ours may be left on an instrument. */
-function mayRest(core: Core, { symbol }: InstrumentState): boolean {
+export function mayRest(core: Core, { symbol }: InstrumentState): boolean {
   return hasOpenOrder(core, symbol) || !isFlat(accountHoldingOf(core.book, symbol))
 }
 

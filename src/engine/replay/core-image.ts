@@ -1,9 +1,10 @@
 import { type TickerRows, toTickerRows, toTickerTable } from '../../domain/ticker-rows.ts'
 import { parseValue, writeValue } from '../../lib/value-text.ts'
 import type { Core } from '../state/core.ts'
+import { createSettled } from '../state/settled-money.ts'
 
 /** The core as it is written down: of the ticker table it holds only the rows of its own instruments. */
-type CoreImage = Omit<Core, 'market' | 'effects' | 'totals' | 'ladders'> & {
+type CoreImage = Omit<Core, 'market' | 'effects' | 'totals' | 'settled' | 'ladders'> & {
   readonly market: Omit<Core['market'], 'tickers'> & { readonly tickers: TickerRows | undefined }
 }
 
@@ -12,7 +13,14 @@ type CoreImage = Omit<Core, 'market' | 'effects' | 'totals' | 'ladders'> & {
  * goes on exactly like the one it was written from, and the same core always gives the same text.
  */
 export function writeCore(core: Core): string {
-  const { effects: _done, totals: _follows, ladders: _follow, market, ...rest } = core
+  const {
+    effects: _done,
+    totals: _follows,
+    settled: _counted,
+    ladders: _sorted,
+    market,
+    ...rest
+  } = core
   const tickers = market.tickers && toTickerRows(market.tickers, core.settings.instruments.keys())
   const image: CoreImage = { ...rest, market: { ...market, tickers } }
   return writeValue(image)
@@ -27,6 +35,7 @@ export function parseCore(text: string): Core {
     market: { ...image.market, tickers },
     effects: [],
     totals: new Map(),
+    settled: createSettled(),
     ladders: new Map(),
   }
 }

@@ -35,6 +35,7 @@ import {
   noteChanged,
 } from './changes.ts'
 import type { InstrumentStart, RunState } from './run-state.ts'
+import { forgetSettled, type KeptSettled } from './settled-money.ts'
 
 /**
  * Everything that the engine knows. The book is durable: the fold of the journal's records. Everything else is lost at
@@ -75,6 +76,8 @@ export interface Core {
   readonly changes: ChangeState
   /** Worked out from the book, so a recorded image of the core leaves it out. */
   readonly totals: KeptTotals
+  /** The same of the money that instruments have settled. */
+  readonly settled: KeptSettled
   /** The same: orders by their prices. */
   readonly ladders: KeptLadders
 }
@@ -537,16 +540,19 @@ export function record(core: Core, entry: JournalRecord, durable = false): void 
   emit(core, { kind: 'record', record: entry, durable, ...(bookings.length > 0 && { bookings }) })
 }
 
-function noteConcerned({ book, changes, totals, instruments }: Core, entry: JournalRecord): void {
+function noteConcerned(core: Core, entry: JournalRecord): void {
+  const { book, changes, totals, instruments, settled } = core
   for (const symbol of concernedBy(book, entry) ?? instruments.keys()) {
     noteChanged(changes, symbol)
     forgetTotals(totals, symbol)
   }
   // The limits of the account count all instruments: a change of one matters to the others.
-  if (!CHANGE_NO_LIMIT.has(entry.kind)) beginMoment(changes)
+  if (CHANGE_NO_LIMIT.has(entry.kind)) return
+  beginMoment(changes)
+  forgetSettled(settled)
 }
 
-/** Records that change nothing which matters to other instruments. */
+/** Records that change nothing which matters to other instruments, and move no money. */
 const CHANGE_NO_LIMIT = new Set<JournalRecord['kind']>([
   'decision',
   'denial',

@@ -3,6 +3,7 @@ import type { LiquidationState } from '../../domain/liquidation.ts'
 import type { LossState } from '../../domain/loss-limits.ts'
 import { toNeededCandles } from './candles.ts'
 import type { Book } from '../book/book.ts'
+import { createSettled } from './settled-money.ts'
 import { createWorstCase } from './worst-case.ts'
 import { createRecount } from '../book/recount.ts'
 import type { EngineSettings } from '../settings.ts'
@@ -76,6 +77,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     run: createRun(),
     changes: { changed: new Set(symbols), unsettled: new Map(), denied: new Map(), moment: 0 },
     totals: new Map(),
+    settled: createSettled(),
     ladders: new Map(),
   }
 }

@@ -21,13 +21,13 @@ import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
-import { moneyOf } from '../book/apply-fill.ts'
-import { accountHoldingOf, holdingOf, pairKey, splitPair } from '../book/book.ts'
+import { accountHoldingOf, holdingOf, pairKey } from '../book/book.ts'
 import { lastPeakOf } from '../book/apply-record.ts'
 import { ownMoneyOf } from '../book/own-trades.ts'
 import type { StrategySettings } from '../settings.ts'
 import { type Core, record, specOf } from './core.ts'
 import { askForPositionSoon } from './readings.ts'
+import { settledOf, settledSymbols } from './settled-money.ts'
 
 /** The shortest day, when clocks are put forward, in ms. */
 const DAY_MS_MIN = 23 * 3_600_000
@@ -142,16 +142,7 @@ function isSame(read: Holding, held: Holding): boolean {
   return read.longLots === held.longLots && read.shortLots === held.shortLots
 }
 
-/** Realised profit less fees, and funding, of all owners on the instrument. */
-export function settledOf({ book }: Core, symbol: string): number {
-  let net = Number(book.funding.get(symbol)?.toString() ?? 0)
-  for (const [pair, { profit, fees }] of moneyOf(book)) {
-    if (splitPair(pair)[1] === symbol) net += Number(profit.minus(fees).toString())
-  }
-  return net
-}
-
-/** The same of a strategy, by its own lots at its own prices. It has no funding. */
+/** What a strategy has settled on an instrument, by its own lots at its own prices. It has no funding. */
 export function settledOfStrategy({ book }: Core, id: string, symbol: string): number {
   const money = ownMoneyOf(book, pairKey(id, symbol))
   return money ? Number(money.profit.minus(money.fees).toString()) : 0
@@ -258,7 +249,7 @@ function worthOf(core: Core, scope: Scope): ScopeWorth {
   )
   return sumUp([
     ...worths,
-    ...[...otherSymbols(core)].map((symbol) => toFlatWorth(settledOf(core, symbol))),
+    ...otherSymbols(core).map((symbol) => toFlatWorth(settledOf(core, symbol))),
   ])
 }
 
@@ -351,12 +342,9 @@ export function notePeak(core: Core): void {
 }
 
 /** Instruments that were traded and are not configured any more. */
-function otherSymbols({ book, settings }: Core): ReadonlySet<string> {
-  const symbols = [
-    ...book.funding.keys(),
-    ...[...moneyOf(book).keys()].map((pair) => splitPair(pair)[1]),
-  ]
-  return new Set(symbols.filter((symbol) => !settings.instruments.has(symbol)))
+function otherSymbols(core: Core): readonly string[] {
+  const { instruments } = core.settings
+  return [...settledSymbols(core)].filter((symbol) => !instruments.has(symbol))
 }
 
 /** How far a scope has fallen since its day began and since its peak, by the figures that limits are judged by. */

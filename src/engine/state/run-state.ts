@@ -111,6 +111,8 @@ export interface KillState {
   readonly rounds: number
   /** What the account held and how far its fills were known in the last round. */
   readonly seen: string
+  /** Instruments without a second cancel-all, because the exchange did not know them. */
+  readonly leftOut: readonly string[]
   /** Unix ms, our clock: after this a line of the log says that it takes long. */
   readonly patientUntil: number
   /** Unix ms, our clock, when that line was logged last. */

@@ -94,6 +94,8 @@ export interface ReleaseCommand {
   readonly by: string
   /** All steps of the scope's drawdown count from what it is worth now. */
   readonly newPeak?: boolean | undefined
+  /** What no strategy holds may stay so, although a strategy would order it again. */
+  readonly unclaimed?: boolean | undefined
 }
 
 export type ScopeRelease = Pick<ReleasedRecord, 'scope' | 'reason' | 'by' | 'peak'>

@@ -15,15 +15,14 @@ import { cleanLine } from '../../lib/text/clean-text.ts'
 import { ANSWER_BYTES_MAX } from '../../protocol/endpoint.ts'
 import { type EndpointName, endpointNamed, type ResponseOf } from '../../protocol/endpoints.ts'
 
-/** So much of the exchange's message is kept for the log. */
 const MESSAGE_CHARS_MAX = 300
 
-/** Large enough to unpack the list of all tickers in one piece: in small chunks that takes several times as long. */
+/** Unpacking the list of all tickers in small chunks takes several times as long. */
 const GUNZIP_CHUNK_BYTES = 512 * 1024
 
-/** Codes that are definite for an item of a batch, but leave it open what happened when they answer a whole request. */
+/** These codes are definite for an item of a batch, but not for a whole request. */
 const AMBIGUOUS_FOR_A_REQUEST: ReadonlySet<string> = new Set([
-  // A generic check of values. The exchange also answers it during a release of its own, whatever it did.
+  // This is a generic check of values. The exchange also answers it during its own releases.
   '40808',
 ])
 
@@ -35,12 +34,10 @@ const GATEWAY_REFUSALS: ReadonlyMap<number, { readonly topic: string; readonly m
   ])
 
 export interface AnswerRules<Data> {
-  /** Makes typed data of the envelope's `data`, or says what is wrong with it. */
   readonly parse: (data: unknown) => ParsedData<Data>
   readonly answerBytesMax: number
-  /** The signed gateway: the HTTP status says what became of the request. Document: Errors, 2. */
+  /** The signed gateway states the outcome in the HTTP status. Document: Errors, 2. */
   readonly isGateway?: boolean
-  /** Removes our secrets from a text of the exchange. */
   readonly scrub: (text: string) => string
 }
 
@@ -49,8 +46,8 @@ export type ParsedData<Data> =
   | { readonly success: false; readonly problem: string }
 
 /**
- * Decides whether an answer is accepted, refused or unknown. Whatever is not understood is unknown, never guessed.
- * Document: Common conventions, 2. Never throws.
+ * Decides whether an answer is accepted, refused or unknown. An answer that is not understood is
+ * unknown. Document: Common conventions, 2. Never throws.
  */
 export function readAnswer<Data>(answer: WireAnswer, rules: AnswerRules<Data>): Answer<Data> {
   const { status } = answer
@@ -79,7 +76,6 @@ export function readAnswer<Data>(answer: WireAnswer, rules: AnswerRules<Data>): 
   }
 }
 
-/** The same, with the accepted data also as the exchange wrote it. */
 export function readExactly<Data>(
   wire: WireAnswer,
   rules: AnswerRules<Data>,
@@ -120,7 +116,6 @@ function rateLimited(answer: WireAnswer, read: Envelope | string): RefusedAnswer
   }
 }
 
-/** Undefined where the gateway's HTTP status does not refuse. */
 function gatewayRefusal(answer: WireAnswer, read: Envelope | string): RefusedAnswer | undefined {
   const { status, receivedAt } = answer
   const refusal = GATEWAY_REFUSALS.get(status)
@@ -142,7 +137,6 @@ function unknown(
   return { kind: 'unknown', cause, code, message, status, receivedAt }
 }
 
-/** The envelope, or what is wrong with the answer. */
 function parseEnvelope(
   answer: WireAnswer,
   { answerBytesMax, scrub }: Pick<AnswerRules<unknown>, 'answerBytesMax' | 'scrub'>,
@@ -163,7 +157,7 @@ function parseEnvelope(
   return parsed.success ? parsed.data : 'the answer is not an envelope with a code'
 }
 
-/** The answer's bytes, unpacked: we do not ask for compression, but a server may compress all the same. */
+/** Unpacks the answer's bytes: a server may compress although we do not ask for it. */
 export function unpackAnswer(answer: WireAnswer, bytesMax: number): Buffer | string {
   if (answer.contentEncoding === '' || answer.contentEncoding === 'identity') return answer.body
   if (answer.contentEncoding !== 'gzip')
@@ -180,21 +174,21 @@ function timesOf(answer: WireAnswer, read: Envelope): { receivedAt: number; requ
   return { receivedAt: answer.receivedAt, ...(requestTime === undefined ? {} : { requestTime }) }
 }
 
-/** The exchange's message; one spot answer has it under `message`. */
+/** One spot answer has its message under `message`. */
 function messageOf(read: Envelope): string {
   return (read.msg ?? read.message ?? '').slice(0, MESSAGE_CHARS_MAX)
 }
 
-/** Names that the exchange gives: what is odd in one is not put right, since another order could be called so. */
+/** Oddities in an id are not cleaned, since the result could be the id of another order. */
 const IDS: ReadonlySet<string> = new Set(['orderId', 'clientOid', 'tradeId', 'endId'])
 
 const NUMBER = /^[\d.+-]*$/
 
 /**
- * An answer whose texts are for people and files: on one line each, without signs that a terminal obeys, and then without
- * our secrets, whatever came between their letters. Ids only lose secrets; their pattern refuses what is odd in them.
- * Nothing but copying is done where the whole text shows that there is nothing to remove.
- * @param text from which `json` was parsed
+ * Cleans the texts of an answer for logs and files: one line each, no terminal codes, then no
+ * secrets, even where such codes stood between their letters. Ids only lose secrets; their pattern
+ * refuses anything odd.
+ * @param text from which `json` was parsed; if it is clean, `json` is returned as it is
  */
 function cleanAnswer(json: unknown, text: string, scrub: (text: string) => string): unknown {
   if (/^[\x20-\x5B\x5D-\x7E\t\n\r]*$/.test(text) && scrub(text) === text) return json
@@ -203,7 +197,7 @@ function cleanAnswer(json: unknown, text: string, scrub: (text: string) => strin
 
 function cleanPart(name: string, value: unknown, scrub: (text: string) => string): unknown {
   if (typeof value === 'string') {
-    // A short secret may stand in any number.
+    // Numbers are left alone: any number may contain a short secret.
     if (NUMBER.test(value)) return value
     return scrub(IDS.has(name) ? value : cleanLine(value))
   }
@@ -217,7 +211,7 @@ function cleanPart(name: string, value: unknown, scrub: (text: string) => string
   )
 }
 
-/** What the runtime has, and the types of es2024 have not: a number's own text. */
+/** The types of es2024 lack the source text of a number, which the runtime has. */
 interface ExactJson {
   parse(
     text: string,
@@ -229,8 +223,8 @@ interface ExactJson {
 const exact = JSON as unknown as ExactJson
 
 /**
- * The `data` of an envelope as JSON in one line: every field, known or not, and every number digit for digit
- * as it came. An answer without data is `null`.
+ * The `data` of an envelope as JSON in one line, with unknown fields and the exact digits of
+ * numbers; `null` without data.
  */
 function dataText(envelopeJson: string): string {
   const read = exact.parse(envelopeJson, (_name, value, { source }) =>
@@ -239,19 +233,18 @@ function dataText(envelopeJson: string): string {
   return JSON.stringify(read.data ?? null)
 }
 
-/** How the answers of an endpoint are read: by the schema of the table. */
 export function answerRulesOf<Name extends EndpointName>(
   endpoint: Name,
   options: Pick<AnswerRules<unknown>, 'answerBytesMax' | 'scrub'>,
 ): AnswerRules<ResponseOf<Name>> {
   const answerBytesMax = answerBytesMaxOf(endpoint, options.answerBytesMax)
   const isGateway = endpointNamed(endpoint).auth === 'schemeB'
-  // The row's own schema makes the data, so it has the row's own type.
+  // The schema of the row produced the data, so the cast is safe.
   const parse = (data: unknown) => parseData(endpoint, data) as ParsedData<ResponseOf<Name>>
   return { ...options, answerBytesMax, isGateway, parse }
 }
 
-/** Largest answer of an endpoint that is read. @param bytesMax what the configuration allows any of them */
+/** @param bytesMax the configured maximum of all endpoints */
 export function answerBytesMaxOf(endpoint: EndpointName, bytesMax: number): number {
   return endpointNamed(endpoint).listsMarket === true
     ? bytesMax

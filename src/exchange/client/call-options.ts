@@ -6,20 +6,19 @@ import type { Grant, GrantSource, Priority } from '../limiter/grant.ts'
 import type { Timers } from '../../lib/timers.ts'
 
 export interface CallOptions {
-  /** The grant, where the caller has one already. The client ends it, whatever becomes of the call. */
+  /** The client ends the grant, however the call ends. */
   readonly grant?: Grant | undefined
-  /** Without a grant: how urgently to ask the limiter for one. Default: as for a read. */
+  /** Priority for the limiter where no grant is given. Default: that of a read. */
   readonly priority?: Priority | undefined
-  /** How far ahead of ours the clock is that signs it, ms. Default: the exchange's, as it is known. */
+  /** How far ahead of ours the signing clock is, ms. Default: the exchange's, as far as known. */
   readonly clockAheadMs?: number | undefined
   /**
-   * Called after every wait, in the same turn in which the first byte is written. If it returns a reason, nothing is
-   * written, and the call is refused, class `notSent`, code `ABORTED`.
+   * Called after all waits, in the turn in which the first byte is written. A returned reason
+   * prevents the write: the call is refused, class `notSent`, code `ABORTED`.
    */
   readonly beforeWrite?: (() => string | undefined) | undefined
 }
 
-/** What makes calls: the client, or a stand-in of a test. */
 export interface EndpointCaller {
   call<Name extends EndpointName>(
     endpoint: Name,
@@ -27,7 +26,6 @@ export interface EndpointCaller {
   ): Promise<Answer<ResponseOf<Name>>>
 }
 
-/** What a reader needs to make its calls. */
 export interface ReadingCall {
   readonly caller: EndpointCaller
   readonly clock: Clock
@@ -42,7 +40,7 @@ export interface GrantRequest {
   readonly timeoutMs: number
 }
 
-/** Waits for a grant. Resolves to the reason where there is none: too many requests wait, or none came in time. */
+/** Resolves to a code if too many requests wait, or no grant came in time. */
 export function awaitGrant(
   wanted: GrantRequest,
 ): Promise<Grant | 'LIMITER_FULL' | 'LIMITER_TIMEOUT'> {
@@ -67,7 +65,7 @@ export function awaitGrant(
   })
 }
 
-/** Endpoints that move money out of the account or make accounts. */
+/** These endpoints move money out of the account or create accounts. */
 export type GuardedEndpoint = Extract<EndpointName, 'spotWithdrawal' | 'createVirtualSubaccounts'>
 
 const GUARDED: readonly EndpointName[] = [
@@ -76,8 +74,8 @@ const GUARDED: readonly EndpointName[] = [
 ] satisfies GuardedEndpoint[]
 
 /**
- * A guarded endpoint is locked in every client that was not created for it by name. The daemon's clients are created for
- * none, so no strategy, defect or journal can make it withdraw.
+ * Guarded endpoints are locked unless a client was created for them by name. The daemon's clients
+ * never are, so no strategy, defect or journal can withdraw.
  */
 export function isGuarded(endpoint: EndpointName): endpoint is GuardedEndpoint {
   return GUARDED.includes(endpoint)

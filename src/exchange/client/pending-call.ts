@@ -4,35 +4,35 @@ import type { Timers } from '../../lib/timers.ts'
 import type { RequestHandler } from './connections.ts'
 import type { OutgoingRequest } from './request-writer.ts'
 
-/** One request as it goes on the wire. */
 export interface WireRequest<Result> extends Pick<
   OutgoingRequest,
   'method' | 'target' | 'headers' | 'body'
 > {
-  /** From now until the last byte of the answer, in ms. */
+  /** Time until the last byte of the answer. */
   readonly timeoutMs: number
-  /** Largest answer that is read, in bytes. */
   readonly answerBytesMax: number
-  /** Called in the same turn in which the first byte is written; returns a reason not to write it. */
+  /**
+   * Called in the turn in which the first byte is written; a returned reason prevents the write.
+   */
   readonly beforeWrite?: (() => string | undefined) | undefined
-  /** Reads the answer. Its bytes are valid only during this call. */
+  /** The answer's bytes are valid only during this call. */
   readonly read: (answer: WireAnswer) => Result
 }
 
 export interface WireAnswer {
   readonly status: number
-  /** Lower case; empty for none. */
+  /** Lower case; empty if absent. */
   readonly contentEncoding: string
   readonly body: Buffer
-  /** Unix ms, our clock: just before the first byte left, and when the last one had arrived. */
+  /** Unix ms, our clock: just before the first byte left, and after the last one arrived. */
   readonly sentAt: number
   readonly receivedAt: number
 }
 
 /**
- * - `answered`: a whole answer came, whatever it says.
+ * - `answered`: a complete answer came, whatever it says.
  * - `notSent`: no byte of the request has left, and none will.
- * - `lost`: the request has left, wholly or in part, and no whole answer came.
+ * - `lost`: at least a part of the request has left, and no complete answer came.
  */
 export type WireOutcome<Result> =
   | { readonly kind: 'answered'; readonly result: Result }
@@ -45,7 +45,7 @@ export type WireOutcome<Result> =
   | {
       readonly kind: 'lost'
       readonly cause: LossCause
-      /** The code of the operating system or the HTTP client, such as ECONNRESET. */
+      /** A code of the operating system or the HTTP client, such as ECONNRESET. */
       readonly code: string
       readonly status: number | undefined
       readonly sentAt: number
@@ -55,14 +55,14 @@ export type WireOutcome<Result> =
 type NotSentCode = 'ABORTED' | 'CONNECT_FAILED' | 'CONNECT_TIMEOUT'
 type LossCause = 'timeout' | 'connectionLost' | 'tooLarge'
 
-/** An error that is thrown at the HTTP client to stop a request. Its texts are fixed, so they contain nothing secret. */
+/** Thrown at the HTTP client to stop a request. The texts are fixed, so they contain no secrets. */
 class Refusal extends Error {
   override readonly name = 'Refusal'
 }
 
 interface PendingCallOptions<Result> {
   readonly request: WireRequest<Result>
-  /** Whether a proxy stands between: then it, and not the exchange, may have refused the connection. */
+  /** With a proxy, the proxy may have refused the connection, not the exchange. */
   readonly isProxied: boolean
   readonly clock: Clock
   readonly timers: Timers
@@ -112,9 +112,8 @@ export class PendingCall<Result> implements RequestHandler {
     this.#fail(error)
   }
 
-  /** The connection is there and idle. The first byte follows in this turn. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Thrown, not aborted: an abort would cost the connection.
+    // An abort would close the connection, so this throws.
     if (this.#state !== 'waiting') throw new Refusal('the call is over')
     const reason = this.#lastCheck()
     if (reason !== undefined) {
@@ -131,7 +130,7 @@ export class PendingCall<Result> implements RequestHandler {
     this.#sentAt = this.#options.clock.now()
   }
 
-  /** @throws what `beforeWrite` throws, after the call was rejected with it. */
+  /** @throws what `beforeWrite` throws, after rejecting the call with it */
   #lastCheck(): string | undefined {
     try {
       return this.#options.request.beforeWrite?.()
@@ -243,14 +242,14 @@ export class PendingCall<Result> implements RequestHandler {
   }
 }
 
-/** What the HTTP client says of a proxy that answers CONNECT with another status than 200. */
+/** The HTTP client throws this text if a proxy does not answer CONNECT with 200. */
 function proxyAnswer(error: unknown): string | undefined {
   const [, status] =
     (error instanceof Error && /^Proxy response \((\d{3})\)/.exec(error.message)) || []
   return status === undefined ? undefined : `it answers ${status}`
 }
 
-/** Only the code of an error: messages of foreign errors may contain secrets. */
+/** Messages of foreign errors may contain secrets, so only the code is used. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'UNKNOWN'
   const code = 'code' in error ? error.code : undefined
@@ -258,7 +257,6 @@ function codeOf(error: unknown): string {
   return /^[A-Za-z]{3,40}$/.test(error.name) ? error.name : 'UNKNOWN'
 }
 
-/** A buffer that grows: the bytes of an answer as they arrive. */
 export class AnswerBuffer {
   #bytes: Buffer
   #length = 0
@@ -275,7 +273,6 @@ export class AnswerBuffer {
     return this.#bytes.length
   }
 
-  /** A view of what has arrived: valid until the buffer is used again. */
   get view(): Buffer {
     return this.#bytes.subarray(0, this.#length)
   }
@@ -296,18 +293,17 @@ export class AnswerBuffer {
   }
 }
 
-/** Big enough for a list of all tickers (some 300 KB), so that it is copied once and never grows. */
+/** A list of all tickers has some 300 KB: the buffer never grows. */
 const CAPACITY = 512 * 1024
 
-/** Buffers that are kept for reuse: more than there are calls in flight at a time. Others go to the garbage collector. */
+/** More than there are calls in flight at a time. */
 const KEPT_MAX = 4
 
 /** Larger buffers are not kept: one huge answer must not hold its memory for months. */
 const KEPT_BYTES_MAX = 2 * 1024 * 1024
 
-/** Lends buffers for answers and uses them again and again: the hot path allocates nothing of that size. */
+/** Reuses buffers, so that the hot path allocates nothing of that size. */
 export class AnswerBuffers {
-  /** Largest answer that is read, in bytes. */
   readonly bytesMax: number
   readonly #free: AnswerBuffer[] = []
 

@@ -15,27 +15,23 @@ import {
 } from '../../protocol/signing.ts'
 
 export interface RequestWriterOptions {
-  /** Absent: only public endpoints can be written. */
+  /** Without it only public endpoints can be written. */
   readonly signer: Signer | undefined
-  /** Language of the exchange's messages. */
   readonly locale: string
-  /** Returns why nothing may be signed now; undefined: signing is allowed. Absent: it always is. */
+  /** Returns why nothing may be signed now, or undefined. */
   readonly objection?: (() => string | undefined) | undefined
-  /** What `{platform_coin}` stands for: the lower-case ticker of the platform's own coin. */
+  /** Lower-case ticker of the platform's own coin, for `{platform_coin}` in paths. */
   readonly platformCoin: string | undefined
 }
 
-/** A request as it is written to the wire, without its address. */
 export interface OutgoingRequest {
   readonly kind: 'written'
-  /** Scheme B goes to the gateway's address. Document: `{base_url}` and `{gateway_url}`. */
+  /** Scheme B uses the gateway's address. Document: `{base_url}` and `{gateway_url}`. */
   readonly host: 'api' | 'gateway'
   readonly method: 'GET' | 'POST'
-  /** Path and query. */
   readonly target: string
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: string[]
-  /** Empty for none. */
   readonly body: string
 }
 
@@ -45,7 +41,10 @@ export interface Unwritable {
   readonly message: string
 }
 
-/** Writes headers, path and signature of any endpoint; only this class knows both schemes. Document: Authentication. */
+/**
+ * Writes headers, path and signature of any endpoint. Only this class knows both schemes. Document:
+ * Authentication.
+ */
 export class RequestWriter {
   readonly #options: RequestWriterOptions
   readonly #headers: readonly string[]
@@ -62,7 +61,10 @@ export class RequestWriter {
     ]
   }
 
-  /** Signs exactly the given bytes. `signedAt` in Unix ms, exchange clock; asked only for what is signed. */
+  /**
+   * Signs exactly the given bytes. `signedAt` (Unix ms, exchange clock) is only called for signed
+   * endpoints.
+   */
   write(prepared: PreparedRequest, signedAt: () => number): OutgoingRequest | Unwritable {
     const { endpoint, query, body } = prepared
     const row = endpointNamed(endpoint)
@@ -108,7 +110,7 @@ export class RequestWriter {
   }
 }
 
-/** A checked request with its exact bytes, made once: the same bytes are recorded, signed and sent. */
+/** A checked request. The same bytes are recorded, signed and sent. */
 export interface PreparedRequest<Name extends EndpointName = EndpointName> extends WrittenRequest {
   readonly endpoint: Name
 }
@@ -117,12 +119,11 @@ export type Preparation<Name extends EndpointName> =
   | { readonly kind: 'prepared'; readonly request: PreparedRequest<Name> }
   | { readonly kind: 'invalid'; readonly problem: string }
 
-/** So many problems of one request are named in its message. */
 const PROBLEMS_MAX = 5
 
 /**
- * Checks a clean request against the document and writes it down under the names of the wire. Values stand in
- * the order of the given object, and keys that are undefined are left out.
+ * Checks a request against the document and writes it with the wire's names. Values keep the order
+ * of the given object; undefined keys are left out.
  */
 export function prepareRequest<Name extends EndpointName>(
   endpoint: Name,
@@ -140,7 +141,7 @@ export function prepareRequest<Name extends EndpointName>(
   try {
     return { kind: 'prepared', request: { endpoint, ...writeRequest(row, wire) } }
   } catch (error) {
-    // A query value that clients of the exchange would sign in different ways.
+    // Clients of the exchange would sign this query value in different ways.
     if (!(error instanceof RangeError)) throw error
     return { kind: 'invalid', problem: error.message }
   }
@@ -157,16 +158,18 @@ export interface Credentials {
   readonly passphrase: Secret
 }
 
-/** A client's key at the signed gateway, which has no passphrase. Document: Authentication, Scheme B. */
+/**
+ * A client's key at the signed gateway, which has no passphrase. Document: Authentication, Scheme
+ * B.
+ */
 export type GatewayCredentials = Pick<Credentials, 'apiKey' | 'secret'>
 
-/** What is signed. Document: Authentication. */
 type SignableRequest = Omit<SchemeARequest, 'timestamp'>
 
-/** What a header may contain: visible ASCII. The HTTP client would throw for anything else. */
+/** Visible ASCII: the HTTP client throws for anything else. */
 const HEADER_VALUE = /^[\x21-\x7e]+$/
 
-/** Signs requests by either scheme with one account's keys. Keeps them as KeyObjects, made once. */
+/** Signs requests by either scheme with one account's keys, which are kept as KeyObjects. */
 export class Signer {
   readonly #apiKey: string
   readonly #passphrase: string
@@ -175,8 +178,9 @@ export class Signer {
   readonly #hidden = new HiddenTexts()
 
   /**
-   * @param gateway The key of scheme B, where it is another one.
-   * @throws Failure CREDENTIALS_UNUSABLE, without the text, for a key or passphrase that no header can carry.
+   * @param gateway the key of scheme B, if it differs
+   * @throws Failure CREDENTIALS_UNUSABLE, without the text, for a key or passphrase that no header
+   * can carry
    */
   constructor(
     { apiKey, secret, passphrase }: Credentials,
@@ -194,7 +198,7 @@ export class Signer {
       this.#hidden.add(text)
   }
 
-  /** Scheme A. Headers as a flat list of names and values. `signedAt` in Unix ms, exchange clock. */
+  /** Scheme A. Returns alternating names and values. `signedAt`: Unix ms, exchange clock. */
   headers(request: SignableRequest, signedAt: number): string[] {
     const timestamp = String(signedAt)
     return [
@@ -209,7 +213,7 @@ export class Signer {
     ]
   }
 
-  /** The same by scheme B, where the query's parameters are signed each under its own name. */
+  /** Scheme B signs each parameter of the query under its name. */
   gatewayHeaders({ path, query, body }: SignableRequest, signedAt: number): string[] {
     const { apiKey, key } = this.#gateway
     const timestamp = String(signedAt)
@@ -230,7 +234,7 @@ export class Signer {
     ]
   }
 
-  /** Removes all our secrets from a text: an exchange may repeat what it was sent. */
+  /** Removes our secrets from a text: an exchange may repeat what it was sent. */
   scrub(text: string): string {
     return this.#hidden.remove(text)
   }

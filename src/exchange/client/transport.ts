@@ -7,41 +7,39 @@ import { AnswerBuffers, PendingCall, type WireOutcome, type WireRequest } from '
 import { Connections } from './connections.ts'
 
 export interface TransportOptions {
-  /** Scheme, host and port. https; http only for a loopback address. */
+  /** Scheme, host and port. http is allowed only for a loopback address. */
   readonly baseUrl: string
   readonly clock: Clock
   readonly timers: Timers
-  /** Largest answer that is read, in bytes. */
   readonly answerBytesMax: number
-  /** Absent: the address is called directly. */
   readonly proxy?: ForwardProxy | undefined
 }
 
 /**
- * Idle connections are kept this long, or less where the server says so. That is longer than the pauses between polls,
- * and shorter than most servers keep them: an order must not be written to a connection that the server is closing.
+ * Longer than the pauses between polls, and shorter than most servers keep idle connections: an
+ * order must not be written to a connection that the server is closing. A server may state less.
  */
 const KEEP_ALIVE_MS = 25_000
 
 /** More than the limits allow in flight, even with slow answers. */
 const CONNECTIONS_MAX = 16
 
-/** The HTTP client's own timeouts are imprecise, so they lie behind our deadline, as a backstop. */
+/** The HTTP client's timeouts are imprecise, so they are a backstop after our deadline. */
 const BACKSTOP_MS = 65_000
 
-/** An attempt to connect may take longer than its call: the next call then uses the connection. */
+/** Connecting may outlast its call: the next call then uses the connection. */
 const CONNECT_MS = 5000
 
 /**
- * Carries requests to one address over kept-alive HTTP/1.1 connections. Follows no redirect, repeats nothing,
- * and says of every request that failed whether a byte of it may have left.
+ * Carries requests to one address over kept-alive HTTP/1.1 connections. It follows no redirects and
+ * repeats nothing. For each failed request it says whether a byte may have left.
  */
 export class Transport {
   readonly #options: TransportOptions
   readonly #connections: Connections
   readonly #buffers: AnswerBuffers
 
-  /** @throws Failure EXCHANGE_URL_UNUSABLE for an address that must not be called. */
+  /** @throws Failure EXCHANGE_URL_UNUSABLE for an address that must not be called */
   constructor(options: TransportOptions) {
     this.#options = options
     this.#buffers = new AnswerBuffers(options.answerBytesMax)
@@ -57,16 +55,12 @@ export class Transport {
         keepAliveMaxTimeout: KEEP_ALIVE_MS,
         headersTimeout: BACKSTOP_MS,
         bodyTimeout: BACKSTOP_MS,
-        // Each connection refuses on its own what our buffer refuses too.
         maxResponseSize: options.answerBytesMax,
       },
     })
   }
 
-  /**
-   * Sends one request. `request.read` is called while the answer's bytes are there, and only then.
-   * @throws what `request.read` throws.
-   */
+  /** @throws what `request.read` throws */
   send<Result>(request: WireRequest<Result>): Promise<WireOutcome<Result>> {
     const { clock, timers } = this.#options
     return new Promise((resolve, reject) => {
@@ -83,7 +77,6 @@ export class Transport {
     })
   }
 
-  /** Waits for the calls in flight, each of which has its deadline, and closes every connection. */
   async close(): Promise<void> {
     await this.#connections.close()
   }

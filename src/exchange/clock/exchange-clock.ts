@@ -1,31 +1,27 @@
-/** Where an answer comes from: a call that was signed, or one that anybody may make and anything on the way may answer. */
+/** A `public` answer is not authenticated: anything on the way may have answered. */
 export type AnswerOrigin = 'signed' | 'public'
 
-/** How far each clock is ahead of ours, ms. */
 export interface ClocksApart {
   readonly publicMs: number
   readonly signedMs: number
 }
 
 export interface ExchangeClockOptions {
-  /** The offset that signs moved by more than two seconds: one of the two clocks was set. */
   readonly onJump?: (jump: ClockJump) => void
-  /** The offset that signs is synchronised again, however far it moved. */
   readonly onSettled?: (jump: ClockJump) => void
-  /** Public answers contradict the signed ones from now on; undefined: they agree again. */
+  /** Public answers now contradict the signed ones; undefined: they agree again. */
   readonly onApart?: (apart: ClocksApart | undefined) => void
 }
 
-/** A public answer this far from the signed ones, in ms, contradicts them: more than a slow way explains. */
+/** Public answers that differ by more contradict the signed ones: latency does not explain it. */
 const APART_MS = 2000
 
-/** So many public answers in a row must contradict the signed ones, or agree with them, before that is said. */
 const ANSWERS_IN_ROW = 3
 
 /**
- * The exchange's clock, as two kinds of answers tell it. Signed answers come from the servers that check our signatures,
- * so their time signs. Public ones may come from a cache or another machine: their time signs only until the first signed
- * answer, and then only what places no order.
+ * The exchange's clock, from two kinds of answers. Signed answers come from the servers that check
+ * our signatures, so their time signs. Public ones may come from a cache or another machine: their
+ * time signs only until the first signed answer, and then only what places no order.
  *
  *     nothing ──two public answers agree──► public: signs reads and cancel-alls
  *        └───────────┬─────────────────────────┘
@@ -35,9 +31,9 @@ export class ExchangeClock {
   readonly #signed: ClockOffset
   readonly #public: ClockOffset
   readonly #options: ExchangeClockOptions
-  /** Two signed answers have agreed once: from then on only signed ones tell the time. */
+  /** Once two signed answers have agreed, only signed ones count. */
   #wasSynchronised = false
-  /** How many public answers in a row said the opposite of {@link apart}. */
+  /** Public answers in a row that contradicted {@link apart}. */
   #contradictions = 0
   #apart: ClocksApart | undefined
 
@@ -57,54 +53,52 @@ export class ExchangeClock {
     })
   }
 
-  /** Whether orders may be signed: two signed answers agree, and none contradicts them. */
+  /** Orders may be signed if two signed answers agree and none contradicts them. */
   get isSynchronised(): boolean {
     return this.#signed.isSynchronised
   }
 
-  /** Whether the time is known well enough for reads and cancel-alls. */
   get isMeasured(): boolean {
     return this.#wasSynchronised ? this.#signed.isSynchronised : this.#public.isSynchronised
   }
 
-  /** Which answers the time comes from. */
   get origin(): AnswerOrigin {
     return this.#signed.isMeasured ? 'signed' : 'public'
   }
 
-  /** Exchange clock less our clock, whole ms. Zero until the first sample. */
+  /** Exchange clock minus ours, whole ms. Zero until the first sample. */
   get offsetMs(): number {
     return (this.#signed.isMeasured ? this.#signed : this.#public).offsetMs
   }
 
-  /** Both clocks while public answers contradict the signed ones; undefined while they agree. */
   get apart(): ClocksApart | undefined {
     return this.#apart
   }
 
-  /** Unix ms of the exchange's clock when ours says `now`. */
   exchangeNow(now: number): number {
     return now + this.offsetMs
   }
 
-  /** What public answers say instead, by which a public answer is to be judged. */
+  /** The time by which a public answer is judged. */
   publicNow(now: number): number {
     return now + (this.#public.isMeasured ? this.#public.offsetMs : this.offsetMs)
   }
 
-  /** The time of a public answer on the clock that signs. */
+  /** Converts the time of a public answer to the signing clock. */
   fromPublic(requestTime: number): number {
     const isKnown = this.#apart !== undefined && this.#public.isSynchronised
     return isKnown ? requestTime - this.#public.offsetMs + this.#signed.offsetMs : requestTime
   }
 
-  /** Our own clock may have moved at `now` (Unix ms): only two fresh samples that agree are believed again. */
+  /**
+   * Our clock may have moved at `now` (Unix ms): only two fresh samples that agree are trusted
+   * again.
+   */
   loseSynchronisation(now: number): void {
     this.#signed.loseSynchronisation(now)
     this.#public.loseSynchronisation(now)
   }
 
-  /** Our own clock was put forward by so many ms: everything measured with it moves along. */
   followOurClock(forwardMs: number): void {
     this.#signed.followOurClock(forwardMs)
     this.#public.followOurClock(forwardMs)
@@ -120,7 +114,7 @@ export class ExchangeClock {
     this.#compare(sample)
   }
 
-  /** While the clock that signs is not known for certain, nothing is said. */
+  /** Without a synchronised signing clock there is nothing to compare with. */
   #compare(sample: ClockSample): void {
     if (!this.#signed.isSynchronised) return
     const isApart = this.#signed.contradicts(sample, APART_MS)
@@ -137,38 +131,36 @@ export class ExchangeClock {
   }
 }
 
-/** One answer that carried the exchange's time. */
 export interface ClockSample {
   /** Unix ms, exchange clock: `requestTime` of the envelope. */
   readonly requestTime: number
-  /** Unix ms, our clock: just before the request left, and just after its answer had arrived. */
+  /** Unix ms, our clock. */
   readonly sentAt: number
   readonly receivedAt: number
 }
 
 export interface ClockJump {
-  /** How far the offset moved, in ms; positive when the exchange's clock is now further ahead of ours. */
+  /**
+   * How far the offset moved, ms; positive if the exchange's clock is now further ahead of ours.
+   */
   readonly movedMs: number
   readonly offsetMs: number
 }
 
 export interface ClockOffsetOptions {
-  /** Called when the offset moved by more than {@link JUMP_MS}: one of the two clocks was set. */
   readonly onJump?: (jump: ClockJump) => void
-  /** Called when the clock is synchronised again, however far the offset moved: fresh samples agree. */
   readonly onSettled?: (jump: ClockJump) => void
 }
 
-/** Samples looked at; the best of them counts. At a few answers a second this forgets within a minute. */
+/** At a few answers a second, old samples are forgotten within a minute. */
 const SAMPLES_MAX = 64
 
-/** Both clocks count whole milliseconds, so each reading may be one short. */
+/** Both clocks count whole ms, so each reading may be one short. */
 const ROUNDING_MS = 1
 
-/** A sample that contradicts the estimate by more than this says that a clock was set, not that it is slow. */
+/** A sample this far from the estimate means that a clock was set, not that the answer was slow. */
 const STEP_MS = 250
 
-/** A step that people should hear of. */
 const JUMP_MS = 2000
 
 interface Bounds {
@@ -179,10 +171,11 @@ interface Bounds {
 /**
  * How far the exchange's clock is ahead of ours, measured from the answers that come in anyway.
  *
- * An answer bounds the offset: the exchange took the request after we sent it and before we had the answer.
- * The sample with the smallest round trip has the tightest bounds, and alone is the estimate: nothing is
- * added up, so nothing drifts. A single sample that contradicts the estimate is held back, because one wrong
- * `requestTime` must not spoil every signature; a second one that agrees with it replaces everything.
+ * An answer bounds the offset: the exchange took the request after we sent it and before we had the
+ * answer. The sample with the smallest round trip has the tightest bounds, and alone is the
+ * estimate: nothing is added up, so nothing drifts. A single sample that contradicts the estimate
+ * is held back, because one wrong `requestTime` must not spoil every signature; a second one that
+ * agrees with it replaces everything.
  */
 export class ClockOffset {
   readonly #onJump: ((jump: ClockJump) => void) | undefined
@@ -190,10 +183,9 @@ export class ClockOffset {
   #samples: Bounds[] = []
   #next = 0
   #best: Bounds | undefined
-  /** Where it stands among the samples. */
   #bestPlace = 0
   #suspect: Bounds | undefined
-  /** Unix ms, our clock: samples sent before say nothing any more, because our own clock may have moved. */
+  /** Unix ms, our clock, which may have moved then: earlier samples mean nothing. */
   #unsynchronisedAt: number | undefined
 
   constructor({ onJump, onSettled }: ClockOffsetOptions = {}) {
@@ -201,7 +193,10 @@ export class ClockOffset {
     this.#onSettled = onSettled
   }
 
-  /** False until two samples agree, while one contradicts the estimate, and after {@link loseSynchronisation}. */
+  /**
+   * False until two samples agree, while one contradicts the estimate, and after
+   * {@link loseSynchronisation}.
+   */
   get isSynchronised(): boolean {
     return (
       this.#samples.length > 1 &&
@@ -215,24 +210,20 @@ export class ClockOffset {
     return this.#best !== undefined
   }
 
-  /** Exchange clock less our clock, whole ms. Zero until the first sample. */
   get offsetMs(): number {
     return this.#best === undefined ? 0 : Math.round((this.#best.low + this.#best.high) / 2)
   }
 
-  /** Unix ms of the exchange's clock when ours says `now`. */
   exchangeNow(now: number): number {
     return now + this.offsetMs
   }
 
-  /** Our own clock may have moved at `now` (Unix ms): only two fresh samples that agree are believed again. */
   loseSynchronisation(now: number): void {
     if (this.#best === undefined) return
     this.#unsynchronisedAt = now
     this.#suspect = undefined
   }
 
-  /** Our own clock was put forward by so many ms: everything measured with it moves along. */
   followOurClock(forwardMs: number): void {
     const shift = ({ low, high }: Bounds): Bounds => ({
       low: low - forwardMs,
@@ -243,7 +234,7 @@ export class ClockOffset {
     this.#suspect = this.#suspect && shift(this.#suspect)
   }
 
-  /** Whether a sample of another source lies further than `byMs` from the estimate. */
+  /** A sample of another source differs from the estimate by more than `byMs`. */
   contradicts(sample: ClockSample, byMs: number): boolean {
     return this.#best !== undefined && gapBetween(boundsOf(sample), this.#best) > byMs
   }
@@ -288,7 +279,7 @@ export class ClockOffset {
     if (wider < 0 || (wider === 0 && place < this.#bestPlace)) this.#take(bounds, place)
   }
 
-  /** Of equals the one that stands first. */
+  /** Prefers the first of equal ones. */
   #findBest(): void {
     let best: Bounds | undefined
     let bestPlace = 0
@@ -315,7 +306,6 @@ function boundsOf({ requestTime, sentAt, receivedAt }: ClockSample): Bounds {
 
 const width = ({ low, high }: Bounds): number => high - low
 
-/** How far two bounds are apart, in ms; 0 when they overlap. */
 function gapBetween(one: Bounds, other: Bounds): number {
   return Math.max(0, one.low - other.high, other.low - one.high)
 }

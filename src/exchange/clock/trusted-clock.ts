@@ -2,23 +2,24 @@ import { type Clock, SteadyClock } from '../../lib/clock.ts'
 import { type ClockJump, type ClocksApart, ExchangeClock } from './exchange-clock.ts'
 
 /**
- * Why the clock was unsynchronised: the machine's clock was set, and this one did not follow; or the machine had
- * slept, and this one has caught up.
+ * `stepped`: the machine's clock was set, and this one did not follow. `slept`: the machine slept,
+ * and this one has caught up.
  */
 export type ClockVerdict = 'stepped' | 'slept'
 
 export interface TrustedClockListener {
-  /** The machine's clock and the time that passed moved apart by so many ms. */
+  /** The machine's clock and the monotonic one moved apart by `movedMs`. */
   readonly onUnsynchronised: (movedMs: number) => void
-  /** Fresh answers of the exchange agree again; `movedMs` is how far this machine's clock was set, or how long it slept. */
+  /**
+   * Fresh answers of the exchange agree again; `movedMs` is how far the machine's clock was set, or
+   * how long it slept.
+   */
   readonly onSettled: (verdict: ClockVerdict, jump: ClockJump) => void
-  /** The exchange's clock jumped against ours. */
   readonly onJump: (jump: ClockJump) => void
-  /** Public answers contradict the signed ones from now on; undefined: they agree again. */
   readonly onApart: (apart: ClocksApart | undefined) => void
 }
 
-/** A step and a sleep are both measured to within this: a smaller difference decides nothing. */
+/** Precision with which a step and a sleep can be told apart. */
 const AGREES_MS = 250
 
 /**
@@ -34,10 +35,10 @@ export class TrustedClock {
   readonly offset: ExchangeClock
   readonly #source: Clock
   #listener: TrustedClockListener | undefined
-  /** What the machine's clock has gained since the offset was last known. */
+  /** How far the machine's clock moved since the offset was last known. */
   #movedMs = 0
 
-  /** @param source the machine's clock. */
+  /** @param source the machine's clock */
   constructor(source: Clock) {
     this.#source = source
     this.clock = new SteadyClock(source)
@@ -49,24 +50,21 @@ export class TrustedClock {
     this.clock.onStep = (movedMs) => this.#loseSynchronisation(movedMs)
   }
 
-  /** Whether orders may be signed. False from the moment a jump is noticed until fresh signed answers agree. */
   get isSynchronised(): boolean {
     this.clock.now()
     return this.offset.isSynchronised
   }
 
-  /** Whether the exchange's time is known well enough for reads and cancel-alls. */
   get isMeasured(): boolean {
     this.clock.now()
     return this.offset.isMeasured
   }
 
-  /** How far the exchange's clock is ahead of the machine's own, ms. */
   get aheadOfMachineMs(): number {
     return this.offset.exchangeNow(this.clock.now()) - this.#source.now()
   }
 
-  /** Calls one listener from now on. */
+  /** Replaces the listener. */
   listen(listener: TrustedClockListener): void {
     this.#listener = listener
   }

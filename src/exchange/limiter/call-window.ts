@@ -3,34 +3,33 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
 
 export interface CallWindowOptions {
-  /** Calls that we allow ourselves in a window. */
   readonly calls: number
-  /** How many of them may be made now, where other daemons share them. */
+  /** Calls that may be made now, if other daemons share the limit. */
   readonly shareOf?: (() => number) | undefined
-  /** Tokens that are fetched ahead of need. */
+  /** Tokens fetched ahead of need. */
   readonly stockMin: number
   readonly clock: Clock
   readonly timers: Timers
   readonly createPool: (options: TokenPoolOptions) => TokenPool
-  /** Called when one more call may be possible. */
   readonly onFree: () => void
 }
 
 /**
- * One limit: so many calls in a window. A call counts from its grant until it has left the exchange's window.
+ * One limit: `calls` in a window. A call counts from its grant until it has left the exchange's
+ * window.
  *
- * Calls are counted twice. The pool (Bottleneck) counts tokens, with the precision of its own timers; the exact moment
- * at which a call leaves the exchange's window is kept here. A call needs both a token and room in the window, so an
- * error in either count does not let one call too many out.
+ * Calls are counted twice. The pool (Bottleneck) counts tokens, with the precision of its timers;
+ * this class keeps the exact instants at which calls leave the window. A call needs both, so an
+ * error in one count does not let a call too many out.
  */
 export class CallWindow {
   readonly #options: CallWindowOptions
   readonly #pool: TokenPool
   readonly #timers = new Set<() => void>()
-  /** When each call that was made leaves the window, monotonic ms, in order. */
+  /** When each call leaves the window, monotonic ms, ascending. */
   readonly #leaving: number[] = []
   #inside = 0
-  /** Whether a request waits for the next call to leave, and for when the timer is set that wakes it, monotonic ms. */
+  /** A request waits for the next call to leave; the timer fires at `#wakesAt`, monotonic ms. */
   #isAwaited = false
   #wakesAt = Number.POSITIVE_INFINITY
   #isStopped = false
@@ -41,41 +40,37 @@ export class CallWindow {
     this.#pool = createPool({ tokens: calls, stockMin, onStock: onFree, timers })
   }
 
-  /** Calls that may be made in a window, as things are now. */
   get allowed(): number {
     const { calls, shareOf } = this.#options
     return shareOf === undefined ? calls : Math.min(calls, shareOf())
   }
 
-  /** Calls that could be made now, were each of them granted. */
   get free(): number {
     this.#letLeave()
     return this.allowed - this.#inside
   }
 
-  /** Calls that count still, or are on their way. */
   get inside(): number {
     this.#letLeave()
     return this.#inside
   }
 
-  /** When the next of them leaves, monotonic ms; infinite while all that are left are on their way. */
+  /** When the next call leaves, monotonic ms; infinite if all that count are in flight. */
   get nextLeavesAt(): number {
     this.#letLeave()
     return this.#leaving[0] ?? Number.POSITIVE_INFINITY
   }
 
-  /** Whether the token of one more call is here. */
   get hasToken(): boolean {
     return this.#pool.stock > 0
   }
 
-  /** Calls that can be granted now: free, and their token is here. */
+  /** Calls that can be granted now: free, and with a token. */
   get ready(): number {
     return Math.min(this.free, this.#pool.stock)
   }
 
-  /** Takes one. @throws when none is ready. */
+  /** @throws when none is ready */
   take(): void {
     this.#pool.take()
     this.#inside++
@@ -87,7 +82,6 @@ export class CallWindow {
     this.#inside--
   }
 
-  /** The call was made, and leaves the window at `at`, monotonic ms. */
   leaveAt(at: number): void {
     if (this.#isStopped) return
     const leaving = this.#leaving
@@ -100,9 +94,9 @@ export class CallWindow {
     this.#wake()
   }
 
-  /** Has `onFree` called once, when the next call leaves the window. Without this no timer is set. */
+  /** Has `onFree` called once when the next call leaves. No timer is set without this. */
   awaitFree(): void {
-    // Calls that have left already must not wake anybody: they are counted as free now.
+    // Calls that have already left are counted as free here and need no wake-up.
     this.#letLeave()
     this.#isAwaited = true
     this.#wake()
@@ -119,7 +113,6 @@ export class CallWindow {
     if (!this.#isAwaited || at >= this.#wakesAt) return
     this.#wakesAt = at
     this.#when(at, () => {
-      // Meanwhile the timer was set anew, for a call that leaves sooner.
       if (at !== this.#wakesAt) return
       this.#isAwaited = false
       this.#wakesAt = Number.POSITIVE_INFINITY
@@ -138,7 +131,7 @@ export class CallWindow {
     }
   }
 
-  /** Calls `run` at a monotonic time. A timer can fire too early, by the length of the turn that set it: then it is set again. */
+  /** A timer can fire early by the length of the turn that set it, and is then set again. */
   #when(at: number, run: () => void): void {
     if (this.#isStopped) return
     const { clock, timers } = this.#options
@@ -151,49 +144,46 @@ export class CallWindow {
   }
 }
 
-/** Tokens that pay for calls. Some are in stock and can be taken at once; the pool counts the others. */
+/** Tokens that pay for calls: those in stock can be taken at once. */
 export interface TokenPool {
-  /** How many can be taken now. */
   readonly stock: number
-  /** A token is to be given back so many ms before its call leaves the exchange's window. */
+  /** A token is given back this long before its call leaves the exchange's window. */
   readonly leadMs: number
-  /** Takes one. @throws when there is none in stock. */
+  /** @throws when the stock is empty */
   take(): void
-  /** Gives back the token of a call that leaves the exchange's window after {@link leadMs}. */
   giveBack(): void
-  /** Returns a token whose call was not made: it is in stock again at once. */
   putBack(): void
   stop(): Promise<void>
 }
 
 export interface TokenPoolOptions {
-  /** How many tokens there are: the calls of one window. */
+  /** Calls of one window. */
   readonly tokens: number
-  /** So many are kept in stock ahead of need. */
   readonly stockMin: number
-  /** Called when the stock grows at another time than during {@link TokenPool.giveBack} or {@link TokenPool.putBack}. */
+  /**
+   * Called when the stock grows outside {@link TokenPool.giveBack} and {@link TokenPool.putBack}.
+   */
   readonly onStock: () => void
   readonly timers: Timers
 }
 
-/** Bottleneck takes some 4 ms to hand a token out again, and longer where the machine is busy. */
+/** Bottleneck takes some 4 ms to hand a token out again, longer on a busy machine. */
 const LEAD_MS = 25
 
 /**
- * The pool over Bottleneck, which counts the tokens (its reservoir, never refreshed by itself).
+ * A pool over Bottleneck, whose reservoir (never refreshed by itself) counts the tokens.
  *
- * A job takes Bottleneck three turns of a timer, about 3.6 ms. So a job is not a call: it fetches tokens into stock,
- * ahead of need, and which call gets a token is decided when it is taken. Even scheduling a job takes a tenth of a
- * millisecond, so that is done after the call that took a token has been written. One job fetches all that the stock
- * lacks: where turns take long, a job a token hands out fewer tokens than calls are made (measured with turns of 30 ms
- * and 50 calls a second: of 430 reads 13 were granted).
+ * A job takes Bottleneck three turns of a timer, about 3.6 ms, so a job is not a call: it fetches
+ * tokens into stock ahead of need. Scheduling alone takes 0.1 ms, so it is done after the call that
+ * took a token has been written. One job fetches all that the stock lacks: with one job a token,
+ * slow turns hand out too few (turns of 30 ms, 50 calls a second: 13 of 430 reads granted).
  */
 export class BottleneckPool implements TokenPool {
   readonly leadMs = LEAD_MS
   readonly #limiter: Bottleneck
   readonly #options: TokenPoolOptions
   #stock: number
-  /** Tokens that the reservoir has and that no job is fetching; -1 while a job waits for the next one. */
+  /** Tokens in the reservoir that no job is fetching; -1 while a job waits for the next one. */
   #left: number
   #isFetching = false
   #cancelFetch: (() => void) | undefined
@@ -201,7 +191,7 @@ export class BottleneckPool implements TokenPool {
 
   constructor(options: TokenPoolOptions) {
     this.#options = options
-    // The first stock is not fetched: an account has a hundred pools, and most are never used.
+    // The first stock is not fetched: an account has a hundred pools, most of them never used.
     this.#stock = Math.min(options.stockMin, options.tokens)
     this.#left = options.tokens - this.#stock
     this.#limiter = new Bottleneck({ reservoir: this.#left })
@@ -248,7 +238,7 @@ export class BottleneckPool implements TokenPool {
     this.#isFetching = true
     this.#left -= weight
     forgetWallClock(this.#limiter)
-    // It fails only when the pool is stopped, and then the tokens are not needed.
+    // It fails only when the pool is stopped.
     this.#limiter.schedule({ weight }, () => this.#arrive(weight)).catch(() => undefined)
   }
 
@@ -264,42 +254,42 @@ export class BottleneckPool implements TokenPool {
 }
 
 /**
- * Bottleneck spaces jobs by the machine's clock even where no space is configured: if the clock is set back by minutes,
- * every job is held for as long. There is no public way to prevent that. Source: bottleneck 2.19.5,
- * `LocalDatastore.__register__`; the version is pinned, and a test sets the clock.
+ * Bottleneck spaces jobs by the machine's clock even without a configured space: if the clock is
+ * set back by minutes, every job waits as long. No public option prevents it. Source: bottleneck
+ * 2.19.5, `LocalDatastore.__register__`; the version is pinned, and a test sets the clock.
  */
 function forgetWallClock(limiter: Bottleneck): void {
   Object.assign((limiter as unknown as { readonly _store: object })._store, { _nextRequest: 0 })
 }
 
 export interface AnsweredCall {
-  /** Unix ms, exchange clock, cut to whole ms: `requestTime` of the answer. */
+  /** Unix ms, exchange clock, truncated: `requestTime` of the answer. */
   readonly requestTime: number
-  /** Monotonic ms, our clock. */
   readonly sentAt: number
   readonly receivedAt: number
 }
 
-/** How fast two clocks drift apart at most: 500 in a million, the fastest correction that Linux makes to a clock. */
+/** Maximum drift of two clocks: 500 ppm, the fastest correction that Linux makes. */
 export const DRIFT = 5e-4
 
-/** The exchange states whole milliseconds, so it took a call up to this much later than it says, in ms. */
+/** The exchange truncates to ms, so it took a call up to this much later than stated. */
 const ROUNDING_MS = 1
 
 /**
- * The true offset lies somewhere between the two bounds. Once this many answers have narrowed them, we assume that it
- * is this share of their distance above the lower one. A 429 is then possible only where a call travels in less than a
- * third of the shortest time seen. Measured with 5 to 25 ms each way: 98.2 % of 1, 5, 10 and 20 calls a second used
- * (with a share of one half 98.4 %, without 97.8 %), and no 429 on 3000 networks whose delays vary up to twentyfold. A
- * single offset, from the best of 64 answers, becomes wrong as it ages: 98.2 %, and LIM1 broken in 4 of 500 worlds.
+ * The true offset lies between the two bounds. After this many answers it is assumed to be at this
+ * share of their distance above the lower one. A 429 then needs a call that travels in less than a
+ * third of the shortest time seen. Measured with 5 to 25 ms each way: 98.2 % of 1, 5, 10 and 20
+ * calls a second used (share of one half: 98.4 %, without: 97.8 %), no 429 on 3000 networks with
+ * delays varying up to twentyfold. A single offset, from the best of 64 answers, ages: 98.2 %, and
+ * LIM1 broken in 4 of 500 worlds.
  */
 const BELIEVED_SHARE = 1 / 3
 const ANSWERS_MIN = 8
 
 /**
- * Works out when the exchange took a call, by our monotonic clock. Each answer gives two bounds for how far the
- * exchange's clock is ahead of ours: at least `requestTime - receivedAt`, at most `requestTime - sentAt`. All answers
- * together narrow them.
+ * Computes when the exchange took a call, by our monotonic clock. Each answer bounds how far the
+ * exchange's clock is ahead: at least `requestTime - receivedAt`, at most `requestTime - sentAt`.
+ * The bounds of all answers are intersected.
  */
 export class ArrivalBounds {
   #least = Number.NEGATIVE_INFINITY
@@ -307,7 +297,7 @@ export class ArrivalBounds {
   #learnedAt = 0
   #answers = 0
 
-  /** Takes in an answered call, and returns when the exchange took it, monotonic ms: rather too late than too early. */
+  /** Returns when the exchange took the call, monotonic ms: rather too late than too early. */
   observe({ requestTime, sentAt, receivedAt }: AnsweredCall): number {
     const least = requestTime - receivedAt
     const most = requestTime + ROUNDING_MS - sentAt
@@ -319,7 +309,7 @@ export class ArrivalBounds {
     this.#most = Math.min(most, this.#most + driftMs)
     this.#answers++
     if (this.#least > this.#most) {
-      // A clock was set, or the time is wrong. All that is known is that the call is over.
+      // A clock was set, or the time is wrong; only the end of the call is known.
       this.#least = least
       this.#most = most
       this.#answers = 1

@@ -15,18 +15,15 @@ import type { LimitUse } from './shared/shared-limits.ts'
 
 export interface EndpointQueueOptions {
   readonly endpoint: EndpointName
-  /** Calls that we allow ourselves in a window. */
   readonly calls: number
   readonly perMs: number
-  /** Whether the last free call is kept for what reduces risk; only where a window has more than one call. */
+  /** Keeps the last free call for requests that reduce risk, if a window has more than one. */
   readonly keepsLast: boolean
-  /** Monotonic ms before which nothing is granted. */
   readonly opensAt: number
   readonly bounds: ArrivalBounds
   readonly clock: Clock
   readonly timers: Timers
   readonly createWindow: (onFree: () => void) => CallWindow
-  /** The limit over all endpoints of the address. */
   readonly overall: OverallLimit
 }
 
@@ -35,33 +32,31 @@ interface Waiter {
   readonly onGranted: (grant: Grant) => void
 }
 
-/** A request that was granted at once. */
 const GRANTED: WaitingRequest = { cancel: () => undefined }
 
-/** How many requests may wait for an endpoint. */
 const WAITING_MAX = 256
 
 /**
- * For how long after a grant the last free call is kept, as a share of the time between evenly spread calls. With all of
- * that time, evenly spread calls that come slightly early would lose calls.
+ * How long after a grant the last free call is kept, as a share of the time between evenly spread
+ * calls. With a share of 1, calls that come slightly early would be lost.
  */
 const KEPT_SHARE = 0.5
 
 /**
- * After a 429 the endpoint rests for its window and this time, in ms. The time doubles with each further 429 of a call
- * that was granted later. Each call that is served halves it again, and so does time without a 429.
+ * Rest after a 429, in addition to the window. It doubles with each further 429 of a call granted
+ * later, and halves with each served call, and with time without a 429.
  */
 const BACK_OFF_MS = 250
 const BACK_OFF_MS_MAX = 30_000
-/** Time after the rest without a 429 that takes back one doubling, in ms. */
+/** Time after the rest that takes back one doubling. */
 const FORGIVEN_AFTER_MS = 10_000
 
 /**
- * The calls of one endpoint, and the requests that wait for them. Instants are monotonic ms.
+ * The calls of one endpoint, and its waiting requests. Instants are monotonic ms.
  *
- * For a while after each grant, the last free call is kept for requests that reduce risk. So a burst leaves one call for
- * them. And an endpoint that is always busy comes to spread its calls over the window, so that a request that reduces
- * risk waits for the next call and not for a whole window.
+ * For a while after each grant the last free call is kept for requests that reduce risk. A burst
+ * leaves one call for them; and a busy endpoint spreads its calls over the window, so that such a
+ * request waits for the next call, not for a whole window.
  */
 export class EndpointQueue {
   readonly #options: EndpointQueueOptions
@@ -69,7 +64,10 @@ export class EndpointQueue {
   readonly #statistics: LimiterStatistics
   readonly #waiters: readonly [Waiter[], Waiter[], Waiter[]] = [[], [], []]
   #grantedAt = Number.NEGATIVE_INFINITY
-  /** Until when the endpoint rests after a 429: all calls, and, longer where it repeats, those that do not reduce risk. */
+  /**
+   * End of the rest after a 429: for all calls, and the longer one after repeated 429s for those
+   * that do not reduce risk.
+   */
   #allRestUntil: number
   #othersRestUntil: number
   #strikes = 0
@@ -113,7 +111,7 @@ export class EndpointQueue {
   }
 
   /**
-   * Grants what can be granted, the most urgent first, and none less urgent than `upTo`.
+   * Grants in order of priority, down to `upTo`.
    * @returns whether anything was granted
    */
   serve(upTo: Priority = PRIORITY.reads): boolean {
@@ -122,7 +120,7 @@ export class EndpointQueue {
     for (let priority = this.#mostUrgent(); priority !== undefined; priority = this.#mostUrgent()) {
       if (priority > upTo) break
       const now = clock.monotonic()
-      // What keeps the most urgent request waiting keeps all of them waiting.
+      // A wait of the most urgent request holds up all others.
       if (!this.#canGrant(priority, now)) {
         this.#wakeFor(priority, now)
         break
@@ -135,7 +133,6 @@ export class EndpointQueue {
     return hasGranted
   }
 
-  /** How many calls of the endpoint count now, and how many requests wait. */
   readUse(): LimitUse {
     return { inside: this.#window.inside, waiting: this.#waiting }
   }
@@ -161,7 +158,6 @@ export class EndpointQueue {
     return this.#waiters[2].length > 0 ? 2 : undefined
   }
 
-  /** Whether a request waits that is at least as urgent. */
   #hasWaiters(priority: Priority): boolean {
     const mostUrgent = this.#mostUrgent()
     return mostUrgent !== undefined && mostUrgent <= priority
@@ -172,7 +168,9 @@ export class EndpointQueue {
     return now >= this.#restsUntil(priority)
   }
 
-  /** Until when calls of this priority rest, even where there is room for them; in the past where they need not. */
+  /**
+   * End of the rest for this priority, even if the window has room; in the past if there is none.
+   */
   #restsUntil(priority: Priority): number {
     if (priority === PRIORITY.reducesRisk) return this.#allRestUntil
     const { keepsLast, calls, perMs, overall } = this.#options
@@ -185,7 +183,7 @@ export class EndpointQueue {
     return Math.max(this.#othersRestUntil, keptUntil, coolsUntil)
   }
 
-  /** Has `serve` called when a call leaves the window, here or over all endpoints, or when the rest is over. */
+  /** Has `serve` called when a call leaves either window, or when the rest is over. */
   #wakeFor(priority: Priority, now: number): void {
     this.#window.awaitFree()
     this.#options.overall.awaitRoom()
@@ -226,7 +224,7 @@ export class EndpointQueue {
     this.serve()
   }
 
-  /** When the exchange took the call; when the call was over, where the exchange says no time. */
+  /** When the exchange took the call; the end of the call if it states no time. */
   #takenAt({ requestTime, roundTripMs = 0 }: GrantedCall, grantedAt: number): number {
     const { clock, bounds } = this.#options
     const receivedAt = clock.monotonic()
@@ -235,7 +233,7 @@ export class EndpointQueue {
     return Math.min(receivedAt, Math.max(takenAt, grantedAt))
   }
 
-  /** Slows the endpoint down after a 429. Calls that were on their way together count as one strike. */
+  /** Calls that were in flight together count as one strike. */
   #slowDown(grantedAt: number): void {
     const { clock, perMs } = this.#options
     const now = clock.monotonic()
@@ -255,7 +253,6 @@ export class EndpointQueue {
   }
 }
 
-/** What becomes of the calls that an endpoint has granted. */
 interface GrantEnds {
   release(grantedAt: number, call: GrantedCall): void
   unused(): void
@@ -263,14 +260,13 @@ interface GrantEnds {
 
 interface EndpointGrantOptions {
   readonly endpoint: EndpointName
-  /** Monotonic ms. */
   readonly grantedAt: number
   readonly ends: GrantEnds
 }
 
 const NOTHING_KNOWN: GrantedCall = {}
 
-/** One call; its first end counts. */
+/** Only the first end counts. */
 class EndpointGrant implements Grant {
   readonly endpoint: EndpointName
   readonly #grantedAt: number

@@ -21,74 +21,72 @@ import type { EndpointStatistics } from './limiter-statistics.ts'
 import { OverallLimit } from './overall-limit.ts'
 import type { SharedLimits } from './shared/shared-limits.ts'
 
-/** Who trades: copy-trading traders have lower limits where the document says so. */
+/** Copy traders have lower limits where the document says so. */
 export type AccountTier = 'ordinary' | 'copyTrader'
 
 export interface LimiterOptions {
   readonly clock: Clock
   readonly timers: Timers
-  /** The first limiter of the same address, for another account or for none: what counts per address is counted there. */
+  /** The first limiter of the same address, which counts what counts per address. */
   readonly address?: Limiter | undefined
-  /** Default `ordinary`. */
   readonly tier?: AccountTier
-  /** Share of each documented limit that we allow ourselves, 0 to 1; at least one call a window. Default 1. */
+  /** Share of each documented limit that is used, 0 to 1; at least one call a window. Default 1. */
   readonly use?: number
-  /** Monotonic ms: until when a process before this one may have made calls. Absent: there was none. */
+  /** Monotonic ms: a previous process may have made calls until then. */
   readonly previousRunEndedAt?: number | undefined
-  /** The limits shared with other daemons of the address; only for the first limiter of an address, which stops them too. */
+  /**
+   * Limits shared with other daemons of the address. Only the first limiter of an address takes
+   * them, and stops them.
+   */
   readonly shared?: SharedLimits | undefined
-  /** Where tokens are counted. Default: Bottleneck. */
+  /** Default: Bottleneck. */
   readonly createPool?: (options: TokenPoolOptions) => TokenPool
-  /** Called when the exchange refuses the whole address: all reads rest for so many ms. */
   readonly onCoolDown?: (restMs: number) => void
 }
 
-/** What all limiters of one address have in common. */
 interface AddressParts {
   readonly overall: OverallLimit
-  /** The gateway of scheme B may have a clock of its own. */
+  /** The gateway of scheme B may have its own clock. */
   readonly bounds: Readonly<Record<'api' | 'gateway', ArrivalBounds>>
-  /** Of the endpoints that are counted per address. */
   readonly queues: Map<EndpointName, EndpointQueue>
-  /** All queues of the address: the limit over all endpoints serves them. */
   readonly served: Set<EndpointQueue>
 }
 
-/** Beyond the specification: 6000 calls a minute and address, all endpoints together. */
+/** Source: the exchange's limit of 6000 calls a minute and address, beyond the specification. */
 export const OVERALL_CALLS = 6000
 export const OVERALL_PER_MS = 60_000
-/** Tokens that are fetched ahead of need: more than are taken until others are fetched, also where turns take 200 ms. */
+/** More than are taken until others are fetched, also if turns take 200 ms. */
 const OVERALL_STOCK = 128
 /**
- * The share of the overall limit that a run leaves unused in its first minute, because the run before it may have used it
- * in its last: 50 calls a second, far more than a daemon polls.
+ * Share of the overall limit left unused in the first minute, because the previous run may have
+ * used it. The rest is 50 calls a second, far more than a daemon polls.
  */
 const OVERALL_SPENT_BEFORE = 1 / 2
 
-/** How long the calls of a previous run count, in ms: a second, and some time for the last one that was on its way. */
+/** How long the calls of a previous run count: a second, plus time for the last one in flight. */
 const PREVIOUS_RUN_MS = 1200
 
-/** The endpoints that keep a call for what reduces risk. Cancel-all has only one call in a window. */
+/** These endpoints keep a call for what reduces risk. Cancel-all has only one call in a window. */
 const KEEPING: ReadonlySet<EndpointName> = new Set(['batchPlaceOrder', 'isolatedBatchCancelOrders'])
 
 /**
- * Hands out grants, one a call, so that no window of the exchange sees more calls than the document allows,
- * however the exchange counts (fixed, sliding, bucket).
+ * Hands out grants, one a call, so that no window sees more calls than the document allows, whether
+ * the exchange counts in fixed or sliding windows or by a bucket.
  *
- * An endpoint has as many tokens as it allows calls in a window. A token pays for one call. It comes back one window and a
- * small margin after the exchange took that call, which is at the answer's `requestTime` by our clock
- * ({@link ArrivalBounds}), or at the answer itself where it has no time. So no window sees more calls than that. Tokens
- * are fetched ahead of need, so that a call can leave at once.
+ * An endpoint has a token for each call of a window. A token comes back one window and a margin
+ * after the exchange took its call: at the answer's `requestTime` by our clock
+ * ({@link ArrivalBounds}), or at the answer itself. Tokens are fetched ahead of need, so that a
+ * call can leave at once.
  *
- * The exchange counts limits per UID or per address. A limiter is for one account. The limiters of one `address` share
- * the queues that count per address, the limit over all endpoints, and what is known of the exchange's clock. Other
- * daemons at the address share these too (`shared`); for whatever else calls from there, `use` leaves room.
+ * The exchange counts per UID or per address. A limiter serves one account. The limiters of one
+ * `address` share the queues counted per address, the overall limit and the bounds of the
+ * exchange's clock. Other daemons at the address share these through `shared`; `use` leaves room
+ * for anything else.
  */
 export class Limiter implements GrantSource {
   readonly #options: LimiterOptions
   readonly #address: AddressParts
   readonly #queues: ReadonlyMap<EndpointName, EndpointQueue>
-  /** The queues that this limiter has created. */
   readonly #own: readonly EndpointQueue[]
 
   constructor(options: LimiterOptions) {
@@ -111,9 +109,9 @@ export class Limiter implements GrantSource {
   }
 
   /**
-   * Asks for one call. Where a grant is ready and no request of the same or a higher priority waits, `onGranted` is called
-   * before this returns. Otherwise the request waits: the more urgent go first, and then the earlier.
-   * Returns undefined where too many wait already: then `onGranted` is never called.
+   * If a grant is ready and no request of at least this priority waits, `onGranted` is called
+   * before this returns. Otherwise the request waits: first by priority, then by age. Returns
+   * undefined if too many wait: then `onGranted` is never called.
    */
   request(
     endpoint: EndpointName,
@@ -125,15 +123,15 @@ export class Limiter implements GrantSource {
     return queue.request(priority, onGranted)
   }
 
-  /** For the closing summary, in the document's order. */
+  /** Sorted as in the document. */
   statistics(): readonly EndpointStatistics[] {
     const now = this.#options.clock.monotonic()
     return [...this.#queues.values()].map((queue) => queue.statistics(now))
   }
 
   /**
-   * Grants nothing any more, and leaves no timer. Requests that wait are dropped. What belongs to the address goes
-   * on for the others there.
+   * Drops waiting requests and leaves no timer. The parts of the address go on for its other
+   * limiters.
    */
   async stop(): Promise<void> {
     const { overall, served } = this.#address
@@ -156,7 +154,7 @@ export class Limiter implements GrantSource {
     const { clock, previousRunEndedAt, onCoolDown = () => undefined } = this.#options
     const calls = this.#allowed(OVERALL_CALLS)
     const stockMin = Math.min(calls, OVERALL_STOCK)
-    // Where daemons share the limit, the calls of a run before this one are held by its own share.
+    // A shared limit already keeps the calls of the previous run in its share.
     const hasSpent = previousRunEndedAt !== undefined && this.#options.shared === undefined
     const spentBefore = hasSpent ? OVERALL_SPENT_BEFORE : 0
     const shareOf = this.#options.shared?.add({
@@ -211,7 +209,7 @@ export class Limiter implements GrantSource {
       clock,
       timers,
       overall,
-      // All tokens are fetched ahead of need: no other process could use them.
+      // All tokens are fetched ahead: no other process could use them.
       createWindow: (onFree) => this.#createWindow({ calls, shareOf, stockMin: calls, onFree }),
     })
     return queue
@@ -234,10 +232,7 @@ export class Limiter implements GrantSource {
     return waiting
   }
 
-  /**
-   * The overall limit allows one more call. The most urgent request goes first, of whichever account; a queue that was
-   * served goes to the end of the line.
-   */
+  /** Serves the most urgent request of any account; a served queue goes to the end of the line. */
   #serveAll(): void {
     const { served } = this.#address
     for (const priority of PRIORITIES) {

@@ -7,34 +7,38 @@ import { PRIORITY, type Priority } from './grant.ts'
 export interface OverallLimitOptions {
   readonly calls: number
   readonly perMs: number
-  /** The largest share of them that a process before this one can have made in the window before `opensAt` (monotonic ms). */
+  /**
+   * Largest share that a previous process can have used in the window before `opensAt` (monotonic
+   * ms).
+   */
   readonly spentBefore: number
   readonly opensAt: number
   readonly clock: Clock
   readonly timers: Timers
   readonly window: CallWindow
-  /** Called when a read may be made that had to wait. */
   readonly onTurn: () => void
   readonly onCoolDown: (restMs: number) => void
 }
 
-/** The share that is kept for calls that reduce risk: a cancel-all and a closing batch each second. */
+/** Share kept for calls that reduce risk: a cancel-all and a closing batch each second. */
 const KEPT_SHARE = 0.02
-/** At least so many of them: a daemon that shares the limit may have hardly more. */
+/** A daemon that shares the limit may have hardly more than this. */
 const KEPT_MIN = 10
 
-/** When more than this share of the window is used, reads are spread over time, so that they do not stop when it is used up. */
+/**
+ * Above this use of the window, reads are spread over time, so that they do not stop when it is
+ * used up.
+ */
 const UNSPREAD_SHARE = 0.25
-/** The largest distance between spread reads, in ms, unless the limit itself asks for more. */
+/** Maximum distance of spread reads, unless the limit asks for more. */
 const SPREAD_MS_MAX = 1000
-/** Reads that were not made within this time, in ms, may be made at once: many accounts are polled at one moment. */
+/** Many accounts are polled at one moment: reads missed within this time may be made at once. */
 const MADE_UP_MS = 1000
 
-/** The limit of one address over all endpoints together, and the rest of reads when the whole address is refused. */
 export class OverallLimit {
   readonly #options: OverallLimitOptions
   readonly #coolDown = new CoolDown()
-  /** When the next read may be made while reads are spread, monotonic ms. */
+  /** Monotonic ms, while reads are spread. */
   #nextReadAt = Number.NEGATIVE_INFINITY
   #cancelTurn: (() => void) | undefined
   #isStopped = false
@@ -43,12 +47,11 @@ export class OverallLimit {
     this.#options = options
   }
 
-  /** Monotonic ms before which reads rest. */
+  /** Monotonic ms. */
   get readsRestUntil(): number {
     return this.#coolDown.until
   }
 
-  /** Whether the overall limit allows a call of this priority. */
   hasRoom(priority: Priority): boolean {
     const { window, clock } = this.#options
     const { allowed, free } = window
@@ -59,7 +62,6 @@ export class OverallLimit {
     return clock.monotonic() >= this.#nextReadAt
   }
 
-  /** How many calls count now, or are on their way. */
   get inside(): number {
     return this.#options.window.inside
   }
@@ -82,7 +84,6 @@ export class OverallLimit {
     if (this.#isSpreading) this.#spread()
   }
 
-  /** The call was made and is over. */
   leave(): void {
     const { window, clock, perMs } = this.#options
     window.leaveAt(clock.monotonic() + perMs * (1 + DRIFT))
@@ -93,7 +94,6 @@ export class OverallLimit {
     this.#options.window.putBack()
   }
 
-  /** The exchange served a call, or answered 429. */
   noteAnswer(endpoint: EndpointName, isRateLimited: boolean): void {
     if (!isRateLimited) return this.#coolDown.noteServed()
     const restMs = this.#coolDown.noteRefused(endpoint, this.#options.clock.monotonic())
@@ -106,7 +106,6 @@ export class OverallLimit {
     return this.#options.window.stop()
   }
 
-  /** Of the calls that are allowed, those that are assumed to come from a process before this one. */
   #spentOf(allowed: number): number {
     const { clock, opensAt, perMs, spentBefore } = this.#options
     const isNew = spentBefore > 0 && clock.monotonic() < opensAt + perMs
@@ -118,7 +117,10 @@ export class OverallLimit {
     return isSpread(allowed - free, allowed - this.#spentOf(allowed))
   }
 
-  /** Sets when the next read may be made: at the steady pace of the limit, or slower so that the calls left last until the next one leaves the window. */
+  /**
+   * Sets the time of the next read: at the steady pace of the limit, or slower, so that the calls
+   * left last until one leaves the window.
+   */
   #spread(): void {
     const { window, clock, perMs } = this.#options
     const now = clock.monotonic()
@@ -132,47 +134,43 @@ export class OverallLimit {
   }
 }
 
-/** Of the calls that are allowed, those that are kept for what reduces risk. */
 function keptOf(allowed: number): number {
   return Math.max(Math.floor(allowed * KEPT_SHARE), KEPT_MIN)
 }
 
-/** Whether so many calls have been made of those that may be that reads are spread over time. */
 function isSpread(inside: number, allowed: number): boolean {
   return inside > allowed * UNSPREAD_SHARE
 }
 
-/** Two endpoints that are refused within this time, in ms, mean more than the limit of one endpoint. */
+/** 429s on two endpoints within this time mean more than the limit of one endpoint. */
 const TOGETHER_MS = 1000
-/** The first rest, in ms. It doubles each time nothing was served since the one before. */
+/** First rest; it doubles if nothing was served since the one before. */
 const REST_MS = 2000
-/** Beyond the specification: the exchange's FAQ says that recovery takes five minutes. */
+/** Source: the exchange's FAQ says that recovery takes five minutes. */
 const REST_MS_MAX = 300_000
 
 /**
- * Notices that the exchange refuses the whole address, and says how long its reads rest then. The sign is a 429 on two
- * endpoints in a row, with nothing served between them. Without reads there are no fresh prices, so no orders are placed
+ * Detects that the exchange refuses the whole address: a 429 on two endpoints in a row with nothing
+ * served between. Reads then rest. Without reads there are no fresh prices, so no orders are placed
  * either; calls that reduce risk go on. Instants are monotonic ms.
  */
 class CoolDown {
   #until = Number.NEGATIVE_INFINITY
   #restMs = REST_MS
   #last: { readonly endpoint: EndpointName; readonly at: number } | undefined
-  /** Whether a call was served since the last rest: then the address as a whole is not refused. */
+  /** A call was served since the last rest, so the address as a whole is not refused. */
   #wasServed = true
 
-  /** Until when reads rest. */
   get until(): number {
     return this.#until
   }
 
-  /** The exchange served a call. */
   noteServed(): void {
     this.#last = undefined
     this.#wasServed = true
   }
 
-  /** The exchange answered 429. Returns how long reads must rest from now on, in ms; undefined: they need not. */
+  /** Notes a 429. Returns for how long reads must rest from now on. */
   noteRefused(endpoint: EndpointName, now: number): number | undefined {
     const last = this.#last
     this.#last = { endpoint, at: now }

@@ -13,11 +13,11 @@ import { isUnreadable } from '../../protocol/answer-values.ts'
 export interface FillsQuery {
   readonly productType: ProductType
   readonly positionMode: PositionMode
-  /** By symbol: the instruments that are traded. Fills of others are left out. */
+  /** Traded instruments by symbol. Fills of others are left out. */
   readonly instruments: ReadonlyMap<string, Instrument>
-  /** Unix ms, exchange clock: fills before it are left out. */
+  /** Unix ms, exchange clock. */
   readonly sinceAt: number
-  /** Rows of a full page; default as many as the exchange gives. */
+  /** Rows of a full page; default: the exchange's maximum. */
   readonly pageMax?: number
 }
 
@@ -25,18 +25,18 @@ export interface FillsCall extends ReadingCall {
   readonly query: FillsQuery
 }
 
-/** Pages of one reading: 20,000 fills, which take 20 s at 10 calls a second. */
+/** 20,000 fills, which take 20 s at 10 calls a second. */
 const FILLS_PAGES_MAX = 200
 
-/** The document allows three months; the shortest three months have 89 days. */
+/** The document allows three months; the shortest have 89 days. */
 const SPAN_MS_MAX = 89 * 24 * 3_600_000
 
-/** How often a span may be shortened, each time at least to half of what could be read. */
+/** How often a span may be shortened, each time at least by half. */
 const WINDOWS_MAX = 8
 
 /**
- * Reads every fill since an instant, or none: if one page fails, the whole reading fails. Where there are more fills than
- * can be read at once, only the oldest are returned, as if they had been read before the newer ones existed.
+ * Reads all fills since an instant. If one page fails, the whole reading fails. If there are too
+ * many, only the oldest are returned, as if they had been read before the newer ones existed.
  * Document: GET /api/v2/mix/order/fills.
  */
 export async function readFills(call: FillsCall): Promise<Answer<FillsReading>> {
@@ -61,14 +61,14 @@ interface FillsWindow {
   readonly requestedAt: number
 }
 
-/** Where there are too many pages, returns the times of the newest and the oldest fill that was read. */
+/** If there are too many pages, returns the times of the newest and the oldest fill read. */
 async function readPages(
   { caller, clock, offset, query }: FillsCall,
   { sinceAt, untilAt, requestedAt }: FillsWindow,
 ): Promise<Answer<FillsReading> | { readonly newestAt: number; readonly reachedAt: number }> {
   const { pageMax = FILLS_PAGE_MAX } = query
   const askedAt = offset.exchangeNow(requestedAt)
-  // Fills up to an instant of the past are what a read at that instant would have found.
+  // Fills up to a past instant are those that a read at that instant would have found.
   const behindMs = untilAt === undefined ? 0 : askedAt - untilAt
   const span = {
     sinceAt,
@@ -114,39 +114,36 @@ function unknown(message: string, receivedAt: number): Answer<never> {
 }
 
 /**
- * How pages of fills become one reading: which page is asked for next, which rows count, and in which order. It asks
- * for nothing itself, so that the daemon's reader, a backtest and the fault worlds share it.
+ * Turns pages of fills into one reading: which page comes next, which rows count, and in which
+ * order. It calls nothing, so that the daemon's reader, a backtest and the fault worlds share it.
  *
- * Pages go from the newest fill back, until one is not full or reaches beyond the span. The two fills of a self-trade
- * have one tradeId, and a page may end between them. So the next page begins with the oldest id of this one once more,
- * and rows that are known already are dropped.
+ * Pages go back from the newest fill, until one is not full or reaches beyond the span. The two
+ * fills of a self-trade have one tradeId, and a page may end between them. So the next page starts
+ * with the oldest id once more, and known rows are dropped.
  */
 
 export interface FillsSpan {
-  /** Unix ms, exchange clock: fills before it are left out. */
+  /** Unix ms, exchange clock. */
   readonly sinceAt: number
   /** Unix ms, our clock. */
   readonly requestedAt: number
   /** Unix ms, exchange clock: the moment of the reading; undefined: that of the first answer. */
   readonly exchangeTime: number | undefined
-  /** Rows of a full page: more than the two that share a tradeId. */
+  /** Rows of a full page: must exceed the two that share a tradeId. */
   readonly pageMax: number
 }
 
-/** What the pages so far have shown. */
 export interface FillsPages {
   readonly pages: readonly (readonly WireFill[])[]
   readonly exchangeTime?: number | undefined
-  /** The oldest tradeId. */
   readonly reachedId?: string
-  /** What the next page is asked for with. */
   readonly idLessThan?: string
-  /** Unix ms, exchange clock: times of the newest and the oldest fill. */
+  /** Unix ms, exchange clock. */
   readonly newestAt: number
   readonly reachedAt: number
 }
 
-/** `more`: there is another page · `unreadable`: the pages cannot be followed. */
+/** `unreadable`: the pages cannot be followed. */
 export type NextPage =
   | { readonly kind: 'complete'; readonly read: FillsPages }
   | { readonly kind: 'more'; readonly read: FillsPages }
@@ -156,7 +153,7 @@ export function beginPages({ sinceAt }: Pick<FillsSpan, 'sinceAt'>): FillsPages 
   return { pages: [], newestAt: Number.NaN, reachedAt: sinceAt }
 }
 
-/** @param page `askedAt`: Unix ms, exchange clock, when it was asked for: certainly not too late. */
+/** @param page `askedAt`: Unix ms, exchange clock, at the time of the request: never too late */
 export function takePage(
   span: FillsSpan,
   before: FillsPages,
@@ -185,7 +182,7 @@ export function takePage(
   const oldest = oldestId(fillList.map(named))
   if (oldest === undefined) return { kind: 'unreadable', message: 'a tradeId is not a number' }
   const { reachedId } = before
-  // A page that is full of one id, or an exchange that does not look at the id, would be asked for for ever.
+  // This would not end: a page is full of one id, or the exchange ignores the id.
   if (reachedId !== undefined && BigInt(oldest) >= BigInt(reachedId)) {
     const message = `the page from trade ${reachedId} back does not reach beyond it`
     return { kind: 'unreadable', message }
@@ -195,15 +192,14 @@ export function takePage(
 }
 
 export interface FillsReader {
-  /** By symbol: the instruments that are traded. Fills of others are left out. */
   readonly instruments: ReadonlyMap<string, Instrument>
-  /** A text says why a row cannot be read. */
+  /** A string is the reason for an unreadable row. */
   readonly readRow: (instrument: Instrument, row: WireFill) => Fill | string
 }
 
 /**
- * The reading that the pages make, each fill once. A row that is not understood costs only its instrument (MKT4); one that
- * names no instrument costs all of them, and the good rows count all the same.
+ * The reading of all pages, each fill once. An unreadable row costs its instrument (MKT4); without
+ * a symbol it costs all of them, and the good rows still count.
  */
 export function toFillsReading(
   { pages, exchangeTime = 0 }: FillsPages,
@@ -240,7 +236,9 @@ export function toFillsReading(
 
 const NO_FILLS: readonly Fill[] = []
 
-/** A row that comes on two pages counts as it came last, where it came first. One without its ids is like no other. */
+/**
+ * A row on two pages takes its first place and its last content. A row without ids equals no other.
+ */
 function rowsOf(pages: FillsPages['pages']): Iterable<WireFill> {
   return new Map(pages.flat().map((row, place) => [keyOf(row) ?? place, row])).values()
 }
@@ -250,26 +248,26 @@ function keyOf(row: WireFill): string | undefined {
   return ids.tradeId === '' || ids.orderId === '' ? undefined : fillKey(ids)
 }
 
-/** The names in a row; empty where it does not have them. */
+/** The row's names; empty where missing. */
 function named(row: WireFill): Pick<WireFill, 'tradeId' | 'orderId' | 'symbol' | 'cTime'> {
   if (!isUnreadable(row)) return row
   const { tradeId = '', orderId = '', symbol = '', cTime = '' } = row.texts
   return { tradeId: toShownId(tradeId), orderId: toShownId(orderId), symbol, cTime }
 }
 
-/** An odd id is known by its digest: two rows are two, and nobody sees what stood there. */
+/** An odd id is replaced by its digest: two rows stay two, and the text is not shown. */
 function toShownId(id: string): string {
   return answeredId.safeParse(id).success ? id : `odd-${sha256Hex([id]).slice(0, 12)}`
 }
 
-/** A row that does not say when it was is not before anything. */
+/** A row without a time is not before anything. */
 function isBefore(cTime: string, at: number): boolean {
   return cTime !== '' && Number(cTime) < at
 }
 
 const DIGITS = /^\d{1,32}$/
 
-/** The smallest tradeId of a page; undefined when one is no number, or none is there. Rows without one are passed over. */
+/** Undefined if any tradeId is not a number, or there is none. Rows without one are skipped. */
 function oldestId(fills: readonly Pick<WireFill, 'tradeId'>[]): string | undefined {
   let oldest: string | undefined
   for (const { tradeId } of fills) {
@@ -280,7 +278,7 @@ function oldestId(fills: readonly Pick<WireFill, 'tradeId'>[]): string | undefin
   return oldest
 }
 
-/** By time, trade and order: the same fills always come in the same order. */
+/** Sorts by time, trade and order, so that the same fills always come in the same order. */
 function compareFills(one: Fill, other: Fill): number {
   return (
     one.filledAt - other.filledAt ||
@@ -289,7 +287,7 @@ function compareFills(one: Fill, other: Fill): number {
   )
 }
 
-/** Compares ids as numbers, which are too large for a float; others by their text. */
+/** Compares numeric ids, which are too large for a float; others by text. */
 function compareIds(one: string, other: string): number {
   return one.length - other.length || (one < other ? -1 : one > other ? 1 : 0)
 }

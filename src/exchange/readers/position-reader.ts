@@ -13,9 +13,9 @@ export interface PositionCall extends ReadingCall {
 }
 
 /**
- * Reads what the account holds of one instrument, and converts the wire's decimals to lots. A row that does not fit the
- * instrument makes the whole answer unknown: a position that is not understood must not count as flat.
- * Document: GET /api/v2/mix/position/single-position.
+ * Reads what the account holds of one instrument, in lots. A row that does not fit the instrument
+ * makes the whole answer unknown: it must not count as flat. Document: GET
+ * /api/v2/mix/position/single-position.
  */
 export async function readPosition(call: PositionCall): Promise<Answer<PositionReading>> {
   const { caller, clock, offset, instrument } = call
@@ -25,7 +25,7 @@ export async function readPosition(call: PositionCall): Promise<Answer<PositionR
   if (answer.kind !== 'accepted') return answer
   const rows = toPositionRows(instrument, answer.data ?? [])
   if (typeof rows !== 'string') {
-    // An answer without a time gets that of its request, which is certainly not too late.
+    // An answer without a time gets that of its request, which is never too late.
     const exchangeTime = answer.requestTime ?? offset.exchangeNow(requestedAt)
     const isSilent = answer.data === null
     return { ...answer, data: { symbol, rows, isSilent, requestedAt, exchangeTime } }
@@ -41,7 +41,6 @@ export async function readPosition(call: PositionCall): Promise<Answer<PositionR
   }
 }
 
-/** The properties of a row that are read. */
 export type ReadPosition = Pick<
   WirePosition,
   | 'symbol'
@@ -102,24 +101,23 @@ function toPositionRow(instrument: Instrument, position: ReadPosition): Position
   }
 }
 
-/** Undefined for a value that is missing, or that no position has. */
 function toLeverage(text: string | null | undefined): number | undefined {
   const leverage = toNumber(text)
   return leverage > 0 ? leverage : undefined
 }
 
-/** Empty for an amount that is missing or is no number: it is not known, and not zero (MON2). */
+/** Empty for a missing or unreadable amount: it is unknown, not zero (MON2). */
 function toMoney(text: string | null | undefined): string {
   return text === null || text === undefined || !MONEY.test(text) ? '' : text
 }
 
-/** NaN also for a price that the instrument's ticks cannot count: it is not known. */
+/** NaN also for a price beyond the instrument's ticks. */
 function toPrice(instrument: Instrument, text: string | null | undefined): number {
   const price = toNumber(text)
   return price > floatOnGrid(instrument.tick, ticksMax(instrument)) ? Number.NaN : price
 }
 
-/** NaN for a value that is missing or is no number. */
+/** NaN for a missing or unreadable value. */
 function toNumber(text: string | null | undefined): number {
   return text === null || text === undefined || !MONEY.test(text) ? Number.NaN : Number(text)
 }

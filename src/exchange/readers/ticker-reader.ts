@@ -11,11 +11,10 @@ import { requestTimeOf, SUCCESS_CODE, withoutMark } from '../../protocol/envelop
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /**
- * What a reader made of the bytes of a ticker answer.
- *
- * - `filled`: the table holds this answer and nothing else. A row that is not as the document describes costs its
+ * - `filled`: the table holds this answer and nothing else. A row that is not as the document
+ *   describes costs its
  *   instrument alone (MKT4): its values are NaN, and the table says why.
- * - `malformed`: a success by its code, but not what the document describes. The table is empty.
+ * - `malformed`: a success by its code, but not as the document describes. The table is empty.
  * - `other`: no success. The table is empty, and the answer is to be read like any other.
  */
 export type TickersRead =
@@ -23,14 +22,15 @@ export type TickersRead =
   | { readonly kind: 'malformed'; readonly problem: string }
   | { readonly kind: 'other' }
 
-/** Columns whose values may be negative. */
 export const NEGATIVE_ALLOWED: ReadonlySet<TickerColumn> = new Set([
   'change24h',
   'changeUtc24h',
   'fundingRate',
 ])
 
-/** A price above it can be counted exactly by no instrument, whatever its tick; a sum of two would be infinite at last. */
+/**
+ * No instrument can count a higher price exactly, whatever its tick; sums could become infinite.
+ */
 const PRICE_MAX = Number.MAX_SAFE_INTEGER
 const PRICE_COLUMNS: ReadonlySet<TickerColumn> = new Set([
   'lastPr',
@@ -43,7 +43,7 @@ const PRICE_COLUMNS: ReadonlySet<TickerColumn> = new Set([
   'open24h',
 ])
 
-/** Whether a column can have such a value; NaN, a missing one, is possible in each. */
+/** NaN, a missing value, is possible in each column. */
 export function isPossible(column: TickerColumn, value: number): boolean {
   if (value < 0 && !NEGATIVE_ALLOWED.has(column)) return false
   return !(value > PRICE_MAX && PRICE_COLUMNS.has(column))
@@ -63,7 +63,10 @@ class Malformed extends Error {
   override readonly name = 'Malformed'
 }
 
-/** Reads with JSON.parse. Every column is checked as strictly as by the row's schema, and must be a number as well. */
+/**
+ * Uses JSON.parse. Columns are checked as strictly as by the row's schema, and must be numbers as
+ * well.
+ */
 export function readTickersJson(body: Buffer, table: TickerTable): TickersRead {
   const parsed = tickersEnvelope.safeParse(parseJson(body))
   if (!parsed.success) {
@@ -82,7 +85,7 @@ export function readTickersJson(body: Buffer, table: TickerTable): TickersRead {
   return { kind: 'filled', requestTime: requestTimeOf({ ...parsed.data, data: undefined }) }
 }
 
-/** Undefined for what is not JSON. */
+/** Undefined if the body is not JSON. */
 function parseJson(body: Buffer): unknown {
   try {
     return isUtf8(body) ? parseBoundedJson(withoutMark(body.toString('utf8'))) : undefined
@@ -122,7 +125,7 @@ function fillTable(table: TickerTable, data: unknown): void {
   table.unreadable = unreadable
 }
 
-/** The rows of as many instruments as the table holds, and why each of the others is left out. */
+/** As many rows as the table holds, and why the others are left out. */
 function cutToCapacity(
   named: readonly NamedRow[],
   capacity: number,
@@ -141,12 +144,12 @@ function cutToCapacity(
 
 type NamedRow = Readonly<Record<string, unknown>> & { readonly symbol: string }
 
-/** Whether a row names its instrument; others are ignored. */
+/** Rows without a symbol are ignored. */
 function isNamed(row: unknown): row is NamedRow {
   return isRecord(row) && typeof row['symbol'] === 'string' && row['symbol'] !== ''
 }
 
-/** Whether the answer lists the same instruments as the table, in the same order: then the rows stay in place. */
+/** If the table lists the same instruments in the same order, the rows stay in place. */
 function hasSameSymbols(table: TickerTable, rows: readonly NamedRow[]): boolean {
   const { symbols } = table
   if (symbols.length !== rows.length) return false
@@ -156,7 +159,10 @@ function hasSameSymbols(table: TickerTable, rows: readonly NamedRow[]): boolean 
   return true
 }
 
-/** What is wrong with the row, if anything. A listing that never traded has no last price, and one may have no time. */
+/**
+ * Returns what is wrong with the row. A listing that never traded has no last price, and a row may
+ * have no time.
+ */
 function fillRow(table: TickerTable, place: number, row: NamedRow): string | undefined {
   for (const column of TICKER_COLUMNS) {
     const value = row[column]
@@ -169,20 +175,21 @@ function fillRow(table: TickerTable, place: number, row: NamedRow): string | und
   return undefined
 }
 
-/** NaN for a missing value; undefined for what is not a plain number in a text. */
+/** NaN for a missing value; undefined for anything but a plain number in a string. */
 export function parseNumber(value: unknown): number | undefined {
   if (value === null || value === undefined || value === '') return Number.NaN
   if (typeof value !== 'string') return undefined
   const first = value.charCodeAt(0)
   const isDigitFirst = first >= 48 && first <= 57
   if (!isDigitFirst && first !== 45) return undefined
-  // `0x10`, `0b1` and `0o7` are numbers to the language, not to the exchange; `0E-8` is one to both.
+  // JavaScript reads `0x10`, `0b1` and `0o7` as numbers, the exchange does not; `0E-8` is one to
+  // both.
   if (first === 48 && value.charCodeAt(1) > 57 && !/^0e/i.test(value)) return undefined
   const number = Number(value)
   return Number.isFinite(number) ? number : undefined
 }
 
-/** NaN for a contract without delivery; undefined for a state that the document does not list. */
+/** NaN for a contract without delivery; undefined for an unlisted state. */
 function deliveryIndex(value: unknown): number | undefined {
   if (value === null || value === undefined || value === '') return Number.NaN
   return typeof value === 'string' ? DELIVERY_INDEX.get(value) : undefined

@@ -17,15 +17,15 @@ import { type AnswerRules, readAnswer, unpackAnswer } from '../client/answer-rea
 import type { WireAnswer } from '../client/pending-call.ts'
 
 /**
- * Reads tickers straight from the bytes of an answer, in less than half the time of JSON.parse alone
- * (`node bench/tickers.ts`). It knows the last answer that was read in full, and takes another one only when every byte
- * of it that is no value is the same: field names, their order, the instruments, `code` and `msg`. Whatever differs is
- * read in full again, and learned: a new field costs one slow poll, never a wrong number.
+ * Reads tickers from the bytes of an answer, in less than half the time of JSON.parse (`node
+ * bench/tickers.ts`). It accepts an answer only if every byte that is no value equals the last
+ * answer that was read in full: field names, their order, the instruments, `code` and `msg`. Any
+ * other answer is read in full and learned: a new field costs one slow poll, never a wrong number.
  */
 export class TickerScanner {
   #skeleton: Skeleton | undefined
 
-  /** As {@link readTickersJson}, with the same result for every answer. */
+  /** Gives the same result as {@link readTickersJson} for every answer. */
   read(body: Buffer, table: TickerTable): TickersRead {
     const skeleton = this.#skeleton
     if (skeleton !== undefined && hasSymbols(table, skeleton.symbols)) {
@@ -51,7 +51,9 @@ const COMMA = 0x2c
 const BACKSLASH = 0x5c
 const LETTER_N = 0x6e
 
-/** Up to so many digits a number is exact as an integer, and so is the power of ten below it: one division rounds right. */
+/**
+ * With so few digits the integer and the power of ten are exact, so one division rounds correctly.
+ */
 const EXACT_DIGITS = 15
 const POWERS_OF_TEN = Float64Array.from({ length: EXACT_DIGITS + 1 }, (_, power) => 10 ** power)
 
@@ -64,21 +66,24 @@ const MAY_BE_NEGATIVE = Uint8Array.from(TICKER_COLUMNS, (column) =>
 )
 const STATUS_COLUMN = TICKER_COLUMNS.indexOf('deliveryStatus' satisfies TickerColumn)
 
-/** Where the reading stands. One object for all of a scan: a value and where it ends are two results. */
+/**
+ * A scan returns two results, the value and where it ends. One object for the whole scan avoids
+ * allocation.
+ */
 interface Cursor {
   at: number
   value: number
 }
 
-/** What was learned is believed when it reads the answer that it was learned from. */
+/** A skeleton is trusted only if it reads the answer from which it was learned. */
 function fits(body: Buffer, skeleton: Skeleton, requestTime: number | undefined): boolean {
   const read = scan(body, skeleton)
   return read?.kind === 'filled' && read.requestTime === requestTime
 }
 
 /**
- * Undefined where a byte is not as the skeleton has it: the table is then half written, and the answer must be read in
- * full. Without a table it only looks.
+ * Undefined if a byte differs from the skeleton: the table is then half written, and the answer
+ * must be read in full. Without a table it only checks.
  */
 function scan(body: Buffer, skeleton: Skeleton, table?: TickerTable): TickersRead | undefined {
   const cursor: Cursor = { at: 0, value: Number.NaN }
@@ -107,7 +112,7 @@ interface RowsOf {
   readonly table: TickerTable | undefined
 }
 
-/** Most of the time of a scan passes here: plain loops over bytes, nothing allocated. */
+/** A scan spends most of its time here: plain loops over bytes, no allocation. */
 function scanRows(body: Buffer, cursor: Cursor, { skeleton, table }: RowsOf): boolean {
   const { literals, literalEnds, slots, symbolBytes, symbolEnds } = skeleton
   const columns = TICKER_COLUMNS.map((column) => table?.columns[column])
@@ -140,7 +145,7 @@ function scanRows(body: Buffer, cursor: Cursor, { skeleton, table }: RowsOf): bo
   return true
 }
 
-/** Compares four bytes at a time, the last four once more where they are not whole: twice as fast as byte by byte. */
+/** Compares four bytes at a time, overlapping at the end: twice as fast as byte by byte. */
 function isSame(
   bytes: DataView,
   at: number,
@@ -169,7 +174,10 @@ function skip(body: Buffer, cursor: Cursor, literal: Uint8Array): boolean {
   return true
 }
 
-/** A number in a text, an empty text or null: into `cursor.value`. False for all that the row's schema refuses. */
+/**
+ * Reads a number in a string, an empty string or null into `cursor.value`. False for anything that
+ * the row's schema refuses.
+ */
 function scanNumber(body: Buffer, cursor: Cursor, column: number): boolean {
   let at = cursor.at
   if (body[at] !== QUOTE) return skipNull(body, cursor)
@@ -198,7 +206,9 @@ function scanNumber(body: Buffer, cursor: Cursor, column: number): boolean {
   return column !== STATUS_COLUMN
 }
 
-/** What is seldom: an empty text, an exponent, more than fifteen digits, the state of a delivery. */
+/**
+ * Handles rare values: an empty string, an exponent, more than fifteen digits, a delivery state.
+ */
 function scanText(
   body: Buffer,
   cursor: Cursor,
@@ -215,7 +225,7 @@ function scanText(
   return true
 }
 
-/** The exchange's time: a whole number, bare or in a text. Zero is none. */
+/** A whole number, bare or in a string; zero means none. */
 function scanTime(body: Buffer, cursor: Cursor): boolean {
   const isText = body[cursor.at] === QUOTE
   let at = isText ? cursor.at + 1 : cursor.at
@@ -231,7 +241,7 @@ function scanTime(body: Buffer, cursor: Cursor): boolean {
   return true
 }
 
-/** A field that nobody reads: a plain text or null. Other values send the answer to the slow reader. */
+/** Skips a string or null. Other values send the answer to the slow reader. */
 function skipScalar(body: Buffer, cursor: Cursor): boolean {
   return body[cursor.at] === QUOTE ? skipText(body, cursor) : skipNull(body, cursor)
 }
@@ -255,28 +265,28 @@ function skipNull(body: Buffer, cursor: Cursor): boolean {
   return isNull
 }
 
-/** What stands in a field of a row: from 0 on an index into {@link TICKER_COLUMNS}, below it one of these. */
+/** A slot from 0 on is an index into {@link TICKER_COLUMNS}; negative ones are these. */
 const SLOT = { symbol: -1, other: -2, end: -3 } as const
 
-/** All of an answer that is not a value: what a scan compares byte by byte. */
+/** All parts of an answer that are not values, which a scan compares byte by byte. */
 export interface Skeleton {
-  /** In their order: bytes that must be the same, the exchange's time, and the rows. */
+  /** Sequence of bytes that must match, the exchange's time, and the rows. */
   readonly envelope: readonly (Uint8Array | 'requestTime' | 'rows')[]
-  /** Of every row, what stands before each of its values, and behind the last: one after the other. */
+  /** Concatenated bytes before each value of a row, and after the last. */
   readonly literals: DataView
-  /** By field: where its literal ends. */
+  /** Per field: the end of its literal. */
   readonly literalEnds: Int32Array
-  /** By field: what its value is. The last one is {@link SLOT.end}. */
+  /** Per field: its value's column. The last one is {@link SLOT.end}. */
   readonly slots: Int32Array
-  /** Columns that no field of the row fills. */
+  /** Columns that no field fills. */
   readonly missing: readonly TickerColumn[]
   readonly symbols: readonly string[]
-  /** The symbols as they stand in the answer, quotes included. */
+  /** With quotes. */
   readonly symbolBytes: DataView
   readonly symbolEnds: Int32Array
 }
 
-/** A value that is a text, a number or a word of the language; a list or a record in the envelope is not followed. */
+/** A list or an object in the envelope is not followed. */
 const SCALAR = String.raw`(?:"[^"\\]*"|null|true|false|-?\d+(?:\.\d+)?)`
 const TEXT_OR_NULL = String.raw`(?:"[^"\\]*"|null)`
 const BEFORE_ROWS = new RegExp(String.raw`^\{(?:"\w+":${SCALAR},)*"data":\[`)
@@ -285,9 +295,9 @@ const ROW = new RegExp(String.raw`^\{"\w+":${TEXT_OR_NULL}(?:,"\w+":${TEXT_OR_NU
 const REQUEST_TIME = /^(.*"requestTime":)(?:\d+|"\d+")(.*)$/s
 
 /**
- * What can be learned from an answer that was read in full, all of its rows good. Undefined where its shape is none
- * that a scan could follow: blanks between the values, escapes, lists within rows. The first row is the pattern: that
- * the others match it is for a scan of the same answer to find out.
+ * Learns from an answer that was read in full with all rows good. Undefined if a scan cannot follow
+ * its shape: blanks between values, escapes, lists within rows. The first row is the pattern; a
+ * scan of the same answer checks that the others match.
  */
 function learnSkeleton(body: Buffer, symbols: readonly string[]): Skeleton | undefined {
   const text = body.toString('latin1')
@@ -296,7 +306,7 @@ function learnSkeleton(body: Buffer, symbols: readonly string[]): Skeleton | und
   const [row] = ROW.exec(text.slice(before.length, before.length + ROW_BYTES_MAX)) ?? []
   const behind = text.slice(text.lastIndexOf('}]') + 1)
   if (row === undefined || !BEHIND_ROWS.test(behind)) return undefined
-  // A key that comes twice counts where it comes last: such an answer is for the slow reader.
+  // The last of two equal keys counts: only the slow reader handles that.
   if (![keysOf(before + behind), keysOf(row)].every(areDistinct) || !keysOf(row).includes('symbol'))
     return undefined
   return {
@@ -307,7 +317,6 @@ function learnSkeleton(body: Buffer, symbols: readonly string[]): Skeleton | und
   }
 }
 
-/** A row has some 500 bytes. */
 const ROW_BYTES_MAX = 16_384
 
 function partsOf(text: string): Skeleton['envelope'] {
@@ -316,7 +325,6 @@ function partsOf(text: string): Skeleton['envelope'] {
   return [latin1(before), 'requestTime', latin1(behind)]
 }
 
-/** What stands before each value of a row. */
 function patternOf(row: string): Pick<Skeleton, 'literals' | 'literalEnds' | 'slots' | 'missing'> {
   const keys = keysOf(row)
   const literals = [...keys.map((key, index) => `${index === 0 ? '{' : ','}"${key}":`), '}']
@@ -350,7 +358,6 @@ function bytesOfAll(symbols: readonly string[]): Pick<Skeleton, 'symbolBytes' | 
   }
 }
 
-/** Where each of a run of parts ends. */
 function endsOf(lengths: readonly number[]): Int32Array {
   let end = 0
   return Int32Array.from(lengths, (length) => (end += length))
@@ -366,7 +373,7 @@ function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
 
 const NOT_TICKERS = { success: false, problem: 'the answer holds no list of tickers' } as const
 
-/** Reads the bytes of an answer into the table. Whatever is not a list of tickers is read like any other answer. */
+/** Anything but a list of tickers is read like any other answer. */
 export function readTickerAnswer(
   wire: WireAnswer,
   { table, scanner }: { readonly table: TickerTable; readonly scanner: TickerScanner },

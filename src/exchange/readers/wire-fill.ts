@@ -5,15 +5,15 @@ import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { parseOnGrid } from '../../lib/grid.ts'
 import type { WireFill } from '../../protocol/futures/order-fills.ts'
 
-/** Money in a string, with a sign; an exponent is how some runtimes print small values. */
+/** Signed decimals; some runtimes print small values with an exponent. */
 export const MONEY = /^-?\d{1,40}(\.\d{1,40})?([eE]-?\d{1,2})?$/
 
 /**
- * A fill of the wire in our own terms, or what is wrong with it. Document: Futures fill.
+ * Converts a fill, or says what is wrong with it. Document: Futures fill.
  *
- * Fees are negative on the wire when paid, and positive here. Fees in another coin than the margin coin (the platform's
- * own) stand apart. A fee or a profit that is null, empty or absent is not known (MON2); whether an empty profit is that
- * of a fill that opened is the book's to say, which knows the position.
+ * Paid fees are negative on the wire and positive here. Fees in another coin than the margin coin
+ * stand apart. A missing fee or profit is unknown (MON2); whether an empty profit means a fill that
+ * opened is decided by the book, which knows the position.
  */
 export function toFill(
   instrument: Instrument,
@@ -54,8 +54,8 @@ export function toFill(
 }
 
 /**
- * The fees of a row by coin; without `fee` where an amount is missing, or the coin of an amount. Undefined where one is
- * no decimal.
+ * Fees by coin; without `fee` if an amount or its coin is missing. Undefined if an amount is no
+ * decimal.
  */
 function feesOf(
   { marginCoin }: Instrument,
@@ -81,10 +81,10 @@ function feesOf(
   }
 }
 
-/** What the system does to a position: `burst_close_long`, `reduce_close_short`, `delivery_close_long`, … */
+/** Closes by the system: `burst_close_long`, `reduce_close_short`, `delivery_close_long`, … */
 const SYSTEM_CLOSE = /^[a-z_]+_close_(long|short)$/
 
-/** How the trade side of the system's fills begins; in one-way mode the rest varies: `burst_sell_single`. */
+/** Prefixes of the system's trade sides; in one-way mode the rest varies: `burst_sell_single`. */
 const KINDS: readonly (readonly [prefix: string, kind: FillKind])[] = [
   ['burst_', 'liquidation'],
   ['reduce_', 'partialLiquidation'],
@@ -92,10 +92,10 @@ const KINDS: readonly (readonly [prefix: string, kind: FillKind])[] = [
   ['delivery_', 'delivery'],
   ['dte_sys_adl_', 'autoDeleveraging'],
 ]
-/** Trade sides of fills that orders have made, whoever placed them. */
+/** Trade sides of fills of orders, including orders of others. */
 const TRADES: ReadonlySet<string> = new Set(['open', 'close', 'buy_single', 'sell_single'])
 
-/** The system's fill in a word that the document does not have is called just that. */
+/** An undocumented word of the system is kept as it is. */
 function kindOf({ tradeSide, enterPointSource }: WireFill): Pick<Fill, 'fillKind' | 'systemWord'> {
   const name = tradeSide?.toLowerCase() ?? ''
   const [, known] = KINDS.find(([prefix]) => name.startsWith(prefix)) ?? []
@@ -105,8 +105,8 @@ function kindOf({ tradeSide, enterPointSource }: WireFill): Pick<Fill, 'fillKind
 }
 
 /**
- * Which way, and whether it opens or closes. In hedge mode `side` is the direction of the position; where the
- * system closed it, the direction stands in the trade side itself. In one-way mode `side` says all there is.
+ * In hedge mode `side` is the direction of the position; if the system closed it, the trade side
+ * names the direction. In one-way mode `side` is enough.
  */
 function toDirection(
   positionMode: PositionMode,
@@ -119,7 +119,8 @@ function toDirection(
     if (systemClose === null) return undefined
     return { side: systemClose[1] === 'long' ? 'buy' : 'sell', tradeSide: 'close' }
   }
-  // `buy_single`, `reduce_sell_single`, `dte_sys_adl_…`: lists vary, and what is held does not depend on them.
+  // The words vary (`buy_single`, `reduce_sell_single`, `dte_sys_adl_…`), and the position does not
+  // depend on them.
   const isClose =
     name === 'close' || systemClose !== null || KINDS.some(([prefix]) => name.startsWith(prefix))
   return { side, tradeSide: isClose ? 'close' : 'open' }

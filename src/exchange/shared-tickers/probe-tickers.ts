@@ -5,8 +5,8 @@ import { HAND_ON_SCRIPT, LOOK_SCRIPT } from './ticker-scripts.ts'
 const KEY = 'intentd:tickers:probe'
 
 /**
- * Looks whether tickers can be handed on there: takes a turn of its own and ends it, so that nothing stays.
- * @throws Error in the server's or the client's words, with what to do where the server refuses
+ * Checks whether tickers can be handed on there: takes a turn and ends it, so that nothing stays.
+ * @throws Error in the server's or client's words, with advice if the server refuses
  */
 export function probeTickers(url: string, password: Secret | undefined): Promise<void> {
   return askOnce(url, password, async (redis) => {

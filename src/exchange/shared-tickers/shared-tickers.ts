@@ -14,46 +14,49 @@ export interface SharedTickersOptions {
   readonly limiter: GrantSource
   readonly trusted: TrustedClock
   readonly timers: Timers
-  /** Between two polls, ms. */
+  /** Time between two polls. */
   readonly tickersMs: number
 }
 
-/** What became of polls so far, for whoever looks. */
+/** Counts of polls so far. */
 export interface SharedTickersView {
-  /** That another daemon had read. */
+  /** Read by another daemon. */
   readonly taken: number
-  /** Read here; handed on where Redis answers. */
+  /** Read here, and handed on if Redis answers. */
   readonly own: number
-  /** Handed on, but no answer of the exchange, or none of that time: read here instead. */
+  /** Handed on, but not a valid answer of the exchange for that time: read here instead. */
   readonly refused: number
-  /** How often Redis did not answer in time. */
   readonly failed: number
 }
 
-/** An answer of Redis that takes longer is none, ms: tickers would come too late by it. */
+/** A later answer would delay the tickers too much. */
 export const ANSWER_MS_MAX = 50
-/** After two in a row it is not asked for this long, ms: one may be late because this process was held up. */
+/**
+ * Rest after two missing answers in a row; a single one may be late because this process was held
+ * up.
+ */
 const REST_MS = 1000
-/** Asked for so long before a poll, as a share of the time between two, a reading is as good as one of its own. */
+/**
+ * A reading requested this long before a poll, as a share of the time between two, is as good as
+ * its own.
+ */
 const AGE_SHARE = 0.5
-/** And no older than this, ms. */
 const AGE_MS_MAX = 250
-/** Whoever reads is waited for until the next poll, and no longer than this, ms: it may be dead. */
+/** A reader is waited for until the next poll, and no longer than this: it may be dead. */
 const WAIT_MS_MAX = 1000
-/** Whoever stands in line for a call looks first after this, ms. */
+/** First look of a daemon that waits in line for a call. */
 const IN_LINE_LOOK_MS = 5
-/** By as much our idea of the exchange's clock may be wrong. */
+/** Tolerated error of our estimate of the exchange's clock. */
 const CLOCK_ERROR_MS = 1000
-/** The server's clock counts whole milliseconds. */
 const ROUNDING_MS = 1
 
-/** What the server said; when it was asked, monotonic ms, and when it had answered, Unix ms, our clock. */
+/** `lookedAt`: monotonic ms at the question; `answeredAt`: Unix ms, our clock, at the answer. */
 type Found = TickerLooked & { readonly lookedAt: number; readonly answeredAt: number }
-/** With the right to call, where it was given already. */
 type Turn = Extract<Found, { kind: 'read' }> & { readonly grant?: Grant }
 
 /**
- * Tickers that daemons behind one address read for each other. A poll looks first at what others have read:
+ * Tickers that daemons behind one address read for each other. A poll looks first at what others
+ * have read:
  *
  *     looking ──a reading of this poll's time──► taken
  *     looking ──another daemon is reading──► waiting ──► looking
@@ -61,18 +64,18 @@ type Turn = Extract<Found, { kind: 'read' }> & { readonly grant?: Grant }
  *     looking ──the same, and no call is free here──► looking and in line for a call ──► taken, or reading
  *     looking ──Redis fails──► reading
  *
- * The turn of whoever has no call free is over at once: another daemon may have one.
+ * A daemon without a free call ends its turn at once: another one may have a call.
  *
- * What is taken goes through the same reader and checks as an answer of the exchange. Its age counts from when the
- * exchange was asked (MKT1): by the server's clock, which stood at what it told the reader then or later, until it
- * handed it to us, and by ours from our own question on. So it is never younger than that. The exchange's own time in
- * it must agree within a second.
+ * A taken answer passes the same reader and checks as one of the exchange. Its age counts from the
+ * request to the exchange (MKT1), as the sum of an upper bound by the server's clock and one by
+ * ours, so it is never younger than stated. The exchange's own time in it must agree within a
+ * second.
  */
 export class SharedTickers {
   readonly #options: SharedTickersOptions
   readonly #ageMsMax: number
   readonly #waitMsMax: number
-  /** When the newest reading of each product type was asked for that is known here, by the server's clock. */
+  /** When the newest known reading of each product type was requested, by the server's clock. */
   readonly #has = new Map<ProductType, number>()
   readonly #counts = { taken: 0, own: 0, refused: 0, failed: 0 }
   #isFailing = false
@@ -95,7 +98,7 @@ export class SharedTickers {
 
   async readTickers(table: TickerTable, productType: ProductType): Promise<Answer<TickerTable>> {
     const { trusted } = this.#options
-    // Only the exchange itself tells us its time.
+    // Only direct answers of the exchange set the clock.
     const mayLook = trusted.isMeasured && trusted.clock.monotonic() >= this.#restsUntil
     let found = mayLook ? await this.#find(productType) : undefined
     if (found?.kind === 'read') found = await this.#standInLine(productType, found)
@@ -111,7 +114,7 @@ export class SharedTickers {
     return this.#read(table, productType, found)
   }
 
-  /** Undefined: Redis does not answer. */
+  /** Undefined if Redis does not answer. */
   async #find(productType: ProductType): Promise<Found | undefined> {
     const { timers, trusted } = this.#options
     const { clock } = trusted
@@ -129,7 +132,7 @@ export class SharedTickers {
     }
   }
 
-  /** Undefined: Redis does not answer. */
+  /** Undefined if Redis does not answer. */
   async #look(
     productType: ProductType,
     wanted: Pick<TickerLook, 'since' | 'otherwise'>,
@@ -145,7 +148,7 @@ export class SharedTickers {
     return { ...looked, lookedAt, answeredAt: trusted.clock.now() }
   }
 
-  /** Until a call is free, or another daemon had one. */
+  /** Waits until a call is free, or another daemon has read. */
   async #standInLine(productType: ProductType, turn: Turn): Promise<Found | Turn> {
     const { limiter, timers, trusted } = this.#options
     let grant: Grant | undefined
@@ -177,7 +180,7 @@ export class SharedTickers {
     return grant ? { ...turn, grant } : turn
   }
 
-  /** Undefined where it is no answer of the exchange at that time. */
+  /** Undefined if it is no valid answer of the exchange for that time. */
   #take(
     table: TickerTable,
     found: Extract<Found, { kind: 'reading' }>,
@@ -199,11 +202,10 @@ export class SharedTickers {
     const isOfItsTime =
       requestTime >= offset.publicNow(askedAt) - CLOCK_ERROR_MS &&
       requestTime <= offset.publicNow(now) + CLOCK_ERROR_MS
-    // The machine may have slept over its question: then nobody knows how old it is.
+    // If the machine slept during the question, the age is unknown.
     return answer.kind === 'accepted' && isOfItsTime && trusted.isMeasured ? answer : undefined
   }
 
-  /** Asks the exchange, and hands on what it says. */
   async #read(
     table: TickerTable,
     productType: ProductType,
@@ -222,7 +224,7 @@ export class SharedTickers {
   /** Without an answer it ends the turn. */
   #handOn(productType: ProductType, { now, answeredAt }: Found, wire?: WireAnswer): void {
     const sentAt = wire?.sentAt ?? answeredAt
-    // Between the two it may have waited for a grant.
+    // It may have waited for a grant between the two.
     const askedAt = now + Math.max(0, sentAt - answeredAt)
     if (wire) this.#has.set(productType, askedAt)
     const handing = this.#options.store.handOn({

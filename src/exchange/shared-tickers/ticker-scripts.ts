@@ -1,11 +1,11 @@
-/** Whoever waits for another's answer looks again after this, ms: at the earliest, and at the latest. */
+/** Earliest and latest pause before looking again for another daemon's answer. */
 const [LOOK_AGAIN_MS, LOOK_AGAIN_MS_MAX] = [5, 100]
-/** The same where nobody is reading, ms. */
+/** The same pause while no daemon is reading. */
 const IDLE_LOOK_MS = 25
-/** What nobody has touched for so long is gone, ms. */
+/** Expiry of untouched keys. */
 const KEPT_MS = 10_000
 
-/** What was asked for or claimed in the future is of a clock that was set back: it counts for nothing. */
+/** An instant in the future comes from a clock that was set back, and is ignored. */
 const BEGIN = `
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
@@ -18,9 +18,9 @@ local asked, claimed = instant(held[1]), instant(held[2])
 `
 
 /**
- * The newest reading, or whose turn it is: who looks and finds nothing claims the turn, and the others wait for it.
- * ARGV: when the reading was asked for that whoever looks has; since when one must have been asked for to be good, or
- * 0 and the age that it may have now, ms; what else is wanted: turn, claim or wait.
+ * Returns the newest reading, or whose turn it is: a daemon that finds nothing claims the turn, and
+ * the others wait for it. ARGV: request time of the caller's newest reading; earliest good request
+ * time, or 0 and the maximum age in ms; what else is wanted: turn, claim or wait.
  */
 export const LOOK_SCRIPT = `${BEGIN}
 local since = tonumber(ARGV[2])
@@ -40,8 +40,8 @@ return {'read', now}
 `
 
 /**
- * Ends the turn and hands the reading on, unless a newer one is there. ARGV: when was asked; how long it took, ms; the
- * answer's encoding and bytes, empty where there is none.
+ * Ends the turn and stores the reading, unless a newer one is there. ARGV: request time; duration,
+ * ms; the answer's encoding and bytes, empty without one.
  */
 export const HAND_ON_SCRIPT = `${BEGIN}
 redis.call('HDEL', KEYS[1], 'claimed')

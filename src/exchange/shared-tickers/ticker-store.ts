@@ -7,18 +7,21 @@ import { HAND_ON_SCRIPT, LOOK_SCRIPT } from './ticker-scripts.ts'
 /** Instants are Unix ms by the server's clock. */
 export interface TickerLook {
   readonly productType: string
-  /** When the reading was asked for that we have: that one is not wanted again. */
+  /** Request time of the reading that the caller has, which is not wanted again. */
   readonly has: number
-  /** Wanted is what was asked for at this instant or later; 0: `ageMsMax` before this look. */
+  /** Earliest request time that is good; 0: `ageMsMax` before this look. */
   readonly since: number
   readonly ageMsMax: number
-  /** Where there is none: `turn` waits for whoever is reading, or takes the turn; `claim` takes it in any case. */
+  /**
+   * Without a reading: `turn` takes the turn unless another daemon reads; `claim` takes it in any
+   * case.
+   */
   readonly otherwise: 'turn' | 'claim' | 'wait'
 }
 
 /**
- * - `reading`: what another daemon was answered.
- * - `wait`: another daemon may be reading, for whoever wants what was asked for since then.
+ * - `reading`: an answer that another daemon received.
+ * - `wait`: another daemon may be reading, for those who want a reading since then.
  * - `read`: it is our turn.
  */
 export type TickerLooked = { readonly now: number } & (
@@ -34,16 +37,15 @@ export type TickerLooked = { readonly now: number } & (
 
 export interface HandedTickers {
   readonly productType: string
-  /** The exchange was asked at this instant at the earliest. */
+  /** Earliest instant at which the exchange was asked. */
   readonly askedAt: number
-  /** From then until its answer was there, ms. */
+  /** From then until its answer. */
   readonly tookMs: number
   readonly contentEncoding: string
-  /** The answer as it came; empty: there was none that is good for anything. */
+  /** Empty if there was no usable answer. */
   readonly body: Buffer
 }
 
-/** Where daemons hand tickers on. */
 export interface TickerStore {
   look(look: TickerLook): Promise<TickerLooked>
   handOn(handed: HandedTickers): Promise<void>
@@ -54,21 +56,19 @@ export interface RedisTickerStoreOptions {
   readonly url: string
   readonly password: Secret | undefined
   readonly group: string
-  /** Daemons that call the same exchange share what it says. */
+  /** Daemons share tickers per exchange. */
   readonly baseUrl: string
-  /** An answer that takes longer has failed, ms. */
   readonly answerMsMax: number
 }
 
-/** To connect again after the connection was lost, ms. */
+/** Pause before reconnecting. */
 const RETRY_MS = 250
 const CONNECT_MS_MAX = 1000
 
-/** Over Redis or Valkey, on a connection of its own: lists of tickers hold up no share of a limit. */
+/** Uses a connection of its own, so that lists of tickers hold up no share of a limit. */
 export class RedisTickerStore implements TickerStore {
   readonly #redis: Redis
   readonly #keyOf: (productType: string) => string
-  /** Why there is no connection. */
   #trouble = 'not connected yet'
 
   constructor({ url, password, group, baseUrl, answerMsMax }: RedisTickerStoreOptions) {
@@ -109,7 +109,7 @@ export class RedisTickerStore implements TickerStore {
     this.#redis.disconnect()
   }
 
-  /** @throws Error with the reason, where there is no connection: the client's own says only that there is none */
+  /** @throws Error with the reason if there is no connection, which the client's own error lacks */
   async #run(
     script: string,
     productType: string,

@@ -43,12 +43,12 @@ const ADVICE: Readonly<Record<string, string>> = {
     'create the user (`createuser`), and let it in from this machine (pg_hba.conf); journal.url names it',
   '3D000': 'create the database (`createdb`), or name another one in journal.url',
   '42501':
-    'let the user make its schema (`GRANT CREATE ON DATABASE … TO …`), or use what another user has made (docs/scaling.md)',
+    'let the user make its schema (`GRANT CREATE ON DATABASE … TO …`), or use what another user has made (docs/servers.md)',
 }
 
 /** For commands that only read. */
 const READING_ADVICE =
-  'let the user read it: `GRANT USAGE ON SCHEMA … TO …` and `GRANT SELECT ON ALL TABLES IN SCHEMA … TO …`, for each journal and for intentd_fleet (docs/scaling.md)'
+  'let the user read it: `GRANT USAGE ON SCHEMA … TO …` and `GRANT SELECT ON ALL TABLES IN SCHEMA … TO …`, for each journal and for intentd_fleet (docs/servers.md)'
 
 /** The place in which the driver looks for a certificate. */
 const COPY_IN_ADDRESS = 'the address (sslrootcert=FILE)'
@@ -172,7 +172,7 @@ export function corruptOnServer(
     code: 'JOURNAL_CORRUPT',
     sentence: 'the journal on PostgreSQL is not what was written to it',
     facts: { where, ...(sequence === undefined ? {} : { sequence }), found },
-    hint: 'start the daemon on the machine that wrote or followed the journal last: it continues from its own copy; otherwise promote a standby server, restore a backup of the database, or continue from a copy by hand (docs/scaling.md, Damaged rows)',
+    hint: 'start the daemon on the machine that wrote or followed the journal last: it continues from its own copy; otherwise promote a standby server, restore a backup of the database, or continue from a copy by hand (docs/servers.md, Damaged rows)',
     cause,
   })
 }
@@ -186,7 +186,7 @@ export function tailLostOnServer(where: string, found: number, durable: number):
     code: 'JOURNAL_TAIL_LOST',
     sentence: 'the server came back without records that it had reported as durable',
     facts: { where, found, durable },
-    hint: 'promote a server that has them, or restore a backup that has them; if there is none, docs/scaling.md (What is on the server) says how to accept the loss',
+    hint: 'promote a server that has them, or restore a backup that has them; if there is none, docs/servers.md (Lost records) says how to accept the loss',
   })
 }
 
@@ -216,7 +216,7 @@ export function layoutOther(place: PostgresPlace, text: string): Failure {
     return layoutOlder(
       serverName(place),
       layout,
-      'end every daemon and standby of this account, put the same version on every machine, then run `intentd journal migrate` on one of them (docs/scaling.md)',
+      'end every daemon and standby of this account, put the same version on every machine, then run `intentd journal migrate` on one of them (docs/journal.md)',
     )
   return new Failure({
     code: 'JOURNAL_LAYOUT_UNKNOWN',

@@ -93,15 +93,30 @@ export function* salvageBookings(
 export function* readBookings(
   database: DatabaseSync,
   first: string,
-  { kind, since = 0, until = Number.MAX_SAFE_INTEGER }: BookingSpan & { readonly kind: BookedKind },
+  {
+    kind,
+    since = 0,
+    until = Number.MAX_SAFE_INTEGER,
+    count,
+  }: BookingSpan & {
+    readonly kind: BookedKind
+    /** Counts each row before it is yielded. */
+    readonly count?: RowsCount | undefined
+  },
 ): Generator<BookedRow> {
   const { name, key } = TABLES[kind]
   const query = `SELECT * FROM ${name} WHERE at >= ? AND at < ? ORDER BY at, ${key.join(', ')}`
   for (const row of database.prepare(query).iterate(since, until)) {
     const stored = toRow(kind, row)
     if (digestOf(first, stored) !== row['digest']) throw notAsWritten(kind, dayOf(stored.at))
+    if (count) count.sum = addDigest(count.sum, String(row['digest']))
     yield stored
   }
+}
+
+/** Number and sum of the rows that were read. */
+export interface RowsCount {
+  sum: RowsSum
 }
 
 /** Whether every row is as it was written. */

@@ -11,11 +11,13 @@ import {
 import type { Cause, PartReport, RunReport } from '../run-report.ts'
 import { type Cell, escapeHtml, renderSection, renderTable, toned } from './html.ts'
 import { renderRolling } from './run-charts.ts'
+import { renderTrades } from './trade-tables.ts'
 
 export function renderRunTables(run: RunReport, index: number, coin: string): string {
   return [
     renderSection('Where the money came from', renderMoney(run, coin)),
     renderSection('Strategies and instruments', renderParts(run)),
+    renderTrades(run),
     renderSection('Ratios', `<div class="formula">${renderRatios(run)}</div>`),
     renderSection(
       'Returns by month, day and hour',

@@ -5,7 +5,7 @@ import { unreachable } from '../../lib/unreachable.ts'
 import type { IndicatorSpec } from './specs.ts'
 
 type Library = typeof Signals & { readonly Wilder: typeof Signals.WSMA }
-/** What the library does with one candle after the other. */
+/** The library's object, fed candle by candle. */
 interface Worker {
   add(index: number): void
   result(): unknown
@@ -13,14 +13,19 @@ interface Worker {
 
 let library: Library | undefined
 
-/** Some seven hundred files, which only strategies with indicators need: loaded when the first of them is. */
+/**
+ * The library has some seven hundred files, so it is loaded for the first strategy with indicators.
+ */
 export function loadIndicators(): Library {
   return (library ??= createLibrary(
     createRequire(import.meta.url)('trading-signals') as typeof Signals,
   ))
 }
 
-/** With its Wilder's average to the bit, but for the simple average beside it, which is needed for the first value alone. */
+/**
+ * Equals the library's Wilder average to the bit, without the simple average, which only the first
+ * value needs.
+ */
 function createLibrary(signals: typeof Signals): Library {
   class Wilder extends signals.WSMA {
     override update(price: number, replace: boolean): number | null {
@@ -37,13 +42,13 @@ interface Known {
   readonly values: Map<string, unknown>
 }
 
-/** Strategies that declare the same share one value. Worked out when it is first asked for after a close. */
+/** Equal declarations share one value, computed on first use after a close. */
 const known = new WeakMap<CandleSeries, Known>()
 
 /**
- * The value of an indicator at the last closed candle: a function of the last `spec.candles` candles alone, so that it
- * is the same to the last bit live, after a restart and in a backtest. Undefined while there are fewer, where most of
- * them were only filled up, and where the formula has none.
+ * The value at the last closed candle: a function of the last `spec.candles` candles alone, so it
+ * is equal to the bit live, after a restart and in a backtest. Undefined with too few candles, if
+ * most of them are filled gaps, and where the formula has no value.
  */
 export function indicatorValue(spec: IndicatorSpec, series: CandleSeries): unknown {
   if (series.length < spec.candles) return undefined
@@ -67,11 +72,11 @@ function workOut(spec: IndicatorSpec, series: CandleSeries): unknown {
   const value = worker.result()
   const parts: readonly unknown[] =
     typeof value === 'object' && value !== null ? Object.values(value) : [value]
-  // Of prices that stand still some have no value: 0 divided by 0.
+  // Constant prices give 0 / 0 in some formulas.
   return parts.every(Number.isFinite) ? Object.freeze(value) : undefined
 }
 
-/** A gap is filled with the close before it: of that the first price after it would be an extreme. */
+/** A gap is filled with the close before it, so the first price after it would be an extreme. */
 function isMostlyFilled({ candles }: IndicatorSpec, series: CandleSeries): boolean {
   if (series.filled === 0) return false
   let filled = 0
@@ -160,7 +165,7 @@ function withoutNewest(worker: Worker, series: CandleSeries, count: number): Wor
   }
 }
 
-/** The formula has no ratio where gains and losses are both 0. */
+/** The formula has no ratio if gains and losses are both 0. */
 function whereCloseMoved(worker: Worker, series: CandleSeries): Worker {
   const closes = new Set<number>()
   return {
@@ -190,7 +195,7 @@ function ofCandles(indicator: Adding<HighLowClose>, series: CandleSeries): Worke
   }
 }
 
-/** A window without a range has no place in it: 0 divided by 0, which the library takes for the bottom. */
+/** A window without a range gives 0 / 0, which the library takes for the bottom. */
 function stochasticOf(
   indicator: InstanceType<Library['StochasticOscillator']>,
   series: CandleSeries,

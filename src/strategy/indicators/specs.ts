@@ -1,7 +1,6 @@
 import { CANDLES_MAX, parseInterval } from '../../domain/candles.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 
-/** What is worked out. */
 export type IndicatorName =
   | 'ema'
   | 'sma'
@@ -17,26 +16,25 @@ export type IndicatorName =
   | 'roc'
   | 'standardDeviation'
 
-/** An indicator as a strategy declares it: a function of the last `candles` closed candles, and of nothing else. */
+/** A function of the last `candles` closed candles only. */
 export interface IndicatorSpec<Value = unknown> {
   readonly name: IndicatorName
-  /** Of its candles: `1m`, `4h`. */
+  /** Length of the candles, such as `1m` or `4h`. */
   readonly interval: string
   /** Periods and factors, in the order of the function that made it. */
   readonly settings: readonly number[]
-  /** How many closed candles make one value; before there are so many it is undefined. */
+  /** Closed candles for one value, which is undefined with fewer. */
   readonly candles: number
-  /** Never there: the type of its values. */
+  /** Exists only in the types. */
   readonly valueType?: Value
 }
 
-/** By the strategy's own names. */
+/** Keyed by the strategy's own names. */
 export type IndicatorSpecs = Readonly<Record<string, IndicatorSpec>>
 
-/** Of a strategy that declares none. */
 export type NoIndicators = Readonly<Record<never, never>>
 
-/** `market.indicators`: undefined until there are enough closed candles. */
+/** Each is undefined until there are enough closed candles. */
 export type IndicatorValues<Specs> = {
   readonly [Name in keyof Specs]: Specs[Name] extends IndicatorSpec<infer Value>
     ? Value | undefined
@@ -67,18 +65,19 @@ interface Period {
 }
 
 interface Windowed extends Period {
-  /** From how many candles each value is worked out, instead of the number that docs/strategies.md states. */
+  /** Candles for each value, instead of the number in docs/strategies.md. */
   readonly candles?: number
 }
 
 /*
- * An average that never quite forgets is begun anew for each value, so many periods back that the beginning counts for
- * less than a millionth: (1 - 2 / (n + 1)) ** (8 * n) and, for Wilder's, (1 - 1 / n) ** (16 * n) are below 2e-7.
+ * Exponential averages restart for each value, so many periods back that the start weighs less than
+ * a millionth: (1 - 2 / (n + 1)) ** (8 * n) and, for Wilder's, (1 - 1 / n) ** (16 * n) are below
+ * 2e-7.
  */
 const EMA_PERIODS = 8
 const WILDER_PERIODS = 16
 
-/** Exponential moving average of closes; weight 2 / (period + 1). 8 × period candles. */
+/** Exponential moving average of closes, weight 2 / (period + 1). Uses 8 × period candles. */
 export function ema({
   interval,
   period,
@@ -88,17 +87,20 @@ export function ema({
   return spec({ name: 'ema', interval, settings: [period], candles }, period, rest)
 }
 
-/** Simple moving average of closes. `period` candles. */
+/** Simple moving average of closes. Uses `period` candles. */
 export function sma({ interval, period, ...rest }: Period): IndicatorSpec<number> {
   return spec({ name: 'sma', interval, settings: [period], candles: period }, period, rest)
 }
 
-/** Moving average of closes, weights 1 to `period`. `period` candles. */
+/** Moving average of closes with weights 1 to `period`. Uses `period` candles. */
 export function wma({ interval, period, ...rest }: Period): IndicatorSpec<number> {
   return spec({ name: 'wma', interval, settings: [period], candles: period }, period, rest)
 }
 
-/** Wilder's relative strength index of closes, 0 to 100; undefined while they stand still. 16 × period + 1 candles. */
+/**
+ * Wilder's relative strength index of closes, 0 to 100; undefined for constant closes. Uses 16 ×
+ * period + 1 candles.
+ */
 export function rsi({
   interval,
   period,
@@ -108,7 +110,7 @@ export function rsi({
   return spec({ name: 'rsi', interval, settings: [period], candles }, period + 1, rest)
 }
 
-/** Wilder's average true range, in quote coin. 16 × period candles. */
+/** Wilder's average true range, in quote coin. Uses 16 × period candles. */
 export function atr({
   interval,
   period,
@@ -118,7 +120,7 @@ export function atr({
   return spec({ name: 'atr', interval, settings: [period], candles }, period + 1, rest)
 }
 
-/** Wilder's average directional index, 0 to 100. Smoothed twice: 32 × period candles. */
+/** Wilder's average directional index, 0 to 100. Smoothed twice, so it uses 32 × period candles. */
 export function adx({
   interval,
   period,
@@ -128,7 +130,10 @@ export function adx({
   return spec({ name: 'adx', interval, settings: [period], candles }, 2 * period, rest)
 }
 
-/** Simple moving average of closes, and so many (population) standard deviations round it, 2 by default. `period` candles. */
+/**
+ * Simple moving average of closes, with bands of `deviations` population standard deviations. Uses
+ * `period` candles.
+ */
 export function bollinger({
   interval,
   period,
@@ -142,7 +147,10 @@ export function bollinger({
   )
 }
 
-/** Difference of two exponential averages of closes, and the average of it. 8 × (slow + signal) candles. */
+/**
+ * Difference of two exponential averages of closes, and its average. Uses 8 × (slow + signal)
+ * candles.
+ */
 export function macd({
   interval,
   fast = 12,
@@ -164,7 +172,10 @@ export function macd({
   )
 }
 
-/** Where the close stands between low and high of `period` candles, 0 to 100, smoothed twice by simple averages. */
+/**
+ * Position of the close between low and high of `period` candles, 0 to 100, smoothed twice by
+ * simple averages.
+ */
 export function stochastic({
   interval,
   period,
@@ -186,9 +197,9 @@ export function stochastic({
 }
 
 /**
- * Highest high and lowest low of `period` candles, and half way between. The candle that has just closed is one of them,
- * so that no close is outside; with `shift: 1` they are those before it, and a close outside is a break. period + shift
- * candles.
+ * Highest high and lowest low of `period` candles, and their middle. The candle that just closed is
+ * included, so no close is outside; with `shift: 1` it is not, and a close outside is a break. Uses
+ * period + shift candles.
  */
 export function donchian({
   interval,
@@ -204,12 +215,17 @@ export function donchian({
   )
 }
 
-/** How many (population) standard deviations the last close is above the mean of `period` closes. */
+/**
+ * Distance of the last close from the mean of `period` closes, in population standard deviations.
+ */
 export function zScore({ interval, period, ...rest }: Period): IndicatorSpec<number> {
   return spec({ name: 'zScore', interval, settings: [period], candles: period }, period, rest)
 }
 
-/** Change of the close over `period` candles, as a ratio: 0.01 is one per cent. period + 1 candles. */
+/**
+ * Change of the close over `period` candles as a ratio: 0.01 is one per cent. Uses period + 1
+ * candles.
+ */
 export function roc({ interval, period, ...rest }: Period): IndicatorSpec<number> {
   return spec({ name: 'roc', interval, settings: [period], candles: period + 1 }, period + 1, rest)
 }
@@ -224,8 +240,8 @@ export function standardDeviation({ interval, period, ...rest }: Period): Indica
 }
 
 /**
- * @param rest What was given beside: a word that is not known would leave the default in its place.
- * @throws RangeError for what cannot be worked out: a check of the configuration reports it.
+ * @param rest further options, which are refused: a misspelt one would leave a default in place
+ * @throws RangeError for an impossible spec; a check of the configuration reports it
  */
 function spec<Value>(
   made: IndicatorSpec<Value>,

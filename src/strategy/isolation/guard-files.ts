@@ -1,7 +1,8 @@
-// The thread in which prices are played runs strategies beside code that reads prices and writes a report. A strategy
-// cannot import what does so, but could replace methods which that code calls, and so mislead it to another file.
-// So the functions of `node:fs` are replaced when the thread begins, and closed before the first strategy is loaded:
-// from then on they know which files are for this thread, and refuse all others.
+// In the thread that plays prices, strategies run beside code that reads prices and writes a
+// report. A strategy cannot import `node:fs`, but it could replace methods which that code calls,
+// and so redirect it to another file. So the functions of `node:fs` are wrapped when the thread
+// begins, and restricted before the first strategy is loaded: from then on they accept only files
+// of this thread.
 
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -13,7 +14,9 @@ import { apply, endsWith, isIn, startsWith } from './kept-methods.ts'
 
 type Judge = (path: string, flags: unknown) => void
 
-/** Functions that ask only whether there is a file and of what kind, which imports tell too, and those that take opened files. */
+/**
+ * These only test existence and kind of a file, which an import reveals too, or take opened files.
+ */
 const HARMLESS = both([
   'exists',
   'stat',
@@ -37,7 +40,10 @@ const writable: string[] = []
 let isGuarded = false
 let isClosed = false
 
-/** Begins to remember which files are read. Call it when the thread begins, before others replace these functions. */
+/**
+ * Begins to record which files are read. It must run at the start of the thread, before other code
+ * replaces these functions.
+ */
 export function guardFiles(): void {
   isGuarded = true
   for (const functions of [fs, fs.promises]) {
@@ -53,23 +59,25 @@ export function guardFiles(): void {
   syncBuiltinESMExports()
 }
 
-/** Whether this thread began with {@link guardFiles}. */
 export function areFilesGuarded(): boolean {
   return isGuarded
 }
 
-/** The places that the thread may write to once it is closed: a file, or what is below a directory where it ends in a separator. */
+/**
+ * Allows writing to a file, or below a directory if the path ends in a separator. Must be called
+ * before closing.
+ */
 export function keepWritable(path: string): void {
   if (!isClosed) writable.push(path)
 }
 
-/** A file that will be read for the first time when the thread is closed. Call it before. */
+/** Allows reading a file that was not read before closing. Must be called before closing. */
 export function keepReadable(path: string): void {
   if (!isClosed) readable.add(resolve(path))
 }
 
 /**
- * From now on only files can be read that were read before, beside code and JSON, and only what was kept writable can
+ * From now on only files read before, code and JSON can be read, and only paths kept writable can
  * be written.
  */
 export function closeFiles(): void {
@@ -80,7 +88,7 @@ function both(names: readonly string[]): ReadonlySet<string> {
   return new Set(names.flatMap((name) => [name, `${name}Sync`]))
 }
 
-/** The text that is judged is handed on: an object could name another file each time. */
+/** The judged string is passed on: an object could name another file at each access. */
 function judge(functions: object, name: string, assertAllowed: Judge): void {
   const original = Reflect.get(functions, name) as (...args: readonly unknown[]) => unknown
   const takesTwo = name === 'rename' || name === 'renameSync'

@@ -5,16 +5,16 @@ import { runAsStrategy } from '../strategy-context.ts'
 import { strategyFailure } from '../strategy-failure.ts'
 import { endsWith, hrefOf, indexOf, slice, startsWith } from './kept-methods.ts'
 
-/** The program's own code, of which a strategy may import the contract. */
+/** The program's own folders, from which a strategy may import only the contract. */
 const OURS = ['src', 'dist'].map((folder) => new URL(`../../../${folder}/`, import.meta.url).href)
 
-/** Anything else may be a program for the machine itself, or a file that only an error's text would show. */
+/** Other files may be native code, or could be shown by an error's text. */
 const CODE_OR_DATA = ['.js', '.ts', '.cjs', '.mjs', '.cts', '.mts', '.json']
 
 /**
- * All globals that are left: the language's own, but for WebAssembly, whose memory no limit of a thread counts, and
- * functions of their arguments. Timers are there for packages that set one while they are loaded. `Buffer` is not: it
- * shows memory that others have given back.
+ * The globals that stay: those of the language, except WebAssembly, whose memory no thread limit
+ * counts, and pure functions. Timers stay for packages that set one while loading. `Buffer` goes:
+ * it exposes memory that other code has released.
  */
 export const GLOBALS: ReadonlySet<string> = new Set([
   'undefined',
@@ -106,14 +106,15 @@ export const GLOBALS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Takes away what a pure function has no use for: the process, the modules of Node, the code of this program, and
- * every global that is not in {@link GLOBALS}. What needs any of it for itself takes it before. All known ways out are
- * closed, but threads of one process share its memory: code that nobody has read should not run beside keys.
+ * Removes what a pure function does not need: the process, Node's modules, this program's code, and
+ * all globals outside {@link GLOBALS}. Code that needs them itself must take them before. All known
+ * escapes are closed, but threads share the memory of the process: code that was not reviewed
+ * should not run beside keys.
  */
 export function guardThread(): void {
   runAsStrategy('guard', () => undefined)
   loadCompilers()
-  // Before the hook below, so that it judges what that makes of a name.
+  // This is installed before the hook below, which then judges the resolved address.
   installContractResolution()
   registerHooks({
     resolve(specifier, context, nextResolve) {
@@ -132,8 +133,8 @@ export function guardThread(): void {
 }
 
 /**
- * Nothing counts on who imports it: a file can pretend to be another. And nothing is asked of methods that a strategy
- * may have replaced by its own.
+ * The importer is not considered, since a file can pretend to be another. No method is called that
+ * a strategy may have replaced.
  */
 function assertAllowed(url: string, specifier: string): void {
   const path = withoutQuery(url)
@@ -158,25 +159,25 @@ function isOurs(path: string): boolean {
   return false
 }
 
-/** Whether code or JSON: what a strategy may import. */
 export function isCodeOrData(path: string): boolean {
   for (let index = 0; index < CODE_OR_DATA.length; index++)
     if (endsWith(path, CODE_OR_DATA[index] ?? '.js')) return true
   return false
 }
 
-/** What makes JavaScript of TypeScript is itself WebAssembly, and looks for that when it is first needed. */
+/** Node's type stripping is itself WebAssembly, which it looks for on first use. */
 function loadCompilers(): void {
   const emitWarning = process.emitWarning.bind(process)
-  // That it is called by hand is called experimental.
+  // Calling it directly prints a warning that it is experimental.
   process.emitWarning = () => undefined
   stripTypeScriptTypes('')
   process.emitWarning = emitWarning
 }
 
 /**
- * A CommonJS file has a `module`, whose class can hook the loader too, start a thread for that and write compiled code
- * anywhere; and `require.extensions`, which loads past the hooks. Node itself uses what begins with `_`.
+ * `module.constructor` could hook the loader, start a thread for it and write compiled code
+ * anywhere; `require.extensions` loads past the hooks. Node itself needs the names beginning with
+ * `_`.
  */
 function closeLoader(): void {
   for (const name of Object.getOwnPropertyNames(Module)) {
@@ -205,7 +206,7 @@ const LOADER_PARTS: ReadonlySet<string> = new Set([
   'globalPaths',
 ])
 
-/** Node's own reaches the channel to the main thread through its streams; nobody reads what is printed here. */
+/** Node's own console reaches the main thread's channel through its streams. */
 function silenceConsole(): void {
   const silent = Object.keys(console).map((name) => [name, () => undefined] as const)
   Reflect.set(globalThis, 'console', Object.fromEntries(silent))
@@ -213,7 +214,6 @@ function silenceConsole(): void {
 
 function removeGlobals(): void {
   const names = Object.getOwnPropertyNames(globalThis).filter((name) => !GLOBALS.has(name))
-  // One that cannot be deleted is emptied.
   for (const name of names)
     if (!Reflect.deleteProperty(globalThis, name)) Reflect.set(globalThis, name, undefined)
   for (const symbol of Object.getOwnPropertySymbols(globalThis)) {

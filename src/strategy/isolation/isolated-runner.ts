@@ -31,33 +31,31 @@ import {
 import { readAnswer } from './read-answer.ts'
 import { MomentWriter } from './write-moment.ts'
 
-/** A file that waits for something that never comes would hold up every start. */
+/** Limits how long a file that never finishes loading holds up a start. */
 const READY_MS_MAX = 60_000
-/** How long a strategy whose thread was ended waits for its next one: twice as long each time, at most a minute. */
+/** Pause after a thread was ended; it doubles each time, up to the maximum. */
 const PAUSE_MS = 1000
 const PAUSE_MS_MAX = 60_000
-/** One that was lost so often, each time sooner than this after the last, fails each time it would be asked. */
+/** After this many losses, each within `CALM_MS` of the last, every decision fails. */
 const LOST_IN_ROW_MAX = 5
 const CALM_MS = 600_000
 const TOO_MUCH_MEMORY = 'it takes too much memory'
-/** While it waits it looks so often whether the process fills, ms. */
+/** Interval of memory checks while waiting. */
 const MEMORY_LOOKED_AT_MS = 20
 
 export interface IsolatedRunnerOptions extends Omit<StrategyRunnerOptions, 'strategy'> {
-  /** What the thread loads. */
   readonly moduleFile: string
   readonly needs: Pick<ResolvedNeeds, 'candles'>
-  /** A decision that takes longer ends the thread, ms. */
+  /** A longer decision ends the thread. */
   readonly budgetMs: number
   readonly heapMb: number
   readonly timers: Timers
-  /** Its thread has ended by itself, or does not come up again, and why. */
   readonly onThreadLost: (reason: string) => void
-  /** Whether threads of it are being ended: some code cannot be ended by anybody, and runs on. */
+  /** Reports whether threads are being ended: some code cannot be stopped and runs on. */
   readonly onEnding?: (isEnding: boolean) => void
 }
 
-/** @throws Failure STRATEGY_THREAD where the strategy cannot be loaded in a thread */
+/** @throws Failure STRATEGY_THREAD if the strategy cannot be loaded in a thread */
 export async function openIsolatedRunner(options: IsolatedRunnerOptions): Promise<IsolatedRunner> {
   const runner = new IsolatedRunner(options)
   const reason = await runner.start()
@@ -69,9 +67,9 @@ export async function openIsolatedRunner(options: IsolatedRunnerOptions): Promis
 }
 
 /**
- * A strategy in a thread of its own, asked as if it were here: the daemon waits for the answer, at most as long as the
- * budget says. So decisions come in the same order as without a thread, in a live run and in a backtest; and one that
- * never comes back costs the others one budget.
+ * A strategy in a thread of its own. The daemon waits for each answer, at most as long as the
+ * budget, so decisions come in the same order as without a thread, live and in a backtest. One that
+ * never returns costs the others one budget.
  *
  *     starting ──ready──► idle ──decide──► idle
  *                           └── no answer in time, or the thread has ended ──► paused ──► starting
@@ -92,14 +90,14 @@ export class IsolatedRunner {
   /** Monotonic ms. */
   #lostAt = Number.NEGATIVE_INFINITY
   #pausedFor: string | undefined
-  /** Why its thread ended by itself, until that was answered to a question. */
+  /** Why its thread ended by itself, until a decision reports it. */
   #unsaid: string | undefined
   #stateText: string | undefined
-  /** Of its file when it was accepted. */
+  /** Digest of the file when it was accepted. */
   readonly #digest: string | undefined
   #state: unknown
   #intents: readonly Intent[] = []
-  /** Threads that were ended and have not come to their end. */
+  /** Threads that were told to end and still run. */
   readonly #ending = new Set<SupervisedThread<'ready'>>()
 
   constructor(options: IsolatedRunnerOptions) {
@@ -114,7 +112,7 @@ export class IsolatedRunner {
     this.#writer = new MomentWriter(this.#numbers, symbols, needs.candles.keys())
   }
 
-  /** Resolves when it can be asked, or with the reason why it cannot. */
+  /** Resolves when it is ready, or with the reason why it is not. */
   start(): Promise<string | undefined> {
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
@@ -149,23 +147,21 @@ export class IsolatedRunner {
     await this.#thread?.end()
   }
 
-  /** Why it is not asked until it begins anew; undefined while it is. */
   get pausedFor(): string | undefined {
     return this.#pausedFor
   }
 
-  /** A thread of it that was ended has not come to its end yet. */
   get isEnding(): boolean {
     return this.#ending.size > 0
   }
 
-  /** Its code failed where nobody waited for it; in a thread that cannot be. */
+  /** Handles an error outside of `decide`; a thread cannot go on after it. */
   breakDown(error: unknown): void {
     const thread = this.#thread
     if (thread) this.#loseByItself(thread, messageOf(error))
   }
 
-  /** Undefined while its thread is paused or starts: then it is not asked. */
+  /** Undefined while its thread is paused or starting. */
   decide(snapshot: Snapshot): DecisionResult | undefined {
     const thread = this.#thread
     const { clock, budgetMs, heapMb } = this.#options
@@ -173,7 +169,7 @@ export class IsolatedRunner {
     if (!thread || !this.#isReady) {
       const unsaid = this.#unsaid
       this.#unsaid = undefined
-      // Failures halt it.
+      // A failure halts the strategy.
       if (unsaid === undefined && this.#lostInRow < LOST_IN_ROW_MAX) return undefined
       const found = unsaid ?? `lost ${this.#lostInRow} times in a row`
       return { ...failed('STRATEGY_THREAD', { found }), ...NO_TIME, isPaused: true }
@@ -267,20 +263,20 @@ export class IsolatedRunner {
     }
   }
 
-  /** Nobody has asked: the next question hears of it. */
+  /** The next decision reports the reason. */
   #loseByItself(thread: SupervisedThread<'ready'>, reason: string): void {
     if (thread === this.#thread && this.#isReady) this.#unsaid = reason
     this.#lose(thread, reason)
   }
 
-  /** It is not asked for a while, and then begins anew from what it remembered last. */
+  /** Pauses, then restarts from the last state. */
   #lose(thread: SupervisedThread<'ready'>, reason: string): void {
     if (thread !== this.#thread) return
     const wasReady = this.#isReady
     this.#thread = undefined
     this.#isReady = false
     this.#end(thread)
-    // One that never was ready is reported by whoever started it.
+    // The caller of `start` reports a thread that was never ready.
     if (wasReady) this.#pause(reason)
   }
 
@@ -306,10 +302,10 @@ export class IsolatedRunner {
     timers.after(pauseMs, () => void this.#begin())
   }
 
-  /** The code that was accepted, and no other: what is on the disk by now, nobody has checked. */
+  /** Only the accepted code is started: the file may have changed unchecked. */
   async #begin(): Promise<void> {
     if (this.#isStopped) return
-    // One that runs on takes enough.
+    // A second thread is not started beside one that runs on.
     if (this.isEnding) return void this.#options.timers.after(PAUSE_MS, () => void this.#begin())
     const isOther = readDigest(this.#options.moduleFile) !== this.#digest
     const reason = isOther

@@ -1,6 +1,7 @@
 /**
- * Methods as they were before any strategy ran. A strategy may replace those of the prototypes in its own thread: what
- * judges it there calls these, and neither loops with `of` nor spreads, which call replaceable methods too.
+ * Methods as they were before any strategy ran. A strategy may replace methods of prototypes in its
+ * own thread. Checks in that thread call these, and use neither `for … of` nor spreads, which call
+ * replaceable methods too.
  */
 function keep<Self, Args extends readonly unknown[], Result>(
   prototype: object,

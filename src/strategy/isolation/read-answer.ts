@@ -4,27 +4,27 @@ import type { IntentDenial } from '../read-intents.ts'
 import { STRATEGY_FAILURES, type StrategyFailureCode } from '../strategy-failure.ts'
 import type { SaidLine } from '../strategy-log.ts'
 
-/** Of each list of an answer is kept as much as an honest thread sends. */
+/** Limits of lists and texts: as much as an honest thread sends. */
 const LINES_MAX = 11
 const FIELDS_MAX = 20
 const DENIALS_MAX = 501
 const TEXT_MAX = 500
 const MESSAGE_MAX = 4000
 
-/** An answer of a thread: its intents and its state have readers of their own. */
+/** Intents and state have readers of their own. */
 export interface AnswerReading {
   readonly said: readonly SaidLine[]
   readonly denials: readonly IntentDenial[]
-  /** Set where the decision failed. */
+  /** Set if the decision failed. */
   readonly failure: { readonly code: StrategyFailureCode; readonly message: string } | undefined
   readonly intents: readonly unknown[]
   readonly state: unknown
 }
 
 /**
- * Reads what came from a strategy's thread. The code there that wrote it is ours, but a strategy can patch what that
- * calls: so an answer may say anything, for instance in the name of another strategy.
- * @throws Error for one that is none
+ * Reads the answer of a strategy's thread. Our code wrote it there, but a strategy can patch what
+ * that code calls, so the answer may contain anything, even in the name of another strategy.
+ * @throws Error if it is no answer
  */
 export function readAnswer(strategyId: string, message: unknown): AnswerReading {
   if (!isRecord(message)) throw new Error('an answer without words')

@@ -33,7 +33,7 @@ const NOTHING: AccountMoment = {
   fundingMinutes: [],
 }
 
-/** In the thread: the snapshot that the daemon has written, put together again. */
+/** Runs in the thread, and reassembles the snapshot that the daemon wrote. */
 export class ShownMoment {
   readonly #numbers: Float64Array
   readonly #instruments: readonly Instrument[]
@@ -56,7 +56,6 @@ export class ShownMoment {
     this.#columns = TICKER_COLUMNS.map((column) => this.#tickers.columns[column])
   }
 
-  /** What is new. */
   take({ moments = [], account, feeds, candles = [] }: Question): void {
     for (const [place, moment] of moments) {
       const instrument = this.#instruments[place]

@@ -1,5 +1,5 @@
-// The thread of one strategy: it waits for a question, decides, answers, and waits again. Nothing else ever happens in
-// it: while it waits its event loop does not turn, so timers and promises of the strategy never run.
+// The thread of one strategy waits for a question, decides and answers. While it waits its event
+// loop stands still, so timers and promises of the strategy never run.
 
 import { receiveMessageOnPort } from 'node:worker_threads'
 import { systemClock, threadCpuMs } from '../../lib/clock.ts'
@@ -22,10 +22,9 @@ import {
   type ThreadData,
 } from './thread-messages.ts'
 
-/** To look costs some microseconds. */
+/** A memory check takes some microseconds. */
 const MEMORY_LOOKED_AT_EVERY = 16
 
-/** During a decision. */
 const said: SaidLine[] = []
 
 await runTask<ThreadData, 'ready'>(async (data, report) => {
@@ -90,7 +89,7 @@ function tooLargeOf({ heapMb }: ThreadData): Extract<Answer, { kind: 'failed' }>
   return { kind: 'failed', code: 'STRATEGY_MEMORY', message }
 }
 
-/** An intent and a state that say what they said before are the same objects. */
+/** Equal intents and states are the same objects. */
 function repeats(
   { intents, denials, state }: Extract<Answer, { kind: 'decided' }>,
   before: Extract<Answer, { kind: 'decided' }>,

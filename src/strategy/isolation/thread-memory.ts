@@ -1,20 +1,22 @@
-// What keeps a strategy from filling the memory of the process that it runs in.
-
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** For the thread itself, between two decisions: whether it keeps more than so many MB, objects and buffers each. */
+/**
+ * Runs in the thread between decisions: returns whether heap or buffers keep more than `maxMb`
+ * each.
+ */
 export function createMemoryCheck(maxMb: number): () => boolean {
   const max = maxMb * 1_000_000
-  // A flag is of the whole process: it is not taken back, for another thread may be about to use it.
+  // Flags belong to the process. This one stays set, because another thread may be about to use it.
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
-  // A thread that began after the flag was set has it as a global, which is not for strategies, and cannot be deleted.
+  // A thread started after the flag was set has `gc` as a global, which cannot be deleted and is
+  // not for strategies.
   if ('gc' in globalThis) Reflect.set(globalThis, 'gc', undefined)
   return () => {
     const { external_memory: external, used_heap_size: used } = getHeapStatistics()
     if (external <= max && used <= max) return false
-    // What nobody needs any more is not kept.
+    // Garbage does not count.
     collectGarbage()
     const left = getHeapStatistics()
     return left.external_memory > max || left.used_heap_size > max

@@ -1,5 +1,5 @@
-// What crosses between the daemon and the thread of a strategy. Prices stand in memory that these two share, and which
-// the daemon only writes; whatever else a snapshot shows crosses as a message when it has changed, and so is a copy.
+// Data that crosses between the daemon and the thread of a strategy. Prices are in shared memory,
+// which only the daemon writes. All else crosses as a message, and so as a copy, when it changes.
 
 import type { MessagePort } from 'node:worker_threads'
 import type { CandleRow } from '../../domain/candles.ts'
@@ -13,16 +13,16 @@ import { TICKER_COLUMNS } from '../../domain/ticker-table.ts'
 import type { SaidLine } from '../strategy-log.ts'
 import type { StrategyFailureCode } from '../strategy-failure.ts'
 
-/** Places in the numbers by which the two threads wait for each other. */
+/** Indexes of the numbers with which the two threads wait for each other. */
 export const ASKED = 0
 export const ANSWERED = 1
-/** Whether the answer says what the last one said: then no message comes. */
+/** 1 if the answer equals the last one: then no message is sent. */
 export const REPEATS = 2
-/** For how long the thread has computed for the last answer, µs; −1: not known. */
+/** Processor time of the thread for the last answer, µs; −1: unknown. */
 export const CPU_US = 3
 export const CONTROL_LENGTH = 4
 
-/** Places in the numbers of a moment; the rows of the tickers follow. */
+/** Indexes in the numbers of a moment; the rows of the tickers follow. */
 export const SEQUENCE = 0
 export const TAKEN_AT = 1
 export const EXCHANGE_TIME = 2
@@ -30,19 +30,18 @@ export const FILLS_READ_AT = 3
 export const READ_AT = 4
 export const REQUEST_TIME = 5
 export const HEADER_LENGTH = 6
-/** Of an instrument: whether it has a row, and its columns. */
+/** One number for whether there is a row, then its columns. */
 export const ROW_LENGTH = 1 + TICKER_COLUMNS.length
 
-/** An instrument without the decimal, whose class does not cross. */
+/** The class of the decimal cannot cross. */
 export type CrossingInstrument = Omit<Instrument, 'notionalMin'> & { readonly notionalMin: string }
 
-/** Money as text. */
 export type CrossingMoney = Omit<Money, 'profit' | 'fees'> & {
   readonly profit: string
   readonly fees: string
 }
 
-/** An instrument is known by its place. */
+/** The position in the list identifies the instrument. */
 export type CrossingMoment = Omit<InstrumentMoment, 'instrument' | 'money'> & {
   readonly money: CrossingMoney | undefined
 }
@@ -57,25 +56,24 @@ export type CrossingAccount = Omit<AccountMoment, 'capital' | 'money' | 'funding
 export interface CrossingCandles {
   readonly key: string
   readonly intervalMs: number
-  /** How many the series keeps; 0: there is none any more. */
+  /** Capacity of the series; 0: it no longer exists. */
   readonly capacity: number
-  /** How many of the series nobody saw, these included. */
+  /** Filled gaps in the whole series. */
   readonly filled: number
-  /** These are all candles of the series: what was known of it before is dropped. */
+  /** The rows replace everything known of the series. */
   readonly isAnew: boolean
   readonly rows: readonly CandleRow[]
 }
 
-/** What is new since the last question; absent: as before. */
+/** Changes since the last question; absent: unchanged. */
 export interface Question {
-  /** By their place among the instruments of the strategy. */
+  /** `place`: position among the strategy's instruments. */
   readonly moments?: readonly (readonly [place: number, moment: CrossingMoment | undefined])[]
   readonly account?: CrossingAccount
   readonly feeds?: ReadonlyMap<string, FeedReading>
   readonly candles?: readonly CrossingCandles[]
 }
 
-/** With what the strategy has said; absent: nothing. */
 export type Answer = { readonly said?: readonly SaidLine[] } & (
   | {
       readonly kind: 'decided'
@@ -86,13 +84,11 @@ export type Answer = { readonly said?: readonly SaidLine[] } & (
   | { readonly kind: 'failed'; readonly code: StrategyFailureCode; readonly message: string }
 )
 
-/** What a thread is made with. */
 export interface ThreadData {
-  /** By which questions and answers cross. */
   readonly port: MessagePort
   readonly control: SharedArrayBuffer
   readonly numbers: SharedArrayBuffer
-  /** Most that buffers outside the heap may take, too. */
+  /** Limits also the buffers outside the heap. */
   readonly heapMb: number
   readonly moduleFile: string
   readonly strategyId: string

@@ -25,11 +25,11 @@ import {
   toCrossingMoney,
 } from './thread-messages.ts'
 
-/** In the daemon: writes a snapshot where its strategy's thread reads it, and says what of the rest is new. */
+/** Runs in the daemon: writes a snapshot into shared memory, and returns what else has changed. */
 export class MomentWriter {
   readonly #numbers: Float64Array
   readonly #symbols: readonly string[]
-  /** Of the candles that it needs: by instrument and interval. */
+  /** Needed candles, by instrument and interval. */
   readonly #keys: readonly string[]
   #moments: (InstrumentMoment | undefined)[] = []
   #feeds: ReadonlyMap<string, FeedReading> = new Map()
@@ -44,7 +44,7 @@ export class MomentWriter {
     )
   }
 
-  /** A thread that has begun anew knows nothing. */
+  /** A new thread knows nothing. */
   forget(): void {
     this.#moments = []
     this.#feeds = new Map()
@@ -52,7 +52,7 @@ export class MomentWriter {
     this.#account = new AccountChanges()
   }
 
-  /** What the thread does not know yet; undefined where the numbers say everything. */
+  /** Undefined if the numbers say everything. */
   write(snapshot: Snapshot): Question | undefined {
     this.#writeNumbers(snapshot)
     const moments = this.#changedMoments(snapshot)
@@ -88,7 +88,7 @@ export class MomentWriter {
     }
   }
 
-  /** A moment that says what it said before is the same object. */
+  /** An unchanged moment is the same object. */
   #changedMoments({ instruments }: Snapshot): (readonly [number, CrossingMoment | undefined])[] {
     const changed: (readonly [number, CrossingMoment | undefined])[] = []
     for (let place = 0; place < this.#symbols.length; place++) {
@@ -110,7 +110,7 @@ export class MomentWriter {
   }
 }
 
-/** As a rule they stand in the order of the strategy file. */
+/** They usually have the order of the strategy file. */
 function findMoment(
   instruments: Snapshot['instruments'],
   place: number,
@@ -126,7 +126,9 @@ function toCrossing(moment: InstrumentMoment): CrossingMoment {
   return { ...rest, money: money && toCrossingMoney(money) }
 }
 
-/** Candles are added to a series in place: what is newer than the newest that is known has closed since. */
+/**
+ * Candles are added to a series in place: those newer than the newest known one have closed since.
+ */
 class CandleChanges {
   readonly #known = new Map<string, { readonly series: CandleSeries; readonly newestAt: number }>()
 
@@ -163,14 +165,14 @@ class CandleChanges {
   }
 }
 
-/** Where the candles begin that open later than an instant; 0 where none of before is left. */
+/** Index of the first candle that opens after an instant. */
 function placeAfter(series: CandleSeries, at: number): number {
   let place = series.length
   while (place > 0 && read(series, 'openAt', place - 1) > at) place -= 1
   return place
 }
 
-/** The account's parts are changed in place, entry by entry: one that has changed is another object. */
+/** The account's maps are changed in place; a changed entry is another object. */
 class AccountChanges {
   readonly #known = new Map<unknown, ReadonlyMap<string, unknown>>()
   #equity: number | undefined

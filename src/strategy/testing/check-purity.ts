@@ -7,18 +7,16 @@ import { watchImpureCalls } from './impure-calls.ts'
 import { runSeries, type SeriesDecision } from './run-series.ts'
 
 const MINUTE_MS = 60_000
-/** Prices that are decided on at least, and at most: the longest series, and what comes after it. */
+/** Bounds on the number of prices: the longest series of candles, and some more. */
 const PRICES_MIN = 300
 const PRICES_MAX = 5200
-/** Where prices begin, in ticks, and how far one goes from the one before. */
 const PRICE_TICKS = 200_000
 const MOVE_TICKS = 400
 
-/** What a strategy does along made-up prices. */
 export interface PurityCheck {
-  /** What it does that no function does, a sentence each. */
+  /** A sentence for each impure act. */
   readonly problems: readonly string[]
-  /** What it throws, and which of its intents make no sense: made-up prices are not the market. */
+  /** Errors and invalid intents; made-up prices are not the market. */
   readonly notes: readonly string[]
 }
 
@@ -28,8 +26,8 @@ interface Trial {
 }
 
 /**
- * Whether a strategy is a function of what it is shown: asked twice along the same made-up prices it must say the same,
- * and leave the globals as they were. One that never comes back is ended by `watched-purity.ts` alone.
+ * Tests purity: two runs along the same made-up prices must give the same decisions and leave the
+ * globals unchanged. Only `watched-purity.ts` ends a strategy that never returns.
  */
 export function checkPurity(
   strategy: Strategy,
@@ -52,7 +50,7 @@ export function checkPurity(
   return { problems: [[changed, ...asked].join('. '), ...touched], notes }
 }
 
-/** Each decision as text; a run that fails ends with what it failed with. */
+/** Decisions as text; the last one may be the failure. */
 function runOnce(strategy: Strategy, params: unknown, instruments: readonly Instrument[]): Trial {
   try {
     const { candles } = resolveNeeds(strategy, params)
@@ -84,7 +82,6 @@ function runOnce(strategy: Strategy, params: unknown, instruments: readonly Inst
   }
 }
 
-/** A random walk: another for each instrument. */
 function makePrices({ symbol, tick }: Instrument, length: number): readonly number[] {
   const random = createRandom(`purity ${symbol}`)
   let ticks = PRICE_TICKS
@@ -94,7 +91,7 @@ function makePrices({ symbol, tick }: Instrument, length: number): readonly numb
   })
 }
 
-/** A sentence for each code, with what was looked at first. */
+/** A sentence for each code, with the first example. */
 function countDenials(run: readonly SeriesDecision[]): readonly string[] {
   const byCode = Map.groupBy(
     run.flatMap(({ denials }) => denials),

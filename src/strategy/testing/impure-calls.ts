@@ -1,18 +1,18 @@
 import { strategyAtFault } from '../strategy-context.ts'
 import { strategyPlace } from '../strategy-failure.ts'
 
-/** What code of strategies has asked for that is not the same the next time. */
+/** Calls of strategies whose result differs from run to run. */
 export interface ImpureCalls {
-  /** A sentence each: what, and where in the code. */
+  /** A sentence each, with the place in the code. */
   describe(): readonly string[]
-  /** The globals are what they were. */
+  /** Restores the globals. */
   forget(): void
 }
 
 const CLOCK = 'the time is snapshot.exchangeTime'
 const CHANCE = 'what a strategy says may hang on its snapshot, params and state alone'
 
-/** Hears from now on what strategies ask clocks and chance, in this thread; others notice nothing. */
+/** Records calls by strategies to clocks and random generators in this thread. */
 export function watchImpureCalls(): ImpureCalls {
   const found = new Map<string, string>()
   const hear = (call: string, instead: string): void => {
@@ -46,7 +46,6 @@ export function watchImpureCalls(): ImpureCalls {
   }
 }
 
-/** As `Date` is, but for who asks it what time it is. */
 function watchDate(
   original: DateConstructor,
   hear: (call: string, instead: string) => void,
@@ -68,7 +67,6 @@ function watchDate(
   })
 }
 
-/** @returns what makes it again what it was. */
 function replace(owner: object, name: string, make: (original: unknown) => unknown): () => void {
   const property = Object.getOwnPropertyDescriptor(owner, name)
   const value = make(Reflect.get(owner, name))

@@ -1,4 +1,4 @@
-// The thread in which strategy files are loaded before anybody else loads them: one that loops costs this thread alone.
+// Loads strategy files before any other thread does: a file that loops costs only this thread.
 
 import { runTask } from '../../lib/supervised-thread.ts'
 import { loadStrategy } from '../load-strategy.ts'
@@ -7,7 +7,7 @@ import { isStrategyFailure } from '../strategy-failure.ts'
 await runTask<{ readonly files: readonly string[] }, number>(async ({ files }, report) => {
   report(-1)
   for (const [index, file] of files.entries()) {
-    // Whatever loads it for use finds what else is wrong with it, with its place.
+    // Other problems are reported with their place when the file is loaded for use.
     await loadStrategy(file).catch((error: unknown) => {
       if (isStrategyFailure(error) && error.code === 'STRATEGY_IMPORT_HANGS') throw error
     })

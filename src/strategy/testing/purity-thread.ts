@@ -1,4 +1,4 @@
-// The thread in which strategies are asked along made-up prices: one that never comes back costs this thread alone.
+// Runs strategies along made-up prices: one that never returns costs only this thread.
 
 import { resolve } from 'node:path'
 import { decimal } from '../../lib/decimal.ts'
@@ -12,8 +12,8 @@ import type { PurityData, PurityNews } from './watched-purity.ts'
 await runTask<PurityData, PurityNews>(async ({ bindings, isGuarded }, report) => {
   const files = new Set(bindings.map(({ moduleFile }) => resolve(moduleFile)))
   process.on('uncaughtException', (error) => {
-    // What a file leaves to fail by itself while it is loaded was reported when it was loaded before; it would end the
-    // thread while another one is asked, which would be blamed.
+    // Stray errors from loading a file were reported when it was loaded before. Here they would be
+    // blamed on another strategy.
     if (files.has(fileOfCode(strategyAtFault() ?? ''))) return
     throw error
   })

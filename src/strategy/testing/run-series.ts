@@ -25,7 +25,7 @@ import { type ResolvedNeeds, resolveNeeds } from '../needs.ts'
 import type { IntentDenial } from '../read-intents.ts'
 import { createStrategyRunner, type StrategyRunner } from '../strategy-runner.ts'
 
-/** An instrument of a test, as a configuration writes it. */
+/** An instrument as in a configuration. */
 export interface TestInstrument {
   readonly symbol?: string
   readonly tickSize?: string
@@ -33,7 +33,7 @@ export interface TestInstrument {
   readonly minSize?: string
 }
 
-/** A candle of a test: prices in quote coin. */
+/** Prices in quote coin. */
 export interface TestCandle {
   readonly open: number
   readonly high: number
@@ -47,40 +47,38 @@ export interface SeriesOptions {
   readonly params: unknown
   /** One ticker each: bid and last are the price, the ask is a tick above. */
   readonly prices?: readonly number[]
-  /** Four tickers each: open, the nearer end, the other end, close. */
+  /** Four tickers each: open, the nearer extreme, the other one, close. */
   readonly candles?: readonly TestCandle[]
-  /** Time between two prices, or the length of a candle; default `1m`. */
+  /** Time between two prices, or length of a candle; default `1m`. */
   readonly interval?: string
-  /** Intervals in which nobody saw a price, before the price or candle of an index: `{ 40: 30 }` is half an hour of minutes. */
+  /** Intervals without a price before the given index: `{ 40: 30 }` is half an hour of minutes. */
   readonly gaps?: Readonly<Record<number, number>>
-  /** Unix ms of the first; default 2024-01-01 00:00 UTC. */
+  /** Unix ms; default 2024-01-01 00:00 UTC. */
   readonly startAt?: number
   /** Default: BTCUSDT, ticks of 0.1, lots of 0.001. */
   readonly instrument?: TestInstrument
-  /** Instruments beside the first, with a price at each of `prices`. */
+  /** Further instruments, with a price for each of `prices`. */
   readonly others?: readonly OtherSeries[]
-  /** Of the tickers, beside the prices: `{ fundingRate: 0.0001 }`. */
+  /** Further ticker columns: `{ fundingRate: 0.0001 }`. */
   readonly columns?: Readonly<Partial<Record<TickerColumn, number>>>
-  /** Readings of feeds by the name of each, in the order of their instants; each is shown from its `readAt` on. */
+  /** Readings of feeds by name, ascending; each is visible from its `readAt`. */
   readonly feeds?: Readonly<Record<string, readonly FeedReading[]>>
 }
 
-/** Prices of another instrument, at the same instants. */
 export interface OtherSeries {
   readonly instrument: TestInstrument
   readonly prices: readonly number[]
 }
 
-/** One decision. */
 export interface SeriesDecision {
   /** Unix ms of the snapshot, and its price. */
   readonly at: number
   readonly price: number
   readonly intents: readonly Intent[]
-  /** Intents that make no sense. */
+  /** Invalid intents. */
   readonly denials: readonly IntentDenial[]
   readonly state: unknown
-  /** What the strategy held of the first instrument when it decided, in lots. */
+  /** Holding of the first instrument before the decision. */
   readonly netLots: number
 }
 
@@ -89,13 +87,12 @@ const START_AT = 1_704_067_200_000
 
 interface Ticker {
   readonly at: number
-  /** Of the first instrument. */
+  /** First instrument. */
   readonly price: number
-  /** Of all of them, in their order. */
+  /** All instruments, in order. */
   readonly all: readonly number[]
 }
 
-/** An instrument, and what is held and wanted of it. */
 interface Part {
   readonly instrument: Instrument
   holding: Holding
@@ -103,10 +100,11 @@ interface Part {
 }
 
 /**
- * Asks a strategy along a series of prices as the daemon would: candles are built, the next decision gets the state of
- * the one before. A target is reached at the next price, so that the strategy sees what it holds; quotes and places
- * are not filled: that is what `intentd backtest` is for.
- * @throws Error of the first decision that fails; RangeError for a price that is not above 0, or a missing one.
+ * Runs a strategy along a series of prices as the daemon would: candles are built, and each
+ * decision gets the state of the one before. A target is reached at the next price, so that the
+ * strategy sees its holding; quotes and places are not filled, since `intentd backtest` does that.
+ * @throws Error of the first decision that fails; RangeError for a price that is missing or not
+ * above 0
  */
 export function runSeries(options: SeriesOptions): readonly SeriesDecision[] {
   const host = new SeriesHost(options)
@@ -210,7 +208,7 @@ class SeriesHost {
     return this.#parts.map(fillTarget).includes(true)
   }
 
-  /** As the core does it: a candle closes when a ticker of a later interval is there. */
+  /** As in the core, a candle closes with the first ticker of a later interval. */
   #close({ instrument }: Part, at: number, price: number): boolean {
     let hasClosed = false
     for (const [intervalMs, count] of this.#needs.candles) {
@@ -305,7 +303,7 @@ class SeriesHost {
   }
 }
 
-/** @throws Error that names the parameter, in the words of the strategy's own schema. */
+/** @throws Error that names the parameter, in the words of the strategy's own schema */
 function parseParams({ name, params }: Strategy, given: unknown): unknown {
   try {
     return params.parse(given)
@@ -326,7 +324,7 @@ function assertColumn(column: string): void {
   throw new Error(`columns: no column ${column}; ${hint}`)
 }
 
-/** Whether something was filled. */
+/** Returns whether anything was filled. */
 function fillTarget(part: Part): boolean {
   const { target: lots, holding } = part
   part.target = undefined

@@ -1,14 +1,17 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { SeriesDecision } from './run-series.ts'
 
-/** What a strategy's tests may import, as `intentd/testing`: decisions along a series of prices, and runs that are kept. */
+/**
+ * The test kit for strategies, `intentd/testing`: decisions along a series of prices, and golden
+ * runs.
+ */
 export { runSeries } from './run-series.ts'
 export type { SeriesDecision, SeriesOptions, TestCandle, TestInstrument } from './run-series.ts'
 
 /**
- * Holds a run against the one that was kept in a file: a line a decision that said something. A file that is not there
- * is written; to keep another run, remove it.
- * @throws Error that names the first line that differs.
+ * Compares a run with the one in a file, which has a line for each decision that said something. A
+ * missing file is written; to accept another run, remove it.
+ * @throws Error with the first line that differs
  */
 export function matchGolden(file: string, decisions: readonly SeriesDecision[]): void {
   const lines = decisions

@@ -1,14 +1,15 @@
 import { SupervisedThread } from '../../lib/supervised-thread.ts'
 import { isStrategyFailure, strategyFailure, type StrategyFailure } from '../strategy-failure.ts'
 
-/** Time to load one file, ms: somewhat longer than a file may wait that only waits. */
+/** Longer than the limit for a file that only waits. */
 const LOAD_MS_MAX = 25_000
 const HEAP_MB = 512
 
 /**
- * Loads strategy files in a thread, one after the other, so that the caller goes on where one loops while it is loaded.
- * @param limitMs That one file may take, ms.
- * @returns the first file that does not come to its end; undefined where all do.
+ * Loads strategy files in a thread, one after the other, so that a file that loops does not block
+ * the caller.
+ * @param limitMs for each file
+ * @returns the first file that does not finish; undefined if all do
  */
 export async function findEndlessFile(
   files: readonly string[],
@@ -21,7 +22,7 @@ export async function findEndlessFile(
     askedBy: import.meta.url,
     task: { files },
     heapMb: HEAP_MB,
-    // The program itself is loaded first.
+    // This includes loading the program itself.
     patienceMs: LOAD_MS_MAX,
     isByCpu: true,
     onNews(loaded) {

@@ -5,21 +5,20 @@ import { SupervisedThread, type ThreadEnd } from '../../lib/supervised-thread.ts
 import type { Strategy } from '../define-strategy.ts'
 import { checkPurity, type PurityCheck } from './check-purity.ts'
 
-/** Time that a strategy has, ms. */
+/** Limit for one strategy. */
 const LIMIT_MS = 10_000
-/** Time to load its file, ms: that has a limit of its own. */
+/** Loading has a limit of its own. */
 const LOAD_MS_MAX = 90_000
 const MEMORY_MB = 512
 
-/** A strategy with what it is given. */
 export interface Binding {
   readonly name: string
-  /** Where it was loaded in this thread: it is asked here if its params cannot cross into another one. */
+  /** The loaded strategy, to check it in this thread if its params cannot cross into another. */
   readonly strategy?: Strategy
-  /** Whether it reaches as little while it is checked as in a thread of its own. */
+  /** Applies the restrictions of an isolated strategy during the check. */
   readonly isGuarded: boolean
   readonly moduleFile: string
-  /** As the strategy's own schema gave them back. */
+  /** As parsed by the strategy's own schema. */
   readonly params: unknown
   readonly instruments: readonly Instrument[]
 }
@@ -40,8 +39,8 @@ export type PurityNews =
   | { readonly kind: 'checked'; readonly check: PurityCheck }
 
 /**
- * {@link checkPurity} of each, in a thread of its own: the caller goes on meanwhile, and one that does not come back
- * within the limit, ends its thread or fills the memory is a problem of its own.
+ * Runs {@link checkPurity} for each in a thread, without blocking the caller. A strategy that
+ * exceeds the limit, ends its thread or fills the memory has a problem.
  */
 export async function checkPurities(
   bindings: readonly Binding[],
@@ -59,7 +58,6 @@ export async function checkPurities(
   return checks
 }
 
-/** Whether it is the same on the other side of a thread. */
 function isPlain(params: unknown): boolean {
   try {
     return isDeepStrictEqual(structuredClone(params), params)
@@ -68,7 +66,10 @@ function isPlain(params: unknown): boolean {
   }
 }
 
-/** Of the first of them at least, and up to one that ends the thread, cannot cross into it or may do more or less there. */
+/**
+ * Checks bindings up to the first one that ends the thread, cannot cross into it or has other
+ * restrictions; at least one.
+ */
 function checkInThread(
   bindings: readonly Binding[],
   limitMs: number,

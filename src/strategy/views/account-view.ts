@@ -2,25 +2,31 @@ import type { AccountMoment } from '../../domain/snapshot.ts'
 import { type Decimal, sumDecimals } from '../../lib/decimal.ts'
 
 /**
- * The account in the margin coin, as floats. Profit and fees are as fresh as the fills, funding and unrealised profit
- * as the positions. Undefined is what nobody has said yet.
+ * The account in the margin coin, as floats. Profit and fees are as fresh as the fills, funding and
+ * unrealised profit as the positions. Unknown values are undefined.
  */
 export interface AccountView {
-  /** As configured: `account.capital`, or what the simulator begins with. */
+  /** `account.capital`, or the simulator's initial balance. */
   readonly capital: number | undefined
-  /** Of all strategies and of what is nobody's, since the journal began. */
+  /** Since the journal began, including what no strategy holds. */
   readonly realisedProfit: number
   readonly fees: number
-  /** Received less paid. */
+  /** Received minus paid. */
   readonly funding: number
-  /** Our own figure. Undefined until all that is held was read in this run, and while its price or entry is not known. */
+  /**
+   * Our own figure. Undefined until all positions were read in this run, or without a price or
+   * entry.
+   */
   readonly unrealisedProfit: number | undefined
   /**
-   * capital + realisedProfit - fees + funding + unrealisedProfit, of the last moment at which position and fills agreed:
-   * the number that limits, status and metrics have.
+   * capital + realisedProfit - fees + funding + unrealisedProfit, when position and fills last
+   * agreed. Limits, status and metrics use this number.
    */
   readonly equity: number | undefined
-  /** Equity less the margin of all positions. What open orders bind the exchange does not say. */
+  /**
+   * Equity minus the margin of all positions. The exchange does not state the margin of open
+   * orders.
+   */
   readonly free: number | undefined
 }
 
@@ -42,7 +48,6 @@ export function buildAccount(moment: AccountMoment | undefined): AccountView {
   }
 }
 
-/** Of every instrument that the account holds. */
 function sumMarks(moment: AccountMoment | undefined) {
   let unrealised: number | undefined = 0
   let margin: number | undefined = 0

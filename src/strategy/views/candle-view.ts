@@ -1,37 +1,37 @@
 import { type CandleSeries, read } from '../../domain/candles.ts'
 
-/** A closed candle. Prices in quote coin. */
+/** Prices in quote coin. */
 export interface Candle {
-  /** Unix ms, exchange clock, when it opened. */
+  /** Unix ms, exchange clock. */
   readonly openAt: number
   readonly open: number
   readonly high: number
   readonly low: number
   readonly close: number
-  /** How many tickers it was made of; 0 for one that nobody saw, which repeats the close before it. */
+  /** Tickers in it; 0 for a filled gap, which repeats the close before it. */
   readonly ticks: number
 }
 
-/** The closed candles of an instrument, the newest last. Valid inside `decide` only. */
+/** The closed candles of an instrument, newest last. Valid only inside `decide`. */
 export class CandleView {
   #series: CandleSeries | undefined
 
-  /** For the runner: looks at another moment from now on. */
+  /** Called by the runner for each snapshot. */
   pointAt(series: CandleSeries | undefined): void {
     this.#series = series
   }
 
-  /** How many there are by now: grows up to what was declared, or more where another strategy needs more. */
+  /** Grows up to the declared number, or more if another strategy needs more. */
   get length(): number {
     return this.#series?.length ?? 0
   }
 
-  /** How many of them nobody saw, since the series was last empty. */
+  /** Filled gaps since the series was last empty. */
   get filled(): number {
     return this.#series?.filled ?? 0
   }
 
-  /** 0 is the oldest, -1 the newest; undefined where there is none. */
+  /** 0 is the oldest, -1 the newest. */
   at(index: number): Candle | undefined {
     const series = this.#series
     const place = index < 0 ? this.length + index : index
@@ -47,7 +47,7 @@ export class CandleView {
     }
   }
 
-  /** The last `count` closes, the newest last; fewer while there are fewer. */
+  /** The last `count` closes, newest last; fewer if there are fewer. */
   closes(count: number): readonly number[] {
     const series = this.#series
     if (!series) return []

@@ -1,26 +1,32 @@
 import type { DistanceTrust, LiquidationDistance } from '../../domain/liquidation.ts'
 import type { HoldSide } from '../../domain/position.ts'
 
-/** How far what the whole account holds of an instrument is from a liquidation, by the last reading of its position. */
+/** Distance of the account's position in an instrument from liquidation, by its last reading. */
 export interface LiquidationView {
-  /** In hedge mode the side that is nearer. */
+  /** In hedge mode the nearer side. */
   readonly holdSide: HoldSide
-  /** Mark price at which the exchange would close it, quote coin; NaN where no price does. */
+  /** Mark price of liquidation in quote coin; NaN if no price liquidates it. */
   readonly price: number
-  /** From the mark price, as a share of it: 0.1 is ten per cent; Infinity where no price liquidates it. */
+  /**
+   * Distance from the mark price as a share of it: 0.1 is ten per cent; Infinity if no price
+   * liquidates it.
+   */
   readonly distance: number
-  /** The same in typical moves of an hour (the median of the last 24 hours); NaN while fewer than three hours are known. */
+  /** Distance in typical moves of an hour (median of 24 hours); NaN with fewer than three hours. */
   readonly moves: number
-  /** Maintenance margin and the fee of closing over what stands behind it: at 1 it is liquidated; NaN where it is not known. */
+  /**
+   * Maintenance margin and closing fee divided by the margin behind the position: liquidation is at
+   * 1; NaN if unknown.
+   */
   readonly ratio: number
   /**
-   * Whether our own count and the exchange's figure agree. While they are `disputed` the nearer one is shown; `alone`: they
-   * have differed for ten minutes, and ours is shown; `ours`, `stated`: there is only one.
+   * Whether our count and the exchange's agree. `disputed`: the nearer one is shown; `alone`: they
+   * have differed for ten minutes, and ours is shown; `ours`, `stated`: only one exists.
    */
   readonly trust: DistanceTrust
 }
 
-/** Undefined where nothing is held, or nothing is known of it yet. */
+/** Undefined without a position, or if nothing is known of it yet. */
 export function buildLiquidation(
   distances: readonly LiquidationDistance[] | undefined,
 ): LiquidationView | undefined {

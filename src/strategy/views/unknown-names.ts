@@ -1,21 +1,20 @@
 import { didYouMean } from '../../lib/did-you-mean.ts'
 import { strategyFailure, type StrategyFailureCode } from '../strategy-failure.ts'
 
-/** What tools ask any object for, to learn what it is: not a strategy. */
+/** Names that tools look up on any object. */
 const ASKED_BY_TOOLS =
   /^(?:toJSON|then|href|asymmetricMatch|nodeType|tagName|constructor|\$\$typeof|@@.*|_.*)$/
 
 export interface UnknownName {
   readonly code: StrategyFailureCode
-  /** What was looked for, in words. */
   readonly describe: (name: string) => string
   readonly known: (asked: object) => readonly string[]
   readonly hint: string
 }
 
 /**
- * Goes behind an object as its prototype, where only names arrive that it does not have: they throw, where plain
- * JavaScript would go on with undefined. What the object has costs nothing more.
+ * A prototype that receives only lookups of unknown names, and throws, where plain JavaScript would
+ * return undefined. Known names cost nothing more.
  */
 export function refuseUnknownNames({ code, describe, known, hint }: UnknownName): object {
   return new Proxy(Object.prototype, {
@@ -31,7 +30,7 @@ export function refuseUnknownNames({ code, describe, known, hint }: UnknownName)
   })
 }
 
-/** Behind the views of a moment: a misspelt `market.bidd` is a mistake, and not a comparison with undefined. */
+/** Prototype of the views: a misspelt `market.bidd` throws instead of comparing with undefined. */
 export function refuseUnknownMembers(what: string): object {
   return refuseUnknownNames({
     code: 'STRATEGY_NAME_UNKNOWN',

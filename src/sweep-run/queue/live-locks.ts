@@ -2,14 +2,14 @@ import pg from 'pg'
 import { LOCK_MEMBER } from '../../journal/postgres/fleet-member.ts'
 import { systemTimers } from '../../lib/timers.ts'
 
-/** Names our locks among all of the database: `swep`. */
+/** Namespace of our locks in the database: `swep`. */
 const CLASS = 0x73_77_65_70
 const AGAIN_MS = 500
 export const CONNECT_MS_MAX = 5000
-/** A trial that was taken just now may have no lock yet. */
+/** A trial taken just now may have no lock yet. */
 const TAKEN_SINCE = '1 second'
 
-/** Of a trial's id, its first 32 bits. */
+/** The first 32 bits of a trial's id. */
 const keyOf = (column: string): string => `('x' || substr(${column}::text, 1, 8))::bit(32)`
 
 const forEach = (act: string): string =>
@@ -18,9 +18,9 @@ const LOCK = forEach('pg_advisory_lock_shared')
 const UNLOCK = forEach('pg_advisory_unlock_shared')
 
 /**
- * Advisory locks on what a worker computes, on a connection of its own: the server lets go of them in the moment in
- * which the connection is closed, so everybody sees that its process is gone, sooner than by its heartbeats. They are
- * a hint and guard nothing: who loses its connection and goes on makes it anew, and holds them again.
+ * Advisory locks on computed trials, on a connection of its own. The server releases them as soon
+ * as the connection closes, so the end of a process is seen sooner than by heartbeats. They are
+ * only a hint: a worker that lost its connection reconnects and takes them again.
  */
 export class LiveLocks {
   readonly #connectionString: string
@@ -30,13 +30,13 @@ export class LiveLocks {
   #sent: Promise<unknown> = Promise.resolve()
   #isClosed = false
 
-  /** @param worker Its id among the members of the database; undefined where nothing is computed. */
+  /** @param worker id among the members of the database; undefined if it computes nothing */
   constructor(connectionString: string, worker: string | undefined) {
     this.#connectionString = connectionString
     this.#worker = worker
   }
 
-  /** Trials that are computed by nobody who is connected. */
+  /** Active trials without a connected worker. */
   static findUnheld(schema: string, queues: string): string {
     return `SELECT name, id, retry_count FROM ${schema}.job
       WHERE state = 'active' AND name LIKE '${queues}%' AND started_on < now() - interval '${TAKEN_SINCE}'
@@ -65,7 +65,7 @@ export class LiveLocks {
     await client?.end().catch(() => undefined)
   }
 
-  /** One after the other. Where there is no connection, the next one holds what is to be held. */
+  /** Runs one after the other. Without a connection, the next one takes the locks. */
   #send(sql: string, ids: readonly string[]): void {
     const client = this.#client
     if (client === undefined) return
@@ -79,7 +79,7 @@ export class LiveLocks {
       keepAlive: true,
       application_name: 'intentd sweep worker',
     })
-    // What fails is heard of where it is asked, and a connection that is lost by its end.
+    // Errors appear at the queries, and a lost connection as its end.
     client.on('error', () => undefined)
     const known = new Set(this.#held)
     try {

@@ -3,10 +3,9 @@ import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 
 const AGAIN_MS = 1000
-/** An outage that lasts is said again so often. */
 const SAID_EVERY_MS = 60_000
 
-/** Asks again for as long as the server is away; says so once, and that it is back. */
+/** Retries while the server is away; reports the outage and its end. */
 export class Outage {
   readonly #say: (text: string) => void
   readonly #timers: Timers
@@ -17,7 +16,7 @@ export class Outage {
     this.#timers = timers
   }
 
-  /** @returns undefined where it was stopped before it succeeded */
+  /** @returns undefined if stopped before success */
   async persist<Result>(
     stop: AbortSignal,
     ask: () => Promise<Result>,
@@ -44,7 +43,7 @@ export class Outage {
   }
 }
 
-/** Ends sooner where one of them says so. */
+/** Ends early on an abort. */
 export function pause(
   timers: Timers,
   ms: number,

@@ -14,15 +14,15 @@ import {
 } from './trial-queue.ts'
 import { writeAside } from '../../lib/write-out.ts'
 
-/** So many of a round are in the queue at a time: each look asks for all of them. */
+/** Each look asks for all of them. */
 const QUEUED_MAX = 2000
 const LOOK_MS = 250
-/** How often it is looked whose worker is gone, and how many there are. */
+/** Interval of looking for lost workers and counting workers. */
 const CARE_MS = 1000
-/** When nothing has come back for so long, it is said who there is. */
+/** After this silence the number of workers is printed. */
 const SILENCE_MS = 30_000
 
-/** Of a sweep, the same for all of its trials. */
+/** Equal for all trials of a sweep. */
 export interface QueuedSweep {
   readonly name: string
   readonly recipe: string
@@ -32,13 +32,13 @@ export interface QueuedSweep {
   readonly limitMs: number
 }
 
-/** What is asked of a queue: the real one, or a test's. */
+/** Tests replace it. */
 export type QueueOfSweep = Pick<
   TrialQueue,
   'openQueue' | 'dropOldQueues' | 'put' | 'look' | 'remove' | 'countWorkers' | 'freeLost' | 'close'
 >
 
-/** Trials are put into a queue on a server, and workers anywhere compute them. */
+/** Workers anywhere compute the trials in a server's queue. */
 export async function openQueuedTrials(url: string, sweep: QueuedSweep): Promise<TrialRunner> {
   const queue = await TrialQueue.open(url, loadSweepPassword({ cwd: process.cwd() }))
   const say = (text: string): void => writeAside(`${text}\n`)
@@ -46,8 +46,8 @@ export async function openQueuedTrials(url: string, sweep: QueuedSweep): Promise
 }
 
 /**
- * Looks at its trials again and again, and puts those into the queue that are not there: so it does not matter who
- * else has put them, took them out, or lost them, and who was killed goes on where it was.
+ * Repeatedly looks for its trials, and queues missing ones. So it does not matter who queued,
+ * removed or lost them, and a killed sweep continues.
  */
 export class QueuedTrials implements TrialRunner {
   readonly #queue: QueueOfSweep
@@ -111,7 +111,7 @@ export class QueuedTrials implements TrialRunner {
     await this.#withdraw([...asked.keys()])
   }
 
-  /** What ran out of time, or was lost too often, when the sweep was run before: it is tried anew. */
+  /** Trials that timed out or were lost in an earlier run are tried again. */
   async #forgetFailed(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
     const states = await this.#queue.look(this.#name, ids)
@@ -149,7 +149,7 @@ export class QueuedTrials implements TrialRunner {
     )
   }
 
-  /** Whoever else waits for them puts them there again. What is computed now is there for the next run. */
+  /** Another sweep that waits for them queues them again. Active ones stay for the next run. */
   async #withdraw(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
     try {
@@ -191,17 +191,16 @@ export class QueuedTrials implements TrialRunner {
     }
   }
 
-  /** A UUID of all that the result hangs on. */
+  /** UUID of all inputs of the result. */
   #idOf(trial: Trial): string {
     const hash = sha256Hex([this.#name, nameTrial(this.#sweep.recipe, trial).id])
     return hash.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
   }
 }
 
-/** Undefined where there is none yet. */
 function outcomeOf(state: QueuedState): TrialOutcome | undefined {
   if (state === 'waiting') return undefined
   if (state !== 'lost') return state.outcome
-  // As one that ran out of time: the next run tries it again.
+  // Marked as a timeout, so that the next run tries it again.
   return { failed: `its worker was lost while it ran, ${TRIES_MAX} times`, isTimeOut: true }
 }

@@ -10,15 +10,14 @@ import { Outage, pause } from './outage.ts'
 import { type TakenTrial, TrialQueue, TRY_ALONE } from './trial-queue.ts'
 import { writeAside } from '../../lib/write-out.ts'
 
-/** How long it waits where nothing is to do. */
 const IDLE_MS = 500
-/** Well within the ten seconds after which pg-boss takes a worker for lost. */
+/** Well below the ten seconds after which pg-boss considers a worker lost. */
 const BEAT_MS = 2500
 const CARE_MS = 1000
-/** `fleet status` takes one for gone that has lost its connection, or was not seen for 30 s. */
+/** `fleet status` considers a worker gone without a connection, or after 30 s. */
 const SHOW_MS = 10_000
 
-/** What a worker asks of a queue: the real one, or a test's. */
+/** Tests replace it. */
 export type QueueOfWorker = Pick<
   TrialQueue,
   'take' | 'beat' | 'settle' | 'giveBack' | 'drop' | 'freeLost' | 'close'
@@ -26,11 +25,11 @@ export type QueueOfWorker = Pick<
 
 export interface WorkerOptions {
   readonly queue: string
-  /** Trials at a time. */
+  /** Concurrent trials. */
   readonly threads: number
 }
 
-/** `intentd sweep worker`: computes trials of whatever sweep, until a signal ends it. */
+/** Computes trials of any sweep until a signal. */
 export async function runWorker(
   { queue: url, threads }: WorkerOptions,
   version: string,
@@ -68,7 +67,7 @@ export async function runWorker(
   }
 }
 
-/** For people, in `fleet status`. */
+/** Shown in `fleet status`. */
 export interface WorkerState {
   readonly [part: string]: string | number
 }
@@ -79,7 +78,6 @@ interface SweepWorkerOptions {
   readonly version: string
   readonly say: (text: string) => void
   readonly timers: Timers
-  /** Tells all who look at the server what this worker does. */
   readonly show: (state: WorkerState) => Promise<void>
   readonly compute: (
     order: TrialOrder,
@@ -88,13 +86,13 @@ interface SweepWorkerOptions {
   ) => Promise<TrialAnswer | undefined>
 }
 
-/** Trials that are computed, each in a thread, so that the process itself always has time to say that it lives. */
+/** Computes each trial in a thread, so that the process can always send heartbeats. */
 export class SweepWorker {
   readonly #options: SweepWorkerOptions
   readonly #outage: Outage
-  /** With how each is ended before its time. */
+  /** With the controllers that abort them. */
   readonly #running = new Map<TakenTrial, AbortController>()
-  /** Sweeps whose trials are for others. */
+  /** Sweeps that this machine cannot compute. */
   readonly #refused = new Set<string>()
   readonly #greeted = new Set<string>()
   #freed = new AbortController()
@@ -129,7 +127,7 @@ export class SweepWorker {
         this.#freed.abort()
       })
       tasks.add(task)
-      // One that has lost its workers before may be what ends them: nothing else is to end with it.
+      // A trial that lost its workers before may kill this one too, so it runs alone.
       if (isSuspect(taken)) await task
     }
     await Promise.all([...tasks, ...care])
@@ -176,7 +174,7 @@ export class SweepWorker {
     return compute({ config, options, version, periodMs, sweep: { recipe, param } }, limitMs, stop)
   }
 
-  /** Kept until the server takes it. */
+  /** Retries until the server accepts it. */
   async #settle(
     taken: TakenTrial,
     outcome: Exclude<TrialAnswer, { refused: string }>,
@@ -199,7 +197,7 @@ export class SweepWorker {
     )
   }
 
-  /** Where that fails it is missed: by its lock at once, or by its heartbeats. */
+  /** If this fails, its lock or heartbeats show the loss. */
   async #giveBack(taken: TakenTrial): Promise<void> {
     await this.#options.queue.giveBack(taken).catch(() => this.#options.queue.drop(taken))
   }
@@ -213,7 +211,7 @@ export class SweepWorker {
     await this.#options.queue.freeLost()
   }
 
-  /** Nothing waits for it, and it is said once where it fails. */
+  /** Failures are reported once, and nothing waits for it. */
   async #show(): Promise<void> {
     const names = [...this.#running.keys()].map(({ request }) =>
       'name' in request ? request.name : '?',
@@ -230,7 +228,7 @@ export class SweepWorker {
     }
   }
 
-  /** What fails is asked again the next time; whoever takes trials says that the server is away. */
+  /** Failures are retried at the next interval; taking trials reports the outage. */
   async #repeat(everyMs: number, stop: AbortSignal, work: () => Promise<void>): Promise<void> {
     for (;;) {
       await pause(this.#options.timers, everyMs, stop)

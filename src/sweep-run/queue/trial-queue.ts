@@ -10,27 +10,27 @@ import { assertServerVersion } from '../../journal/postgres/server-tables.ts'
 import { CONNECT_MS_MAX, LiveLocks } from './live-locks.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/** Of the package pg-boss, and of nothing else. */
+/** Belongs to the package pg-boss only. */
 const SCHEMA = 'intentd_sweeps'
 const QUEUES = 'sweep-'
-/** Each connection of it: one asks, one settles, one looks after the queue. */
+/** One asks, one settles, one maintains the queue. */
 const CONNECTIONS_MAX = 3
-/** The shortest that pg-boss takes. Where a connection was closed, {@link LiveLocks} says so sooner. */
+/** Minimum of pg-boss. {@link LiveLocks} notices a closed connection sooner. */
 const HEARTBEAT_SECONDS = 10
 const SUPERVISE_SECONDS = 5
-/** How often a trial is begun whose worker is lost each time: workers are killed by accident too. */
+/** Workers are also killed by accident. */
 export const TRIES_MAX = 5
-/** From this try on it may be what ends its workers. */
+/** From this try on the trial may be what kills its workers. */
 export const TRY_ALONE = 2
-/** Results wait so long for the sweep to go on; pg-boss counts in seconds. */
+/** Results wait this long for the sweep to continue, in seconds as pg-boss counts. */
 const KEPT_SECONDS = 7 * 86_400
-/** The longest that pg-boss takes. The worker ends a trial at its own limit. */
+/** Maximum of pg-boss. The worker ends a trial at its own limit. */
 const EXPIRE_SECONDS = 86_400
 
-/** What a worker computes. Foreign when it is read: anybody may have written it. */
+/** Not trusted when read: any user of the database may have written it. */
 const requestSchema = z.strictObject({
   format: z.literal(1),
-  /** Of the sweep, for the log of a worker. */
+  /** Name of the sweep, for a worker's log. */
   name: z.string(),
   recipe: z.string(),
   param: z.array(z.string()),
@@ -53,24 +53,24 @@ const requestSchema = z.strictObject({
 
 export type TrialRequest = z.infer<typeof requestSchema>
 
-/** A trial that this worker has: nobody else gets it until it is settled, given back or lost. */
+/** A trial of this worker, until it is settled, given back or lost. */
 export interface TakenTrial {
   readonly queue: string
   readonly id: string
-  /** Of its tries, from 0: names the claim, so that who was taken for lost changes nothing any more. */
+  /** From 0; identifies the claim, so that a worker considered lost changes nothing later. */
   readonly retryCount: number
-  /** Why it cannot be read: another version wrote it. */
+  /** Unreadable requests come from another version. */
   readonly request: TrialRequest | { readonly unreadable: string }
 }
 
-/** What is in the queue of a trial. `lost`: its worker, each time. */
+/** `lost`: by its worker, each time. */
 export type QueuedState = 'waiting' | 'lost' | { readonly outcome: TrialOutcome }
 
 interface Row {
   readonly [column: string]: unknown
 }
 
-/** What was lost comes next: pg-boss puts it behind all that waits, and a round waits for it. */
+/** A lost trial comes next: pg-boss would put it last, and its round waits for it. */
 const PREFER_LOST = `UPDATE ${SCHEMA}.job SET priority = 1
   WHERE state = 'retry' AND priority = 0 AND name LIKE '${QUEUES}%'`
 
@@ -84,7 +84,7 @@ const PREFER_LOST = `UPDATE ${SCHEMA}.job SET priority = 1
 export class TrialQueue {
   readonly #boss: PgBoss
   readonly #locks: LiveLocks
-  /** Of the last look, by trial and try: those that somebody computes who does not hold their lock. */
+  /** Trials and tries without a lock at the last look. */
   readonly #unheld = new Set<string>()
 
   private constructor(boss: PgBoss, locks: LiveLocks) {
@@ -93,7 +93,7 @@ export class TrialQueue {
   }
 
   /**
-   * @param worker Its id among the members of the database; undefined where nothing is computed.
+   * @param worker id among the members of the database; undefined if it computes nothing
    * @throws Failure SWEEP_QUEUE_UNREACHABLE, JOURNAL_SERVER_OLD
    */
   static async open(
@@ -115,7 +115,7 @@ export class TrialQueue {
       superviseIntervalSeconds: SUPERVISE_SECONDS,
       monitorIntervalSeconds: SUPERVISE_SECONDS,
     })
-    // What is asked fails by itself, and is asked again.
+    // Queries fail by themselves and are retried.
     boss.on('error', () => undefined)
     const locks = new LiveLocks(connectionString, worker)
     try {
@@ -134,7 +134,7 @@ export class TrialQueue {
     await this.#boss.stop({ graceful: false }).catch(() => undefined)
   }
 
-  /** Of a sweep. Many may ask for the same. */
+  /** Concurrent callers are allowed. */
   async openQueue(name: string): Promise<void> {
     await this.#boss.createQueue(name, {
       retryLimit: TRIES_MAX - 1,
@@ -146,7 +146,7 @@ export class TrialQueue {
     })
   }
 
-  /** Queues in which nothing is and nothing was put for a day: sweeps that are over. */
+  /** Removes queues of finished sweeps: empty, and unused for a day. */
   async dropOldQueues(): Promise<void> {
     const rows = await this.query(
       `SELECT q.name FROM ${SCHEMA}.queue q
@@ -156,7 +156,7 @@ export class TrialQueue {
     for (const { name } of rows) await this.#boss.deleteQueue(String(name))
   }
 
-  /** One that is there already stays as it is. */
+  /** Existing trials stay as they are. */
   async put(queue: string, trials: ReadonlyMap<string, TrialRequest>): Promise<void> {
     if (trials.size === 0) return
     const jobs = [...trials].map(([id, request]) => ({
@@ -166,7 +166,7 @@ export class TrialQueue {
     await this.#boss.insert(queue, jobs)
   }
 
-  /** Of those that are in the queue. */
+  /** Trials that are not in the queue are missing. */
   async look(queue: string, ids: readonly string[]): Promise<ReadonlyMap<string, QueuedState>> {
     const rows = await this.query(
       `SELECT id, state, output->>'outcome' AS outcome FROM ${SCHEMA}.job WHERE name = $1 AND id = ANY($2::uuid[])`,
@@ -175,7 +175,7 @@ export class TrialQueue {
     return new Map(rows.map((row) => [String(row['id']), stateOf(row)]))
   }
 
-  /** Takes them out, but for those that somebody computes. */
+  /** Active trials stay. */
   async remove(queue: string, ids: readonly string[]): Promise<void> {
     await this.query(
       `DELETE FROM ${SCHEMA}.job WHERE name = $1 AND id = ANY($2::uuid[]) AND state <> 'active'`,
@@ -183,13 +183,13 @@ export class TrialQueue {
     )
   }
 
-  /** Workers that are connected, whatever they compute. */
+  /** Counts connected workers of all sweeps. */
   async countWorkers(): Promise<number> {
     const [row] = await this.query(COUNT_CONNECTED)
     return Number(row?.['connected'] ?? 0)
   }
 
-  /** The next trial of a sweep that is not among the refused ones, oldest sweep first. */
+  /** Takes from the oldest sweep that is not refused. */
   async take(refused: readonly string[]): Promise<TakenTrial | undefined> {
     const queues = await this.query(
       `SELECT q.name FROM ${SCHEMA}.queue q WHERE q.name LIKE '${QUEUES}%' AND q.name <> ALL($1::text[])
@@ -209,11 +209,11 @@ export class TrialQueue {
     return undefined
   }
 
-  /** Says that they are still computed. @returns those that are not this worker's any more. */
+  /** Sends heartbeats. @returns trials that no longer belong to this worker */
   async beat(taken: readonly TakenTrial[]): Promise<readonly TakenTrial[]> {
     const lost: TakenTrial[] = []
     for (const one of taken) {
-      // Its types leave out what it answers.
+      // Its types lack the answer.
       const answer = (await this.#boss.touch(one.queue, attemptOf(one))) as {
         readonly affected: number
       }
@@ -222,14 +222,14 @@ export class TrialQueue {
     return lost
   }
 
-  /** Does nothing where it is not this worker's any more: another computes the same. */
+  /** Does nothing if the trial no longer belongs to this worker. */
   async settle(taken: TakenTrial, outcome: TrialOutcome): Promise<void> {
-    // As text: what is JSON to the server has its names in another order.
+    // Stored as text, since jsonb would reorder its keys.
     await this.#boss.complete(taken.queue, attemptOf(taken), { outcome: JSON.stringify(outcome) })
     this.#locks.release(taken.id)
   }
 
-  /** As if it had never been taken: no try. pg-boss does the same within (`restoreJobs`), for itself alone. */
+  /** Does not count as a try. pg-boss does the same internally (`restoreJobs`). */
   async giveBack({ queue, id, retryCount }: TakenTrial): Promise<void> {
     await this.query(
       `UPDATE ${SCHEMA}.job SET state = CASE WHEN retry_count = 0 THEN 'created' ELSE 'retry' END::${SCHEMA}.job_state,
@@ -240,14 +240,14 @@ export class TrialQueue {
     this.#locks.release(id)
   }
 
-  /** Of one that was lost: it is not shown as alive. */
+  /** Releases the lock of a lost trial, which must not appear alive. */
   drop({ id }: TakenTrial): void {
     this.#locks.release(id)
   }
 
   /**
-   * Lets those be taken again whose worker's connection was closed, as it is where a worker is killed. Each must be
-   * seen so in two looks: who was cut off from the server for a moment has its locks again by then.
+   * Frees trials of workers whose connection closed. A trial must lack its lock in two looks, since
+   * a briefly disconnected worker takes its locks again.
    */
   async freeLost(): Promise<number> {
     let rows: readonly Row[]
@@ -272,13 +272,12 @@ export class TrialQueue {
     return lost.length
   }
 
-  /** Asks the server for something of ours. */
   async query(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     return (await this.#boss.getDb().executeSql(sql, [...values])).rows as Row[]
   }
 }
 
-/** Before anything is made there. */
+/** Checked before anything is created there. */
 async function assertServer(place: PostgresPlace): Promise<void> {
   const connection = new Connection(place, CONNECT_MS_MAX)
   try {
@@ -290,7 +289,7 @@ async function assertServer(place: PostgresPlace): Promise<void> {
   }
 }
 
-/** Names the queue of a sweep by all that its results hang on. */
+/** Named by all inputs of the results. */
 export function nameQueue(digest: string): string {
   return `${QUEUES}${digest.slice(0, 32)}`
 }
@@ -309,7 +308,7 @@ function toTaken(queue: string, { id, retryCount, data }: JobWithMetadata<unknow
   return { queue, id, retryCount, request: readRequest(data) }
 }
 
-/** @returns what is asked for, or why that is not known. */
+/** @returns the request, or why it is unreadable */
 export function readRequest(data: unknown): TakenTrial['request'] {
   try {
     const { request } = z.object({ request: z.string() }).parse(data)

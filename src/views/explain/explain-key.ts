@@ -8,7 +8,7 @@ import {
   wordsOfFill,
 } from './explain-words.ts'
 
-/** Everything that became of an intent key: an order a generation, or why there was none. */
+/** History of an intent key: an order for each generation, or why there was none. */
 export function explainKey(frame: ExplainFrame, key: string): readonly Story[] {
   const quoted = JSON.stringify(key)
   const records = [...frame.reader.records({ containing: `"key":${quoted}` })]
@@ -25,7 +25,10 @@ export function explainKey(frame: ExplainFrame, key: string): readonly Story[] {
   return stories.length > 0 ? stories : explainFills(frame, key)
 }
 
-/** Fills of no order of ours, by their tradeId or orderId: a liquidation, an exit that the exchange keeps, a trade by hand. */
+/**
+ * Fills without an order of ours, by tradeId or orderId: a liquidation, an exit of the exchange, a
+ * manual trade.
+ */
 function explainFills(frame: ExplainFrame, id: string): readonly Story[] {
   const quoted = JSON.stringify(id)
   const numbered = new Map(
@@ -50,7 +53,7 @@ function explainFills(frame: ExplainFrame, id: string): readonly Story[] {
   return [{ title: `fill ${id}`, moments, verdict }]
 }
 
-/** What happened before there was an order: shown where there is none, or where something was denied. */
+/** Events before the order, if there is none or something was denied. */
 function explainWish(
   frame: ExplainFrame,
   records: readonly NumberedRecord[],

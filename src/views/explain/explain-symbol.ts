@@ -16,7 +16,7 @@ import {
   wordsOfSettled,
 } from './explain-words.ts'
 
-/** Everything that the journal has of an instrument from a moment on (Unix ms, our clock). */
+/** @param since Unix ms, our clock */
 export function explainSymbol(frame: ExplainFrame, symbol: string, since: number): Story {
   const batches = new Set<number>()
   const moments: Moment[] = []

@@ -19,26 +19,24 @@ import type {
 } from '../../domain/record.ts'
 import { showOnGrid } from '../../lib/grid.ts'
 
-/** Of a ladder. */
 const LEVELS_NAMED_MAX = 4
 
 export interface Moment {
   readonly sequence: number
   /** Unix ms, our clock. */
   readonly at: number
-  /** One word, the same for the same kind of thing. */
+  /** One word for each kind of event. */
   readonly what: string
   readonly text: string
 }
 
-/** What was asked about, what happened to it, and how it stands. */
 export interface Story {
   readonly title: string
   readonly moments: readonly Moment[]
   readonly verdict: string
 }
 
-/** By symbol. An instrument that the config does not list any more is shown in ticks and lots. */
+/** An instrument that is no longer configured is shown in ticks and lots. */
 export type Instruments = ReadonlyMap<string, Instrument>
 
 function priceOf(instruments: Instruments, symbol: string, ticks: number | undefined): string {
@@ -72,7 +70,7 @@ function wordsOfSight({ bid, ask, ageMs }: SeenMarket): string {
   return bid > 0 ? `bid ${bid}, ask ${ask}, ${ageMs} ms old` : 'no prices'
 }
 
-/** How large a ladder is, and the levels that are new in it. */
+/** Size of a ladder, and its new levels. */
 function wordsOfLadder(instruments: Instruments, change: LadderChange): string {
   const levels = countLevels(change)
   if (levels === 0) return 'no ladder any more'
@@ -86,7 +84,6 @@ function wordsOfLadder(instruments: Instruments, change: LadderChange): string {
   return named.length === 0 ? `${what}, none of them new` : `${what}, new: ${named.join('; ')}`
 }
 
-/** What a decision changed on one symbol, and what it looked at. */
 export function wordsOfDecision(
   instruments: Instruments,
   record: DecisionRecord,
@@ -123,7 +120,7 @@ export function wordsOfDenial({
   return `${strategyId}: ${code}, ${DENIAL_CODES[code]} (${detail}${times}${since})`
 }
 
-/** The call that carried orders: plan, grant, wire. With a clientOid, which of its items that was. */
+/** With a clientOid it names the item of the batch. */
 export function wordsOfSend(record: SendRecord, clientOid?: ClientOid): string {
   const { batchId, orders, again, requestAt, seen } = record
   const clientOids = [...orders.map((order) => order.clientOid), ...again]
@@ -191,7 +188,7 @@ const KIND_WORDS: Readonly<Record<Exclude<FillKind, 'trade'>, string>> = {
   system: 'closed by the exchange as',
 }
 
-/** `net -3.5 (profit -3, fee 0.5)`; what is not known is called so. */
+/** `net -3.5 (profit -3, fee 0.5)`; unknown amounts are named. */
 function wordsOfMoney(fill: Fill): string {
   const { profit, fee, otherFees, isProfitOurs } = fill
   const ours = isProfitOurs ? ' by our own count' : ''
@@ -209,7 +206,7 @@ export function wordsOfSettled(
   return `${reason}; placed again as ${wordsOfTerms(instruments, replacement)}`
 }
 
-/** The time of day in UTC, to the ms. */
+/** UTC, with ms. */
 export function clockTime(at: number): string {
   return new Date(at).toISOString().slice(11, 23)
 }

@@ -4,10 +4,7 @@ import type { Instrument } from '../../domain/instrument.ts'
 import { showOnGrid } from '../../lib/grid.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 
-/**
- * Intents of one instrument in words, one a wish: a ladder has one for each of its orders, so that two ladders can
- * be told apart by what only one of them has.
- */
+/** Intents of one instrument in words, one for each order, so that two ladders can be compared. */
 export function toWords(intents: readonly Intent[], instrument: Instrument): readonly string[] {
   return intents.flatMap((intent) => intentWords(intent, instrument))
 }

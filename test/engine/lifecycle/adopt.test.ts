@@ -6,6 +6,11 @@ import { unclaimedHolding } from '../../../src/engine/book/allocation.ts'
 import { holdingOf, pairKey } from '../../../src/engine/book/book.ts'
 import { judgeScope } from '../../../src/daemon/account/operator.ts'
 import { describeDropped, describeUnclaimed } from '../../../src/engine/lifecycle/flatten.ts'
+import { type ReleaseCommand } from '../../../src/engine/state/trading-mode.ts'
+import {
+  type CommandAnswer,
+  describeRefusedRelease,
+} from '../../../src/daemon/account/command-inbox.ts'
 
 const BY_ANNA = { reason: 'looked at', by: 'anna' } as const
 const FLAT = { longLots: 0, shortLots: 0 }
@@ -13,7 +18,7 @@ const FLAT = { longLots: 0, shortLots: 0 }
 /** Somebody has bought by hand what no strategy holds. */
 function tradedByHand(lots = 10): TradedAccount {
   const account = new TradedAccount(twoStrategies())
-  account.trade('buy', lots, { source: 'WEB' })
+  account.trade(lots > 0 ? 'buy' : 'sell', Math.abs(lots), { source: 'WEB' })
   account.pass(6000)
   account.look()
   return account
@@ -26,8 +31,15 @@ function adopt({ bench }: TradedAccount, strategyId: string): string | undefined
   return why
 }
 
-function release({ bench }: TradedAccount): void {
-  bench.step({ kind: 'commanded', command: { kind: 'release', scope: SYMBOL, ...BY_ANNA } })
+function release({ bench }: TradedAccount, change: Partial<ReleaseCommand> = {}): void {
+  bench.step({
+    kind: 'commanded',
+    command: { kind: 'release', scope: SYMBOL, ...BY_ANNA, ...change },
+  })
+}
+
+function restrict({ bench }: TradedAccount, scope: string, mode: 'reducing' | 'halted'): void {
+  bench.step({ kind: 'commanded', command: { kind: 'restrict', scope, mode, ...BY_ANNA } })
 }
 
 const assigned = ({ bench }: TradedAccount) =>
@@ -159,6 +171,120 @@ describe('what no strategy holds, handed to one by an operator', () => {
 
     expect(adopt(account, OTHER)).toMatch(/has not been read since its last fill/)
     expect(account.bench.recordsOf('assigned')).toEqual([])
+  })
+})
+
+describe('[RSK2] a release that would let a strategy order again what no strategy holds', () => {
+  const MISSING = {
+    [SYMBOL]: 'no strategy holds long 0.01, and other wants long 0.01 and has none',
+  }
+
+  /** The strategy wants the lots that somebody has bought by hand, and the instrument is halted for these. */
+  function wanted(lots = 10, byHand = 10): TradedAccount {
+    const account = tradedByHand(byHand)
+    account.bench.price()
+    account.bench.decideAs(OTHER, { kind: 'target', symbol: SYMBOL, lots })
+    account.bench.take('announce')
+    return account
+  }
+
+  const isHalted = ({ bench }: TradedAccount) => bench.book.restrictions.size > 0
+
+  test.each([SYMBOL, '*', `strategy:${OTHER}`])('of %s is refused, and nothing leaves', (scope) => {
+    const account = wanted()
+    const { bench } = account
+    if (scope !== SYMBOL) restrict(account, scope, 'reducing')
+    const before = [...bench.book.restrictions.keys()]
+    bench.take('announce')
+
+    release(account, { scope })
+
+    expect([...bench.book.restrictions.keys()]).toEqual(before)
+    const refused = bench.take('announce').filter(({ event }) => event === 'trading.notReleased')
+    expect(refused).toMatchObject([{ fields: { scope, by: 'anna', orderedAgain: MISSING } }])
+    bench.price()
+    bench.decideAs(OTHER, { kind: 'target', symbol: SYMBOL, lots: 10 })
+    expect(account.sent()).toEqual([])
+  })
+
+  test('is done where it says that the lots stay without a strategy, and the strategy orders its target', () => {
+    const account = wanted()
+    release(account, { unclaimed: true })
+    account.bench.price()
+    account.bench.decideAs(OTHER, { kind: 'target', symbol: SYMBOL, lots: 10 })
+
+    expect(account.fillNext()).toMatchObject([{ strategyId: OTHER, action: 'openLong', lots: 10 }])
+    expect(account.net).toBe(20)
+  })
+
+  test('is done once the lots were handed over, and the strategy has what it wants', () => {
+    const account = wanted()
+    adopt(account, OTHER)
+    release(account)
+    account.bench.price()
+    account.bench.decideAs(OTHER, { kind: 'target', symbol: SYMBOL, lots: 10 })
+
+    expect([isHalted(account), account.sent()]).toEqual([false, []])
+  })
+
+  test('is done once they were closed', () => {
+    const account = wanted()
+    const { bench } = account
+    bench.step({ kind: 'commanded', command: { kind: 'flatten', scope: SYMBOL, ...BY_ANNA } })
+    account.pass(6000)
+    account.fillNext()
+    account.pass(6000)
+    release(account)
+
+    expect([isHalted(account), account.net]).toEqual([false, 0])
+  })
+
+  test.each([
+    ['wants nothing', 0, 10],
+    ['wants the other side', -10, 10],
+    ['wants long, and others sold', 10, -10],
+  ])('is none where the strategy %s', (_, lots, byHand) => {
+    const account = wanted(lots, byHand)
+    release(account)
+
+    expect(isHalted(account)).toBe(false)
+  })
+
+  test('is none where the strategy has what it wants', () => {
+    const account = new TradedAccount(twoStrategies())
+    account.reach(OTHER, 10)
+    account.trade('buy', 5, { source: 'WEB' })
+    account.pass(6000)
+    account.look()
+    release(account)
+
+    expect(isHalted(account)).toBe(false)
+  })
+
+  test('ends nothing of a scope that nothing holds, and is not refused there', () => {
+    const account = wanted()
+    release(account, { scope: `strategy:${OTHER}` })
+
+    expect(account.events()).toEqual(['trading.notRestricted'])
+  })
+
+  test('is refused in words that say what to do first', () => {
+    const { bench } = wanted()
+    const missing = bench.engine.findOrderedAgain({ scope: SYMBOL, ...BY_ANNA })
+    const answer: CommandAnswer = {
+      held: [],
+      lifted: [],
+      killFiles: [],
+      stillHeld: {},
+      unclosable: {},
+      isScopeUnknown: false,
+      ...(missing && { orderedAgain: missing }),
+    }
+
+    expect(missing).toEqual(MISSING)
+    expect(describeRefusedRelease(SYMBOL, [answer], ' -c live.yaml')).toBe(
+      `not done: released now, a strategy would order again what the account holds already: of ${SYMBOL}, no strategy holds long 0.01, and other wants long 0.01 and has none. First \`intentd adopt ${SYMBOL} --to ID -c live.yaml --reason ...\` hands it to a strategy, \`intentd flatten ${SYMBOL} -c live.yaml --reason ...\` closes it with everything else there; then release ${SYMBOL}, or at once with --unclaimed, if it is to stay with no strategy and be held beside the whole target`,
+    )
   })
 })
 

@@ -27,6 +27,7 @@ const NOTHING_MADE = {
   funding: '0',
   unrealised: '0',
   net: '0',
+  netWithUnrealised: '0',
   uncounted: null,
 }
 

@@ -52,6 +52,7 @@ function holding(
 }
 
 interface Stated {
+  readonly holdSide?: 'short'
   readonly liquidationPrice?: number
   readonly markPrice?: number
   readonly unrealisedProfit?: string
@@ -122,6 +123,41 @@ describe('[MON1] the distance to a liquidation', () => {
       purpose: 'flatten',
       lots: LOTS,
     })
+  })
+
+  test('closes as few lots of a short as lead a tenth beyond the step again', () => {
+    const bench = new EngineBench({
+      capital: decimal(String(CAPITAL)),
+      liquidation: { steps: STEPS, rules: RULES },
+    }).start()
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: -LOTS })
+    const batch = bench.grantBatch()
+    bench.accept(batch)
+    const orderId = toOrderId(`${batch.batchId}001`)
+    const fill = bench.fill({ orderId, side: 'sell', lots: LOTS, ticks: 100_000, fee: '0' })
+    const reading = { fills: [fill], sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now }
+    bench.step({ kind: 'fillsRead', reading })
+    const liquidationOf = (size: number, balance: number): number =>
+      (balance + size * ENTRY) / (size * (1 + RATE))
+    const price = Math.round(liquidationOf(SIZE, CAPITAL) / 1.079)
+    for (let readings = 0; readings < 2; readings++)
+      fallTo(bench, price, {
+        holdSide: 'short',
+        liquidationPrice: liquidationOf(SIZE, CAPITAL),
+        unrealisedProfit: String((ENTRY - price) * SIZE),
+      })
+
+    // 200 pay for what the lots lose that are closed, and for their fee; the rest is 8.8 % away then.
+    const distanceAfter = (lots: number): number => {
+      const closed = lots / 1000
+      const balance = CAPITAL + closed * (ENTRY - price) - closed * price * 0.0006
+      return liquidationOf(SIZE - closed, balance) / price - 1
+    }
+    const [said] = bench.take('announce').filter(({ event }) => event === 'position.reducing')
+    const lots = Math.round(Number(said?.fields['size']) * 1000)
+    expect(said?.fields).toMatchObject({ symbol: SYMBOL, holdSide: 'short' })
+    expect(distanceAfter(lots)).toBeGreaterThan(0.088)
+    expect(distanceAfter(lots - 1)).toBeLessThanOrEqual(0.088)
   })
 
   test('looks at both sides of isolated margin: the short is near, the long beside it far', () => {

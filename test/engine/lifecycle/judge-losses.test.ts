@@ -329,7 +329,7 @@ describe('[RSK2] a drawdown', () => {
     ).toMatchObject([{ fields: { from: '1000.00', to: '790.00', closesBelow: '800.00' } }])
     const answer = { held: [], lifted: [], killFiles: [], stillHeld: {}, isScopeUnknown: false }
     expect(
-      describeRefusedRelease('*', [{ ...answer, unclosable: {}, ...(plan && { peak: plan }) }]),
+      describeRefusedRelease('*', [{ ...answer, unclosable: {}, ...(plan && { peak: plan }) }], ''),
     ).toBe(
       'not done: * is at 790.00, 21.00 % below its peak of 1000.00, and the last step of its drawdown (flatten at 800.00) would close everything again at once; release it when it is above that, or with --new-peak, which counts every step from 790.00',
     )
@@ -399,7 +399,7 @@ describe('[RSK2] a drawdown', () => {
       judgeScope(asked, { book: bench.book, settings: bench.settings, now: bench.now + HOUR }),
     ).not.toHaveProperty('coolsDownUntil')
     const answer = { held: [], lifted: [], killFiles: [], stillHeld: {}, isScopeUnknown: false }
-    expect(describeRefusedRelease('*', [{ ...answer, unclosable: {}, coolsDownUntil }])).toBe(
+    expect(describeRefusedRelease('*', [{ ...answer, unclosable: {}, coolsDownUntil }], '')).toBe(
       `not done: * cools down until ${new Date(bench.now + HOUR).toISOString()} (risk.losses.coolDownMs); release it then`,
     )
 

@@ -254,6 +254,29 @@ describe('[RSK1] an order after which the account would not survive a stated mov
     expect(bench.engine.denied.get('WORST_CASE')).toBeUndefined()
   })
 
+  test('passes where it only closes, also while one of two figures says that nothing is left', () => {
+    const bench = holding()
+    fallTo(bench, ENTRY, { unrealisedProfit: '-205' })
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 0 })
+
+    expect(bench.engine.worstCase?.equity).toBeLessThan(0)
+    expect(bench.grantBatch().clientOids).toHaveLength(1)
+    expect(bench.engine.denied.get('WORST_CASE')).toBeUndefined()
+  })
+
+  test('is denied then where it would close what another order may close before it', () => {
+    const bench = holding()
+    fallTo(bench, ENTRY)
+    bench.quote({ side: 'sell', ticks: 101_000, lots: 60 })
+    bench.accept(bench.grantBatch())
+    fallTo(bench, ENTRY, { unrealisedProfit: '-205' })
+    bench.quote(
+      { side: 'sell', ticks: 101_000, lots: 60 },
+      { side: 'sell', ticks: 102_000, lots: 50 },
+    )
+    expect(bench.engine.denied.get('WORST_CASE')).toBe(1)
+  })
+
   test('is denied while a price of what is held is not known, and reduces all the same', () => {
     const bench = holding({ ...onBoth(), capital: decimal('100000') })
     fallTo(bench, ENTRY)

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Answer } from '../../../src/domain/answer.ts'
 import { type BatchResult } from '../../../src/protocol/values.ts'
 import { EngineBench, refused, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
+import { manyInstruments, SYMBOLS } from '../many-instruments.ts'
 
 const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
 const EMPTY = refused('22001', 'definite')
@@ -212,6 +213,129 @@ describe('[RSK3] a kill is called clean', () => {
 
     bringIn(bench, 60_000)
     expect([bench.engine.phase, bench.states()]).toEqual(['stopped', ['done']])
+  })
+})
+
+describe('[RSK3] a kill while the exchange has removed an instrument', () => {
+  const [GONE, KNOWN] = SYMBOLS
+
+  function restingOn(symbol: string): EngineBench {
+    const bench = manyInstruments()
+    bench.decide({ kind: 'quote', symbol, levels: [BID] })
+    bench.accept(bench.grantBatch())
+    return bench
+  }
+
+  /** Time passes; whatever names the instrument is refused. Returns of which instruments a cancel-all was answered. */
+  function passWithout(bench: EngineBench, ms: number, gone: string | undefined = GONE): string[] {
+    const cancelled: string[] = []
+    for (const endAt = bench.now + ms; bench.now < endAt;) {
+      bench.now += 100
+      bench.price()
+      bench.step({ kind: 'timePassed' })
+      for (const what of ['fills', 'positions'] as const) bench.step({ kind: 'pollDue', what })
+      for (const { symbol } of bench.take('readPosition')) {
+        if (symbol === gone) refuseRead(bench, symbol)
+        else bench.step({ kind: 'positionRead', reading: flat(bench, symbol) })
+      }
+      bench.read()
+      if (!bench.take('askGrant').some(({ endpoint }) => endpoint === 'cancelAllOrders')) continue
+      bench.step({ kind: 'granted', endpoint: 'cancelAllOrders' })
+      for (const { cancelId, body } of bench.take('sendCancelAll')) {
+        const { symbol = '*' } = JSON.parse(body) as { readonly symbol?: string }
+        const isGone = symbol === gone
+        if (!isGone) cancelled.push(symbol)
+        bench.answerCancel(cancelId, isGone ? refused('40309', 'definite') : EMPTY)
+      }
+    }
+    return cancelled
+  }
+
+  function flat(bench: EngineBench, symbol: string) {
+    const times = { requestedAt: bench.now, exchangeTime: bench.now }
+    return { symbol, rows: [], isSilent: false, ...times }
+  }
+
+  function refuseRead(bench: EngineBench, symbol: string): void {
+    bench.step({
+      kind: 'readFailed',
+      what: `position ${symbol}`,
+      reason: 'refused 40309: The symbol has been removed',
+      status: 400,
+      isRefused: true,
+      isRemoved: true,
+    })
+  }
+
+  const unproved = (bench: EngineBench) =>
+    bench.take('announce').filter(({ event }) => event === 'kill.unproved')
+
+  test('is proved where nothing of ours is left on it', () => {
+    const bench = restingOn(KNOWN)
+    kill(bench)
+    passWithout(bench, 60_000)
+
+    expect(states(bench)).toEqual(['seen', 'clean'])
+    expect(unproved(bench)).toEqual([])
+  })
+
+  test('proves the others, and names it with the reason once they are, where orders may rest on it', () => {
+    const bench = restingOn(GONE)
+    kill(bench)
+    const cancelled = passWithout(bench, 65_000)
+
+    expect(states(bench)).toEqual(['seen'])
+    // The first takes all, the second is its own.
+    expect(cancelled.filter((symbol) => symbol === KNOWN || symbol === '*')).toHaveLength(2)
+    expect(phases(bench).at(-1)).toBe('proving')
+    expect(unproved(bench)).toMatchObject([
+      {
+        fields: {
+          phase: 'proving',
+          unproved: [GONE],
+          reason: `${GONE}: refused 40309: The symbol has been removed`,
+        },
+      },
+    ])
+    passWithout(bench, 300_000)
+    expect(unproved(bench).length).toBeLessThanOrEqual(5)
+  })
+
+  test('lets a stop end there, which is not clean', () => {
+    const bench = restingOn(GONE)
+    kill(bench)
+    passWithout(bench, 65_000)
+    bench.step({ kind: 'commanded', command: { kind: 'stop', policy: 'cancel' } })
+    passWithout(bench, 10_000)
+
+    expect(bench.take('stopped')).toMatchObject([{ clean: false }])
+  })
+
+  test('goes on where it is known again, with a second cancel-all there', () => {
+    const bench = restingOn(GONE)
+    kill(bench)
+    passWithout(bench, 65_000)
+
+    const cancelled = passWithout(bench, 60_000, '')
+
+    expect(phases(bench).slice(-5)).toEqual([
+      'clearing',
+      'waiting',
+      'confirming',
+      'proving',
+      'clean',
+    ])
+    expect(cancelled.filter((symbol) => symbol === GONE || symbol === '*')).toHaveLength(1)
+    expect(states(bench)).toEqual(['seen', 'clean'])
+  })
+
+  test('can be released once it is clean of all that is configured', () => {
+    const bench = restingOn(KNOWN)
+    kill(bench)
+    release(bench)
+    passWithout(bench, 60_000)
+
+    expect(states(bench)).toEqual(['seen', 'clean', 'released'])
   })
 })
 

@@ -89,6 +89,28 @@ describe('[ORD5] the position of the exchange', () => {
     expect(bench.recordsOf('send')).toHaveLength(1)
   })
 
+  test('that was wrong and is right again gives nothing back where somebody has traded in between', () => {
+    const bench = new EngineBench({ foreignFills: 'adopt' }).start()
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 4 })
+    const batch = bench.grantBatch()
+    bench.accept(batch)
+    const orderId = `${batch.batchId}001` as Fill['orderId']
+    const fill = bench.fill({ orderId, ticks: 100_010, scope: 'taker' })
+    const held = { longLots: 4, shortLots: 0 }
+    poll(bench, { holding: held, fills: [fill] })
+    for (let polls = 0; polls < 14; polls++) poll(bench, { holding: { longLots: 0, shortLots: 0 } })
+    // Somebody has bought three lots and sold them again: nobody can say which four are left.
+    const byHand = (['buy', 'sell'] as const).map((side, index) =>
+      bench.fill({ side, lots: 3, source: 'WEB', orderId: `900${index}` as Fill['orderId'] }),
+    )
+    for (let polls = 0; polls < 20; polls++)
+      poll(bench, { holding: held, fills: [fill, ...byHand] })
+
+    expect(bench.book.account.get(SYMBOL)).toEqual(held)
+    expect(holdingOf(bench.book, STRATEGY, SYMBOL)).toEqual({ longLots: 0, shortLots: 0 })
+    expect(bench.recordsOf('assigned')).toEqual([])
+  })
+
   test.each([
     ['says nothing', { isSilent: true, exchangeTime: 0 }],
     ['has a time that cannot be true', { isSilent: false, exchangeTime: 600_000 }],
@@ -326,6 +348,54 @@ describe('funding', () => {
     expect(fromBookRows(toBookRows(bench.book)).funding.get(SYMBOL)?.toString()).toBe('-0.6')
     expect(bench.restart().book.funding.get(SYMBOL)?.toString()).toBe('-0.6')
   })
+})
+
+test('[MON1] a payment larger than any counts when two readings state it, and not when one is heard twice', () => {
+  const bench = new EngineBench().start()
+  bench.quote(BID)
+  bench.accept(bench.grantBatch())
+  const opened = bench.fill({ lots: 10 })
+  poll(bench, { holding: { longLots: 10, shortLots: 0 }, fills: [opened] })
+  const row = {
+    holdSide: 'long',
+    lots: 10,
+    openPriceAvg: 10_000,
+    unrealisedProfit: '0',
+    fundingFee: '-30',
+    markPrice: 10_000,
+    liquidationPrice: 0,
+    positionMode: 'one_way_mode',
+  } as const
+  let requestedAt = 0
+  /** The fills are known beyond the moment of the reading. */
+  const hear = (): void => {
+    bench.step({
+      kind: 'positionRead',
+      reading: {
+        symbol: SYMBOL,
+        rows: [row],
+        isSilent: false,
+        requestedAt,
+        exchangeTime: requestedAt,
+      },
+    })
+    bench.now += 1000
+    bench.step({ kind: 'pollDue', what: 'fills' })
+    for (const { sinceAt } of bench.take('readFills')) {
+      const at = { requestedAt: bench.now, exchangeTime: bench.now }
+      bench.step({ kind: 'fillsRead', reading: { fills: [opened], sinceAt, ...at } })
+    }
+  }
+  bench.now += 5000
+  requestedAt = bench.now
+  hear()
+  // It is heard again before another one comes.
+  hear()
+  expect(bench.book.funding.get(SYMBOL)).toBeUndefined()
+  requestedAt = bench.now
+  hear()
+
+  expect(bench.book.funding.get(SYMBOL)?.toString()).toBe('-30')
 })
 
 describe('funding is counted once', () => {

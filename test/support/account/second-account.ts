@@ -6,29 +6,29 @@ import {
   type WatermarkRecord,
 } from '../../../src/domain/record.ts'
 
-/** Lots of one side with what was paid for them, in ticks times lots. */
+/** Lots of one side, and their cost in ticks times lots. */
 export interface Leg {
   readonly lots: number
   readonly cost: number
 }
 
-/** What one strategy has made of one instrument; money in the margin coin. */
+/** Results of one strategy on one instrument, in the margin coin. */
 export interface OwnerFigures {
   readonly long: Leg
   readonly short: Leg
   readonly profit: number
   readonly fees: number
-  /** Trades in a row, from flat to flat, that lost. */
+  /** Consecutive losing trades, from flat to flat. */
   readonly lostInRow: number
 }
 
 export interface InstrumentFigures {
   readonly longLots: number
   readonly shortLots: number
-  /** As booked, whoever's the fills are, with fees taken off and funding added. */
+  /** As booked, for all fills, minus fees, plus funding. */
   readonly settled: number
   readonly owners: ReadonlyMap<string, OwnerFigures>
-  /** Something was adopted: nobody knows at which price. */
+  /** A position was adopted, so its price is unknown. */
   readonly isUncertain: boolean
   /** A fill waits for its order. */
   readonly isWaiting: boolean
@@ -56,14 +56,14 @@ const NOBODY = ''
 
 export interface SecondAccountOptions {
   readonly isOneWay: boolean
-  /** By symbol, what a tick of a lot is worth in the margin coin. */
+  /** Keyed by symbol: value of a tick of a lot in the margin coin. */
   readonly unitOf: (symbol: string) => number
 }
 
 /**
- * A second account of each strategy and instrument, kept from the journal's records. On purpose it shares no code with the
- * product: it keeps what was paid instead of average prices, and begins anew from the first fill when an owner becomes
- * known, instead of from a state in between.
+ * A second account of each strategy and instrument, from the journal's records. It shares no code
+ * with the product on purpose: it keeps costs instead of average prices, and recomputes from the
+ * first fill when an owner becomes known.
  */
 export class SecondAccount {
   readonly #options: SecondAccountOptions
@@ -75,9 +75,9 @@ export class SecondAccount {
   #funding = new Map<string, number>()
   #held = new Set<string>()
   #folded = new Map<string, InstrumentFigures>()
-  /** By scope, as the records have it. */
+  /** Keyed by scope, from the records. */
   watermarks = new Map<string, WatermarkRecord['watermarks'][number]>()
-  /** By scope, the highest peak that was written down since a release took a new one for every step. */
+  /** Keyed by scope: highest recorded peak since a release took a new one for every step. */
   tops = new Map<string, number>()
 
   constructor(options: SecondAccountOptions) {
@@ -102,7 +102,7 @@ export class SecondAccount {
     return new Set([...this.#happened.keys(), ...this.#funding.keys()])
   }
 
-  /** The instruments that the strategy of an order, or a fill, may have changed are worked out anew. */
+  /** Recomputes the instruments that an order's strategy, or a fill, may have changed. */
   add(record: JournalRecord): void {
     switch (record.kind) {
       case 'send':
@@ -177,7 +177,7 @@ export class SecondAccount {
     const key = `${fill.tradeId}/${fill.orderId}`
     if (this.#seen.has(key)) return
     this.#seen.add(key)
-    // Of others from the beginning, unless it is known or may be ours.
+    // A fill of others from the start, unless it is known or may be ours.
     const isOurs = this.#nameOf.has(fill.orderId) || fill.source === 'API' || waits
     this.#note(fill.symbol, { kind: 'fill', fill, waits: isOurs })
   }
@@ -259,7 +259,6 @@ function feeOf({ fee, otherFees = [] }: Fill): number {
   )
 }
 
-/** One instrument: what the account has, and whose it is. */
 class Position {
   readonly #isOneWay: boolean
   readonly #unit: number
@@ -276,7 +275,7 @@ class Position {
     const { lots, profit } = fill
     const before = { long: this.account.long.lots, short: this.account.short.lots }
     const brought = this.#move(this.account, fill, lots) * this.#unit
-    // What was booked beyond the price goes with the lots, one by one.
+    // The booked difference from the price goes with each lot.
     const beyond = profit ? (Number(profit) - brought) / lots : 0
     const paid = feeOf(fill) / lots
     const count = (owner: Owner, part: number, lotsPaid = part): void => {
@@ -295,12 +294,12 @@ class Position {
     if (name.startsWith('~')) return void this.#move(owner, fill, lots, true)
     const side = this.#isOneWay ? undefined : this.#sideClosed(fill)
     const own = side === undefined ? lots : Math.min(lots, owner[side].lots)
-    // Beyond its own part it has closed what others held; fee and surcharge are the order's own.
+    // Lots beyond its own closed those of others; fee and surcharge belong to the order.
     count(owner, own, lots)
     if (own < lots) this.#take(fill, lots - own, count)
   }
 
-  /** What is missing is gone at a price that nobody knows. */
+  /** Missing lots were closed at an unknown price. */
   adopt({ longLots, shortLots }: { readonly longLots: number; readonly shortLots: number }): void {
     this.isUncertain = true
     const before = { long: this.account.long.lots, short: this.account.short.lots }
@@ -324,7 +323,7 @@ class Position {
     this.account.short = { lots: shortLots, cost: 0 }
   }
 
-  /** What it takes over has cost it what the account has paid; nothing is made by that. */
+  /** Lots that are taken over cost what the account paid, so nothing is made. */
   assign({ strategyId, holding, longTicks, shortTicks }: AssignedRecord): void {
     const owner = this.#ownerNamed(strategyId)
     const parts = [
@@ -357,7 +356,9 @@ class Position {
     return side === 'buy' ? 'long' : 'short'
   }
 
-  /** Closes what is held on the other side, opens the rest, and returns what closing has brought, in ticks times lots. */
+  /**
+   * Closes the other side, opens the rest, and returns the result of closing in ticks times lots.
+   */
   #move(
     owner: Owner,
     fill: Pick<Fill, 'side' | 'tradeSide' | 'ticks'>,
@@ -388,7 +389,7 @@ class Position {
     return brought
   }
 
-  /** Others have traded: first what nobody holds is gone, then what the strategies do. */
+  /** Trades of others take the unheld part first, then the strategies' lots. */
   #takeFromAll(
     fill: Pick<Fill, 'side' | 'tradeSide' | 'ticks' | 'lots'>,
     before: { readonly long: number; readonly short: number },

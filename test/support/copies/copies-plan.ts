@@ -2,10 +2,10 @@ import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { type FaultKind } from '../faults/virtual-faults.ts'
 import { pick, planWorld, type WorldPlan } from '../world/world-plan.ts'
 
-/** Seeds of worlds in which a copy of the journal is put back begin so. */
+/** Prefix of seeds of worlds that put an old copy of the journal back. */
 export const COPIES = 'copies-'
 
-/** A world in which a run ends, and the journal of an earlier moment is put in the place of its own. */
+/** A run ends, and its journal is replaced by an earlier one. */
 export function planCopies(seed: string): WorldPlan {
   const plan = planWorld(seed)
   const part = (name: string): Random => createRandom(`${seed}/copies/${name}`)
@@ -13,7 +13,8 @@ export function planCopies(seed: string): WorldPlan {
     ...plan,
     core: {
       ...plan.core,
-      // A success that repeats the answer to an order of the lost run looks like a new order: nothing would be proof.
+      // A repeated success for an order of the lost run would look like a new order, so nothing
+      // would be proved.
       idempotency: pick(part('idempotency'), [
         'duplicateError',
         'duplicateError',
@@ -39,7 +40,7 @@ export function planCopies(seed: string): WorldPlan {
   }
 }
 
-/** Requests are doubled in most of them: their duplicates are no proof. */
+/** Requests are doubled in most of these worlds: their duplicates prove nothing. */
 const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   requestTwice: [0, 0.1, 0.3],
   answerLost: [0, 0, 0.05],
@@ -48,9 +49,10 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
 }
 
 /**
- * A cancel-all that is doubled, and answered with what its copy found, lists none of the orders that it has cancelled. If
- * the requests that placed them were doubled too, those orders look like ended ones of a lost run, and nothing at the
- * exchange tells them apart. Then the run ends though its state is the newest, which is safe and needs a person.
+ * A doubled cancel-all that is answered for its copy lists none of the orders that it cancelled. If
+ * their requests were doubled too, they look like ended orders of a lost run, and nothing at the
+ * exchange tells them apart. Then the run ends although its state is the newest, which is safe and
+ * needs a person.
  */
 export const NEVER_OF_COPIES = ['requestTwice@cancelAllOrders']
 

@@ -6,12 +6,13 @@ import { orderIdText } from '../../../src/simulator/futures/orders/order.ts'
 import { isForeign, isByApi, type TrueOrder } from '../virtual/exchange-truth.ts'
 import { bodyOf, type Invariant, type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** A name that a cancel-all has listed is derived within so many steps, ms. */
+/** A name that a cancel-all listed must be derived within so many ms of steps. */
 const DERIVED_WITHIN_MS = 5000
 
 /**
- * An older copy, judged by the exchange's own ledger: no order of the lost run is taken for one of this run, nothing
- * leaves once the ledger has shown that the state is older, and a state that is not older is never called so.
+ * An older copy, judged by the exchange's ledger: no order of the lost run is taken for one of this
+ * run, nothing leaves once the ledger has proved the older state, and a newest state is never
+ * called older.
  */
 export const COPY_INVARIANTS: readonly Invariant[] = [
   { id: 'ORD2', watch: watchProof },
@@ -22,7 +23,7 @@ export const COPY_INVARIANTS: readonly Invariant[] = [
   { id: 'ORD5', watch: watchEnd },
 ]
 
-/** By the ledger: an order of ours that the journal in use knows nothing of. */
+/** An order of ours at the exchange that the current journal does not know. */
 function isLost(world: World, order: TrueOrder): boolean {
   const { copy } = world.facts
   if (copy === undefined || isForeign(order) || isByApi(order)) return false
@@ -30,8 +31,9 @@ function isLost(world: World, order: TrueOrder): boolean {
 }
 
 /**
- * A cancel-all that lists an order of the lost run is proof; nothing leaves from then on, and the run ends. A name that
- * this run has sent too proves nothing there: a copy of its request would rest under it as well (`watchDuplicates`).
+ * A cancel-all that lists an order of the lost run is proof: from then on nothing leaves, and the
+ * run ends. A name that this run has sent too proves nothing: a copy of its request would rest
+ * under it as well (`watchDuplicates`).
  */
 function watchProof(world: World): WorldWatcher {
   let shownAt: number | undefined
@@ -85,11 +87,17 @@ function watchProof(world: World): WorldWatcher {
   }
 }
 
-/** So many requests in a row whose orders are duplicates of ended ones are proof beyond doubt, and the run has ended so soon after, ms. */
+/**
+ * After this many consecutive requests whose orders duplicate ended ones, the run must end within
+ * the time.
+ */
 const DUPLICATES_MAX = 3
 const PROVED_WITHIN_MS = 5000
 
-/** Names that the lost run has used for orders which ended unfilled: again and again duplicates, with nothing accepted between. */
+/**
+ * Names that the lost run used for orders which ended unfilled: repeated duplicates, with nothing
+ * accepted between.
+ */
 function watchDuplicates(world: World): WorldWatcher {
   const inRow = new Map<string, number>()
   let shownAt: number | undefined
@@ -110,7 +118,7 @@ function watchDuplicates(world: World): WorldWatcher {
       const ended = items.filter(({ order }) => order && hasEndedInVain(world, order))
       for (const owner of new Set(ended.map((item) => item.owner)))
         inRow.set(owner, (inRow.get(owner) ?? 0) + 1)
-      // A request that was doubled has made an order of this run, which is found: the others came with it.
+      // A doubled request created an order of this run, which is found: the others came with it.
       if (items.some(({ order }) => order && !isLost(world, order)))
         for (const { owner } of items) inRow.delete(owner)
       if ([...inRow.values()].some((count) => count >= DUPLICATES_MAX)) shownAt ??= world.time.now
@@ -131,7 +139,7 @@ function hasEndedInVain(world: World, order: TrueOrder): boolean {
   return isLost(world, order) && order.status === 'cancelled' && order.filledLots === 0
 }
 
-/** Placers name their orders as they like: those of ladders and targets alone are derived from the journal. */
+/** Placers choose their names; only those of ladders and targets are derived from the journal. */
 function isLostName(world: World, clientOid: string): boolean {
   const order = world.exchange.truth.orderOf(clientOid)
   if (order === undefined || !isLost(world, order)) return false
@@ -141,7 +149,7 @@ function isLostName(world: World, clientOid: string): boolean {
   return kind === 'ladder' || kind === 'targeter'
 }
 
-/** What was accepted in this run was made in this run. */
+/** Orders accepted in this run were created in this run. */
 function watchTakenNames(world: World): WorldWatcher {
   const byId = (orderId: string): TrueOrder | undefined =>
     [...world.exchange.truth.orders.values()].find(
@@ -152,11 +160,11 @@ function watchTakenNames(world: World): WorldWatcher {
       if (world.facts.copy === undefined || record.kind !== 'outcome') return
       for (const { clientOid, outcome, orderId, code } of record.items) {
         if (outcome !== 'accepted' || orderId === undefined) continue
-        // What was on its way when the copy was made is found among fills, which carry no clientOid: one of the lost run
-        // may look like its own.
+        // Orders in flight when the copy was made are found by fills, which carry no clientOid: one
+        // of the lost run may look like its own.
         if (code === 'FOUND' && world.facts.copy.known.has(clientOid)) continue
         const order = byId(orderId)
-        // Where more fills of the lost run are there than it can have, they halt the instrument.
+        // More fills of the lost run than possible halt the instrument.
         const { engine } = world.process
         const isHalted =
           order && engine && restrictionOf(engine.book, order.symbol, 'foreignFills') !== undefined
@@ -171,10 +179,13 @@ function watchTakenNames(world: World): WorldWatcher {
   }
 }
 
-/** Fills through the API from before the start are explained by nothing here: their instrument is halted. */
+/** Earlier fills through the API are unexplained here, and halt their instrument. */
 function watchEarlierFills(world: World): WorldWatcher {
   const released = new Set<string>()
-  /** Orders that were filled before the run on the copy began: of one that is filled later the exchange says nothing else. */
+  /**
+   * Orders filled before the run on the copy began; the exchange says nothing else about later
+   * ones.
+   */
   let filled: ReadonlySet<string> | undefined
   return {
     onBirth() {
@@ -196,7 +207,7 @@ function watchEarlierFills(world: World): WorldWatcher {
       for (const effect of effects) {
         if (effect.kind !== 'record' || effect.record.kind !== 'foreign') continue
         const { symbol, orderIds } = effect.record
-        // What the operator has looked at and released is nobody's, and halts nothing again.
+        // Fills that the operator has released halt nothing again.
         if (released.has(symbol) || released.has(ACCOUNT)) continue
         const isHeld =
           restrictionOf(engine.book, symbol, 'foreignFills') ??
@@ -212,7 +223,10 @@ function watchEarlierFills(world: World): WorldWatcher {
   }
 }
 
-/** A repair leaves nothing at the exchange and nothing in the book that is open, and nothing leaves before its release. */
+/**
+ * After a repair nothing is open at the exchange or in the book, and nothing leaves before its
+ * release.
+ */
 function watchRepair(world: World): WorldWatcher {
   let isReleased = false
   return {
@@ -255,7 +269,10 @@ function watchRepair(world: World): WorldWatcher {
   }
 }
 
-/** In the end everything that the exchange holds and has open is in the book, and the daemon trades. */
+/**
+ * In the end the book contains everything that the exchange holds and has open, and the daemon
+ * trades.
+ */
 function watchEnd(world: World): WorldWatcher {
   return {
     atEnd() {

@@ -9,9 +9,9 @@ import { cancelOrder } from '../../../src/simulator/futures/orders/order-lifecyc
 import { tradeByProgram } from '../faults/foreign-hands.ts'
 import { type World, violate } from '../world/world.ts'
 
-/** So long nothing runs: what was on its way has arrived or expired, ms. */
+/** During this pause requests in flight arrive or expire. */
 const DOWN_MS = 8000
-/** So long is waited for a proof, and after the repair for everything to come right. */
+/** Limits the wait for a proof, and for recovery after the repair. */
 const WATCHED_MS = 20_000
 const CALM_MS = 20_000
 const STOP_MS = 60_000
@@ -19,8 +19,8 @@ const STOP_MS = 60_000
 type Copy = NonNullable<World['plan']['copy']>
 
 /**
- * Trading; a copy of the journal; more trading, or none; the end of the run. Then a run on the copy, and where that was
- * ended, a repair from the exchange by the operator, a release and trading.
+ * Trading; a copy of the journal; more trading, or none; the end of the run. Then a run on the
+ * copy, and if that ended, a repair from the exchange, a release and trading.
  */
 export function passCopies(world: World, copy: Copy): void {
   const { process, time, facts, faults, violations } = world
@@ -52,7 +52,7 @@ export function passCopies(world: World, copy: Copy): void {
   run(WATCHED_MS, isOver)
   faults.isOn = false
   facts.isUnattended = false
-  // What is released now may be what proves it.
+  // A release here may lead to the proof.
   run(CALM_MS, isOver)
   if (facts.copy.proof !== undefined) {
     process.start()
@@ -83,7 +83,7 @@ function namesIn(record: JournalRecord): readonly string[] {
   return record.kind === 'send' ? record.orders.map(({ clientOid }) => clientOid) : []
 }
 
-/** As `intentd repair --from-exchange`, whose part that is pure it runs. */
+/** Runs the pure part of `intentd repair --from-exchange`. */
 function repairFromExchange({ exchange, process, settings, time, plan }: World): void {
   exchange.core.carryOut(exchange.now, (state) => {
     for (const order of Array.from(accountOf(state, UID).openOrders.values()))

@@ -17,10 +17,16 @@ export interface FaultyCancel {
   readonly faults: VirtualFaults
 }
 
-/** How long an order that is said to be cancelled may still be filled, ms: inside the assumed matching lag (A4). */
+/**
+ * How long an order that was called cancelled may still be filled, within the assumed matching lag
+ * (A4).
+ */
 const LINGERS_MS = [1, 140] as const
 
-/** A cancel-all that leaves some orders, and says so, and takes its time about others, and does not. */
+/**
+ * A cancel-all that leaves some orders and says so, and takes its time with others without saying
+ * so.
+ */
 export function cancelInPart({
   core,
   uid,

@@ -5,9 +5,9 @@ import { type BatchResult } from '../../../src/protocol/values.ts'
 import { type Instrument } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type Reply } from '../../../src/simulator/shared/reply.ts'
 
-/** What of an instrument is another than the configuration says: its grids, or what somebody has set by hand. */
+/** Differences of an instrument from the configuration: grids, or settings changed by hand. */
 export interface ChangedSettings {
-  /** The exchange takes multiples of so many ticks, and of so many lots. */
+  /** The exchange accepts multiples of this many ticks and lots. */
   readonly priceSteps?: number
   readonly sizeSteps?: number
   readonly marginMode?: 'isolated'
@@ -21,12 +21,12 @@ interface Change {
   readonly is: ChangedSettings
 }
 
-/** The instruments whose settings have changed at the exchange for a while. */
+/** Instruments whose settings differ at the exchange for a while. */
 export class SettingChanges {
   readonly #bySymbol = new Map<string, Change>()
   readonly #now: () => number
 
-  /** @param now Unix ms, exchange clock; beyond every time once nothing goes wrong any more. */
+  /** @param now Unix ms, exchange clock; infinite once the faults are over */
   constructor(now: () => number) {
     this.#now = now
   }
@@ -41,7 +41,7 @@ export class SettingChanges {
     return change && this.#now() < change.until ? change : undefined
   }
 
-  /** Why an order does not fit the grids of now. */
+  /** Why an order does not fit the present grids. */
   objectTo(
     { symbol, priceGrid, sizeGrid }: Instrument,
     { price, size, clientOid = '' }: BatchPlaceItem,
@@ -61,7 +61,7 @@ export class SettingChanges {
     return undefined
   }
 
-  /** A position has one margin mode, and orders of another are refused. */
+  /** A position has one margin mode; orders with another are refused. */
   objectToBatch(
     symbol: string,
     marginMode: string,

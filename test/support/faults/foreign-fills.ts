@@ -2,7 +2,7 @@ import { sequenceOfId, tradeIdText } from '../../../src/simulator/futures/orders
 import { isByApi, isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
 import { type World } from '../world/world.ts'
 
-/** Made by others, and shown by every read of the fills; oldest first. */
+/** Fills of others that every read shows, oldest first. */
 export function foreignFills(
   { exchange: { truth, unseen } }: World,
   symbol: string,
@@ -14,13 +14,13 @@ export function foreignFills(
   })
 }
 
-/** What no read of the fills has ever shown. */
+/** Fills that no read has shown. */
 export function unseenFills({ exchange: { truth, unseen } }: World): readonly TrueFill[] {
   if (unseen.size === 0) return []
   return truth.fillsInOrder.filter(({ sequence }) => unseen.has(tradeIdText(sequence)))
 }
 
-/** Whether another program has made the order. */
+/** The order belongs to another program. */
 export function isOfApi({ exchange: { truth } }: World, orderId: string): boolean {
   const order = truth.orders.get(String(sequenceOfId(orderId)))
   return order !== undefined && isByApi(order)
@@ -31,11 +31,11 @@ export function hasUnseen(world: World, symbol: string): boolean {
 }
 
 /**
- * When a close that no fill tells of is adopted is not when it was made; in between others may have opened, and a
- * net position may have turned. Then nobody can say whose the rest is.
+ * A close without a fill is adopted later than it happened; meanwhile others may have opened, and a
+ * net position may have turned. Then the owner of the rest is unknown.
  */
 export function isAllocationKnown(world: World, symbol: string): boolean {
-  // Fills are taken in the order of their dates, and when they can be read.
+  // Fills are applied in order of their dates, and when they are readable.
   if (world.exchange.brokenFills.isOutOfOrder(symbol) && foreignFills(world, symbol).length > 0)
     return false
   if (!hasUnseen(world, symbol)) return true

@@ -14,17 +14,17 @@ import { type WorldPlan } from '../world/world-plan.ts'
 import { ORDER_LOTS_MAX } from '../world/world-limits.ts'
 import { type World } from '../world/world.ts'
 
-/** Each of them is drawn at every moment of this grid, ms. */
+/** Each of them is drawn at every point of this grid. */
 const GRID_MS = 250
-/** So long an order by hand rests at most, ms. */
+/** How long an order by hand rests at most. */
 const RESTING_MS = [300, 6000] as const
-/** So long an instrument cannot be traded, and so long the mode stays switched where nobody halts for it, ms. */
+/** How long an instrument is suspended, or the mode stays switched if nothing halts for it. */
 const SUSPENDED_MS = [300, 6000] as const
 const SWITCHED_MS = [300, 4000] as const
-/** And its grids and settings others than the configuration says. */
+/** How long grids and settings differ from the configuration. */
 const CHANGED_MS = [2000, 15_000] as const
 const HAND_LOTS_MAX = 8
-/** How long the operator looks at what was halted. */
+/** How long the operator looks at a halt. */
 const LOOKED_AT_MS = 900
 
 type Deed = (world: World, random: Random) => void
@@ -49,7 +49,10 @@ const DEEDS: { readonly [Fault in FaultKind]?: Deed } = {
   leverageChanged: (world, random) => change(world, random, { leverage: '25' }),
 }
 
-/** What others do to our account, once it has been looked at for the first time: before that it is how it was. */
+/**
+ * Actions of others on our account, after its first reading: before that they would be its initial
+ * state.
+ */
 export function meddle(world: World): void {
   const { time, faults, facts, plan, quiet } = world
   const deeds = (Object.keys(DEEDS) as FaultKind[]).filter((fault) => (plan.faults[fault] ?? 0) > 0)
@@ -72,7 +75,7 @@ export function meddle(world: World): void {
 
 /**
  * The operator, who looks at what is halted for a while, puts the account back as it was, and releases; a drawdown whose
- * last step would fire again at once with a new peak, the second time.
+ * last step would fire again at once with a new peak, the second time. What no strategy holds stays so.
  */
 export function releaseHalts(world: World): void {
   const { time, process, facts, faults, quiet } = world
@@ -81,7 +84,7 @@ export function releaseHalts(world: World): void {
     if (!faults.isOn) setMode(world, world.plan.positionMode)
     for (const [scope, { at, mode }] of facts.halted) {
       const lookedAtMs = mode === 'reducing' ? world.plan.reducingMs : LOOKED_AT_MS
-      // A process that stands still is told once it goes on.
+      // A suspended process gets the release when it goes on.
       if (facts.isUnattended || time.now - at < lookedAtMs || process.isStill) continue
       if (!setMode(world, world.plan.positionMode)) continue
       const newPeak = released.get(scope) === at
@@ -93,6 +96,7 @@ export function releaseHalts(world: World): void {
           scope,
           reason: 'looked at',
           by: 'world',
+          unclaimed: true,
           ...(newPeak && { newPeak }),
         },
       })
@@ -102,7 +106,9 @@ export function releaseHalts(world: World): void {
   time.after(GRID_MS, look)
 }
 
-/** Says whether the account is in that mode then: it can be switched only while it is flat and has no orders. */
+/**
+ * Returns whether the account has that mode then: switching needs a flat account without orders.
+ */
 function setMode({ exchange }: World, posMode: WorldPlan['positionMode']): boolean {
   return exchange.core.carryOut(exchange.now, (state) => {
     if (accountOf(state, UID).setup.positionMode === posMode) return true
@@ -127,7 +133,7 @@ function suspend({ exchange, plan }: World, random: Random): void {
   )
 }
 
-/** What an instrument is at the exchange differs from the configuration for a while. */
+/** An instrument's settings differ from the configuration for a while. */
 function change({ exchange, plan }: World, random: Random, is: ChangedSettings): void {
   const symbol = plan.symbols[random.integer(plan.symbols.length)] ?? ''
   const [from, to] = CHANGED_MS
@@ -135,7 +141,7 @@ function change({ exchange, plan }: World, random: Random, is: ChangedSettings):
   exchange.settingChanges.change(symbol, { since: exchange.now, until, is })
 }
 
-/** The account is in need: what rests is cancelled, without a word, and its positions are closed. */
+/** The account is in need: resting orders are cancelled silently, and positions closed. */
 function liquidate({ exchange }: World, random: Random): void {
   exchange.core.carryOut(exchange.now, (state) => {
     const { openOrders, positions } = accountOf(state, UID)
@@ -146,7 +152,9 @@ function liquidate({ exchange }: World, random: Random): void {
   })
 }
 
-/** The exchange loses an order that rests, and never says so: of one side the first that the market would reach. */
+/**
+ * The exchange silently loses a resting order: the first on its side that the market would reach.
+ */
 function vanish({ exchange }: World, random: Random): void {
   const side = random.integer(2) === 0 ? 'buy' : 'sell'
   exchange.core.carryOut(exchange.now, (state) => {
@@ -159,7 +167,9 @@ function vanish({ exchange }: World, random: Random): void {
   })
 }
 
-/** A part of a position is closed against somebody who could not be liquidated; what rests stays. */
+/**
+ * A part of a position is closed against a liquidation that found no market; resting orders stay.
+ */
 function deleverage({ exchange }: World, random: Random): void {
   exchange.core.carryOut(exchange.now, (state) => {
     const positions = [...accountOf(state, UID).positions.values()]
@@ -171,7 +181,7 @@ function deleverage({ exchange }: World, random: Random): void {
   })
 }
 
-/** As when a contract is settled: only the position tells. */
+/** Like the settlement of a contract: only the position shows it. */
 function closeUnseen(world: World, random: Random): void {
   const { truth, unseen } = world.exchange
   const before = truth.fillsInOrder.length
@@ -182,14 +192,14 @@ function closeUnseen(world: World, random: Random): void {
   }
 }
 
-/** What the system closes a part for, and a word of it that no document has. */
+/** Reasons of the system for partial closes, with one undocumented word. */
 const CLOSES = ['reduce', 'offset', 'dte_sys_adl', 'delivery', 'melt'] as const
 
 function close(state: CoreState, position: Position, how: 'burst' | (typeof CLOSES)[number]): void {
   closePosition(state, position, { tradeSide: `${how}_close_${position.holdSide}` })
 }
 
-/** With the app's own name for it, or without any. One that rests is taken away after a while. */
+/** With the app's own name, or without any. A resting one is cancelled after a while. */
 function placeByHand(world: World, random: Random, orderType: 'market' | 'limit'): void {
   const lots = 1 + random.integer(HAND_LOTS_MAX)
   const name =
@@ -198,9 +208,9 @@ function placeByHand(world: World, random: Random, orderType: 'market' | 'limit'
 }
 
 /**
- * Another program that has the keys of the account trades at the market, at any moment, also while the process is down. It
- * trades more than an order of ours can have, and not while one of ours has no orderId: a large order is filled in small
- * parts, and nobody can tell whose such a part is.
+ * Another program with the account's keys trades at the market at any time, also while the process
+ * is down. It trades more than an order of ours can have, and not while one of ours has no orderId:
+ * the parts of a large order could not be attributed.
  */
 export function tradeByProgram(world: World, random: Random): void {
   if (hasNameless(world)) return

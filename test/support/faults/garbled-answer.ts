@@ -12,14 +12,14 @@ export interface GarbledAnswer<Data> {
   readonly requestTime: number
   /** Unix ms, our clock. */
   readonly receivedAt: number
-  /** Which way it is spoilt: any whole number. */
+  /** Selects the way: any whole number. */
   readonly way: number
 }
 
 const PAGE = '<html><body><h1>Attention required</h1></body></html>'
 const ANSWER_BYTES_MAX = 1_000_000
 
-/** Ways to spoil a body; none of them can turn one true value into another. */
+/** None of these can turn one true value into another. */
 const WAYS: readonly ((body: string) => string)[] = [
   () => '',
   () => PAGE,
@@ -38,7 +38,7 @@ const WAYS: readonly ((body: string) => string)[] = [
   () => 'null',
 ]
 
-/** What our own answer reader makes of an answer that was spoilt on its way. */
+/** Passes a spoilt answer through our own reader. */
 export function readGarbled<Data>(garbled: GarbledAnswer<Data>): Answer<Data> {
   const { reply, endpoint, requestTime, receivedAt, way } = garbled
   const body = reply.ok
@@ -52,7 +52,7 @@ export function readGarbled<Data>(garbled: GarbledAnswer<Data>): Answer<Data> {
   })
 }
 
-/** A page of whoever stands before the exchange: a redirect, or a refusal in HTML. */
+/** A page of something before the exchange: a redirect, or a refusal in HTML. */
 export function readPage(
   endpoint: EndpointName,
   status: number,

@@ -10,7 +10,7 @@ interface FillsPage {
   readonly endId?: string | null | undefined
 }
 
-/** A page without certain fills, by tradeId, filled up with what stands behind them. */
+/** Removes fills by tradeId from a page, and fills it up with the next ones. */
 export function pageWithout(
   unseen: ReadonlySet<string>,
   query: FillsQuery,
@@ -22,7 +22,7 @@ export function pageWithout(
   const fillList = reply.data.fillList.filter(({ tradeId }) => !unseen.has(tradeId))
   const missing = reply.data.fillList.length - fillList.length
   if (missing === 0) return reply
-  // The page may end between the two fills of a self-trade: what shares its last id comes once more.
+  // A page may end between the two fills of a self-trade: those that share its last id come again.
   const known = new Set(reply.data.fillList.map(fillKey))
   const sharing = reply.data.fillList.filter(({ tradeId }) => tradeId === last.tradeId).length
   const idLessThan = unseen.has(last.tradeId) ? last.tradeId : String(BigInt(last.tradeId) + 1n)
@@ -35,7 +35,7 @@ export function pageWithout(
 const ENTRY_POINTS = ['WEB', 'ANDROID', 'IOS'] as const
 const ODD_ENTRY_POINTS = ['', null, 'h5', 'MACOS'] as const
 
-/** Fills of orders by hand show the sender that they came in by: the core itself knows that of the API alone. */
+/** Fills of orders by hand show their source; the core itself knows only that of the API. */
 export function showHands(reply: Reply<FillsPage>, truth: ExchangeTruth): Reply<FillsPage> {
   if (!reply.ok) return reply
   const fillList = reply.data.fillList.map((row) => {

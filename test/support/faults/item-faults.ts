@@ -3,7 +3,7 @@ import { type FaultKind, type VirtualFaults } from './virtual-faults.ts'
 
 type Failure = BatchResult['failureList'][number]
 
-/** What single orders are refused with for good, a code a topic. Those that must halt stand below. */
+/** Codes that refuse single orders for good, one a topic. Those that must halt are below. */
 const REJECTIONS: readonly (readonly [code: string, message: string])[] = [
   ['45111', 'less than the minimum order quantity'],
   ['40754', 'balance not enough'],
@@ -14,7 +14,7 @@ const REJECTIONS: readonly (readonly [code: string, message: string])[] = [
   ['40723', 'too many open orders'],
 ]
 
-/** What makes the daemon wait for a person. */
+/** Codes after which the daemon waits for a person. */
 const RESTRICTIONS: readonly (readonly [code: string, message: string])[] = [
   ['40710', 'The account status is abnormal'],
   ['45107', 'API is restricted to open'],
@@ -22,12 +22,12 @@ const RESTRICTIONS: readonly (readonly [code: string, message: string])[] = [
 ]
 
 export interface SplitItems<Item> {
-  /** What the exchange looks at. */
+  /** Items that reach the exchange. */
   readonly taken: readonly Item[]
   readonly failures: readonly Failure[]
 }
 
-/** What becomes of each item of a batch before the exchange looks at it. */
+/** Outcome of each item of a batch before the exchange looks at it. */
 export function splitItems<Item extends { readonly clientOid?: string | undefined }>(
   items: readonly Item[],
   faults: VirtualFaults,
@@ -52,7 +52,7 @@ export function splitItems<Item extends { readonly clientOid?: string | undefine
   return { taken, failures }
 }
 
-/** What the answer says of each accepted item may be less than the truth, never more. */
+/** The answer may say less than the truth of accepted items, never more. */
 export function blurItems(
   { successList, failureList }: BatchResult,
   faults: VirtualFaults,
@@ -72,7 +72,7 @@ export function blurItems(
   return { successList: successes, failureList: failures }
 }
 
-/** Everything was cancelled, and for some orders the answer says that it was not. */
+/** Everything was cancelled, but the answer denies it for some orders. */
 export function blurCancel(
   { successList, failureList }: BatchResult,
   faults: VirtualFaults,

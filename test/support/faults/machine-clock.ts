@@ -1,19 +1,19 @@
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { type Clock } from '../../../src/lib/clock.ts'
 
-/** Longer than a lease of the worlds, ms. */
+/** Longer than a lease of the worlds. */
 const SET_LATELY_MS = 3000
 
 /**
- * The clock of our machine: ahead of the exchange's by something, too quick or too slow, and set now and then. While the
- * machine is suspended what counts time stands still.
+ * The machine's clock: ahead of the exchange's by some offset, too fast or too slow, and set now
+ * and then. While the machine is suspended the monotonic time stands still.
  */
 export class MachineClock implements Clock {
   readonly #time: VirtualTime
   readonly #startAt: number
   readonly #rate: number
   #aheadMs: number
-  /** Of its last sleep, Unix ms on the exchange's clock; and how long those before it lasted, ms. */
+  /** Last sleep, Unix ms on the exchange's clock; and the total of earlier ones. */
   #asleep = { from: 0, until: 0 }
   #sleptMs = 0
   /** Unix ms on the exchange's clock. */
@@ -45,7 +45,7 @@ export class MachineClock implements Clock {
     return this.#time.now < this.#asleep.until
   }
 
-  /** Somebody sets it: not while the machine sleeps. */
+  /** Sets the clock, but not during a sleep. */
   step(byMs: number): void {
     if (this.isAsleep) return
     this.#aheadMs += byMs
@@ -53,8 +53,8 @@ export class MachineClock implements Clock {
   }
 
   /**
-   * The machine is suspended from now on. One that sleeps already sleeps on; and after its clock was just set back nobody
-   * could notice how long it slept.
+   * Suspends the machine, without ending an earlier sleep. Right after the clock was set back the
+   * length of a sleep could not be noticed.
    */
   sleep(forMs: number): void {
     const { now } = this.#time

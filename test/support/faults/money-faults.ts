@@ -10,19 +10,19 @@ import { type WirePosition } from '../../../src/protocol/futures/single-position
 import { type WorldPlan } from '../world/world-plan.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
 
-/** What a wrong mark is of the right one, and how a profit is left out. */
+/** Factors of wrong mark prices, and forms of a missing profit. */
 const MARKS = [0, 0.5, 2] as const
 const BLANKS: readonly ((row: WirePosition) => WirePosition)[] = [
   (row) => ({ ...row, unrealizedPL: null }),
   (row) => ({ ...row, unrealizedPL: '' }),
   (row) => ({ ...row, unrealizedPL: 'NaN' }),
 ]
-/** One lie in two is stated once, the others for so long, ms. */
+/** Half of the lies are stated once, the others for this long. */
 const LIE_MS_MAX = 20_000
-/** Two wrong answers in a row would be two witnesses: between them the rows of a position are right so often. */
+/** Two consecutive wrong answers would be two witnesses: between them this many rows are right. */
 const RIGHT_ROWS_MIN = 2
 
-/** What is misstated of a fill. */
+/** Misstated parts of a fill. */
 const OF_A_FILL = ['price', 'profit', 'fee'] as const
 type OfFill = (typeof OF_A_FILL)[number]
 
@@ -45,17 +45,20 @@ export interface MoneyFaultsOptions {
   readonly lieMsMax: number | undefined
 }
 
-/** An exchange that misstates what a position is worth, once or for a while, or the price in one answer of everything. */
+/**
+ * An exchange that misstates a position's value once or for a while, or the price in one complete
+ * answer.
+ */
 export class MoneyFaults {
   readonly #faults: VirtualFaults
   readonly #now: () => number
   readonly #lies = new Map<string, Lie>()
-  /** By symbol: how wrong the prices are until the next answer of the tickers. */
+  /** Keyed by symbol: error of prices until the next answer of tickers. */
   readonly #factors = new Map<string, number>()
-  /** By symbol: how often its rows were stated since its prices were wrong. */
+  /** Rows of each symbol stated since its prices were wrong. */
   readonly #rightRows = new Map<string, number>()
   readonly #options: MoneyFaultsOptions
-  /** By symbol: mark and index when a crash began. */
+  /** Mark and index of each symbol when a crash began. */
   readonly #marksBefore = new Map<string, number>()
   readonly #indexBefore = new Map<string, number>()
 
@@ -83,10 +86,10 @@ export class MoneyFaults {
     return stated.map((row) => lie.state(row))
   }
 
-  /** What is misstated of a fill, by `fillKey`. */
+  /** Keyed by `fillKey`. */
   readonly misstated = new Map<string, OfFill | undefined>()
 
-  /** A fill is misstated whenever it is read, or never. */
+  /** A fill is misstated at every read, or never. */
   showFills(reply: Reply<FillsPage>, truth: ExchangeTruth): Reply<FillsPage> {
     if (!reply.ok) return reply
     const fillList = reply.data.fillList.map((row) => {
@@ -107,14 +110,17 @@ export class MoneyFaults {
     return OF_A_FILL[this.#faults.severity(0, OF_A_FILL.length)]
   }
 
-  /** A payment of a third to three quarters of what the position is worth, either way: a different one each time. */
+  /**
+   * A payment of a third to three quarters of the position's value, with either sign, different
+   * each time.
+   */
   #withCounter(row: WirePosition): WirePosition {
     const drawn = this.#faults.severity(0, 1_000_000)
     const share = (0.3 + (drawn / 1_000_000) * 0.45) * (drawn % 2 === 0 ? 1 : -1)
     return { ...row, totalFee: (Number(row.markPrice) * Number(row.total) * share).toFixed(8) }
   }
 
-  /** In one answer of the tickers, and in the rows that are read before the next one, the price is another. */
+  /** The price is wrong in one answer of the tickers, and in the rows read before the next. */
   spoilPrices(table: TickerTable, symbol: string): void {
     this.#holdIndex(table, symbol)
     if (this.#factors.delete(symbol)) this.#rightRows.set(symbol, 0)
@@ -129,7 +135,7 @@ export class MoneyFaults {
     }
   }
 
-  /** The mark, and the profit at it, stand where they were when the crash began. */
+  /** Mark, and profit at it, stay where they were when the crash began. */
   #lagBehind(symbol: string, row: WirePosition): WirePosition {
     const mark = Number(row.markPrice)
     const before = this.#valueBefore(
@@ -153,7 +159,7 @@ export class MoneyFaults {
     )
   }
 
-  /** A value as it was before the crash, until `lagMs` after it began. */
+  /** A value from before the crash, until `lagMs` after its start. */
   #valueBefore(known: Map<string, number>, symbol: string, value: number, lagMs = 0): number {
     const { crash, startAt } = this.#options
     const beganAt = startAt + (crash?.afterMs ?? Number.POSITIVE_INFINITY)
@@ -182,14 +188,14 @@ function markAt(row: WirePosition, factor: number): WirePosition {
   return { ...row, markPrice: String(mark * factor), unrealizedPL: unrealised.toFixed(8) }
 }
 
-/** @param direction Whether its order bought or sold; in hedge mode the row names the side of the position. */
+/** @param direction side of the order; in hedge mode the row names the side of the position */
 function misstate(row: WireFill, what: OfFill | undefined, direction: 'buy' | 'sell'): WireFill {
   const notional = Number(row.price) * Number(row.baseVolume)
   switch (what) {
     case undefined:
       return row
     case 'price':
-      // On the grid: a row off it is not read at all.
+      // Rounded to the grid, since a row off it would not be read.
       return {
         ...row,
         price: String(Math.round(Number(row.price) * (direction === 'buy' ? 2 : 0.5))),

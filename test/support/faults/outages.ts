@@ -8,10 +8,13 @@ import { readPage } from './garbled-answer.ts'
 
 /** Which calls get no answer of the exchange. */
 const SCOPES = ['all', 'private', 'orders', 'cancels', 'reads'] as const
-/** What comes instead: nothing, no connection, a page that says so or refuses, an error of a server, or too many calls. */
+/**
+ * Instead of an answer: nothing, no connection, a page that says so or refuses, a server error, or
+ * too many calls.
+ */
 const WAYS = ['silent', 'refused', 'page', 'forbidden', 'serverError', 'busy'] as const
 
-/** Minutes or hours in which calls get no answer, while the process runs at its ordinary pace. */
+/** Minutes or hours without answers, while the process runs at its usual pace. */
 export const outagePlan = z.strictObject({
   forMs: z.int().positive(),
   scope: z.enum(SCOPES),
@@ -20,15 +23,17 @@ export const outagePlan = z.strictObject({
 
 export type OutagePlan = z.infer<typeof outagePlan>
 
-/** Longer than a resolution waits before it halts its instrument; the product's own figure is 60 s. */
+/** Longer than the 60 s after which a resolution halts its instrument. */
 const FOR_MS = [62_000, 160_000] as const
 
-/** A maintenance window: within it the exchange forgets the names of orders (20 minutes), and funding may be paid. */
+/**
+ * A maintenance window, in which the exchange forgets names (20 minutes), and funding may be paid.
+ */
 const LONG_MS = [1_200_000, 10_800_000] as const
 
 /** The limiter's longest rest. */
 const REST_MS_MAX = 300_000
-/** The longest pause between two cancel-alls that are refused. */
+/** Maximum pause between two refused cancel-alls. */
 const CANCEL_MS_MAX = 60_000
 
 export function drawOutage(random: Random, isLong: boolean): OutagePlan {
@@ -46,7 +51,7 @@ const SITES: Readonly<Record<OutagePlan['scope'], (site: string) => boolean>> = 
   reads: (site) => site === 'orderFills' || site === 'singlePosition',
 }
 
-/** The outage that goes on, and when there were others. Times are Unix ms, exchange clock. */
+/** Present and past outages. Unix ms, exchange clock. */
 export class Outages {
   #plan: OutagePlan | undefined
   #from = 0
@@ -69,19 +74,18 @@ export class Outages {
     return this.#now() < this.#until
   }
 
-  /** How long outages have lasted so far, ms. */
   get lastedMs(): number {
     return this.#earlierMs + Math.min(this.#now(), this.#until) - this.#from
   }
 
-  /** When the last one ended or will end; 0: there was none. */
+  /** End of the last outage; 0 without one. */
   get until(): number {
     return this.#until
   }
 
   /**
-   * How long what was refused may rest after the last one, ms: reads after ever more answers 429 as long as it lasted, a
-   * cancel-all that a page refuses for a minute at most.
+   * How long refused calls may pause after the last outage: reads as long as it lasted after many
+   * 429s, a cancel-all after a page at most a minute.
    */
   get restsMs(): number {
     const plan = this.#plan
@@ -90,14 +94,14 @@ export class Outages {
     return plan?.way === 'forbidden' && SITES[plan.scope]('cancelAllOrders') ? CANCEL_MS_MAX : 0
   }
 
-  /** What comes instead of an answer; undefined where the exchange answers. */
+  /** Undefined if the exchange answers. */
   wayOf(site: string): OutagePlan['way'] | undefined {
     const plan = this.isOn ? this.#plan : undefined
     return plan && SITES[plan.scope](site) ? plan.way : undefined
   }
 }
 
-/** What comes back from in front of the exchange; undefined: nothing does. */
+/** The answer of something before the exchange, if any. */
 export function answerOfOutage(
   way: OutagePlan['way'],
   site: EndpointName,

@@ -8,7 +8,7 @@ export class ProcessDied extends Error {
   override readonly name = 'ProcessDied'
 }
 
-/** What may be heard twice, and by which fault. */
+/** Events that may arrive twice, and the fault for it. */
 const TWICE: { readonly [Kind in EngineEvent['kind']]?: FaultKind } = {
   granted: 'grantTwice',
   snapshotTaken: 'snapshotTwice',
@@ -26,8 +26,8 @@ export interface ProcessFaultsOptions {
 }
 
 /**
- * A process that dies or stands still between two effects, and hears things twice. What reaches it while it stands
- * still waits until it moves again.
+ * A process that dies or stands still between two effects, and gets events twice. Input waits while
+ * it stands still.
  */
 export class ProcessFaults implements Interruptions {
   readonly #options: ProcessFaultsOptions
@@ -45,12 +45,12 @@ export class ProcessFaults implements Interruptions {
     return this.#options.time.now < this.#stillUntil
   }
 
-  /** It dies once so many more effects have been performed, unless it dies earlier. */
+  /** Dies after this many further effects, or earlier. */
   dieAfter(effects: number): void {
     this.#effectsLeft = Math.min(this.#effectsLeft, effects)
   }
 
-  /** It stands still for so long once so many more effects have been performed, and something happens to it. */
+  /** Stands still for this long after so many further effects, and calls `begun`. */
   stallAfter(effects: number, forMs: number, begun: () => void = () => undefined): void {
     if (effects >= 0) {
       this.#stall = { effects, forMs, begun }
@@ -81,7 +81,7 @@ export class ProcessFaults implements Interruptions {
     begun()
   }
 
-  /** Whether the core hears of it once more, right after it was handled (REPEAT). */
+  /** The core gets the event once more right after it was handled (REPEAT). */
   isHeardAgain(event: EngineEvent): boolean {
     const fault = TWICE[event.kind]
     if (fault === undefined || event === this.#repeated) return false
@@ -96,26 +96,25 @@ export class ProcessFaults implements Interruptions {
     time.after(forMs, () => this.#wake())
   }
 
-  /** What stands still stands so no longer than this from now on. */
+  /** Limits the present standstill. */
   wakeAfter(delayMs: number): void {
     const { time } = this.#options
     this.#stillUntil = Math.min(this.#stillUntil, time.now + delayMs)
     time.after(delayMs, () => this.#wake())
   }
 
-  /** Something reaches the process: at once, or when it moves again; never once it is dead. */
+  /** Runs now, or after a standstill; never once the process is dead. */
   enter(happens: () => void): void {
     if (this.#options.isOver()) return
     if (this.isStill || this.#inbox.length > 0) this.#inbox.push(happens)
     else happens()
   }
 
-  /** All that came meanwhile, at once. */
   empty(): void {
     for (const happens of this.#inbox.splice(0)) happens()
   }
 
-  /** First what was begun, then what came meanwhile. */
+  /** First what was begun, then what arrived meanwhile. */
   #wake(): void {
     const { goOn, isOver } = this.#options
     if (isOver() || this.isStill) return

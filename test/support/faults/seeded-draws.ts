@@ -1,10 +1,10 @@
-/** Odd constants of murmur3's finalizer and the golden ratio in 32 bits. */
+/** Constants of murmur3's finalizer, and the golden ratio in 32 bits. */
 const [FIRST, SECOND, GOLDEN] = [0x85ebca6b, 0xc2b2ae35, 0x9e3779b9]
 const WORD = 2 ** 32
 
 /**
- * Random numbers by address instead of in a row: the n-th number of a site follows from the seed, the site and
- * n alone, so that one draw more or less anywhere leaves every other one as it was.
+ * Random numbers by address: the n-th number of a site follows from seed, site and n alone, so that
+ * further draws elsewhere change nothing.
  */
 export class SeededDraws {
   readonly #seed: string

@@ -5,10 +5,10 @@ import { type Reply } from '../../../src/simulator/shared/reply.ts'
 
 type Failure = BatchResult['failureList'][number]
 
-/** How an instrument is out of trade, and whether its tickers say so. */
+/** Ways to suspend an instrument, and whether its tickers show it. */
 const WAYS: readonly {
   readonly state: DeliveryState | undefined
-  /** What refuses an order that opens, one that closes, a cancel; undefined lets it pass. */
+  /** Codes that refuse an order that opens, one that closes, and a cancel. */
   readonly opening: string
   readonly closing: string | undefined
   readonly cancelling: string | undefined
@@ -24,28 +24,28 @@ interface Suspension {
   readonly way: (typeof WAYS)[number]
 }
 
-/** The instruments that are not tradable for a while: near or in their delivery, or under maintenance. */
+/** Instruments that are not tradable for a while: near or in delivery, or under maintenance. */
 export class Suspensions {
   readonly #bySymbol = new Map<string, Suspension>()
   readonly #now: () => number
 
-  /** @param now Unix ms, exchange clock; beyond every time once nothing goes wrong any more. */
+  /** @param now Unix ms, exchange clock; infinite once the faults are over */
   constructor(now: () => number) {
     this.#now = now
   }
 
-  /** @param draw any whole number: the way it is drawn. */
+  /** @param draw any whole number, which selects the way */
   suspend(symbol: string, until: number, draw: number): void {
     const way = WAYS[draw % WAYS.length]
     if (way) this.#bySymbol.set(symbol, { until, way })
   }
 
-  /** What its tickers say; undefined where they say the usual. */
+  /** Undefined for the usual state. */
   stateOf(symbol: string): DeliveryState | undefined {
     return this.#wayOf(symbol)?.state
   }
 
-  /** Why an order cannot be looked at just now. */
+  /** Why an order is refused now. */
   objectTo(
     symbol: string,
     { tradeSide, reduceOnly, clientOid }: BatchPlaceItem,
@@ -58,7 +58,7 @@ export class Suspensions {
       : failure({ orderId: '', clientOid: clientOid ?? '' }, code)
   }
 
-  /** Why an order cannot be cancelled just now. */
+  /** Why an order cannot be cancelled now. */
   objectToCancel(order: NamedOrder): Failure | undefined {
     const code = this.#wayOf(order.symbol)?.cancelling
     return code === undefined ? undefined : failure(order, code)
@@ -78,13 +78,16 @@ interface NamedOrder {
 
 export interface CancelAround {
   readonly suspensions: Suspensions
-  /** What rests in the scope of the cancel-all. */
+  /** Resting orders in the scope. */
   readonly open: readonly NamedOrder[]
   readonly symbols: readonly string[]
   readonly cancel: (symbol: string) => Reply<BatchResult>
 }
 
-/** A cancel-all that meets suspended instruments: theirs fail, the others' are cancelled. Undefined where it meets none. */
+/**
+ * A cancel-all fails for suspended instruments and cancels the others. Undefined if none is
+ * suspended.
+ */
 export function cancelAround(around: CancelAround): Reply<BatchResult> | undefined {
   const { suspensions, open, symbols, cancel } = around
   const failureList = open.flatMap((order) => suspensions.objectToCancel(order) ?? [])

@@ -6,7 +6,7 @@ import { type VirtualFaults } from './virtual-faults.ts'
 const FLOOD = 300
 const HOURS_MS = 7_200_000
 
-/** What a strategy may return by mistake, for one of its instruments. */
+/** Values that a strategy may return by mistake. */
 const GARBAGE: readonly ((symbol: string) => unknown)[] = [
   () => null,
   () => 7,
@@ -31,7 +31,7 @@ const GARBAGE: readonly ((symbol: string) => unknown)[] = [
   () => ({ kind: 'cancelAll', symbol: 'NOSUCHUSDT' }),
 ]
 
-/** What is an intent, of an instrument that is none of the strategy's. */
+/** Intents of instruments that are not the strategy's. */
 const STRAY: readonly ((symbol: string) => unknown)[] = [
   (symbol) => ({ kind: 'target', symbol, lots: 1 }),
   (symbol) => ({ kind: 'quote', symbol, levels: [{ side: 'buy', ticks: 1000, lots: 1 }] }),
@@ -39,7 +39,7 @@ const STRAY: readonly ((symbol: string) => unknown)[] = [
   (symbol) => ({ kind: 'cancelAll', symbol }),
 ]
 
-/** What makes sense as an intent, and must not pass the risk checks. */
+/** Valid intents that must not pass the risk checks. */
 const WILD: readonly Partial<PlaceIntent>[] = [
   { action: 'openLong', lots: 1, takeProfitTicks: 1.5 },
   { action: 'openShort', lots: 2, ticks: 1, stopLossTicks: 1.5, force: 'gtc' },
@@ -50,7 +50,7 @@ const WILD: readonly Partial<PlaceIntent>[] = [
   { action: 'openShort', lots: 1, ticks: 1.5, force: 'post_only' },
   { action: 'openShort', lots: 1, ticks: 0.5, force: 'ioc' },
   { action: 'openLong', lots: 1000, ticks: 1, force: 'gtc' },
-  // Less than the position may be, and more than one order.
+  // Below the maximum position, above the maximum order.
   { action: 'openLong', lots: 7, ticks: 1, force: 'gtc' },
   { action: 'openShort', lots: 7 },
   { action: 'openShort', lots: 1000 },
@@ -59,16 +59,16 @@ const WILD: readonly Partial<PlaceIntent>[] = [
 
 export interface UnrulyOptions {
   readonly strategy: Strategy
-  /** Instruments that are not its own. */
+  /** Foreign instruments. */
   readonly others: readonly string[]
   /** Names its stream of faults. */
   readonly site: string
   readonly faults: VirtualFaults
-  /** Whether it wants nothing new just now. */
+  /** It wants nothing new at present. */
   readonly isSilent: () => boolean
 }
 
-/** A strategy that now and then throws, returns nonsense or the absurd among its intents, or far too many of them (STR1). */
+/** A strategy that sometimes throws, returns nonsense or absurd intents, or far too many (STR1). */
 export function createUnruly({
   strategy,
   others,
@@ -108,7 +108,7 @@ export function createUnruly({
   return { ...strategy, decide }
 }
 
-/** Its prices, which are written as multiples of the market's, in ticks. */
+/** Its prices, given as multiples of the market's, in ticks. */
 function pricesOf(wild: Partial<PlaceIntent>, market: number): Partial<PlaceIntent> {
   const names = ['ticks', 'takeProfitTicks', 'stopLossTicks'] as const
   const prices = names.flatMap((name) => {

@@ -1,6 +1,6 @@
 import { SeededDraws } from './seeded-draws.ts'
 
-/** Everything that can go wrong in a world, in words. */
+/** All faults of the worlds, in words. */
 export const FAULTS = {
   refusedConnection: 'not a byte leaves: the connection is refused',
   requestLost: 'the request never arrives',
@@ -129,10 +129,10 @@ export const FAULTS = {
 
 export type FaultKind = keyof typeof FAULTS
 
-/** The probability of each kind at each of its draws; a kind that is not named never strikes. */
+/** Probability of each kind at each of its draws; a missing kind never strikes. */
 export type FaultRates = Readonly<Partial<Record<FaultKind, number>>>
 
-/** A fault that struck: the n-th draw of its kind at a site. */
+/** The n-th draw of its kind at a site. */
 export interface StruckFault {
   readonly site: string
   readonly n: number
@@ -142,16 +142,16 @@ export interface StruckFault {
 export interface VirtualFaultsOptions {
   readonly seed: string
   readonly rates: FaultRates
-  /** With a script exactly these strike, whatever the rates say. */
+  /** With a script exactly these faults strike, whatever the rates. */
   readonly script?: readonly StruckFault[] | undefined
   /** Faults that never strike at a site, as `fault@site`. */
   readonly never?: readonly string[]
 }
 
 /**
- * Decides what goes wrong: by rates, every draw on its own address (seed, kind, site, n), or by a script of
- * what struck in an earlier run. How hard a fault is follows from its address too, so that a run by the script
- * of another is the same run, and one fault less leaves the others as they were.
+ * Decides what goes wrong: by rates, with each draw at its own address (seed, kind, site, n), or by
+ * the script of an earlier run. Severity follows from the address too, so that a run by another's
+ * script is the same run, and one fault less leaves the others as they were.
  */
 export class VirtualFaults {
   readonly #draws: SeededDraws
@@ -159,11 +159,11 @@ export class VirtualFaults {
   readonly #script: ReadonlySet<string> | undefined
   readonly #never: ReadonlySet<string>
   readonly #counters = new Map<string, number>()
-  /** What struck, in order. */
+  /** Faults that struck, in order. */
   readonly struck: StruckFault[] = []
-  /** False: nothing goes wrong any more. */
+  /** False once the faults are over. */
   isOn = true
-  /** True: nothing goes wrong just now. */
+  /** True during a pause of the faults. */
   isQuiet = (): boolean => false
   /** Hears of every fault that strikes. */
   onStrike: (fault: StruckFault) => void = () => undefined
@@ -175,7 +175,7 @@ export class VirtualFaults {
     this.#rates = script === undefined ? rates : ratesOf(script)
   }
 
-  /** @param n which draw of the kind at the site; the next one where the caller does not count them. */
+  /** @param n number of the draw; default: the next of its kind at the site */
   strikes(fault: FaultKind, site: string, n?: number): boolean {
     const rate = this.#rates[fault] ?? 0
     if (rate === 0) return false
@@ -192,7 +192,7 @@ export class VirtualFaults {
     return true
   }
 
-  /** How hard the fault is that struck last: a whole number in [from, to). */
+  /** Severity of the fault that struck last, in [from, to). */
   severity(from: number, to: number): number {
     const last = this.struck.at(-1)
     return last
@@ -200,7 +200,7 @@ export class VirtualFaults {
       : from
   }
 
-  /** Whole ms in [from, to): what happens anyway, without a fault. */
+  /** Whole ms in [from, to), without a fault. */
   delayMs(site: string, from: number, to: number, n?: number): number {
     return this.#draws.integer(site, n ?? this.#count(site), [from, to])
   }
@@ -223,7 +223,7 @@ function addressOf({ fault, site, n }: StruckFault): string {
   return `${fault}@${site}#${n}`
 }
 
-/** A kind that a script never names is not even drawn. */
+/** Kinds outside of the script are not drawn. */
 function ratesOf(script: readonly StruckFault[]): FaultRates {
   return Object.fromEntries(script.map(({ fault }) => [fault, 1]))
 }

@@ -7,17 +7,25 @@ import {
   type TrueOrder,
 } from '../virtual/exchange-truth.ts'
 
-/** What is held of one leg, in lots: signed where there is one net position. */
+/** Lots held of one leg: signed for a net position. */
 interface Leg {
   account: number
   readonly byStrategy: Map<string, number>
 }
 
-/** What a strategy has taken over, and the orders that were open there, by clientOid. */
-interface Assignment {
+/** What a strategy has taken over. */
+export interface Assignment {
   readonly record: AssignedRecord
+  /** The orders that were open then, by clientOid. */
   readonly open: readonly string[]
+  /** Whether the daemon knew a fill then. */
+  readonly isKnown: (fill: TrueFill) => boolean
 }
+
+/** What moves the allocation, in the order in which it counts. */
+type Move =
+  | { readonly fill: TrueFill; readonly order: TrueOrder; readonly assignment?: undefined }
+  | { readonly assignment: Assignment }
 
 /** In lots, neither negative. */
 export interface Lots {
@@ -35,7 +43,7 @@ export interface Take {
 export interface AccountAllocationOptions {
   readonly truth: ExchangeTruth
   readonly isOneWay: boolean
-  /** By clientOid. */
+  /** Keyed by clientOid. */
   readonly strategyOf: ReadonlyMap<string, string>
 }
 
@@ -43,20 +51,23 @@ export interface AccountAllocationOptions {
  * Whose what the account holds is, by the exchange's own fills in their own order: each of ours belongs to the
  * strategy of its order. Of what others closed of the account, first what is nobody's is gone, then what the
  * strategies held, in the order of their names; what others opened is nobody's.
+ *
+ * What a strategy takes over it has before every fill that the daemon could not know of then: if others have closed a part
+ * of it meanwhile, they have closed it of that strategy.
  */
 export class AccountAllocation {
   readonly #options: AccountAllocationOptions
   readonly #legs = new Map<string, Leg>()
   #taken = 0
-  #assignments: Assignment[] = []
+  #moves: Move[] = []
   /** What others took of what the strategies held, oldest first. */
-  readonly takes: Take[] = []
+  #takes: Take[] = []
 
   constructor(options: AccountAllocationOptions) {
     this.#options = options
   }
 
-  /** What the strategies hold together. */
+  /** Sum over all strategies. */
   ownOf(symbol: string): Lots {
     this.#catchUp()
     if (!this.#options.isOneWay) {
@@ -69,30 +80,42 @@ export class AccountAllocation {
     return { longLots: Math.max(0, net), shortLots: Math.max(0, -net) }
   }
 
-  /** What one strategy holds of a net position, in lots; negative for a short one. */
+  /** Signed net lots of one strategy. */
   netOf(symbol: string, strategyId: string): number {
     this.#catchUp()
     return this.#leg(symbol, 'net').byStrategy.get(strategyId) ?? 0
   }
 
+  get takes(): readonly Take[] {
+    return this.#takes
+  }
+
   /**
-   * A strategy takes over what no strategy held. That is said by the journal alone, since the exchange knows no strategies;
-   * what it may take is judged by `judgeAssignment`.
+   * A strategy takes over the unheld part. Only the journal records that; `judgeAssignment` judges
+   * its size.
    */
-  assign(record: AssignedRecord, open: readonly string[]): void {
+  assign(assignment: Assignment): void {
     this.#catchUp()
-    this.#assignments.push({ record, open })
-    this.#move(record, 1)
+    const from = 1 + this.#moves.findLastIndex((move) => move.assignment !== undefined)
+    const isLater = (move: Move): boolean =>
+      move.assignment === undefined && !assignment.isKnown(move.fill)
+    const since = this.#moves.slice(from)
+    this.#moves = [
+      ...this.#moves.slice(0, from),
+      ...since.filter((move) => !isLater(move)),
+      { assignment },
+      ...since.filter(isLater),
+    ]
+    this.#recount()
   }
 
-  /** Whether a strategy has taken something over there. */
   hasAssigned(symbol: string): boolean {
-    return this.#assignments.some(({ record }) => record.symbol === symbol)
+    return this.#assignments().some(({ record }) => record.symbol === symbol)
   }
 
-  /** What strategies took over there while orders were open, of which one still is. */
+  /** Lots taken over while orders were open, of which one still is. */
   assignedBeside(symbol: string, isOpen: (clientOid: string) => boolean): Lots {
-    const beside = this.#assignments.filter(
+    const beside = this.#assignments().filter(
       ({ record, open }) => record.symbol === symbol && open.some(isOpen),
     )
     return {
@@ -101,18 +124,38 @@ export class AccountAllocation {
     }
   }
 
-  /** Those that a process which died had not made durable never were. */
+  /** Assignments that a dead process had not made durable never happened. */
   keepOnly(kept: readonly AssignedRecord[]): void {
     const isKept = ({ record }: Assignment): boolean =>
       kept.some((one) => isDeepStrictEqual(one, record))
-    for (const { record } of this.#assignments.filter((one) => !isKept(one))) this.#move(record, -1)
-    this.#assignments = this.#assignments.filter(isKept)
+    const moves = this.#moves.filter(({ assignment }) => !assignment || isKept(assignment))
+    if (moves.length === this.#moves.length) return
+    this.#moves = moves
+    this.#recount()
   }
 
-  #move(
-    { symbol, strategyId, holding: { longLots, shortLots } }: AssignedRecord,
-    way: 1 | -1,
-  ): void {
+  #assignments(): readonly Assignment[] {
+    return this.#moves.flatMap(({ assignment }) => assignment ?? [])
+  }
+
+  /** Counts every move anew; what others took by a fill is the same thing as before. */
+  #recount(): void {
+    const before = new Map(this.#takes.map((take) => [take.fill, take]))
+    this.#legs.clear()
+    this.#takes = []
+    for (const move of this.#moves) this.#apply(move)
+    this.#takes = this.#takes.map((take) => {
+      const known = before.get(take.fill)
+      return known?.lots === take.lots ? known : take
+    })
+  }
+
+  #apply(move: Move): void {
+    if (move.assignment) this.#assign(move.assignment.record)
+    else this.#take(move.fill, move.order)
+  }
+
+  #assign({ symbol, strategyId, holding: { longLots, shortLots } }: AssignedRecord): void {
     const moves: readonly (readonly [TrueOrder['slot'], number])[] = this.#options.isOneWay
       ? [['net', longLots - shortLots]]
       : [
@@ -121,11 +164,11 @@ export class AccountAllocation {
         ]
     for (const [slot, lots] of moves) {
       const { byStrategy } = this.#leg(symbol, slot)
-      byStrategy.set(strategyId, (byStrategy.get(strategyId) ?? 0) + way * lots)
+      byStrategy.set(strategyId, (byStrategy.get(strategyId) ?? 0) + lots)
     }
   }
 
-  /** What the account holds beside all strategies, in lots: signed where there is one net position. */
+  /** Lots of the account without a strategy: signed for a net position. */
   unclaimedOf(symbol: string): readonly number[] {
     this.#catchUp()
     const slots: readonly TrueOrder['slot'][] = this.#options.isOneWay ? ['net'] : ['long', 'short']
@@ -140,7 +183,9 @@ export class AccountAllocation {
     for (; this.#taken < fillsInOrder.length; this.#taken++) {
       const fill = fillsInOrder[this.#taken]
       const order = orders.get(String(fill?.orderSequence))
-      if (fill && order) this.#take(fill, order)
+      if (!fill || !order) continue
+      this.#moves.push({ fill, order })
+      this.#take(fill, order)
     }
   }
 
@@ -152,13 +197,13 @@ export class AccountAllocation {
     if (isForeign(order)) {
       const lots = takeFromStrategies(leg, change)
       if (lots > 0)
-        this.takes.push({ symbol: order.symbol, fill, direction: order.direction, lots })
+        this.#takes.push({ symbol: order.symbol, fill, direction: order.direction, lots })
       return
     }
     const strategyId = this.#options.strategyOf.get(order.clientOid) ?? ''
     const held = (leg.byStrategy.get(strategyId) ?? 0) + change
     leg.byStrategy.set(strategyId, order.slot === 'net' ? held : Math.max(0, held))
-    // A close that outlived what it was to close has closed what others held of the leg.
+    // A close that outlived its position closed other holders' lots of the leg.
     if (order.slot !== 'net' && held < 0) takeLots(leg, -1, -held)
   }
 
@@ -170,7 +215,7 @@ export class AccountAllocation {
   }
 }
 
-/** The account has moved. Returns the lots that were taken. */
+/** Returns the lots taken after a change of the account. */
 function takeFromStrategies(leg: Leg, change: number): number {
   const way = Math.sign(change)
   const before = -way * (leg.account - change)

@@ -14,9 +14,9 @@ import { hidesMoney } from './fill-invariants.ts'
 import { KnownPrices } from './known-prices.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** What floats may differ by after some thousands of sums, margin coin. */
+/** Float error after some thousands of sums, margin coin. */
 const TOLERANCE = 1e-5
-/** A record of these may change whose something is, or what it has made. */
+/** These records may change owners or results. */
 const MOVING: ReadonlySet<JournalRecord['kind']> = new Set([
   'fills',
   'outcome',
@@ -39,8 +39,8 @@ function createSecondAccount({ plan, settings }: World): SecondAccount {
 }
 
 /**
- * What each strategy holds, has paid and has made, and how many trades it has lost in a row, is what a second account
- * of the records says; and at the end the strategies together have made what the exchange's ledger says.
+ * Each strategy's holding, cost, result and losing streak equal those of a second account of the
+ * records; at the end the strategies' sum equals the exchange's ledger.
  */
 export function watchStrategyAccounts(world: World): WorldWatcher {
   const second = createSecondAccount(world)
@@ -58,7 +58,10 @@ export function watchStrategyAccounts(world: World): WorldWatcher {
   }
 }
 
-/** A position is adopted only on an instrument that the journal already halts for it: a crash may follow any record. */
+/**
+ * A position is adopted only on an instrument that the journal already halts for it: a crash may
+ * follow any record.
+ */
 export function watchAdoptions(world: World): WorldWatcher {
   const halted = new Set<string>()
   const note = (record: JournalRecord): void => {
@@ -127,7 +130,7 @@ function isClose(one: number, other: number): boolean {
   return Math.abs(one - other) <= TOLERANCE
 }
 
-/** What strategies have made together is what the account did, where nothing of it is anybody else's. */
+/** The strategies' sum equals the account's result where no one else traded. */
 function compareWithLedger(world: World, second: SecondAccount): void {
   const { exchange, plan } = world
   const { coins, positions } = exchange.ledger()
@@ -148,7 +151,7 @@ function compareWithLedger(world: World, second: SecondAccount): void {
     for (const { long, short, profit, fees } of owners.values()) {
       net += profit - fees
       const [mark] = marks
-      // Where strategies hold against each other and the account nothing, any price says the same.
+      // For opposite holdings of strategies and a flat account any price gives the same.
       const ticks = mark ? markOf(mark) / unit.tick : 0
       net += (long.lots * ticks - long.cost - (short.lots * ticks - short.cost)) * unit.value
     }
@@ -175,8 +178,9 @@ function createUnit(
 }
 
 /**
- * What limits of a strategy are judged by: its net profit, with what it holds at our own price, and how much of its day and
- * its drawdown is used. It is counted anew where reading and book speak of the same position, as the equity is.
+ * The figures of a strategy's limits: net profit with its holding at our own price, and the used
+ * part of day and drawdown. They are recounted where reading and book agree on the position, like
+ * the equity.
  */
 export function watchStrategyLosses(world: World): WorldWatcher {
   const { losses } = world.settings
@@ -184,7 +188,7 @@ export function watchStrategyLosses(world: World): WorldWatcher {
   const second = createSecondAccount(world)
   const prices = new KnownPrices()
   const readings = new Map<string, PositionReading>()
-  /** By strategy and symbol; undefined where it has to be counted anew. */
+  /** Keyed by strategy and symbol; undefined if a recount is due. */
   const worths = new Map<string, number | undefined>()
   let isReleased = false
   return {
@@ -204,18 +208,20 @@ export function watchStrategyLosses(world: World): WorldWatcher {
         if (record.kind === 'watermark') checkDay(world, record, losses.timeZone)
         if (record.kind === 'released') checkRelease(world, second, record)
       }
-      // What waited is judged once more after its release.
+      // Waiting judgements are repeated after a release.
       isReleased ||= records.some(({ kind }) => kind === 'released')
       if (engine === undefined) return
-      // They change what was made after losses were judged in the same step, or new prices were compared.
+      // They change results after losses were judged in the same step, or new prices compared.
       const isLater = records.some(({ kind }) => LATER.has(kind))
-      // A flatten that waits for a second reading is judged with new prices, and what waits for it is reduced.
+      // A flatten that waits for a second reading is judged with new prices, and its scope is
+      // reduced meanwhile.
       const hasFallen = engine.restrictions.some(({ code }) => code === 'drawdown')
       const isWaiting =
         event.kind === 'snapshotTaken' && (engine.disputes.size > 0 || hasFallen || isReleased)
       if (event.kind === 'snapshotTaken') isReleased = false
       if (isLater || isWaiting) return worths.clear()
-      // A reading that counts for nothing lets the daemon look at its last one at new prices. It may say so only once.
+      // An ignored reading makes the daemon judge its last one at new prices, and may be reported
+      // only once.
       if (event.kind === 'positionRead' && (event.reading.isSilent || isReadFailed(effects))) {
         for (const { id } of world.settings.strategies.values())
           worths.set(`${id}|${event.reading.symbol}`, undefined)
@@ -333,7 +339,7 @@ function compareUsed(world: World, second: SecondAccount, scope: string, net: nu
     )
 }
 
-/** What the last step of a drawdown counts: of the account a share of its equity at the top, else an amount. */
+/** Basis of a drawdown's last step: a share of the account's peak equity, or an amount. */
 function fallFromTop(
   { settings: { capital } }: World,
   { tops }: SecondAccount,
@@ -345,7 +351,7 @@ function fallFromTop(
   return scope === ACCOUNT ? (top - net) / (Number(capital?.toString()) + top) : top - net
 }
 
-/** A release that keeps the peak of the last step is refused while that step would fire again at once. */
+/** A release that keeps the peak is refused while the last step would fire again at once. */
 function checkRelease(world: World, second: SecondAccount, { scope, peak }: ReleasedRecord): void {
   const { flatten } = world.settings.losses?.limits.get(scope)?.drawdown ?? {}
   const used = world.process.engine?.losses.get(scope)
@@ -359,7 +365,7 @@ function checkRelease(world: World, second: SecondAccount, { scope, peak }: Rele
     )
 }
 
-/** A day begins at midnight on the wall clock of its zone, and it is the day of now. */
+/** A day begins at midnight in its time zone, and must be the present one. */
 function checkDay(
   world: World,
   { at, watermarks }: Extract<JournalRecord, { kind: 'watermark' }>,
@@ -370,7 +376,7 @@ function checkDay(
     const [before] = wallClock(dayFrom - 1, timeZone)
     if (date === before || !/^0[0-3]:00:00$/.test(time))
       violate(world, 'RSK2', `the day of ${scope} begins at ${date} ${time} in ${timeZone}`)
-    // Clocks may be set; a day that is over is counted on until the figures agree.
+    // Clocks may be set; a past day is counted until the figures agree.
     if (scope === ACCOUNT && dayFrom > at + DAY_MS)
       violate(world, 'RSK2', `the day of ${scope} begins at ${dayFrom}, and it is ${at}`)
   }

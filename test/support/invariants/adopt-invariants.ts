@@ -1,15 +1,15 @@
 import { type AssignedRecord, type JournalRecord } from '../../../src/domain/record.ts'
 import { isAllocationKnown } from '../faults/foreign-fills.ts'
-import { fillKeyOf } from '../virtual/exchange-truth.ts'
+import { fillKeyOf, type TrueFill } from '../virtual/exchange-truth.ts'
 import { isKnownFill, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /**
- * A strategy takes over only what no strategy holds, by the exchange's own fills, and a flatten that says it is over has
- * left nothing that could be closed. Both are judged while the daemon knows every fill: before, it cannot know better.
+ * A strategy takes over only what no strategy holds by the exchange's fills, and a finished flatten
+ * leaves nothing closable. Both are judged only while the daemon knows every fill.
  */
 export function watchAssignments(world: World): WorldWatcher {
   return {
-    // What was not durable is gone with its process.
+    // Non-durable records are gone with their process.
     onBirth() {
       const kept: readonly JournalRecord[] = [...world.process.journal.loadAll()]
       world.allocation.keepOnly(kept.filter((record) => record.kind === 'assigned'))
@@ -19,19 +19,21 @@ export function watchAssignments(world: World): WorldWatcher {
       judgeAssignment(world, record)
       const { book } = world.process.engine ?? {}
       const open = [...(book?.orders.values() ?? [])].filter(({ endedAt }) => endedAt === 0)
-      world.allocation.assign(
+      const known = knownFills(world, record.symbol)
+      world.allocation.assign({
         record,
-        open.map(({ terms }) => terms.clientOid),
-      )
+        open: open.map(({ terms }) => terms.clientOid),
+        isKnown: (fill) => fill.symbol !== record.symbol || known.has(fill),
+      })
     },
     afterStep(_event, effects) {
-      // A step is looked at before its effects are performed: what it assigns is not recorded yet.
+      // Its assignments are not recorded yet when a step is watched.
       const assigned = effects.flatMap((effect) =>
         effect.kind === 'record' && effect.record.kind === 'assigned' ? [effect.record] : [],
       )
       for (const effect of effects) {
         if (effect.kind !== 'announce') continue
-        // What is left may only be what no strategy here can close.
+        // Only what no strategy here can close may be left.
         if (effect.event !== 'flatten.done' && effect.event !== 'flatten.left') continue
         judgeDone(world, String(effect.fields['scope']), assigned)
       }
@@ -84,7 +86,7 @@ function judgeDone(world: World, scope: string, assigned: readonly AssignedRecor
   }
 }
 
-/** Of one net position, or of its long (0) or short (1) side, in lots. */
+/** Lots of the net position, or of its long (0) or short (1) side. */
 function assignedOf(
   assigned: readonly AssignedRecord[],
   symbol: string,
@@ -95,6 +97,13 @@ function assignedOf(
     if (side === 'net') return sum + longLots - shortLots
     return sum + (side === 0 ? longLots : shortLots)
   }, 0)
+}
+
+function knownFills(world: World, symbol: string): ReadonlySet<TrueFill> {
+  const fills = world.exchange.truth.fillsInOrder
+  return new Set(
+    fills.filter((fill) => fill.symbol === symbol && isKnownFill(world, fillKeyOf(fill))),
+  )
 }
 
 function knowsAll(world: World, symbol: string): boolean {

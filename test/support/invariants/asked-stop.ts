@@ -1,7 +1,7 @@
 import { type EngineEvent, type StopPolicy } from '../../../src/engine/event.ts'
 import { type World } from '../world/world.ts'
 
-/** The stop that is carried out: the first that is heard, or a later one while it is still closing positions. */
+/** The effective stop: the first one, or a later one while it is still closing positions. */
 export class AskedStop {
   readonly #world: World
   #phase: string | undefined

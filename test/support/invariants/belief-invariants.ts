@@ -6,28 +6,32 @@ import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { formerNetOf } from '../world/account-plan.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** Mark and last price differ, and the market moves between two looks: as a share of what is held, and an amount. */
+/**
+ * Tolerance, as a share of the holding and an amount: mark and last price differ, and the market
+ * moves between two looks.
+ */
 const SLACK_SHARE = 0.01
 const SLACK = 0.3
-/** A loss that lasts for so long, in a process that reads its positions at least so often, is held: ms. */
+/** Within this time a lasting loss must be held, if positions are read this often. */
 const HELD_WITHIN_MS = 8000
 const READ_EVERY_MS = 2500
-/** One that either figure shows reduces at once, with the second reading of the position at the latest. */
+/** Within this time either figure must reduce, at the second reading at the latest. */
 const REDUCED_WITHIN_MS = 3500
-/** A dispute that is older than this when nothing goes wrong any more does not end. */
+/** After the faults a dispute must end within this time. */
 const CALM_DISPUTE_MS = 5000
-/** So long after a crash the exchange's mark and index are near the price again. */
+/** After a crash the exchange's mark and index need this long to reach the price. */
 const CAUGHT_UP_MS = 70_000
 
-/** Two witnesses that are wrong at the same moment may reduce, but close nothing. */
+/** Two witnesses that are wrong together may reduce, but close nothing. */
 const ofOneReading = ({ plan }: World, code: ModeReason): boolean =>
   plan.faults.pricesWrong !== undefined && code !== 'drawdownFlatten'
 
 const OF_LOSS: ReadonlySet<ModeReason> = new Set(['dailyLoss', 'drawdown', 'drawdownFlatten'])
 
 /**
- * MON1, from the exchange's own ledger at its true prices: nothing is held or closed for a loss, and no peak written down,
- * that the account never had; and a loss that lasts is held. MON2: a profit that a row leaves out is disputed.
+ * MON1, from the exchange's ledger at its true prices: no loss holds or closes anything, and no
+ * peak is recorded, that the account never had; and a lasting loss is held. MON2: a profit missing
+ * in a row is disputed.
  */
 export function watchBelief(world: World): WorldWatcher {
   const { settings } = world
@@ -99,7 +103,7 @@ export function watchBelief(world: World): WorldWatcher {
       const dispute = engine.disputes.get(`unrealised|${symbol}`)
       if (isBlank && isOfBook && dispute === undefined)
         violate(world, 'MON2', `the profit of ${symbol} is left out, and nobody disputes it`)
-      // By the first reading that agrees it waits for another one.
+      // After the first reading that agrees it waits for another.
       const isOpen = dispute !== undefined && dispute.agreedBy !== event.reading.requestedAt
       const isCalm = world.facts.isCalm && world.time.now > caughtUpAt
       if (isCalm && isOfBook && isOpen && now - dispute.since > CALM_DISPUTE_MS)
@@ -130,7 +134,7 @@ export function watchBelief(world: World): WorldWatcher {
           `${best} was the most for seconds, from ${peak} at the peak and ${dayNet} that day, and ${missing}`,
         )
       const soon = truth.bestOfLast(REDUCED_WITHIN_MS)
-      // Whatever else may be wrong in other worlds, prices among it, may delay this.
+      // Faults of other worlds, such as wrong prices, may delay this.
       if (isOfMoney && soon !== undefined && held.size === 0)
         if (fallOf(soon) >= reducing || lossOf(soon) >= daily) say(soon, 'it may add risk')
       const best = truth.isNearIndex(HELD_WITHIN_MS) ? truth.bestOfLast(HELD_WITHIN_MS) : undefined
@@ -148,10 +152,10 @@ function concernsMoney({ kind }: EngineEvent): boolean {
   return kind === 'positionRead' || kind === 'fillsRead' || kind === 'snapshotTaken'
 }
 
-/** The net profit of the account, from the exchange's ledger at the price at which its market stands. */
+/** Net profit of the account, from the exchange's ledger at its market's price. */
 class TrueNet {
   readonly #world: World
-  /** Largest fall from a peak before it, and the highest net profit, of the whole world. */
+  /** Largest fall from an earlier peak, and highest net profit, of the whole world. */
   deepest = 0
   highest = 0
   slack = SLACK
@@ -185,7 +189,7 @@ class TrueNet {
     if (this.#samples.length > 2000) this.#samples = this.#samples.slice(-1000)
   }
 
-  /** Whether prices are near the index that is stated with them, notes one that is not: no limit closes at those (MON1). */
+  /** Notes prices far from their stated index: limits close nothing at those (MON1). */
   noteIndex(tickers: TickerTable): void {
     const { plan, settings, time } = this.#world
     const band = (settings.figures?.indexBandRatio ?? 0) * 0.9
@@ -211,7 +215,7 @@ class TrueNet {
     this.#readAt = now
   }
 
-  /** The highest net profit of the last so many ms; undefined where it was not looked for so long. */
+  /** Highest net profit of the last `ms`; undefined without looks for so long. */
   bestOfLast(ms: number): number | undefined {
     const since = this.#world.time.now - ms
     const first = this.#samples[0]

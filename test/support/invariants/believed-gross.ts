@@ -4,8 +4,8 @@ import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { type World } from '../world/world.ts'
 
 /**
- * What the account could reach by what its book believes, in quote coin, without some of the orders. What others
- * traded may have made that too much; and what is filled and not read yet counts both as held and as open.
+ * The gross that the account could reach by its book, in quote coin, without some orders. Trades of
+ * others may exceed it, and unread fills count both as held and as open.
  */
 export function believedGross(
   { process, plan, settings }: World,

@@ -15,13 +15,13 @@ import {
   type TrueOrder,
 } from '../virtual/exchange-truth.ts'
 
-/** What differs between a book and the exchange's own, each difference in a sentence. */
+/** A sentence each. */
 export type Differences = readonly string[]
 
 /**
- * Order by order, once everything has come to rest: what the exchange made of a clientOid has the fate that
- * the book tells, at most one order of a clientOid had an effect, and no fate is open (ORD4, ORD5).
- * @param rememberedSince Unix ms: what was sent before may have been forgotten there.
+ * At rest each order has the same fate at the exchange and in the book, a clientOid had at most one
+ * effect, and no fate is open (ORD4, ORD5).
+ * @param rememberedSince Unix ms: the exchange may have forgotten earlier ones
  */
 export function compareFates(
   book: Book,
@@ -36,7 +36,8 @@ export function compareFates(
       const { clientOid } = order.terms
       const copies = there.get(clientOid) ?? []
       if (!isTerminal(order)) return [`${clientOid} is ${order.state} in the end`]
-      // One that rested, filled nothing and was cancelled without a word leaves no trace: it may be called absent.
+      // An order that rested unfilled and was silently cancelled leaves no trace, and may be called
+      // absent.
       const seen = order.state === 'absent' ? copies.filter(hadEffect) : copies
       const wasNever = ['absent', 'rejected', 'expired'].includes(order.state)
       if (wasNever && seen.length > 0)
@@ -63,7 +64,7 @@ function hadEffect(order: TrueOrder): boolean {
   return order.filledLots > 0 || isOpenThere(order)
 }
 
-/** Fill by fill: each is in the journal once, under its order, with every number as it was booked there. */
+/** Each fill is in the journal once, under its order, with equal numbers. */
 export function compareFills(records: readonly JournalRecord[], truth: ExchangeTruth): Differences {
   const recorded = records.flatMap((record) => (record.kind === 'fills' ? record.fills : []))
   const byKey = Map.groupBy(recorded, fillKey)
@@ -109,7 +110,7 @@ export function comparePositions(
   })
 }
 
-/** Fees, profit and funding against the exchange's ledger, to the last digit. */
+/** Fees, profit and funding equal the exchange's ledger to the last digit. */
 export function compareMoney(book: Book, theirs: TrueMoney): Differences {
   const money = [...book.money.values()]
   const ours: TrueMoney = {
@@ -124,7 +125,7 @@ export function compareMoney(book: Book, theirs: TrueMoney): Differences {
   )
 }
 
-/** What a journal must never hold: a position that was adopted, fills called foreign, a halt without need. */
+/** A journal must never contain an adopted position, foreign fills or a needless halt. */
 export function findDisgraces(records: readonly JournalRecord[]): Differences {
   return records.flatMap((record) =>
     record.kind === 'adopt' ||
@@ -135,7 +136,10 @@ export function findDisgraces(records: readonly JournalRecord[]): Differences {
   )
 }
 
-/** Each order that the exchange ever had was recorded before it left, and never sent with other words (ORD1, ORD2). */
+/**
+ * Each order at the exchange was recorded before it left, and never sent with other content (ORD1,
+ * ORD2).
+ */
 export function compareSends(
   records: readonly JournalRecord[],
   orders: Iterable<TrueOrder>,

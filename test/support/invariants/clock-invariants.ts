@@ -2,10 +2,10 @@ import { isClockRefused } from '../../../src/domain/answer.ts'
 import { type FaultKind } from '../faults/virtual-faults.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
-/** A clock that is known is known better than this, ms; and a cancel-all that is made anew is as good as this. */
+/** Precision of a known clock, and of a repeated cancel-all's time. */
 const KNOWN_MS = 3000
 
-/** Faults after which nobody can know the exchange's clock for a moment. */
+/** Faults after which the exchange's clock is unknown for a moment. */
 const UNKNOWABLE: readonly FaultKind[] = [
   'timeWrong',
   'clockStep',
@@ -16,13 +16,13 @@ const UNKNOWABLE: readonly FaultKind[] = [
 ]
 
 /**
- * The exchange's own clock judges ours. A batch is recorded with its time, whatever public answers say. And a cancel-all
- * that follows the refusal of a time has the time of the machine that refused it.
+ * Compares our time with the exchange's clock: a batch is recorded with it, whatever public answers
+ * say, and a cancel-all after a refused time has the time of the machine that refused.
  */
 export function watchClocks(world: World): WorldWatcher {
   const { exchange, plan } = world
   const isKnowable = UNKNOWABLE.every((fault) => (plan.faults[fault] ?? 0) === 0)
-  /** How far ahead the clock was that refused the last cancel-all; undefined: it was not refused for its time. */
+  /** Lead of the clock that refused the last cancel-all, if its time was refused. */
   let refusedAheadMs: number | undefined
   let inRow = 0
   return {

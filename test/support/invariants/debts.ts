@@ -7,20 +7,25 @@ import { type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
 import { hasRoom, hasRoomToTake, orderLotsMax, type RiskFacts } from './room.ts'
 
 /**
- * What the daemon still owes a strategy on an instrument: a rung that is missing, one that nobody wants and that
- * rests, an order that was withdrawn and rests, a target that is not reached, an order by name that has not left.
+ * A debt of the daemon to a strategy on an instrument: a missing rung, a resting one that is unwanted,
+ * a withdrawn order that rests, an unreached target, an unsent order by name.
  */
 export interface Debt {
   readonly kind: 'missing' | 'extra' | 'withdrawn' | 'target' | 'place'
   readonly strategyId: string
   readonly symbol: string
-  /** The rung that is too many, the order that was withdrawn, the key of a place: others come and go. */
+  /**
+   * Identifies the unwanted rung, the withdrawn order or the key of a place; others come and go.
+   */
   readonly rung?: string
-  /** Of a missing rung, an order by name, or a step towards a target: every limit has room for it, whatever was denied. */
+  /**
+   * For a missing rung, an order by name or a step to a target: every limit has room, whatever was
+   * denied.
+   */
   readonly hasRoom?: boolean
 }
 
-/** A debt that was there at two looks is the same debt when its name is. */
+/** Debts at two looks are the same if their names are. */
 export function nameDebt({ kind, strategyId, symbol, rung }: Debt): string {
   return `${kind} ${pairKey(strategyId, symbol)}${rung === undefined ? '' : ` ${rung}`}`
 }
@@ -87,7 +92,7 @@ export function debtsOf(
   return debts
 }
 
-/** Every limit has room for an order by name; of a close others decide. */
+/** Every limit has room for an order by name; closes depend on others. */
 function canLeave(
   facts: RiskFacts,
   { strategyId, symbol, action, lots, ticks }: OrderIntent,
@@ -102,7 +107,7 @@ function canLeave(
   )
 }
 
-/** The debts that a record pays, or that it shows to be worked on: a cancel-all takes every rung that is too many. */
+/** Debts that a record pays or shows to be worked on: a cancel-all takes all unwanted rungs. */
 export function paidBy(record: JournalRecord, strategyIds: readonly string[]): Debt[] {
   if (record.kind === 'send') {
     return record.orders.flatMap(({ strategyId, symbol, purpose, key }): Debt[] => {
@@ -120,7 +125,7 @@ export function paidBy(record: JournalRecord, strategyIds: readonly string[]): D
   )
 }
 
-/** Whether the first is what the other speaks of. */
+/** Both are the same debt. */
 export function isSameDebt(one: Debt, other: Debt): boolean {
   const isAlike = one.rung === undefined || other.rung === undefined || one.rung === other.rung
   return (
@@ -131,12 +136,12 @@ export function isSameDebt(one: Debt, other: Debt): boolean {
   )
 }
 
-/** Whether a denial somewhere says nothing of why this is owed. */
+/** No denial elsewhere explains it. */
 export function isUnexplained(debt: Debt): boolean {
   return isToCancel(debt) || debt.hasRoom === true
 }
 
-/** What nobody wants and rests: it is owed a cancel-all. */
+/** An unwanted resting order is owed a cancel-all. */
 export function isToCancel({ kind }: Debt): boolean {
   return kind === 'extra' || kind === 'withdrawn'
 }
@@ -167,7 +172,7 @@ interface Step {
   readonly isOpening: boolean
 }
 
-/** What is still to be traded: in one-way mode the difference, in hedge mode that of each leg. */
+/** Lots still to trade: the difference in one-way mode, each leg's in hedge mode. */
 function stepsTowards(book: Book, pair: string, target: number): readonly Step[] {
   const { strategyId, symbol } = split(pair)
   const { longLots, shortLots } = holdingOf(book, strategyId, symbol)

@@ -7,6 +7,7 @@ import { needsNow } from '../../../src/engine/state/worst-case.ts'
 import { sumUpTo } from '../../../src/risk/resting-ladder.ts'
 import { type Core } from '../../../src/engine/state/core.ts'
 import { createCore } from '../../../src/engine/state/create-core.ts'
+import { sumSettled } from '../../../src/engine/state/settled-money.ts'
 import { stands } from '../../../src/engine/strategies/take-decision.ts'
 import { isSameData } from '../../../src/lib/plain-data.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
@@ -21,12 +22,12 @@ import { findDifference } from '../../../src/engine/book/recount.ts'
 import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** How often the twin gives way to one that is resumed from its text. */
+/** Every so many steps the twin is replaced by one resumed from its text. */
 const STEPS_A_TWIN = 1000
 
 /**
- * A second core that hears the same events, as a recording keeps them, says the same, to the byte; and what is
- * resumed from its text goes on as it would have.
+ * A second core with the events as recorded gives the same effects to the byte, and one resumed
+ * from text continues equally.
  */
 export function watchTwin(world: World): WorldWatcher {
   if (!world.plan.hasTwin) return {}
@@ -56,8 +57,8 @@ export function watchTwin(world: World): WorldWatcher {
 }
 
 /**
- * A core that looks at every instrument whenever it may says the same: nothing was overlooked. And what is kept of an
- * instrument is what a recount says.
+ * A core that plans every instrument whenever possible gives the same effects, so nothing was
+ * overlooked; and kept values equal a recount.
  */
 export function watchOverlooked(world: World): WorldWatcher {
   if (!world.plan.hasOverseer) return {}
@@ -92,18 +93,22 @@ export function watchOverlooked(world: World): WorldWatcher {
 }
 
 function isSame(one: Effect, other: Effect | undefined): boolean {
-  // What is shown is compared by others.
+  // Other checkers compare what is shown.
   if (one.kind === 'decide')
     return other?.kind === 'decide' && one.snapshot.sequence === other.snapshot.sequence
   return isSameData(one, other)
 }
 
 function recount(world: World, core: Core): void {
-  const { book, totals, recount: counted } = core
+  const { book, totals, settled, recount: counted } = core
   recountWorstCase(world, core)
   const difference = findDifference(counted, book)
   if (difference !== undefined)
     violate(world, 'RSK2', `the book says ${difference.ours}, its fills ${difference.theirs}`)
+  for (const [symbol, net] of settled.bySymbol) {
+    if (!Object.is(net, sumSettled(book, symbol)))
+      violate(world, 'BND2', `kept of ${symbol}: ${net} settled, now ${sumSettled(book, symbol)}`)
+  }
   for (const [symbol, known] of totals) {
     const {
       orders,
@@ -167,7 +172,7 @@ function recountWorstCase(world: World, core: Core): void {
   }
 }
 
-/** What a step does that cannot be taken back. */
+/** Effects that cannot be undone. */
 const DEEDS: ReadonlySet<Effect['kind']> = new Set([
   'record',
   'sendBatch',
@@ -175,12 +180,12 @@ const DEEDS: ReadonlySet<Effect['kind']> = new Set([
   'decide',
 ])
 
-/** That something is denied once more changes nothing. */
+/** Repeated denials change nothing. */
 function isDeed(effect: Effect): boolean {
   return DEEDS.has(effect.kind) && !(effect.kind === 'record' && effect.record.kind === 'denial')
 }
 
-/** A step, and whether what comes next does something on its own account. */
+/** A step, and whether the next one acts on its own account. */
 interface LastStep {
   readonly event: EngineEvent
   readonly now: number
@@ -188,9 +193,9 @@ interface LastStep {
 }
 
 /**
- * Whatever is heard twice changes nothing the second time. A grant has no name: where the core has asked for
- * another meanwhile, the sender makes what leaves wait for one. And a core that has just begun to trade, or to
- * stop, looks at its instruments at whatever comes next.
+ * An event that is handled twice changes nothing the second time. A grant has no name: if the core
+ * has asked for another meanwhile, the sender makes the send wait for one. And a core that just
+ * began to trade or to stop looks at its instruments at any event.
  */
 export function watchRepeats(world: World): WorldWatcher {
   let last: LastStep | undefined
@@ -208,7 +213,7 @@ export function watchRepeats(world: World): WorldWatcher {
   }
 }
 
-/** What is rebuilt from the journal is what wrote it. */
+/** The book rebuilt from the journal equals the one that wrote it. */
 export function watchFold(world: World): WorldWatcher {
   let steps = 0
   const compare = () => {

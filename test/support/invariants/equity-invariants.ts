@@ -6,16 +6,16 @@ import { type Book } from '../../../src/engine/book/book.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** What floats may differ by after some thousands of sums, margin coin. */
+/** Float error after some thousands of sums, margin coin. */
 const TOLERANCE = 1e-6
-/** They change what was made, or is held, after losses were judged in the same step. */
+/** They change results or holdings after losses were judged in the same step. */
 const LATER: ReadonlySet<JournalRecord['kind']> = new Set(['adopt', 'foreign', 'settle', 'outcome'])
 
 /**
- * Equity is capital, everything that fills have realised and cost, whoever's they were or may turn out to be, funding,
- * and what the exchange says is not realised: counted here from the records alone. Of each instrument it is taken anew
- * where the last reading and the book speak of the same position, and stays what it was where they do not. What was made
- * on instruments that are not configured any more is part of it.
+ * Equity = capital + all realised results and costs of fills, whoever's they are, + funding + the
+ * exchange's unrealised profit, counted from the records alone. It is updated for an instrument
+ * when its last reading and the book agree on the position. Instruments that are no longer
+ * configured count too.
  */
 export function watchEquity(world: World): WorldWatcher {
   const fold = new SettledFold()
@@ -39,7 +39,7 @@ export function watchEquity(world: World): WorldWatcher {
       const isRefused = effects.some(
         (effect) => effect.kind === 'announce' && effect.event === 'read.failed',
       )
-      // One that says nothing is refused where something is held: elsewhere it is a reading as any other.
+      // A silent reading is refused if something is held, else it is an ordinary one.
       if (event.kind === 'positionRead' && !isRefused) readings.set(symbol, event.reading)
       if (records.some(({ kind }) => LATER.has(kind))) nets.clear()
       else {
@@ -52,7 +52,7 @@ export function watchEquity(world: World): WorldWatcher {
           })
         }
       }
-      // While the figures differ, MON1 says what counts.
+      // While the figures differ, MON1 decides what counts.
       if (engine.equity === undefined || engine.disputes.size > 0) return
       const parts = symbols.map((one) => nets.get(one))
       if (parts.includes(undefined)) return
@@ -73,13 +73,13 @@ function addUp(amounts: readonly number[]): number {
   return amounts.reduce((total, amount) => total + amount, 0)
 }
 
-/** Whether what the instrument has made is looked at. */
+/** The event updates the instrument's result. */
 function concerns(event: EngineEvent, symbol: string): boolean {
   if (event.kind === 'positionRead') return event.reading.symbol === symbol
   return event.kind === 'fillsRead' && event.reading.fills.some((fill) => fill.symbol === symbol)
 }
 
-/** Our own figure is taken at another price than the exchange's. */
+/** Our own figure uses another price than the exchange's. */
 function toleranceOf({ settings }: World, read: PositionReading): number {
   const { toleranceRatio = 0, toleranceMin = 0 } = settings.figures ?? {}
   const notional = read.rows.reduce((sum, row) => sum + row.lots * row.markPrice, 0)
@@ -99,7 +99,7 @@ function agrees({ account }: Book, { symbol, rows }: PositionReading): boolean {
   return longLots === lotsOf('long') && shortLots === lotsOf('short')
 }
 
-/** Realised less fees, and funding, of everything in the journal, each fill once, by instrument. */
+/** Realised minus fees, plus funding, of the journal: each fill once, by instrument. */
 class SettledFold {
   #trades = new Set<string>()
   #settled = new Map<string, number>()
@@ -128,7 +128,7 @@ class SettledFold {
 }
 
 interface Amount {
-  /** Of a fill. */
+  /** Set for a fill. */
   readonly id: string | undefined
   readonly symbol: string
   readonly amount: number
@@ -148,14 +148,14 @@ function amountsIn(record: JournalRecord): readonly Amount[] {
   })
 }
 
-/** A day is put forward by an hour at most, and is then judged at the next reading. */
+/** A day is extended by an hour at most, and judged at the next reading. */
 const DAY_MS_MAX = 25 * 3_600_000
-/** Of each instrument, while a day that is over is still counted on. Those of one may come several times. */
+/** Readings of each instrument while a past day is still counted; those of one may repeat. */
 const READINGS_OF_A_DAY = 6
 
 /**
- * The peak from which the account's drawdown is counted is written down, holds over restarts, and falls only when a
- * drawdown was released. The day from which losses are counted is today.
+ * The peak of the account's drawdown is recorded, survives restarts, and falls only by a release.
+ * The day of losses is the present one.
  */
 export function watchPeak(world: World): WorldWatcher {
   if (world.settings.losses?.limits.get(ACCOUNT)?.drawdown === undefined) return {}

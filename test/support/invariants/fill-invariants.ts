@@ -6,10 +6,10 @@ import { FEE_COIN_PRICES } from '../months/broken-fills.ts'
 import { fillKeyOf, type TrueFill } from '../virtual/exchange-truth.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** What is booked instead of what cannot be is this near to the truth, as a share. */
+/** Substitutes for impossible values are this near to the truth, as a share. */
 const NEAR = 0.03
 
-/** What the exchange's own words for its closes mean. */
+/** Meaning of the exchange's own words for its closes. */
 const KINDS: readonly (readonly [word: RegExp, kind: FillKind, event: string])[] = [
   [/^burst_/, 'liquidation', 'fill.liquidated'],
   [/^reduce_/, 'partialLiquidation', 'fill.liquidated'],
@@ -19,7 +19,7 @@ const KINDS: readonly (readonly [word: RegExp, kind: FillKind, event: string])[]
   [/^melt_/, 'system', 'fill.foreign'],
 ]
 
-/** Whether the rows of a fill do not show its money as the exchange has booked it. */
+/** The rows of a fill misstate its booked money. */
 export function hidesMoney({ exchange }: World, fill: TrueFill): boolean {
   if (exchange.misstatedOf(fillKeyOf(fill)) !== undefined) return true
   const shown = exchange.brokenFills.shownMoney(fillKeyOf(fill))
@@ -45,8 +45,8 @@ function trueFill({ truth }: World['exchange'], fill: Fill): TrueFill | undefine
 }
 
 /**
- * MON2: each fill has the money that its rows have shown, by coin; what they have not shown is not known, or our own
- * count, and never zero, and it is said. What the exchange closed by itself has its name, and is said under it.
+ * MON2: each fill has the money of its rows, by coin; missing money is unknown or our own count,
+ * never zero, and reported. Closes of the exchange have its name, and are reported under it.
  */
 export function watchFills(world: World): WorldWatcher {
   return {
@@ -158,7 +158,7 @@ function checkMoney(
     violate(world, 'MON2', `${ours.tradeId} is not complete, and that was not said`)
 }
 
-/** What cannot be is not booked, is said, and what stands for it is near the truth (MON1). */
+/** Impossible values are not booked but reported, and their substitute is near the truth (MON1). */
 function checkMisstated(
   world: World,
   misstated: 'price' | 'profit' | 'fee',

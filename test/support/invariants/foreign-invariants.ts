@@ -20,20 +20,20 @@ interface Step {
   readonly effects: readonly Effect[]
 }
 
-/** The position mode is another one, the account is restricted, the key is refused. */
+/** Another position mode, a restricted account, a refused key. */
 const HALTING = /^(40774|40710|45107|40931|40014)$/
 
 type Halt = Extract<JournalRecord, { kind: 'restricted' }>
 
 /**
- * Fills that are not ours are recognised, those and no others: their money is nobody's, to the last digit, and
- * where the policy says so each of them has halted its instrument once it was known.
+ * Exactly the fills of others are recognised: their money is attributed to none, to the last digit,
+ * and with that policy each halts its instrument once known.
  */
 export function watchForeign(world: World): WorldWatcher {
   const { facts, process } = world
   return {
     onBirth() {
-      // What was not durable is heard of again.
+      // Non-durable ones arrive again.
       for (const key of facts.answered) {
         if (!isKnownFill(world, key)) facts.answered.delete(key)
       }
@@ -73,12 +73,12 @@ function isHalted({ facts }: World, symbol: string): boolean {
   return [facts.halted.get('*'), facts.halted.get(symbol)].some((held) => held?.mode === 'halted')
 }
 
-/** What a limit holds is judged by tests of the limits. */
+/** Tests of the limits judge their halts. */
 const OF_LIMITS = /, limit [\d.]+(?: %)?$/
 
-/** Whether this step has heard of anything that a person must look at. */
+/** Checks that this step contained a reason for a person to look. */
 function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {
-  // Its own checker counts whether that was needed.
+  // Its own checker judges the need.
   if (halt.code === 'worstCase' || isOfSetting(world, halt, event)) return
   if (isAnswerTo(halt, event) || (world.plan.isLimited && OF_LIMITS.test(halt.reason))) return
   const heard = new Set(
@@ -95,7 +95,7 @@ function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {
     halt.reason.startsWith('a fill that is not ours')
   const isAdopted =
     halt.reason.startsWith('the position is not what') && hasUnseen(world, halt.scope)
-  // A large order of another program is filled in small parts, of which each may be of an unknown order of ours.
+  // Each part of another program's large order may belong to an unknown order of ours.
   const [, orderId = ''] =
     /^fills of order (\d+), which is not ours/.exec(halt.reason) ??
     /is in quarantine, fills of (\d+)/.exec(halt.reason) ??
@@ -104,7 +104,7 @@ function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {
     violate(world, 'ORD5', `halted without need: ${halt.reason}`)
 }
 
-/** A row that was just read names another setting of the account than the configuration. */
+/** A row just read names another setting than the configuration. */
 function isOfSetting(world: World, { code, scope }: Halt, event: EngineEvent): boolean {
   const setting = SETTINGS.find((one) => one === code)
   if (setting === undefined || event.kind !== 'positionRead' || event.reading.symbol !== scope)
@@ -112,7 +112,7 @@ function isOfSetting(world: World, { code, scope }: Halt, event: EngineEvent): b
   return namesAnother(world, event.reading, setting) === true
 }
 
-/** The key refused for everything, the position mode or a restriction for the instrument. */
+/** A refused key concerns everything, the position mode or a restriction the instrument. */
 function isAnswerTo({ scope, reason }: Halt, event: EngineEvent): boolean {
   if (event.kind !== 'batchAnswered') return false
   const { answer } = event
@@ -122,7 +122,7 @@ function isAnswerTo({ scope, reason }: Halt, event: EngineEvent): boolean {
   return codes.some((code) => HALTING.test(code) && reason.endsWith(code))
 }
 
-/** After an answer that was taken and names such a code its instrument is halted, or everything is. */
+/** An accepted answer with such a code halts its instrument, or everything. */
 function judgeAnswer(world: World, { event, effects }: Step): void {
   if (event.kind !== 'batchAnswered') return
   for (const effect of effects) {
@@ -136,15 +136,15 @@ function judgeAnswer(world: World, { event, effects }: Step): void {
   }
 }
 
-/** Fills of others that the book has, that should have halted the instrument, and have not. */
+/** Booked fills of others that should have halted the instrument, but did not. */
 export function unanswered(world: World, symbol: string): readonly TrueFill[] {
   if (world.plan.foreignFills !== 'halt' || !world.process.engine) return []
   const { orphans } = world.process.engine.book
   return foreignFills(world, symbol).filter((fill) => {
-    // A contract that is delivered is over as agreed.
+    // A delivered contract ends as agreed.
     if (fill.tradeSide.startsWith('delivery_')) return false
     const key = fillKeyOf(fill)
-    // One that an order of ours may have made is found out later, and answered then.
+    // A fill that an order of ours may have made is attributed later, and halts then.
     const isLater = orphans.has(toOrderId(orderIdText(fill.orderSequence)))
     return isKnownFill(world, key) && !isLater && !world.facts.answered.has(key)
   })
@@ -152,7 +152,7 @@ export function unanswered(world: World, symbol: string): readonly TrueFill[] {
 
 function compareNobody(world: World, book: Book, symbol: string): void {
   const fills = foreignFills(world, symbol)
-  // Money that is not shown as it was booked is compared fill by fill.
+  // Hidden money is compared fill by fill.
   if (fills.some((fill) => hidesMoney(world, fill))) return
   const ours = book.money.get(pairKey(NOBODY, symbol)) ?? NO_MONEY
   const theirs = {
@@ -170,12 +170,12 @@ function compareNobody(world: World, book: Book, symbol: string): void {
     )
 }
 
-/** Orders that were formed before a fill was known arrive no later than this, ms. */
+/** Orders formed before a fill was known arrive within this time. */
 const ARRIVING_MS = 7000
 
 /**
- * How many lots of a net position others have taken away under orders that counted on them: more may be sold
- * (bought) than what is held allows, until those orders are gone.
+ * Lots of a net position that others took under orders relying on them: until those orders are
+ * gone, more may be sold (bought) than the holding allows.
  */
 export function createExcuses(
   world: World,

@@ -5,24 +5,24 @@ import { type TruePosition } from '../virtual/exchange-truth.ts'
 import { hasUnseen } from '../faults/foreign-fills.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** A position from its first lot to its last, and what its funding counter has said, oldest first. */
+/** A position from its first lot to its last, and its funding counters, oldest first. */
 interface PositionLife {
   readonly symbol: string
   readonly openedAt: number
   readonly holdSide: 'long' | 'short'
   readonly counters: string[]
-  /** So many readings have shown one process the newest of them, each with a reading of fills behind it. */
+  /** Readings of the newest counter by one process, each followed by a reading of fills. */
   heard: number
   isShown: boolean
 }
 
-/** What was heard so often in one life of the process, one reading a second, is counted. */
+/** A counter heard this often in one run is counted, at one reading a second. */
 const HEARD_ENOUGH = 5
 
 /**
- * What the daemon counts of a position's funding is what its counter says, by sign and by digit, whatever restarts,
- * checkpoints and other positions came between. Excused is what was paid last to a position that was gone, or a process
- * that had died, a few readings later: no more than one payment for each of these.
+ * Funding equals the counters of positions, by sign and digit, over restarts, checkpoints and later
+ * positions. Excused is one last payment to each position that was gone, or process that had died,
+ * within a few readings.
  */
 export function watchFunding(world: World): WorldWatcher {
   const lives = new PositionLives()
@@ -60,7 +60,7 @@ export function watchFunding(world: World): WorldWatcher {
 
 interface Counted {
   readonly sum: Decimal
-  /** Which of the counters was recorded last. */
+  /** Index of the counter recorded last. */
   readonly index: number
 }
 
@@ -76,7 +76,7 @@ function compareLife(
   { symbol, holdSide, counters, heard }: PositionLife,
   counted?: Counted,
 ): void {
-  // That it was gone in between shows in no other way.
+  // Nothing else shows that it was gone in between.
   if (hasUnseen(world, symbol) || world.exchange.brokenFills.isOutOfOrder(symbol)) return
   const newest = counters.length - 1
   const { sum = ZERO, index = -1 } = counted ?? {}
@@ -128,7 +128,7 @@ class PositionLives {
     }
   }
 
-  /** What was read is judged when the fills are known. */
+  /** Readings are judged when the fills are known. */
   judge(): void {
     for (const life of this.all) {
       if (life.isShown) life.heard += 1

@@ -14,7 +14,7 @@ import { StrategyMemory } from './strategy-memory.ts'
 
 type Decided = Extract<EngineEvent, { kind: 'decided' }>
 
-/** What a strategy decided is in the book at once, all of it that is not refused, and nothing of what is not its own. */
+/** A decision is in the book at once: all that is not refused, and nothing of other strategies. */
 export function watchDecisions(world: World): WorldWatcher {
   let mode: string | undefined
   let isStopAsked = false
@@ -86,7 +86,7 @@ function missedOf(
   return undefined
 }
 
-/** What a cancel-all should have taken back, and did not: an order that may rest, or one that waits by its name. */
+/** An order that a cancel-all should have taken back: it may rest, or wait by its name. */
 function keptOf(
   book: Book,
   strategyId: Decided['strategyId'],
@@ -125,7 +125,7 @@ function droppedOf({ strategyId }: Decided, effects: readonly Effect[]): string 
   return undefined
 }
 
-/** The last of several that its instrument can count. */
+/** The last one that its instrument can count. */
 function lastTarget({ settings }: World, intents: readonly Intent[]): TargetIntent | undefined {
   return intents
     .filter((intent) => intent.kind === 'target')
@@ -135,7 +135,7 @@ function lastTarget({ settings }: World, intents: readonly Intent[]): TargetInte
     })
 }
 
-/** The ladder that the last of several leaves, as text; one with two rungs in one place says nothing. */
+/** The ladder after the last intent, as text; undefined with two rungs in one place. */
 function lastLevels(world: World, intents: readonly Intent[]): string | undefined {
   const last = intents.findLast(
     (intent) =>
@@ -156,7 +156,7 @@ function textOf(levels: QuoteIntent['levels']): string {
   return JSON.stringify(levels.map(({ side, ticks, lots }) => [side, ticks, lots]))
 }
 
-/** Those that no later cancel-all of the same decision has taken back. */
+/** Places that no later cancel-all of the decision took back. */
 function lastingPlaces(world: World, intents: readonly Intent[]): readonly PlaceIntent[] {
   const cancelled = intents.findLastIndex(({ kind }) => kind === 'cancelAll')
   return intents
@@ -175,7 +175,7 @@ function lastingPlaces(world: World, intents: readonly Intent[]): readonly Place
 /** Longer than this nothing waits: seven days. */
 const TTL_MS_MAX = 7 * 86_400_000
 
-/** Whether the instrument can count them all: what it cannot is refused. */
+/** Other intents are refused. */
 function isCountable(
   { settings }: World,
   symbol: string,
@@ -192,7 +192,7 @@ function isNamed(key: string): boolean {
   return key !== '' && !key.includes('|')
 }
 
-/** It waits, it was placed, now or ever, or its time was over at once. */
+/** It waits, was placed at any time, or expired at once. */
 function isPlaced({ process, facts }: World, pair: string, effects: readonly Effect[]): boolean {
   if (facts.placed.has(pair)) return true
   const { book } = process.engine ?? {}
@@ -205,7 +205,7 @@ function isPlaced({ process, facts }: World, pair: string, effects: readonly Eff
   )
 }
 
-/** Each grant is used at once, or given back at once: one that is kept is a call that never leaves. */
+/** Each grant is used or returned at once: a kept one is a call that never leaves. */
 export function watchGrants(world: World): WorldWatcher {
   return {
     afterStep(event, effects) {
@@ -222,7 +222,7 @@ export function watchGrants(world: World): WorldWatcher {
   }
 }
 
-/** An order that the answer to its batch calls accepted is known to be accepted. */
+/** An order that its batch's answer calls accepted is known as accepted. */
 export function watchAnswers(world: World): WorldWatcher {
   const sent = new Set<number>()
   return {
@@ -249,12 +249,15 @@ export function watchAnswers(world: World): WorldWatcher {
   }
 }
 
-/** Whether identical intents were too many: which of them are denied, {@link watchIdentical} looks at. */
+/** Identical intents were too many; {@link watchIdentical} checks which are denied. */
 function isPaced({ process }: World): boolean {
   return (process.engine?.denied.get('IDENTICAL_PACE') ?? 0) > 0
 }
 
-/** Intents of the same terms, of a strategy that can only add by them, are not placed more often than is allowed. */
+/**
+ * Intents with equal terms, of a strategy that can only add by them, are placed no more often than
+ * allowed.
+ */
 export function watchIdentical(world: World): WorldWatcher {
   const placedAt = new Map<string, readonly number[]>()
   return {

@@ -4,7 +4,7 @@ import { type Order } from '../../../src/domain/order.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** What a strategy placed by name is placed within its time, and fills no more than was asked for (WISH). */
+/** An order placed by name is placed within its time, and fills no more than asked (WISH). */
 export function watchPlaces(world: World): WorldWatcher {
   return {
     onWrite(batch, now) {
@@ -21,7 +21,7 @@ export function watchPlaces(world: World): WorldWatcher {
       )
       const byKey: Map<string, Order[]> = Map.groupBy(places, ({ terms }) => nameOf(terms))
       for (const [key, orders] of byKey) {
-        // The book has forgotten an order that ended long ago, and holds what was placed again for it.
+        // The book has forgotten the ended order, and holds its repetition.
         const asked = askedOf(world, key)
         const filled = orders.reduce((sum, { filledLots }) => sum + filledLots, 0)
         if (filled > asked) violate(world, 'WISH', `${key} filled ${filled} lots of ${asked}`)
@@ -45,11 +45,11 @@ function askedOf({ facts }: World, name: string): number {
 }
 
 /**
- * Nothing is placed between a cancel-all and the moment after which it cannot arrive any more: a cancel-all never
- * takes an order that was sent after it.
+ * Nothing is placed between a cancel-all and the last moment at which it can arrive, so it never
+ * takes a later order.
  */
 export function watchLateCancels(world: World): WorldWatcher {
-  /** In which order calls were decided on, by body and by clientOid. */
+  /** Order of decisions about calls, by body and by clientOid. */
   const decided = new Map<string, number>()
   world.exchange.onCancelled = (body, clientOids) => {
     const cancelled = decided.get(body) ?? 0
@@ -66,6 +66,61 @@ export function watchLateCancels(world: World): WorldWatcher {
       }
     },
     onRetreatCancel: (body) => void decided.set(body, decided.size + 1),
+  }
+}
+
+/** A cancel-all may be carried out for so long after it was made, ms: its `receiveWindow`. */
+const RECEIVE_WINDOW_MS = 5000
+
+interface SentCancel {
+  readonly symbols: readonly string[]
+  /** Unix ms, exchange clock. */
+  readonly madeAt: number
+}
+
+/**
+ * The same of a cancel-all of a run before, which was written down and got no answer: whether it was lost or arrives at the
+ * end of its receive window, nothing leaves on its instruments before that is over.
+ */
+export function watchCancelsOfRunBefore(world: World): WorldWatcher {
+  let earlier: readonly SentCancel[] = []
+  const unanswered = new Map<number, SentCancel>()
+  return {
+    onBirth() {
+      const written = new Set<number>()
+      for (const record of world.process.journal.loadAll())
+        if (record.kind === 'cancel') written.add(record.requestAt)
+      earlier = [...earlier, ...unanswered.values()].filter(({ madeAt }) => written.has(madeAt))
+      unanswered.clear()
+    },
+    afterStep(event, effects) {
+      if (event.kind === 'cancelAnswered' && event.answer.kind !== 'unknown')
+        unanswered.delete(event.cancelId)
+      const records = effects.flatMap((effect) =>
+        effect.kind === 'record' && effect.record.kind === 'cancel' ? [effect.record] : [],
+      )
+      for (const effect of effects) {
+        if (effect.kind !== 'sendCancelAll') continue
+        const { requestTime } = JSON.parse(effect.body) as { readonly requestTime?: string }
+        const record = records.find(
+          ({ requestAt }) => Math.round(requestAt) === Number(requestTime),
+        )
+        if (record)
+          unanswered.set(effect.cancelId, { symbols: record.symbols, madeAt: record.requestAt })
+      }
+    },
+    onWrite({ symbol, batchId }) {
+      const late = earlier.find(
+        ({ symbols, madeAt }) =>
+          symbols.includes(symbol) && world.time.now < madeAt + RECEIVE_WINDOW_MS,
+      )
+      if (late)
+        violate(
+          world,
+          'ORD8',
+          `batch ${batchId} leaves, and a cancel-all of the run before may still take its orders`,
+        )
+    },
   }
 }
 

@@ -1,3 +1,4 @@
+import { watchClosedTrades } from './trade-invariants.ts'
 import { watchAdoptions, watchStrategyAccounts, watchStrategyLosses } from './account-invariants.ts'
 import { watchAssignments } from './adopt-invariants.ts'
 import { watchBelief } from './belief-invariants.ts'
@@ -11,7 +12,12 @@ import { watchRests, watchUrgency, watchWindows } from './limit-invariants.ts'
 import { watchFunding } from './funding-invariants.ts'
 import { watchKeys } from './key-invariants.ts'
 import { watchKill } from './kill-invariants.ts'
-import { watchLateCancels, watchNumbers, watchPlaces } from './intent-invariants.ts'
+import {
+  watchCancelsOfRunBefore,
+  watchLateCancels,
+  watchNumbers,
+  watchPlaces,
+} from './intent-invariants.ts'
 import {
   watchBatches,
   watchBlindness,
@@ -57,10 +63,11 @@ import { watchUnowned } from './unowned-invariants.ts'
 import { type Invariant } from '../world/world.ts'
 
 /**
- * The one list of what always holds, by the numbers of ARCHITECTURE.md. Beside these: RESOLUTION, nothing is placed
- * before a cancel-all is proved; CANCEL, none takes more than is ours; WISH, what leaves is wished for, at once and
- * once; CLOSE, nobody closes more than it holds; REPEAT, what is heard twice is done once; LIVE, what is wanted comes
- * about; MONEY, the sums agree; CLOCK, what is signed has the exchange's time; LEASE, who was passed over writes and signs nothing, and nothing of it is acted on.
+ * All invariants, by the numbers of ARCHITECTURE.md, and: RESOLUTION, nothing is placed before a
+ * cancel-all is proved; CANCEL, none takes more than is ours; WISH, only wishes leave, at once and
+ * once; CLOSE, no strategy closes more than it holds; REPEAT, a repeated event acts once; LIVE,
+ * wishes come true; MONEY, the sums agree; CLOCK, signatures have the exchange's time; LEASE, a run
+ * that was passed over writes and signs nothing, and nothing of it has an effect.
  */
 export const INVARIANTS: readonly Invariant[] = [
   { id: 'LEASE', watch: watchLease },
@@ -89,6 +96,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'LIM2', watch: watchUrgency },
   { id: 'LIM3', watch: watchRests },
   { id: 'ORD8', watch: watchLateCancels },
+  { id: 'ORD8', watch: watchCancelsOfRunBefore },
   { id: 'WISH', watch: watchPlaces },
   { id: 'STR1', watch: watchNumbers },
   { id: 'ORD8', watch: watchGhosts },
@@ -136,6 +144,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'MONEY', watch: watchEquity },
   { id: 'RSK2', watch: watchAdoptions },
   { id: 'MONEY', watch: watchStrategyAccounts },
+  { id: 'MONEY', watch: watchClosedTrades },
   { id: 'MONEY', watch: watchStrategyLosses },
   { id: 'RSK2', watch: watchPeak },
   { id: 'RSK2', watch: watchLosses },

@@ -2,17 +2,17 @@ import { pairKey } from '../../../src/engine/book/book.ts'
 import { type ExchangeTruth, isForeign } from '../virtual/exchange-truth.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** The exchange's memory of a clientOid, ms: what comes later under it is a second order. */
+/** The exchange's memory of a clientOid: a later use is a second order. */
 const REMEMBERED_MS = 20 * 60_000
 
 /**
- * A key names one order for ever, whatever the book has forgotten of it: it is used once, and the exchange never makes
- * two orders of a clientOid because it has forgotten the first.
+ * A key names one order for ever, whatever the book has forgotten: it is used once, and the
+ * exchange never makes two orders of a clientOid that it has forgotten.
  */
 export function watchKeys(world: World): WorldWatcher {
-  /** By strategy and key, how many generations of its order were recorded to leave. */
+  /** Keyed by strategy and key: recorded generations of its order. */
   const used = new Map<string, number>()
-  /** By clientOid, when its first copy was signed: Unix ms, exchange clock. A copy that never left is none. */
+  /** Keyed by clientOid: when its first copy was signed and left, Unix ms, exchange clock. */
   const signedAt = new Map<string, number>()
   const isFirst = new Set<string>()
   return {

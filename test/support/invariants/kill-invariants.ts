@@ -3,14 +3,14 @@ import { isForeign } from '../virtual/exchange-truth.ts'
 import { ReadingsSince } from './readings-since.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** By as much the core's idea of the exchange's clock may be wrong, ms. */
+/** Maximum error of the core's estimate of the exchange's clock. */
 const CLOCK_ERROR_MS = 1000
 
-/** From the moment the kill file is there nothing that creates is written; clean means that nothing rests. */
+/** While the kill file exists nothing that creates is written; clean means that nothing rests. */
 export function watchKill(world: World): WorldWatcher {
   const { facts, exchange } = world
   const readings = new ReadingsSince(world.settings.execution.fillVisibilityMs)
-  /** Unix ms, exchange clock: when a batch last left, and by instrument when a cancel-all last did in this run. */
+  /** Unix ms, exchange clock: last batch, and last cancel-all of each instrument in this run. */
   let writtenAt = Number.NEGATIVE_INFINITY
   const cancelledAt = new Map<string, number>()
   const checkConfirmed = (): void => {
@@ -30,9 +30,9 @@ export function watchKill(world: World): WorldWatcher {
     if (!isClean) return
     for (const order of exchange.truth.open) {
       const { clientOid, createdAt, symbol } = order
-      // Of an instrument that is not traded here.
+      // The instrument is not traded here.
       if (!world.plan.symbols.includes(symbol)) continue
-      // What others place meanwhile is theirs, and not under our switch.
+      // Orders of others are not under our switch.
       if (isForeign(order) && createdAt >= (facts.killedAt ?? 0)) continue
       violate(world, 'RSK3', `${clientOid} rests after a clean kill`)
     }

@@ -1,7 +1,7 @@
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 
-/** The prices and the exchange's clock as the core of a run knows them, from the events that it was given. */
+/** Prices and exchange time as the core knows them, from its events. */
 export class KnownPrices {
   #tickers: TickerTable | undefined
   /** Exchange clock less ours, ms. */
@@ -25,7 +25,7 @@ export class KnownPrices {
     if (!isOvertaken) this.#tickers = event.tickers
   }
 
-  /** Of the prices of an instrument, ms: by our clock and by the exchange's, whichever is more. */
+  /** Age of prices, the larger one by our clock and the exchange's. */
   ageOf(symbol: string, now: number): number {
     if (!this.#tickers) return Number.POSITIVE_INFINITY
     return Math.max(

@@ -1,6 +1,8 @@
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
-/** Of several machines that want the account one trades it: nothing of another is written, sent or done. */
+/**
+ * Only one of several machines trades the account: nothing of another is written, sent or executed.
+ */
 export function watchLease(world: World): WorldWatcher {
   return {
     onStray: (what) => violate(world, 'LEASE', what),

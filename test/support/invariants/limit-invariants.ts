@@ -2,18 +2,18 @@ import { type GrantedEndpoint } from '../../../src/engine/event.ts'
 import { endpointNamed, endpointNames } from '../../../src/protocol/endpoints.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
-/** A call that nothing delayed is written and at the exchange within so many ms of its grant. */
+/** An undelayed call is written and arrives within this time of its grant. */
 const ON_ITS_WAY_MS = 60
-/** A time-out of a call, its window, and the first back-off: what a call that reduces risk waits at most. */
+/** Maximum wait of a call that reduces risk: a time-out, its window, and the first back-off. */
 const URGENT_WAIT_MS_MAX = 600 + 1000 + 250 + ON_ITS_WAY_MS
-/** How often a process that moves hears that time has passed. */
+/** Interval of `timePassed` in a moving process. */
 const TICK_MS = 100
-/** The worlds' process reads tickers without asking the limiter. */
+/** The worlds' process reads tickers without the limiter. */
 const UNLIMITED: ReadonlySet<string> = new Set(['tickers'])
 
 /**
- * No sliding window sees more calls of an endpoint than the document allows, but for copies that came late.
- * When calls arrive is known from what the exchange says of its time; of one that lies nothing can be asked.
+ * No sliding window sees more calls of an endpoint than documented, except late copies. Arrivals
+ * follow from the exchange's times, so a lying one proves nothing.
  */
 export function watchWindows(world: World): WorldWatcher {
   if ((world.plan.faults.timeWrong ?? 0) > 0) return {}
@@ -34,7 +34,7 @@ export function watchWindows(world: World): WorldWatcher {
   return {}
 }
 
-/** What reduces risk never waits for more than the calls that are out, in the time of its process. */
+/** A call that reduces risk waits at most for the calls in flight, in its process's time. */
 export function watchUrgency(world: World): WorldWatcher {
   const ticksMax = URGENT_WAIT_MS_MAX / TICK_MS + 1
   const waited = new Map<GrantedEndpoint, number>()
@@ -57,7 +57,7 @@ export function watchUrgency(world: World): WorldWatcher {
   }
 }
 
-/** After a 429 an endpoint rests for a window. That no order is lost by it is for ORD5 to say. */
+/** After a 429 an endpoint rests for a window; ORD5 checks that no order is lost by it. */
 export function watchRests(world: World): WorldWatcher {
   const refusedAt = new Map<string, number>()
   listen(world, (site) => {
@@ -66,7 +66,7 @@ export function watchRests(world: World): WorldWatcher {
       violate(world, 'LIM3', `${site} was called again ${sinceMs} ms after a 429`)
   })
   return {
-    // Another process does not know of it; it rests for its own reason.
+    // Another process does not know of it.
     onBirth: () => refusedAt.clear(),
     afterStep(event) {
       if (event.kind !== 'batchAnswered' && event.kind !== 'cancelAnswered') return
@@ -80,7 +80,7 @@ export function watchRests(world: World): WorldWatcher {
   }
 }
 
-/** Hears of every call that reaches the exchange in ordinary time, with whoever listens already. */
+/** Adds a listener to calls that arrive in ordinary time. */
 function listen(world: World, hear: (site: string) => void): void {
   const { network } = world
   const others = network.onPunctual

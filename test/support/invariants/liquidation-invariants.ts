@@ -6,16 +6,16 @@ import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { formerNetOf } from '../world/account-plan.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** Mark and last price differ, and the market moves between two looks: of a distance. */
+/** Tolerance of a distance: mark and last price differ, and the market moves between looks. */
 const SLACK = 0.03
-/** A position that is read at least so often, and is too near for so long, is restricted: ms. */
+/** With readings this often, a position too near for this long is restricted. */
 const READ_EVERY_MS = 2500
 const HELD_WITHIN_MS = 8000
 
 /**
- * MON1, from the exchange's own ledger at its true prices: no step before a liquidation is taken at a distance that no
- * position ever had, and one that lasts is taken. Counted by the equity alone: what a position needs is a share of its
- * value, so it is liquidated where equity + change of its value = rate × value.
+ * MON1, from the exchange's ledger at its true prices: no step is taken at a distance that no
+ * position ever had, and a lasting one is taken. By equity alone: maintenance is a share of the
+ * value, so liquidation is at equity + change of value = rate × value.
  */
 export function watchLiquidation(world: World): WorldWatcher {
   const { liquidation, symbols } = world.plan
@@ -30,7 +30,7 @@ export function watchLiquidation(world: World): WorldWatcher {
       truth.look()
       if (record.kind !== 'restricted' || !(record.code in limits)) return
       const limit = limits[record.code as keyof typeof limits]
-      // Two witnesses that are wrong at the same moment may reduce, but close nothing.
+      // Two witnesses that are wrong together may reduce, but close nothing.
       const isOfOneReading =
         world.plan.faults.pricesWrong !== undefined && record.code === 'liquidationNear'
       if (truth.nearest - SLACK <= limit || isOfOneReading) return
@@ -50,10 +50,10 @@ export function watchLiquidation(world: World): WorldWatcher {
         (effect) => effect.kind === 'announce' && effect.event === 'read.failed',
       )
       if (isRefused || engine.phase !== 'running') return
-      // The exchange has more behind it, so a price that it states is far away: then ours waits for ten minutes.
+      // The exchange has more margin, so its price is far away: then ours waits for ten minutes.
       const isStated = event.reading.rows.some(({ liquidationPrice }) => liquidationPrice > 0)
       truth.noteReading(event.reading.rows.length > 0 && !isStated)
-      // Out of the band of the index nothing is judged.
+      // Outside of the index band nothing is judged.
       const farthest = truth.isNearIndex(HELD_WITHIN_MS)
         ? truth.farthestOfLast(HELD_WITHIN_MS)
         : undefined
@@ -71,7 +71,7 @@ export function watchLiquidation(world: World): WorldWatcher {
   }
 }
 
-/** How far the position of the account is from its liquidation, at the price at which the market of the exchange stands. */
+/** Distance of the account's position from liquidation, at the exchange's market price. */
 class TrueDistances {
   readonly #world: World
   readonly #symbol: string
@@ -99,7 +99,7 @@ class TrueDistances {
     this.#samples = []
   }
 
-  /** A gap in what is read, or a position that nobody has read, proves nothing. */
+  /** A gap in readings, or an unread position, proves nothing. */
   noteReading(isHeld: boolean): void {
     const { now } = this.#world.time
     if (!isHeld || now - this.#readAt > READ_EVERY_MS) this.#samples = []
@@ -118,7 +118,7 @@ class TrueDistances {
     return this.#world.time.now - this.#outOfBandAt > forMs
   }
 
-  /** Undefined where it was not looked for so long. */
+  /** Undefined without looks for so long. */
   farthestOfLast(ms: number): number | undefined {
     const since = this.#world.time.now - ms
     const first = this.#samples[0]
@@ -144,12 +144,12 @@ class TrueDistances {
       net += Number(size) * sign
       gross += Number(size)
     }
-    // Where the book does not know it yet, nobody can do anything about it.
+    // While the book does not know it, nothing can be done.
     const known = process.engine && netLots(accountHoldingOf(process.engine.book, this.#symbol))
     if (known === undefined || Math.abs(floatOnGrid(spec.lot, known) - net) > 1e-9)
       return Number.POSITIVE_INFINITY
     if (gross === 0) return Number.POSITIVE_INFINITY
-    // Equity + net × move = rate × gross × (price + move), a straight line on either side.
+    // Equity + net × move = rate × gross × (price + move): a straight line on either side.
     const move = (this.#rate * gross * price - equity) / (net - this.#rate * gross)
     if (equity <= this.#rate * gross * price) return 0
     const isReached = net > 0 === move < 0 || Math.abs(net) < this.#rate * gross

@@ -15,24 +15,24 @@ import {
 import { KnownPrices } from './known-prices.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** The looks are this many steps of time apart: half a second. */
+/** Steps of time between looks: half a second. */
 const LOOK_EVERY = 5
-/** Something may be owed so long, nobody having said why. */
+/** How long something may be owed without a reason. */
 const OWED_MS = 8000
-/** And this much longer where an order of unknown fate held its instrument up meanwhile. */
+/** Extra time if an order of unknown fate held its instrument up. */
 const RESOLVED_MS = 3000
-/** What rests unwanted is resolved when its time is up, behind the other instruments' cancel-alls, one a second. */
+/** Resolutions of expired orders follow one another, a cancel-all a second. */
 const CANCEL_SLOT_MS = 1100
-/** Refused so often in a row, a wish waits longer than the rest of a world. */
+/** After this many consecutive refusals a wish waits longer than the world lasts. */
 const REFUSALS_MAX = 6
-/** After so many batches in a row without an answer, the next one of the instrument waits longer than is owed. */
+/** After this many unanswered batches, the instrument's next one waits longer than is owed. */
 const SILENT_MAX = 4
-/** Whether the limiter may rest for longer than the calm after the faults. */
+/** The limiter may rest for longer than the calm after the faults. */
 function mayRest({ plan }: World): boolean {
   return (plan.faults.rateStorm ?? 0) > 0
 }
 
-/** Once nothing goes wrong any more, strategies get what they want, or somebody has said why they do not. */
+/** After the faults strategies get what they want, or a reason. */
 export function watchDebts(world: World): WorldWatcher {
   if (mayRest(world)) return {}
   const owed = new Map<
@@ -94,7 +94,7 @@ export function watchDebts(world: World): WorldWatcher {
       const debts = new Map(open.map((debt) => [nameDebt(debt), debt]))
       for (const name of owed.keys()) if (!debts.has(name)) owed.delete(name)
       for (const [name, debt] of debts) {
-        // A denial explains what there is no room for. It may itself be of what nobody wants any more and rests.
+        // A denial explains a lack of room. It may itself be caused by an unwanted resting order.
         if (isDenied && !isUnexplained(debt)) owed.delete(name)
         const earlier = owed.get(name)
         const since = earlier?.since ?? world.time.now
@@ -108,7 +108,7 @@ export function watchDebts(world: World): WorldWatcher {
   }
 }
 
-/** What was not sent in time says nothing of why. */
+/** Orders that were not sent in time explain nothing. */
 export function denialsOf(denied: ReadonlyMap<DenialCode, number>): number {
   let sum = 0
   for (const [code, count] of denied) if (code !== 'INTENT_EXPIRED') sum += count
@@ -116,13 +116,13 @@ export function denialsOf(denied: ReadonlyMap<DenialCode, number>): number {
 }
 
 /**
- * A start on which nothing waits for an unknown order, and nothing goes wrong, is over by then: readings page by
- * page, a cancel-all a second, and readings again.
+ * Without faults and unknown orders a start ends within this time: pages of readings, a cancel-all
+ * a second, and readings again.
  */
 const STARTING_MS = 15_000
 const STOOD_STILL_MS = 20_000
 
-/** Where nothing goes wrong, or not any more, a start ends: a daemon that only starts is idle (LIVE). */
+/** Without faults a start ends: a daemon that only starts is idle (LIVE). */
 export function watchStarting(world: World): WorldWatcher {
   if (mayRest(world)) return {}
   let since: number | undefined
@@ -133,7 +133,7 @@ export function watchStarting(world: World): WorldWatcher {
     },
     afterStep(event) {
       if (event.kind !== 'timePassed') return
-      // A process that stands still goes on when it moves again.
+      // A process that stands still goes on when it moves.
       if (world.time.now - lookedAt > STOOD_STILL_MS) since = undefined
       lookedAt = world.time.now
       const { engine } = world.process
@@ -166,10 +166,12 @@ function hasUnknownOf(open: Book['open'], symbol: string): boolean {
   return [...(open.get(symbol)?.values() ?? [])].some(({ state }) => state === 'unknown')
 }
 
-/** Prices that are this much older than the last decision on them were shown to nobody. */
+/** Prices this much newer than the last decision were shown to no strategy. */
 const UNDECIDED_MS = 2000
 
-/** Once nothing goes wrong any more, every strategy is asked again and again: a daemon that runs is not idle (LIVE). */
+/**
+ * After the faults every strategy is asked again and again: a running daemon is not idle (LIVE).
+ */
 export function watchDeciding(world: World): WorldWatcher {
   const askedAt = new Map<string, number>()
   return {

@@ -2,11 +2,12 @@ import { pairKey } from '../../../src/engine/book/book.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /**
- * What stands as a wish is placed once its strategy has looked at the market since: when a start has proved the
- * instrument or a kill was released, and a rung of a ladder also after a fill of that ladder (WISH).
+ * A standing wish is placed only after its strategy has looked at the market since: since a start
+ * proved the instrument or a kill was released, and for a ladder's rung also since a fill of that
+ * ladder (WISH).
  */
 export function watchLooks(world: World): WorldWatcher {
-  /** The newest snapshot that anybody was asked on; they are counted anew in each run. */
+  /** The newest snapshot that any strategy was asked on, counted anew in each run. */
   let newest = 0
   let wishesFrom = 1
   const decidedOn = new Map<string, number>()
@@ -64,7 +65,10 @@ export function watchLooks(world: World): WorldWatcher {
   }
 }
 
-/** While the clock is unsynchronised nothing is formed that creates an order: its acceptance deadline hangs on it. */
+/**
+ * While the clock is unsynchronised no creating order is formed: its acceptance deadline depends on
+ * it.
+ */
 export function watchClockGate(world: World): WorldWatcher {
   let isSynchronised = false
   return {

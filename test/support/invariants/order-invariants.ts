@@ -35,7 +35,7 @@ export function watchDurableSends(world: World): WorldWatcher {
   }
 }
 
-/** What a step wants done is done in order: a call behind its record, and behind what makes that durable. */
+/** Effects are performed in order: a call after its record, and after what makes that durable. */
 function checkOrder(world: World, effects: readonly Effect[]): void {
   const [recorded, durable] = [new Set<number>(), new Set<number>()]
   let [isCancelRecorded, isCancelDurable] = [false, false]
@@ -57,19 +57,22 @@ function checkOrder(world: World, effects: readonly Effect[]): void {
 }
 
 const WINDOW_MS = 15 * 60_000
-/** How far the daemon's idea of the exchange's time may be off. */
+/** Maximum error of the daemon's estimate of the exchange's time. */
 const CLOCK_ERROR_MS = 2000
 
-/** A clientOid names one order for ever; a copy is the same item, sent while the exchange still knows the first. */
+/**
+ * A clientOid names one order for ever; a copy is the same item, sent while the exchange remembers
+ * the first.
+ */
 export function watchIdentity(world: World): WorldWatcher {
-  /** By clientOid, the item and when it left, oldest first. */
+  /** Keyed by clientOid: item and time of leaving, oldest first. */
   const sent = new Map<string, { readonly item: string; readonly times: number[] }>()
   const written = new Set<number>()
   return {
     onRecord(record) {
-      // What did not pass the last look was never written.
+      // A batch that failed the last check was never written.
       if (record.kind !== 'outcome' || !written.has(record.batchId)) return
-      // What surely never left is no first copy.
+      // A copy that surely never left does not count.
       for (const { clientOid, outcome } of record.items)
         if (outcome === 'notSent') sent.get(clientOid)?.times.pop()
     },
@@ -86,7 +89,7 @@ export function watchIdentity(world: World): WorldWatcher {
         else if (world.time.now - first > WINDOW_MS)
           violate(world, 'ORD2', `${item.clientOid} too late`)
         const order = orderNamed(world, item.clientOid)
-        // One that was written down by a run that ended before it left counts too.
+        // A run that ended after recording and before sending counts too.
         if (order?.state !== 'sent' || order.attempts < known.times.length)
           violate(
             world,
@@ -109,7 +112,10 @@ export function watchIdentity(world: World): WorldWatcher {
 
 const WRONG_STATES: readonly string[] = ['rejected', 'absent', 'expired', 'queued']
 
-/** What timed out is unknown; and what was called rejected, expired or absent never is at the exchange. */
+/**
+ * A timed-out order is unknown, and one called rejected, expired or absent never is at the
+ * exchange.
+ */
 export function watchUnknown(world: World): WorldWatcher {
   const batches = new Map<number, OutgoingBatch>()
   return {
@@ -130,7 +136,8 @@ export function watchUnknown(world: World): WorldWatcher {
     atEnd() {
       const there = [...world.exchange.truth.orders.values()]
       const made = new Set(there.map(({ clientOid }) => clientOid))
-      // One that rested, filled nothing and was cancelled without a word leaves no trace: it may be called absent.
+      // An order that rested unfilled and was silently cancelled leaves no trace, and may be called
+      // absent.
       const traced = new Set(there.filter(hasTrace).map(({ clientOid }) => clientOid))
       for (const { state, terms, reason } of world.process.engine?.book.orders.values() ?? []) {
         const isWrong =
@@ -143,7 +150,7 @@ export function watchUnknown(world: World): WorldWatcher {
             'ORD3',
             `${terms.clientOid} is ${state} (${reason}) and was at the exchange`,
           )
-        // An outcome of another item, or none at all, was taken for its own.
+        // An outcome of another item, or none, was taken for its own.
         if ((state === 'done' || state === 'filled') && !made.has(terms.clientOid))
           violate(
             world,
@@ -162,7 +169,10 @@ function hasTrace(order: TrueOrder): boolean {
 /** Longer than any other pause. */
 const SLEPT_MS = 4000
 
-/** Every unknown order ends in bounded time once the exchange answers, or its instrument is halted with a reason. */
+/**
+ * Every unknown order ends in bounded time once the exchange answers, or its instrument is halted
+ * with a reason.
+ */
 export function watchPatience(world: World): WorldWatcher {
   /** Less the time of outages. */
   const answeredMs = (): number => world.time.now - world.network.outages.lastedMs
@@ -195,7 +205,10 @@ export function watchPatience(world: World): WorldWatcher {
   }
 }
 
-/** At most as many orders of one symbol as the exchange takes (here fewer, in some worlds), and no two that a fill could not tell apart. */
+/**
+ * A batch has at most as many orders of one symbol as the exchange takes (fewer in some worlds),
+ * and no two whose fills look equal.
+ */
 export function watchBatches(world: World): WorldWatcher {
   return {
     onWrite(batch) {
@@ -230,7 +243,7 @@ export function watchBatches(world: World): WorldWatcher {
   }
 }
 
-/** What a record may make of an order, and what the same step may make of it at once. */
+/** Possible states of an order after a record, and later in the same step. */
 const OUTCOMES: Readonly<Record<string, readonly Order['state'][]>> = {
   queued: ['queued', 'sent'],
   done: ['done', 'filled'],
@@ -241,7 +254,7 @@ const OUTCOMES: Readonly<Record<string, readonly Order['state'][]>> = {
   unknown: ['unknown'],
 }
 
-/** What the last record of a step says of an order is so in the book. */
+/** The book agrees with the last record of a step about an order. */
 export function watchSettled(world: World): WorldWatcher {
   return {
     afterStep(_, effects) {
@@ -263,7 +276,7 @@ export function watchSettled(world: World): WorldWatcher {
   }
 }
 
-/** What is called matched or dead without a resolution is over there, and every fill of it is known. */
+/** An order called matched or dead without a resolution is over, with all its fills known. */
 export function watchTakers(world: World): WorldWatcher {
   return {
     afterStep(_, effects) {
@@ -286,12 +299,14 @@ export function watchTakers(world: World): WorldWatcher {
   }
 }
 
-/** It may be at the exchange, and nobody knows its orderId: its fills are known by what they show. */
+/**
+ * It may be at the exchange under an unknown orderId, so its fills are recognised by their values.
+ */
 function isNameless({ orderId, attempts }: Order): boolean {
   return orderId === undefined && attempts > 0
 }
 
-/** What a fill of the order may show of it: as a taker's its way, as a maker's its price too. */
+/** Visible values of an order's fill: the direction as taker, the price too as maker. */
 function looksOf(
   mode: PositionMode,
   { terms: { action, force, ticks } }: Order,
@@ -305,7 +320,7 @@ function looksOf(
 export function watchStaleness(world: World): WorldWatcher {
   const { dataAgeMaxMs } = world.settings.limits
   const known = new KnownPrices()
-  /** By batch, how old its prices were when it was formed, and when that was. */
+  /** Keyed by batch: age of its prices when formed, and that time. */
   const formed = new Map<number, { readonly ageMs: number; readonly at: number }>()
   return {
     onBirth: () => {
@@ -338,15 +353,15 @@ export function watchStaleness(world: World): WorldWatcher {
   }
 }
 
-/** Our clock may run otherwise than the exchange's while a reading grows old, ms. */
+/** Our clock may drift from the exchange's while a reading ages. */
 const CLOCK_SLACK_MS = 100
 
-/** Nothing that adds risk leaves on fills, or a position of its instrument, that were asked for too long ago. */
+/** Nothing that adds risk leaves on fills or positions requested too long ago. */
 export function watchBlindness(world: World): WorldWatcher {
   const { accountAgeMaxMs } = world.settings.limits
   let fillsAt = 0
   const positionsAt = new Map<string, number>()
-  /** Those that could add when their batch was formed. */
+  /** Orders that could add when their batch was formed. */
   const adding = new Set<string>()
   return {
     onBirth: () => {
@@ -374,7 +389,7 @@ export function watchBlindness(world: World): WorldWatcher {
       const ageMs = now - Math.min(fillsAt, positionsAt.get(batch.symbol) ?? 0)
       if (ageMs > accountAgeMaxMs)
         violate(world, 'MKT3', `${blind} leaves on readings ${ageMs} ms old`)
-      // By the exchange's own log of what it answered, whatever the process thinks and whatever its clock says.
+      // From the exchange's log of answers, whatever the process and its clock say.
       const servedAt = ['orderFills', 'singlePosition'].map(
         (site) => world.network.servedAt.get(site) ?? 0,
       )
@@ -389,7 +404,7 @@ export function watchBlindness(world: World): WorldWatcher {
   }
 }
 
-/** Whether the strategy holds too little on the other side for the order to do nothing but reduce. */
+/** The strategy holds too little on the other side for the order only to reduce. */
 function mayAdd(book: Book, { strategyId, symbol, action, lots }: Order['terms']): boolean {
   if (isClosing(action)) return false
   const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
@@ -400,7 +415,7 @@ function isEnding({ facts }: World): boolean {
   return facts.isStopping || facts.killedAt !== undefined
 }
 
-/** What is flattened is not placed again. */
+/** Orders of a flatten are not placed again. */
 function isFlattened(book: Book | undefined, { symbol, strategyId }: Order['terms']): boolean {
   return (
     book !== undefined &&
@@ -408,7 +423,7 @@ function isFlattened(book: Book | undefined, { symbol, strategyId }: Order['term
   )
 }
 
-/** What a strategy placed by name, and another's cancel-all removed, is placed again or was unwanted. */
+/** An order by name that another's cancel-all removed is placed again or unwanted. */
 export function watchDisplaced(world: World): WorldWatcher {
   const withdrawn = new Set<string>()
   return {
@@ -436,7 +451,7 @@ export function watchDisplaced(world: World): WorldWatcher {
         const rests =
           order.terms.ticks !== undefined && ['gtc', 'post_only'].includes(order.terms.force)
         const left = order.terms.lots - order.filledLots
-        // Proved never to have been there, in its time still.
+        // Proved to be absent within its time.
         const isAbsent = settled.state === 'absent' && record.at <= order.terms.deadlineAt
         const beside = record.orders.flatMap(({ clientOid }) => book?.orders.get(clientOid) ?? [])
         const isOwed =

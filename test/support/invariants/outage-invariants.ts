@@ -1,19 +1,21 @@
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
-/** After an outage everything that it has left is found out within so long, ms, once reads may be made again. */
+/**
+ * After an outage everything that it left is resolved within this time, once reads are possible.
+ */
 const HEALED_MS = 18_000
-/** A resolution that waits on after an outage has as long as any other before it halts its instrument, ms. */
+/** A resolution after an outage has as long as any other before it halts its instrument. */
 const PATIENCE_MS = 60_000
 
-/** Looks that are farther apart say nothing of the time between them. */
+/** Looks farther apart say nothing of the time between them. */
 const STOOD_STILL_MS = 5000
 
 /**
- * Silence of the exchange contradicts nothing (ORD4): no instrument is halted because calls had no answer, and what they
- * left unknown is found out soon after they have answers again. What is silent, and for how long, the network says.
+ * Silence contradicts nothing (ORD4): unanswered calls halt no instrument, and what they left
+ * unknown is resolved soon after answers return. The network says what is silent, and for how long.
  */
 export function watchOutages(world: World): WorldWatcher {
-  /** The instruments that have been resolved ever since the outage ended. */
+  /** Instruments under resolution since the outage ended. */
   let left: Set<string> | undefined
   let judged = 0
   let lookedAt = 0
@@ -33,7 +35,7 @@ export function watchOutages(world: World): WorldWatcher {
       const { engine } = world.process
       const isStill = world.time.now - lookedAt > STOOD_STILL_MS
       lookedAt = world.time.now
-      // Hours of quiet, or of standing still, say nothing of what was left before them.
+      // Hours of quiet or standstill say nothing about earlier remains.
       if (!outages.isOn && (world.quiet.isOn || isStill)) return pass()
       if (event.kind !== 'timePassed' || outages.until === judged || outages.isOn || !engine) return
       const resolving = world.plan.symbols.filter((symbol) => engine.instrument(symbol)?.resolution)
@@ -47,7 +49,7 @@ export function watchOutages(world: World): WorldWatcher {
       if (symbol !== undefined)
         violate(world, 'ORD4', `${symbol} is still resolved ${healedMs} ms after an outage`)
     },
-    // The next process begins anew, and is looked at after the next outage.
+    // The next process is judged after the next outage.
     onDeath: pass,
   }
 }

@@ -7,8 +7,8 @@ import { type World, type WorldWatcher, violate } from '../world/world.ts'
 const MINUTE_MS = 60_000
 
 /**
- * No order that adds risk leaves when as many as its limit have left within a minute, those before it in its own batch
- * included; none leaves that would trade with one of ours, where that is denied, be it one of the same batch.
+ * No order that adds risk leaves when its limit's number has left within a minute, including its
+ * own batch; and none that would trade with one of ours if that is denied, also within a batch.
  */
 export function watchOrderPace(world: World): WorldWatcher {
   const { limits, strategies } = world.settings
@@ -51,7 +51,7 @@ function ordersOf(book: Book, names: OutgoingBatch['clientOids']): readonly Orde
   return names.flatMap((name) => book.orders.get(name) ?? [])
 }
 
-/** Certainly: an order that opens beside what its strategy holds, or holds nothing of. */
+/** Certain only for an order that opens with or beside a holding of its strategy. */
 function addsRisk(book: Book, { terms }: Order): boolean {
   const { longLots, shortLots } = holdingOf(book, terms.strategyId, terms.symbol)
   if (isClosing(terms.action) || terms.purpose === 'flatten') return false

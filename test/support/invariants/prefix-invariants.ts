@@ -6,13 +6,12 @@ import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { type BookRow, type JournalContents } from '../../../src/journal/journal.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
-/** Of so many prefixes one is also written down as a checkpoint, folded on, and begun a run on. */
+/**
+ * One of this many prefixes is also written as a checkpoint, folded on, and used to begin a run.
+ */
 const LOOK_EVERY = 40
 
-/**
- * Whatever a journal ends with, a book can be made of it, and a run can begin on it; and a checkpoint may stand
- * at any place in it.
- */
+/** A book and a run can be made of any prefix of the journal, with a checkpoint at any place. */
 export function watchPrefixes(world: World): WorldWatcher {
   if (!world.plan.hasPrefixes) return {}
   const check = (): void => checkPrefixes(world, world.process.journal.loadOlder())

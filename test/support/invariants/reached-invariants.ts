@@ -12,12 +12,12 @@ import { type EngineEvent } from '../../../src/engine/event.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 const MINUTE_MS = 60_000
-/** Beyond a limit by more than sums of floats may differ. */
+/** Margin for float sums. */
 const BEYOND = 1 + 1e-6
-/** They change what was made after losses were judged in the same step. */
+/** They change results after losses were judged in the same step. */
 const LATER: ReadonlySet<string> = new Set(['adopt', 'foreign', 'settle', 'outcome'])
 
-/** A strategy that has lost so many trades in a row is halted. What was lost in money is for MON1 to say. */
+/** A strategy with so many consecutive losses is halted; MON1 judges losses of money. */
 export function watchLosses(world: World): WorldWatcher {
   const limits = world.settings.losses?.limits
   if (limits === undefined) return {}
@@ -45,7 +45,7 @@ export function watchLosses(world: World): WorldWatcher {
   }
 }
 
-/** Whether the reading is of an instrument of the scope: the figures of others are those of before, and of a release. */
+/** The reading is of an instrument of the scope; figures of others are earlier ones. */
 function isJudged({ settings }: World, event: EngineEvent, scope: Scope): boolean {
   if (event.kind !== 'positionRead') return false
   const { symbol } = event.reading
@@ -55,7 +55,10 @@ function isJudged({ settings }: World, event: EngineEvent, scope: Scope): boolea
   )
 }
 
-/** Where nothing is disputed, what reduces is held with the reading that shows it; a flatten waits for another one. */
+/**
+ * Without disputes a reducing step is held at the reading that shows it; a flatten waits for
+ * another.
+ */
 function reasonsOf({ settings }: World, used: UsedLoss): readonly ModeReason[] {
   const { daily = Number.POSITIVE_INFINITY, drawdown } =
     settings.losses?.limits.get(used.scope) ?? {}
@@ -68,8 +71,8 @@ function reasonsOf({ settings }: World, used: UsedLoss): readonly ModeReason[] {
 }
 
 /**
- * A step that was passed by in one fall is not held beside the next one. What one reading alone shows of strategies that
- * hold against each other is held for as long as it is in dispute.
+ * A step passed in one fall is not held beside the next. A single reading about opposite holdings
+ * of strategies is held while it is disputed.
  */
 function assertHeld(world: World, scope: Scope, code: ModeReason): void {
   const held = world.process.engine?.restrictions.filter((one) => one.scope === scope) ?? []
@@ -79,7 +82,7 @@ function assertHeld(world: World, scope: Scope, code: ModeReason): void {
   violate(world, 'RSK2', `${scope} has reached a limit, and is not held for ${code}`)
 }
 
-/** With the last step of a drawdown begins a flatten, where anything is held. */
+/** The last step of a drawdown begins a flatten if anything is held. */
 function assertFlattens(world: World, scope: Scope): void {
   const { process, plan, allocation } = world
   const isHeld = plan.symbols.some((symbol) => {
@@ -99,8 +102,8 @@ function isRead(event: EngineEvent, symbol: string): boolean {
 }
 
 /**
- * The account is held while as many answers as its limit were 429 within a minute, or more orders are unknown than may
- * be, and no longer; a strategy from the time on at which as many of its orders were rejected with one code.
+ * The account is held exactly while its limit of 429s within a minute, or of unknown orders, is
+ * reached; a strategy from when its limit of rejections with one code is.
  */
 export function watchPaces(world: World): WorldWatcher {
   const { rateLimitedPerMinute, unknownOrdersMax } = world.settings.limits
@@ -124,7 +127,7 @@ export function watchPaces(world: World): WorldWatcher {
       if (isOften !== isHeld('rateLimited'))
         violate(world, 'RSK2', `${refusedAt.length} answers 429, held: ${!isOften}`)
 
-      // Within a step some may become known after they were counted.
+      // Within a step some become known after they were counted.
       const unknown = countUnknown(world)
       const isBeyond = unknown > (unknownOrdersMax ?? Number.POSITIVE_INFINITY)
       if (unknown === wasUnknown && isBeyond !== isHeld('unknownOrders'))

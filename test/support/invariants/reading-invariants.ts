@@ -2,23 +2,23 @@ import { type Answer } from '../../../src/domain/answer.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** A read that is refused for good is asked for again after so long, ms: doubled each time, up to the longest. */
+/** Pause after a final refusal of a read; it doubles up to the maximum. */
 const PAUSE_MS = 1000
 const PAUSE_MS_MAX = 16_000
 
-/** From the end of a pause until the next poll, the grant, and an answer or the end of the wait for it, ms. */
+/** From the end of a pause: the next poll, the grant, and an answer or its time-out. */
 const HEARD_WITHIN_MS = 2500
 
-/** With so many different reads refused and nothing accepted in between, one at a time asks for all. */
+/** After this many different refused reads with nothing accepted between, one asks for all. */
 const REFUSED_MAX = 3
 
-/** A process that hears of no time for so long stands still, or its clock was set, ms. */
+/** A process without `timePassed` for so long stands still, or its clock was set. */
 const STILL_MS = 500
 
-/** The limiter holds reads back for so long after a 429, ms. */
+/** The limiter delays reads this long after a 429. */
 const LIMITED_MS = 60_000
 
-/** Answers that refuse the account as a whole, as the exchange's codes and a page in front of it have them. */
+/** Refusals of the whole account, by codes and by a page in front of the exchange. */
 const OF_ACCOUNT = /^refused 400(06|18|37):/
 
 interface RefusedRead {
@@ -26,9 +26,11 @@ interface RefusedRead {
   readonly isOfAccount: boolean
 }
 
-/** A read that was refused is asked for again within seconds, and at once when another private call was accepted. */
+/**
+ * A refused read is repeated within seconds, and at once after another private call was accepted.
+ */
 export function watchRefusedReads(world: World): WorldWatcher {
-  /** What waits since its refusal; how often in a row each was refused; and what was refused since the last acceptance. */
+  /** Waiting reads; consecutive refusals of each; refusals since the last acceptance. */
   const waiting = new Map<string, RefusedRead>()
   const inRow = new Map<string, number>()
   const refusedSince = new Set<string>()
@@ -41,7 +43,7 @@ export function watchRefusedReads(world: World): WorldWatcher {
     stepped: 0,
   }
 
-  /** What waits is not judged after a time that stood still. The process still knows how often each was refused. */
+  /** After a standstill waits are not judged. The process still knows the number of refusals. */
   const forget = (now: number): void => {
     waiting.clear()
     refusedSince.clear()
@@ -52,7 +54,7 @@ export function watchRefusedReads(world: World): WorldWatcher {
     waiting.delete(what)
     if (event.kind === 'fillsRead' || event.kind === 'positionRead') inRow.delete(what)
     if (event.kind !== 'readFailed') return
-    // A page in front of the exchange refuses too, though the exchange itself has said nothing.
+    // A page in front of the exchange refuses too, though the exchange itself said nothing.
     const isPage = event.status === 401 || event.status === 403
     if (event.isRefused !== true && !isPage) return
     const isOfAccount = isPage || OF_ACCOUNT.test(event.reason)

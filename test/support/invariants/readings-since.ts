@@ -1,7 +1,7 @@
 import { type Effect } from '../../../src/engine/effect.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 
-/** What was read of the account since a cancel-all was answered or proved; times are ours, Unix ms. */
+/** Readings since a cancel-all was answered or proved; Unix ms, our clock. */
 export class ReadingsSince {
   readonly #fillVisibilityMs: number
   #since = 0

@@ -6,12 +6,13 @@ import { holdingOf, pairKey } from '../../../src/engine/book/book.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 export const SETTINGS = ['positionMode', 'marginMode', 'leverage'] as const
-/** An answer whose time is further off is of no use to the daemon, and says nothing here, ms. */
+/** Beyond this error an answer's time is useless, and proves nothing here. */
 const TIME_OFF_MS = 1500
 
 /**
- * Two answers about a position, the second asked for after the first was heard, that name another margin mode, leverage
- * or position mode than the configuration restrict the instrument; two that name the same again end that.
+ * Two answers about a position, the second requested after the first arrived, that name another
+ * margin mode, leverage or position mode than configured, restrict the instrument; two that agree
+ * end it.
  */
 export function watchSettings(world: World): WorldWatcher {
   const seen = new Map<
@@ -25,7 +26,7 @@ export function watchSettings(world: World): WorldWatcher {
       if (event.kind !== 'positionRead' || engine === undefined) return
       const { reading } = event
       if (Math.abs(reading.exchangeTime - world.time.now) > TIME_OFF_MS) return
-      // With the position its wrong margin mode is gone: the next one is another.
+      // A closed position takes its margin mode with it.
       if (reading.rows.length === 0) return void seen.delete(pairKey(reading.symbol, 'marginMode'))
       for (const setting of SETTINGS) {
         const isWrong = namesAnother(world, reading, setting)
@@ -47,7 +48,7 @@ export function watchSettings(world: World): WorldWatcher {
   }
 }
 
-/** Whether rows name another value than is configured; undefined where none names any. */
+/** Undefined if the rows name no value. */
 export function namesAnother(
   { settings }: World,
   { rows, symbol }: PositionReading,
@@ -59,16 +60,16 @@ export function namesAnother(
   return said.length === 0 ? undefined : said.some((value) => value !== wanted)
 }
 
-/** The codes with which the exchange refuses what is off its grids. */
+/** Codes for orders off the grid. */
 const GRID_CODES = ['45115', '22038']
-/** The first wait after the second refusal, ms. Each is twice as long as the one before. */
+/** Wait after the second refusal; it doubles each time. */
 const FIRST_WAIT_MS = 250
-/** The answers that may come before the waits begin, and one on either edge. */
+/** Answers before the waits begin, with one on either edge. */
 const AT_ONCE = 4
 
 /**
- * While the exchange takes coarser prices or sizes of an instrument, orders that add there are refused ever more seldom,
- * however many others are accepted in between. What is refused is read off the wire.
+ * While the exchange accepts coarser prices or sizes, adding orders there are refused ever more
+ * rarely, however many others are accepted. Refusals are read from the wire.
  */
 export function watchRefusals(world: World): WorldWatcher {
   const counts = new Map<string, { readonly since: number; times: number }>()
@@ -110,7 +111,7 @@ export function watchRefusals(world: World): WorldWatcher {
       counts.clear()
       answered.clear()
     },
-    // Whoever releases has looked, and everything is tried again.
+    // After a release everything is tried again.
     onRecord(record) {
       if (record.kind === 'released' && record.code === undefined) counts.clear()
     },
@@ -126,7 +127,7 @@ function termsOf({ process }: World, clientOid: string): OrderTerms | undefined 
   )?.terms
 }
 
-/** Whether an order certainly adds to what its strategy holds. */
+/** The order certainly adds to its strategy's holding. */
 function adds(
   { process, plan }: World,
   { action, purpose, strategyId, symbol }: OrderTerms,

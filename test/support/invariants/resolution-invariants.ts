@@ -7,34 +7,36 @@ import { isOpenThere } from '../virtual/exchange-truth.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
 /**
- * An instrument between a cancel-all's first byte and the proof of what it did. Times are the exchange's, Unix ms:
- * ours may be set back.
+ * An instrument between a cancel-all's first byte and its proof. Unix ms of the exchange, since our
+ * clock may be set back.
  */
 interface Closing {
   answeredAt: number | undefined
 }
 
-/** Our clock drifts and counts whole milliseconds, so a wait may be short by some at either end. */
+/** Our clock drifts and counts whole ms, so a wait may be short by some at either end. */
 const CLOCK_GRAIN_MS = 4
 /** Steps of some minutes. */
 const MOMENTS_KEPT = 5000
 
 /**
- * Nothing is placed on an instrument between a cancel-all and the proof, and the proof is a reading of the
- * fills and of the position that was asked for when everything before the answer was visible (A2). What is
- * called cancelled then does not rest there any more (A5).
+ * Nothing is placed between a cancel-all and its proof: readings of fills and position requested
+ * when everything before the answer was visible (A2). What is then called cancelled does not rest
+ * any more (A5).
  */
 export function watchResolutions(world: World): WorldWatcher {
   const closings = new Map<string, Closing>()
   const calls = new Map<number, readonly string[]>()
   const positionsAt = new Map<string, number>()
   let fillsAt = 0
-  /** What both clocks said at each step, oldest first: ours drifts, and a reading may wait through a sleep. */
+  /**
+   * Both clocks at each step, oldest first: ours drifts, and a reading may wait through a sleep.
+   */
   const moments: { readonly ours: number; readonly theirs: number }[] = []
   const toTheirs = (ours: number): number => {
     const before = moments.findLastIndex((one) => one.ours <= ours)
     const [last, next] = [moments[before], moments[before + 1]]
-    // After a sleep the nearer one is the one that follows.
+    // After a sleep the nearer moment is the later one.
     const moment = last && next && next.ours - ours < ours - last.ours ? next : (last ?? next)
     return moment ? moment.theirs + ours - moment.ours : ours
   }
@@ -53,7 +55,7 @@ export function watchResolutions(world: World): WorldWatcher {
         }
       }
       const theirs = world.time.now
-      // Much that waited through a sleep is heard at one moment.
+      // Many events that waited through a sleep arrive at one moment.
       const isNew = moments.at(-1)?.ours !== now || moments.at(-1)?.theirs !== theirs
       if (isNew) moments.push({ ours: now, theirs })
       if (moments.length > 2 * MOMENTS_KEPT) moments.splice(0, MOMENTS_KEPT)
@@ -62,7 +64,7 @@ export function watchResolutions(world: World): WorldWatcher {
         fillsAt = Math.max(fillsAt, toTheirs(event.reading.requestedAt))
       if (event.kind === 'positionRead') {
         const { symbol, requestedAt, isSilent } = event.reading
-        // What says nothing, where there is something, is no reading.
+        // A silent answer about an open position is no reading.
         const isReported = !isSilent || isFlatThere(world, symbol)
         if (isReported)
           positionsAt.set(symbol, Math.max(positionsAt.get(symbol) ?? 0, toTheirs(requestedAt)))
@@ -117,24 +119,24 @@ function wasCancelled({ reason }: SettledOrder): boolean {
   return reason.startsWith('cancelled')
 }
 
-/** A displaced order, and until when it has to rest again or be reported (Unix ms, our clock). */
+/** A displaced order, and the deadline to rest again or be reported (Unix ms, our clock). */
 interface Expected {
   readonly terms: OrderTerms
   readonly lots: number
   readonly dueAt: number
 }
 
-/** How much later than its bound the core may notice that a displaced order is late. */
+/** Maximum delay of noticing a late displaced order. */
 const NOTICED_MS = 200
 
-/** While its start goes on nothing of an instrument is late. */
+/** During its start nothing of an instrument is late. */
 function deferWhile(unproved: readonly string[], one: Expected, now: number): Expected {
   return unproved.includes(one.terms.symbol)
     ? { ...one, dueAt: Math.max(one.dueAt, now + NOTICED_MS) }
     : one
 }
 
-/** What a cancel-all took for others' sake rests again within its bound, or that it does not was reported. */
+/** Orders that a cancel-all took along rest again in time, or are reported. */
 export function watchDisplacedBack(world: World): WorldWatcher {
   let expected: Expected[] = []
   const answeredAt = new Map<string, number>()
@@ -164,7 +166,7 @@ export function watchDisplacedBack(world: World): WorldWatcher {
           expected.push(...displacedOf(book, settled, dueAt))
       }
       expected = expected.filter((one) => isOwed(book, one))
-      // An instrument that the start has not proved yet is not traded, and reported when it is.
+      // An instrument that the start has not proved is reported later.
       if (expected.length > 0 && unproved.length > 0)
         expected = expected.map((one) => deferWhile(unproved, one, now))
       const late =
@@ -178,7 +180,7 @@ export function watchDisplacedBack(world: World): WorldWatcher {
   }
 }
 
-/** Of what a cancel-all took whole, what was a ladder's rung or is placed again by name. */
+/** Orders that a cancel-all took completely: rungs of ladders, and those placed again by name. */
 function displacedOf(book: Book, settled: SettledOrder, dueAt: number): Expected[] {
   const order = book.orders.get(settled.clientOid)
   if (!order || order.filledLots > 0 || settled.state !== 'done' || !wasCancelled(settled))
@@ -190,15 +192,15 @@ function displacedOf(book: Book, settled: SettledOrder, dueAt: number): Expected
   return terms.purpose === 'quote' ? [{ terms, lots: terms.lots, dueAt }] : []
 }
 
-/** Still wanted, and nothing stands for it. */
+/** Still wanted, with no replacement. */
 function isOwed(book: Book, { terms, lots }: Expected): boolean {
   const { strategyId, symbol, key } = terms
-  // What is flattened is given up, and wanted again only as something new.
+  // A flatten gives them up; only a new wish returns.
   if (restrictionsOn(book, symbol, strategyId).some(({ code }) => code === 'flatten')) return false
-  // So is what a restriction keeps away.
+  // A restriction keeps them away too.
   if (isKeptFromReturn(book, { terms })) return false
   const side = tradesAs(terms.action)
-  // A restricted ladder may come back in other sizes.
+  // A restricted ladder may return in other sizes.
   const mayBeCut = terms.purpose === 'quote' && restrictionsOn(book, symbol, strategyId).length > 0
   for (const { terms: other, state } of book.open.get(symbol)?.values() ?? []) {
     const isAlike = other.strategyId === strategyId && other.ticks === terms.ticks

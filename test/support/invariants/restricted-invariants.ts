@@ -8,14 +8,18 @@ import { isOpenThere } from '../virtual/exchange-truth.ts'
 import { ResolvingInstruments } from './standing-invariants.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** What adds risk may rest so long in a restricted scope while its instrument is free. An operator releases after 900 ms. */
+/**
+ * How long an adding order may rest in a restricted scope with a free instrument. The operator
+ * releases after 900 ms.
+ */
 const RESTS_MS = 300
-/** Looks that are farther apart say nothing of the time between them: the process stood still. */
+/** Looks farther apart prove nothing: the process stood still. */
 const STOOD_STILL_MS = 500
 
 /**
- * Some time after a restriction was written down nothing rests in its scope that could add risk, unless its instrument
- * is being resolved or a batch of it is on its way. What is restricted is known from the records alone.
+ * Some time after a recorded restriction nothing in its scope rests that could add risk, unless its
+ * instrument is being resolved or has a batch in flight. Restrictions are known from the records
+ * alone.
  */
 export function watchRestricted(world: World): WorldWatcher {
   const restricted = new Map<string, Set<string>>()
@@ -86,14 +90,14 @@ function rests({ exchange }: World, { state, terms }: Order): boolean {
 }
 
 /**
- * Where a restriction cuts ladders, nothing is cancelled for being unwanted while everything that rests is wanted: it would
- * be placed again, and cancelled again.
+ * Where a restriction reduces ladders, no cancel for unwanted orders is made while all resting ones
+ * are wanted: they would only be placed again.
  */
 export function watchNeedlessCancels(world: World): WorldWatcher {
   return {
     afterStep(_, effects) {
       const { book } = world.process.engine ?? {}
-      // What the exchange calls a duplicate is looked for by a cancel-all: the state may be an older copy.
+      // A duplicate is searched by a cancel-all: the state may be an older copy.
       if (effects.some((effect) => effect.kind === 'announce' && effect.event === 'order.exists'))
         return
       for (const effect of effects) {
@@ -133,7 +137,7 @@ function isWantedThere(book: Book, order: Order): boolean {
   return together.reduce((sum, { terms }) => sum + terms.lots, 0) <= rung.lots
 }
 
-/** Whether orders of one strategy on one instrument, filled together, could do more on a side than close what it holds. */
+/** Filled together, a strategy's orders on one side could exceed its holding. */
 function adds(book: Book, resting: readonly Order[], side: 'buy' | 'sell'): boolean {
   const alike = resting.filter(({ terms }) => tradesAs(terms.action) === side)
   const first = alike.find(({ terms }) => !isClosing(terms.action))
@@ -141,10 +145,7 @@ function adds(book: Book, resting: readonly Order[], side: 'buy' | 'sell'): bool
   return alike.reduce((sum, order) => sum + openLots(order), 0) > closableBy(book, first.terms)
 }
 
-/**
- * Whether an order that is gone would add risk beside what its strategy has there, and its scope is restricted. `beside`:
- * what went along with it.
- */
+/** The displaced order would add risk in a restricted scope. `beside`: orders displaced with it. */
 export function isKeptFromReturn(
   book: Book | undefined,
   { terms }: Pick<Order, 'terms'>,
@@ -170,7 +171,10 @@ export function isKeptFromReturn(
   return pending > closableBy(book, terms)
 }
 
-/** In hedge mode what opens closes nothing; in one-way mode nothing closes what the account does not hold. */
+/**
+ * In hedge mode opening orders close nothing; in one-way mode closing needs a position of the
+ * account.
+ */
 function closableBy(book: Book, { strategyId, symbol, action }: OrderTerms): number {
   if (book.positionMode === 'hedge_mode') return 0
   const { longLots, shortLots } = backedHolding(book, strategyId, symbol)

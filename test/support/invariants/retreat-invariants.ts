@@ -2,8 +2,8 @@ import { openOrdersOf } from '../../../src/engine/book/book.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
 /**
- * Without its journal a daemon creates nothing any more. What it calls cancelled it has asked about on every
- * instrument, and what was known to rest rests no longer; it is not given up while the exchange would answer.
+ * Without its journal a daemon creates nothing. `cancelled` means that every instrument was asked
+ * and no known order rests; it does not give up while the exchange would answer.
  */
 export function watchRetreat(world: World): WorldWatcher {
   const asked = new Set<string>()
@@ -32,7 +32,7 @@ export function watchRetreat(world: World): WorldWatcher {
   }
 }
 
-/** Orders of which the answer said that they were accepted: what is unknown may arrive yet. */
+/** Orders whose acceptance was answered; unknown ones may arrive later. */
 function stillResting({ process, exchange, plan }: World): readonly string[] {
   const { book } = process.engine ?? {}
   if (!book) return []

@@ -6,16 +6,16 @@ import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { KnownPrices } from './known-prices.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** Other prices than the one that is looked at here may have been counted at, by far less than this. */
+/** The approval may have used slightly other prices. */
 const PRICE_TOLERANCE = 0.002
 
 /**
- * What the risk checks let through: no order is larger than its strategy's limit or worth more than the account's,
- * none stands farther from the market than the collar, and none that opens is one too many.
+ * The risk checks hold: no order above its strategy's size or the account's value, none beyond the
+ * collar, none that opens beyond the number.
  */
 export function watchRiskChecks(world: World): WorldWatcher {
   const known = new KnownPrices()
-  /** By batch, the prices at which it was approved. What is shown before its first byte may be wrong. */
+  /** Prices of each batch's approval; those shown before its first byte may be wrong. */
   const shown = new Map<number, TickerTable | undefined>()
   return {
     onBirth: () => known.forget(),
@@ -39,11 +39,11 @@ export function watchRiskChecks(world: World): WorldWatcher {
 }
 
 /**
- * A rung of a net position opens, either way. Where there are two legs it closes the other one as long as the
- * strategy holds enough of it that nothing else closes.
+ * A rung of a net position opens, either way. With two legs it closes the other one while the
+ * strategy holds enough that nothing else closes.
  */
 export function watchLadders(world: World): WorldWatcher {
-  /** What is sent again keeps what it was. */
+  /** A repeated order keeps its action. */
   const sent = new Set<string>()
   return {
     afterStep(_, effects) {
@@ -77,7 +77,7 @@ function checkRung(world: World, book: Book, { terms }: Order): void {
     if (order.terms.action === closing) free -= openLots(order)
     standing.add(`${tradesAs(order.terms.action)} ${order.terms.ticks} ${order.terms.lots}`)
   }
-  // Other rungs that have yet to leave may be the ones that close it.
+  // Other unsent rungs may be the ones that close it.
   for (const { side, ticks, lots: others } of book.quotes.get(pairKey(strategyId, symbol)) ?? []) {
     if (side === tradesAs(action) && !standing.has(`${side} ${ticks} ${others}`)) free -= others
   }
@@ -94,7 +94,7 @@ function objectToSize(
   const { orderSizeMax = 0 } = settings.strategies.get(strategyId)?.limits.get(symbol) ?? {}
   if (lots > orderSizeMax) return `has ${lots} lots, limit ${orderSizeMax}`
   const instrument = settings.instruments.get(symbol)
-  // What a market order is worth at an absurd price says nothing.
+  // At an absurd price the value means nothing.
   const market = plan.faults.tickerAbsurd ? undefined : tickers?.read(symbol, 'askPr')
   const price = priceOf(settings, terms) ?? market
   if (!instrument || !price) return undefined
@@ -109,7 +109,7 @@ function objectToPrice(
   tickers: TickerTable | undefined,
   { terms }: Order,
 ): string | undefined {
-  // At absurd prices everything stands far from the market, and in a crash that goes on before a batch has left.
+  // At absurd prices, and in a crash before the batch left, everything is far from the market.
   const { tickerAbsurd, pricesWrong } = plan.faults
   if (tickerAbsurd || pricesWrong || plan.crash || !tickers) return undefined
   const collar = settings.limits.priceCollarRatio + PRICE_TOLERANCE
@@ -135,7 +135,7 @@ function opens({ terms }: Order): boolean {
   return !isClosing(terms.action)
 }
 
-/** Those that open, at the exchange or on their way: in all, and of each strategy on each instrument. */
+/** Opening orders at the exchange or in flight: in all, and by strategy and instrument. */
 function countOpen(world: World): void {
   const { settings, process } = world
   let all = 0

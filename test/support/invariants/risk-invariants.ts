@@ -18,7 +18,7 @@ import { GROSS_NEVER_REACHED } from './room.ts'
 import { ReadingsSince } from './readings-since.ts'
 import { isKnownFill, bodyOf, type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** At every instant what the strategies hold there and everything of theirs that rests stays within their limits. */
+/** At every instant the strategies' holdings and resting orders stay within their limits. */
 export function watchWorstCase(world: World): WorldWatcher {
   const limits = new Map<string, number>()
   for (const { limits: bySymbol } of world.settings.strategies.values()) {
@@ -62,10 +62,7 @@ export function watchWorstCase(world: World): WorldWatcher {
   return {}
 }
 
-/**
- * What strategies hold beyond their limits since others have taken what their orders counted on, or since they have taken
- * over what no strategy held. In lots.
- */
+/** Lots beyond the limits after others took what orders relied on, or after a takeover. */
 function beyondLimits(
   { process, settings, allocation }: World,
   symbol: string,
@@ -81,7 +78,7 @@ function beyondLimits(
     beyond.buy += Math.max(0, longLots - (isOneWay ? shortLots : 0) - positionMax)
     beyond.sell += Math.max(0, shortLots - (isOneWay ? longLots : 0) - positionMax)
   }
-  // What was open when something was taken over asked for its room without it, and fills before the book hears of it.
+  // Orders open at a takeover, and fills not yet booked, did not count it.
   const isOpen = (clientOid: string): boolean => {
     const order = book.orders.get(toClientOid(clientOid))
     return order !== undefined && order.endedAt === 0
@@ -94,22 +91,22 @@ function beyondLimits(
 }
 
 /**
- * Other prices than the one that is looked at here may have been counted at, by far less than this. What is shown after an
- * approval says nothing about it: that answer may be wrong.
+ * The approval may have used slightly other prices. Answers after an approval say nothing about it:
+ * they may be wrong.
  */
 const PRICE_TOLERANCE = 1.02
 
 /**
- * The same by value, when an order leaves that adds risk: what the strategies hold at the exchange, what of theirs
- * rests there and what leaves are worth no more, by the prices that the daemon was shown, than their limits together.
+ * When an adding order leaves, holdings and resting orders of the strategies at the exchange, and
+ * the leaving ones, stay within their limits by value, at the prices shown to the daemon.
  */
 export function watchPositionValue(world: World): WorldWatcher {
   const { positionNotionalMax, positionMode, faults } = world.plan
-  // What a position is worth at absurd prices says nothing.
+  // Values at absurd prices mean nothing.
   if (positionNotionalMax === undefined || faults.tickerAbsurd) return {}
   const known = new KnownPrices()
   const shown = new Map<number, TickerTable | undefined>()
-  /** By batch, its orders that only reduced what their strategies held. */
+  /** Keyed by batch: orders that only reduced their strategies' holdings. */
   const reducing = new Map<number, ReadonlySet<string>>()
   const excusesOf = createExcuses(world)
   const traders = (symbol: string): number =>
@@ -131,7 +128,7 @@ export function watchPositionValue(world: World): WorldWatcher {
     onWrite(batch) {
       const { symbol } = batch
       const { truth, unseen } = world.exchange
-      // What others took of the strategies' positions leaves their resting orders with more room than they asked for.
+      // Positions taken by others leave resting orders more room than they asked for.
       const isTaken = world.allocation.takes.some((take) => take.symbol === symbol)
       if (unseen.size > 0 || isTaken || !isAllocationKnown(world, symbol)) return
       const adding = { buy: 0, sell: 0 }
@@ -170,26 +167,27 @@ export function watchPositionValue(world: World): WorldWatcher {
 }
 
 /**
- * When an order leaves, what it could add to everything that is held and rests at the exchange, whatever the
- * book knows of it, stays within the account's gross notional. The leverage only limits what adds risk: an order that
- * reduces what its strategy holds may leave, even if the account's net position grows by it.
+ * When an order leaves, its worst case with everything held and resting at the exchange stays
+ * within the account's gross notional, whatever the book knows. Leverage only limits orders that
+ * add risk: one that reduces its strategy's holding may leave, even if the account's net position
+ * grows.
  */
 export function watchGross(world: World): WorldWatcher {
   const { limits } = world.settings
-  // What the account is worth at absurd prices says nothing.
+  // At absurd prices the account's value means nothing.
   const { leverageMax = Number.POSITIVE_INFINITY } = limits
   const isReached =
     limits.grossNotionalMax < GROSS_NEVER_REACHED || leverageMax < Number.POSITIVE_INFINITY
   if (!isReached || world.plan.faults.tickerAbsurd) return {}
   const known = new KnownPrices()
   const shown = new Map<number, TickerTable | undefined>()
-  /** By batch, the fills of others that were known when it was formed. */
+  /** Keyed by batch: fills of others known when it was formed. */
   const seen = new Map<number, ReadonlySet<TrueFill>>()
-  /** By batch, what the book thought possible without it. */
+  /** Keyed by batch: the gross that the book considered possible without it. */
   const believed = new Map<number, number>()
-  /** By batch, what the equity then allowed. */
+  /** Keyed by batch: the gross that the equity allowed. */
   const allowed = new Map<number, number>()
-  /** By batch, its orders that only reduced what their strategies held. */
+  /** Keyed by batch: orders that only reduced their strategies' holdings. */
   const reducing = new Map<number, ReadonlySet<string>>()
   return {
     onBirth: () => known.forget(),
@@ -204,7 +202,7 @@ export function watchGross(world: World): WorldWatcher {
         believed.set(batchId, believedGross(world, priceOf, new Set(clientOids)))
         const { engine } = world.process
         const { equity = 0 } = engine?.equity ?? {}
-        // While our own figure is not known, the exchange's is what limits.
+        // While our own figure is unknown, the exchange's limits.
         const isTheirs = engine?.equity === undefined && (engine?.disputes.size ?? 0) > 0
         if (Number.isFinite(leverageMax) && !isTheirs) allowed.set(batchId, leverageMax * equity)
         reducing.set(
@@ -217,12 +215,12 @@ export function watchGross(world: World): WorldWatcher {
       const adding = { buy: 0, sell: 0 }
       const addingRisk = { buy: 0, sell: 0 }
       const { truth, unseen } = world.exchange
-      // What was closed without a word is known when it is adopted, and no earlier.
+      // A silent close is known only once adopted.
       if (unseen.size > 0) return
       for (const { side, tradeSide, reduceOnly, size, clientOid } of bodyOf(batch).orderList) {
-        // A copy of what is there, or was filled, adds nothing.
+        // A copy of a resting or filled order adds nothing.
         if (tradeSide === 'close' || reduceOnly === 'YES' || truth.hasOrder(clientOid)) continue
-        // What a stop takes back is held against what its strategy holds.
+        // A stop's closes are compared with their strategy's holding.
         if (isFlattening(world, clientOid)) continue
         adding[side] += Number(size)
         if (!(reducing.get(batch.batchId)?.has(clientOid ?? '') ?? false))
@@ -240,7 +238,7 @@ export function watchGross(world: World): WorldWatcher {
         }
         return gross
       }
-      // What others opened may be too much already: then nothing may make it more.
+      // Trades of others may exceed it already: then nothing may increase it.
       const before = Math.max(grossWith({ buy: 0, sell: 0 }), believed.get(batch.batchId) ?? 0)
       const check = (gross: number, max: number, what: string): void => {
         if (gross <= Math.max(max, before) * PRICE_TOLERANCE) return
@@ -273,7 +271,7 @@ interface Adding {
   readonly seen: ReadonlySet<TrueFill> | undefined
 }
 
-/** In the base coin: the larger way of a net position, both legs where there are two. */
+/** Base coin: the larger side of a net position, or both legs. */
 function worstSize(world: World, symbol: string, { adding, seen }: Adding): number {
   const { exchange, plan, settings } = world
   const lot = settings.instruments.get(symbol)?.lot
@@ -291,7 +289,7 @@ function worstSize(world: World, symbol: string, { adding, seen }: Adding): numb
   return Math.max(long - size(held.sell), short - size(held.buy))
 }
 
-/** In lots: what is there, but for the fills of others that nobody can have known of. */
+/** Lots without the fills of others that could not be known. */
 function heldKnowably(
   world: World,
   symbol: string,
@@ -320,14 +318,14 @@ function seenFills(world: World): ReadonlySet<TrueFill> {
   return new Set(fills.filter((fill) => isKnownFill(world, fillKeyOf(fill))))
 }
 
-/** Whether what the order's strategy holds can only get smaller by it. */
+/** The order can only reduce its strategy's holding. */
 function isReducing({ process, plan }: World, clientOid: string): boolean {
   const { book } = process.engine ?? {}
   const terms = book?.orders.get(toClientOid(clientOid))?.terms
   if (!book || !terms) return false
   const holding = holdingOf(book, terms.strategyId, terms.symbol)
   const against = terms.action === 'openLong' ? holding.shortLots : holding.longLots
-  // Whatever else of it trades that way may be filled first.
+  // Other orders on that side may be filled first.
   let pending = 0
   for (const other of book.open.get(terms.symbol)?.values() ?? []) {
     const isAlike = tradesAs(other.terms.action) === tradesAs(terms.action)
@@ -338,7 +336,7 @@ function isReducing({ process, plan }: World, clientOid: string): boolean {
   )
 }
 
-/** While halted nothing leaves but the closes of a flatten; with little room on the disk nothing that adds risk. */
+/** While halted only a flatten's closes leave; with little disk space nothing that adds risk. */
 export function watchHalts(world: World): WorldWatcher {
   let isSpaceLow = false
   const check = (
@@ -393,7 +391,10 @@ export function watchHalts(world: World): WorldWatcher {
 /** Document: No order to cancel. */
 const NOTHING_TO_CANCEL = '22001'
 
-/** A stop that cancels is clean only once a second cancel-all of what it took orders of ours from has found nothing (RSK3). */
+/**
+ * A cancelling stop is clean only after a second cancel-all of the affected instruments found
+ * nothing (RSK3).
+ */
 export function watchStopConfirmed(world: World): WorldWatcher {
   const bodies = new Map<number, string | undefined>()
   const unconfirmed = new Set<string>()
@@ -436,14 +437,14 @@ export function watchStopConfirmed(world: World): WorldWatcher {
   }
 }
 
-/** What a cancel-all took, by clientOid; undefined where nobody knows. */
+/** ClientOids that a cancel-all took; undefined if unknown. */
 function takenBy(answer: Answer<BatchResult>): readonly string[] | undefined {
   if (answer.kind === 'accepted')
     return answer.data.successList.map(({ clientOid }) => clientOid ?? '')
   return answer.kind === 'refused' && answer.code === NOTHING_TO_CANCEL ? [] : undefined
 }
 
-/** A stop comes to a clean end; flatten ends flat. */
+/** A stop ends clean; flatten ends flat. */
 export function watchStop(world: World): WorldWatcher {
   const readings = new ReadingsSince(world.settings.execution.fillVisibilityMs)
   return {
@@ -460,7 +461,7 @@ export function watchStop(world: World): WorldWatcher {
         violate(world, 'RSK3', `stop ended ${world.facts.stoppedClean}`)
       const held = world.plan.symbols.flatMap((symbol) => {
         if (!isAllocationKnown(world, symbol)) return []
-        // In a net position lots of nobody may stand against them: then they are not there, and cannot be closed.
+        // In a net position unheld lots may offset them; then there is nothing to close.
         const { truth } = world.exchange
         const own = world.allocation.ownOf(symbol)
         const longLots = Math.min(own.longLots, truth.lotsOf(symbol, 'long'))
@@ -473,7 +474,7 @@ export function watchStop(world: World): WorldWatcher {
   }
 }
 
-/** When a close leaves, or what flattens, what the strategy's closes could close is no more than it holds. */
+/** When a close or a flatten leaves, the strategy's closes do not exceed its holding. */
 export function watchCloses(world: World): WorldWatcher {
   return {
     afterStep(_, effects) {

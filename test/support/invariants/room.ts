@@ -7,19 +7,19 @@ import { type EngineSettings } from '../../../src/engine/settings.ts'
 import { type StrategyLimits } from '../../../src/risk/risk-context.ts'
 import { floatOnGrid } from '../../../src/lib/grid.ts'
 
-/** What the risk checks look at, but for the strategy's wish itself. */
+/** Inputs of the risk checks, except the wish itself. */
 export interface RiskFacts {
   readonly settings: EngineSettings
   readonly book: Book
   readonly tickers: TickerTable
 }
 
-/** Prices move between an approval and a look. */
+/** Prices move between approval and look. */
 const PRICE_TOLERANCE = 0.002
-/** What the strategies' own limits leave room for is less. */
+/** The strategies' own limits leave less room. */
 export const GROSS_NEVER_REACHED = 5_000_000
 
-/** Whether every limit has room for the rung, by itself, beside all that is held, rests or is unknown. */
+/** Every limit has room for the rung alone, beside all that is held, rests or is unknown. */
 export function hasRoom(
   facts: RiskFacts,
   strategyId: string,
@@ -28,15 +28,15 @@ export function hasRoom(
 ): boolean {
   const { settings, book } = facts
   const limits = limitsOf(facts, strategyId, symbol)
-  // Where a limit of the account can be reached, what others hold decides.
+  // If a limit of the account is reachable, other holdings decide.
   const { grossNotionalMax, leverageMax } = settings.limits
   if (!limits || grossNotionalMax < GROSS_NEVER_REACHED || leverageMax !== undefined) return false
-  // So it does where moves must be survived: each denial for those is counted anew by a checker of its own.
+  // With moves to survive, a separate checker recounts each denial.
   if (settings.survives !== undefined) return false
-  // And where they limit what may leave, what has left.
+  // If limits restrict sends, it depends on what has left.
   if (limits.ordersPerMinute !== undefined || settings.limits.selfTrade === 'deny') return false
   const orders = [...(book.open.get(symbol)?.values() ?? [])]
-  // Nothing is placed there before that is known.
+  // Nothing is placed before this is known.
   if (book.cancels.has(symbol) || orders.some(({ state }) => state === 'unknown')) return false
   const own = orders.filter(({ terms }) => terms.strategyId === strategyId)
   const all = [...book.open.values()].reduce((sum, open) => sum + open.size, 0)
@@ -54,7 +54,7 @@ export function hasRoom(
   )
 }
 
-/** By size and by value. */
+/** Limits by size and by value. */
 function hasRoomFor(
   { settings, tickers }: RiskFacts,
   {
@@ -75,7 +75,7 @@ function hasRoomFor(
   )
 }
 
-/** The same of an order at the market's price: one that takes, and must be told from all that has no name. */
+/** The same for a market order, which takes and must differ from all nameless orders. */
 export function hasRoomToTake(
   facts: RiskFacts,
   strategyId: string,
@@ -90,7 +90,7 @@ export function hasRoomToTake(
   return hasRoom(facts, strategyId, symbol, { side, ticks, lots })
 }
 
-/** The largest order that the strategy may place: what is more leaves in parts. */
+/** A larger amount leaves in parts. */
 export function orderLotsMax(facts: RiskFacts, strategyId: string, symbol: string): number {
   return limitsOf(facts, strategyId, symbol)?.orderSizeMax ?? 0
 }
@@ -129,7 +129,7 @@ interface Own {
   readonly own: readonly Order[]
 }
 
-/** How far the strategy's position could go on that side; in hedge mode with all that opens on it. */
+/** Worst position of the strategy on that side; in hedge mode with all opening orders. */
 function worstLots(
   { book }: RiskFacts,
   { strategyId, symbol, own }: Own,

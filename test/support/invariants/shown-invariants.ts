@@ -11,7 +11,10 @@ const WITHOUT_FILLS: ReadonlySet<JournalRecord['kind']> = new Set([
   'denial',
 ])
 
-/** What a strategy decides on is what the book says of it: its own position, the account's, and its own orders (MKT2). */
+/**
+ * A strategy decides on the book's view: its own position, the account's, and its own orders
+ * (MKT2).
+ */
 export function watchShown(world: World): WorldWatcher {
   const shown = new Map<string, number>()
   return {
@@ -22,7 +25,7 @@ export function watchShown(world: World): WorldWatcher {
       const leaving = new Set<string>(
         effects.flatMap((effect) => (effect.kind === 'sendBatch' ? effect.batch.clientOids : [])),
       )
-      // What the step records behind it may change what was shown.
+      // Records later in the step may change what was shown.
       const settledAt = effects.findLastIndex(
         (effect) => effect.kind === 'record' && !WITHOUT_FILLS.has(effect.record.kind),
       )
@@ -58,7 +61,7 @@ function wrongOf(
   )
   if (stranger) return `${stranger.terms.clientOid}, which is not its own`
   const listed = new Set<string>(orders.map(({ terms }) => terms.clientOid))
-  // What leaves in the same step is younger.
+  // Orders of the same step are newer.
   for (const { terms } of book.open.get(symbol)?.values() ?? []) {
     const isOwn = terms.strategyId === strategyId && !leaving.has(terms.clientOid)
     if (isOwn && !listed.has(terms.clientOid)) return `nothing of ${terms.clientOid}`
@@ -70,7 +73,7 @@ function isSame(one: Holding, other: Holding): boolean {
   return one.longLots === other.longLots && one.shortLots === other.shortLots
 }
 
-/** One bad row in an answer of tickers costs its instrument alone: the prices of the others are heard (MKT4). */
+/** A bad row of tickers costs only its instrument: the others' prices arrive (MKT4). */
 export function watchRows(world: World): WorldWatcher {
   if (!world.plan.faults.tickerBroken) return {}
   return {

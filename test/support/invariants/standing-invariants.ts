@@ -6,12 +6,12 @@ import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { KnownPrices } from './known-prices.ts'
 import { isKnownFill, type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** The looks are this many steps of time apart: half a second. */
+/** Steps of time between looks: half a second. */
 const LOOK_EVERY = 5
-/** An order that a cancel-all took may be called live no longer than this, its instrument being free. */
+/** How long an order that a cancel-all took may be called live on a free instrument. */
 const GHOST_MS = 1500
 
-/** Which instruments are being resolved, as far as announcements tell. */
+/** Instruments under resolution, as announced. */
 export class ResolvingInstruments {
   readonly #symbols = new Set<string>()
 
@@ -29,7 +29,7 @@ export class ResolvingInstruments {
     }
   }
 
-  /** Where the exchange has closed something by itself, what rests is asked after. */
+  /** After a close by the exchange resting orders are resolved. */
   noteDistrust(effects: readonly Effect[]): void {
     for (const effect of effects) {
       if (effect.kind !== 'announce' || effect.event !== 'orders.unconfirmed') continue
@@ -37,7 +37,10 @@ export class ResolvingInstruments {
     }
   }
 
-  /** Behind a cancel-all of the whole product each instrument may have to be asked after, once its batch is answered. */
+  /**
+   * A cancel-all of the whole product may require resolving each instrument once its batch is
+   * answered.
+   */
   noteCancelAlls(effects: readonly Effect[], symbols: readonly string[]): void {
     for (const effect of effects) {
       if (effect.kind !== 'sendCancelAll') continue
@@ -51,7 +54,9 @@ export class ResolvingInstruments {
   }
 }
 
-/** What a cancel-all took away is not called live for long: it is being asked after, or is known to be gone. */
+/**
+ * An order that a cancel-all took is not called live for long: it is resolved or known to be gone.
+ */
 export function watchGhosts(world: World): WorldWatcher {
   const resolving = new ResolvingInstruments()
   const since = new Map<string, number>()
@@ -68,14 +73,14 @@ export function watchGhosts(world: World): WorldWatcher {
       if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0 || engine?.isTrading !== true)
         return
       for (const [symbol, orders] of engine.book.open) {
-        // An instrument whose batch is out is resolved once that is answered, and one that a start has not proved yet
-        // once it was read: until then it is not traded.
+        // Instruments with a batch in flight are resolved after its answer, unproved ones of a
+        // start after their reading.
         const isBusy =
           engine.unproved.includes(symbol) ||
           [...orders.values()].some(({ state }) => state === 'sent')
         const isFree = !resolving.has(symbol) && !isBusy
         for (const [clientOid, { state, terms }] of orders) {
-          // What cannot rest is over when the fills say so, and a limiter that was refused reads them late.
+          // An order that cannot rest ends with its fills, which a refused limiter reads late.
           if (!canRest(terms)) continue
           const there = world.exchange.truth.orderOf(clientOid)
           const isTaken = there?.cancelReason === 'user' || (there && isLiquidated(world, there))
@@ -94,18 +99,18 @@ export function watchGhosts(world: World): WorldWatcher {
   }
 }
 
-/** Cancelled by a liquidation whose fills are known. */
+/** Cancelled by a liquidation with known fills. */
 function isLiquidated(world: World, { cancelReason }: TrueOrder): boolean {
   if (cancelReason !== 'liquidation') return false
   const fills = world.exchange.truth.fillsInOrder.filter(({ source }) => source === 'SYS')
   return fills.every((fill) => isKnownFill(world, fillKeyOf(fill)))
 }
 
-/** How long the exchange may have lost an order that the market stands beyond, and nobody asks after it. */
+/** How long an order beyond the market may be lost without a resolution. */
 const LOST_MS = 1500
 const STOOD_STILL_MS = 500
 
-/** An order that the exchange has lost is asked after once the market has stood beyond it for long enough. */
+/** An order lost by the exchange is resolved once the market was beyond it for long enough. */
 export function watchLost(world: World): WorldWatcher {
   if (!world.plan.faults.orderVanishes) return {}
   const { crossedToleranceMs } = world.settings.execution
@@ -124,7 +129,7 @@ export function watchLost(world: World): WorldWatcher {
       resolving.note(effects)
       const { engine } = world.process
       if (event.kind !== 'snapshotTaken' && event.kind !== 'timePassed') return
-      // A process that stood still looks anew: what it knew of the market is old.
+      // A process that stood still looks anew: its knowledge of the market is old.
       if (world.time.now - lookedAt > STOOD_STILL_MS) since.clear()
       lookedAt = world.time.now
       for (const [symbol, orders] of engine?.book.open ?? []) {
@@ -149,7 +154,7 @@ function isLostThere(world: World, clientOid: string): boolean {
   return world.exchange.truth.orderOf(clientOid)?.cancelReason === 'self_trade'
 }
 
-/** Whether it must have been filled, at the prices that the core knows. */
+/** It must have been filled at the prices that the core knows. */
 function isBeyond({ settings }: World, { tickers }: KnownPrices, { state, terms }: Order): boolean {
   const { symbol, ticks } = terms
   const tick = settings.instruments.get(symbol)?.tick

@@ -3,9 +3,9 @@ import { isHalted } from '../../../src/engine/book/book.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
 /**
- * An instrument is traded once its own fills and position were read in this run, nothing of it is unknown, and, where
- * `onRestart` says cancel or a lease was taken that nobody gave back, nothing that the run before left resting on it is
- * believed in. A strategy is asked once that is so of one of its instruments.
+ * An instrument trades once its fills and position were read in this run, nothing of it is unknown,
+ * and, with `onRestart: cancel` or an abandoned lease, no resting order of the earlier run is
+ * trusted. A strategy is asked once one of its instruments trades.
  */
 export function watchStart(world: World): WorldWatcher {
   let left: ReadonlySet<string> = new Set()
@@ -63,7 +63,8 @@ export function watchStart(world: World): WorldWatcher {
           )
       }
       if (traded.size === world.plan.symbols.length) return
-      // What is halted holds nothing up, and is proved with what is unknown of it: it may be released before all trade.
+      // A halted instrument delays nothing, and is proved with its unknown orders: it may be
+      // released before all trade.
       for (const symbol of world.plan.symbols)
         if (!unproved.has(symbol) && isHalted(engine.book, symbol)) traded.add(symbol)
       if (!engine.isTrading) return

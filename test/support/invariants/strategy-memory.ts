@@ -12,8 +12,8 @@ interface HeardDecision {
 }
 
 /**
- * What a strategy remembers is in the book with what it wants; otherwise it follows in time. After each step in
- * which time has passed nothing has waited for longer, and none waits once a stop has begun.
+ * A strategy's state is in the book with its wishes, otherwise within a time. No state waits longer
+ * after a step of time, and none once a stop has begun.
  */
 export class StrategyMemory {
   readonly #waiting = new Map<
@@ -25,7 +25,7 @@ export class StrategyMemory {
     this.#waiting.clear()
   }
 
-  /** A decision that counts. Says what is wrong. */
+  /** Returns what is wrong. */
   hear(book: Book, { event, effects, now }: HeardDecision): string | undefined {
     const { strategyId } = event
     const text = JSON.stringify(event.state)
@@ -39,7 +39,7 @@ export class StrategyMemory {
     return undefined
   }
 
-  /** Says of which strategy something has waited for longer than that, ms. */
+  /** Strategies whose state has waited longer. */
   findLate(book: Book, now: number, waitMsMax = STATE_UNRECORDED_MS_MAX): string | undefined {
     for (const [strategyId, { text, since }] of this.#waiting) {
       if (book.strategyStates.get(strategyId) === text) this.#waiting.delete(strategyId)
@@ -49,7 +49,7 @@ export class StrategyMemory {
   }
 }
 
-/** A record of something that the strategy has just wanted. */
+/** A record of a wish of this decision. */
 function isWanted(effect: Effect, strategyId: string): boolean {
   if (effect.kind !== 'record') return false
   const { record } = effect

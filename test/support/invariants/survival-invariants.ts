@@ -1,6 +1,7 @@
 import { openLots } from '../../../src/domain/order.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
-import { accountHoldingOf, type Book } from '../../../src/engine/book/book.ts'
+import { type DenialRecord } from '../../../src/domain/record.ts'
+import { accountHoldingOf, type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { floatOnGrid } from '../../../src/lib/grid.ts'
@@ -8,20 +9,23 @@ import { KnownPrices } from './known-prices.ts'
 import { formerNetOf } from '../world/account-plan.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** Prices move, and fills are read, between what the core looked at and what is counted here: a share of the budget. */
+/**
+ * Tolerance as a share of the budget: prices move and fills are read between the core's look and
+ * this count.
+ */
 const SLACK = 0.03
-/** Prices and figures of the core are no older than this, ms. */
+/** Maximum age of the core's prices and figures. */
 const KNOWN_WITHIN_MS = 4000
-/** What is beyond the budget for so long is held by then, if the position is read at least so often, ms. */
+/** Within this time an excess must be held, if positions are read this often. */
 const HELD_WITHIN_MS = 8000
 const READ_EVERY_MS = 2500
-/** What was beyond the budget is led back to this share of it. */
+/** An excess is reduced to this share of the budget. */
 const LED_BACK_TO = 0.8
 
 /**
  * The moves that an account must survive, counted anew: from the orders and positions of the book, the exchange's ledger and
  * the prices at which its market stands. RSK1: no order leaves that takes more than the account is worth. WISH: none is
- * denied for that while there is plenty. MON1: the account is held for it when it is beyond, and only then, and released
+ * denied for that while there is plenty, and none that only closes. MON1: the account is held for it when it is beyond, and only then, and released
  * when it is back.
  */
 export function watchSurvival(world: World): WorldWatcher {
@@ -61,7 +65,7 @@ interface Step {
   readonly effects: readonly Effect[]
 }
 
-/** While the prices of tickers and of positions lie at once, nothing tells how much is at risk. */
+/** While prices of tickers and positions lie together, the risk is unknown. */
 function isMisled({ plan: { faults } }: World): boolean {
   return faults.pricesWrong !== undefined || faults.tickerAbsurd !== undefined
 }
@@ -79,6 +83,8 @@ function judgeOrders(world: World, count: SurvivalCount, effects: readonly Effec
     for (const [scenario, need] of count.needs({ isMild: true })) {
       const was = before.get(scenario) ?? 0
       if (need <= Math.max(equity * (1 + SLACK), was + Math.abs(was) * SLACK)) continue
+      // A move that closes and opens nothing takes fees and margin alone.
+      if (count.isGain(scenario)) continue
       violate(
         world,
         'RSK1',
@@ -88,13 +94,19 @@ function judgeOrders(world: World, count: SurvivalCount, effects: readonly Effec
   }
 }
 
-/** Everything that strategies may have on the instrument would fit, and an order is denied: others of its batch may have been approved. */
+/**
+ * Everything that strategies may have on the instrument would fit, and an order is denied: others of its batch may have been
+ * approved. While the figures of a profit differ, the worse one denies; it denies no close either.
+ */
 function judgeDenials(world: World, count: SurvivalCount, effects: readonly Effect[]): void {
-  if (isMisled(world)) return
   for (const effect of effects) {
     if (effect.kind !== 'record' || effect.record.kind !== 'denial') continue
     const { code, detail, symbol } = effect.record
     if (code !== 'WORST_CASE' || !detail.includes('would take')) continue
+    if (isClose(world, effect.record))
+      violate(world, 'WISH', `denied for the worst case, and it only closes: ${detail}`)
+    const isDisputed = (world.process.engine?.disputes.size ?? 0) > 0
+    if (isDisputed || isMisled(world)) continue
     count.look()
     const { equity } = count.least(KNOWN_WITHIN_MS)
     const lots = positionsMax(world, symbol)
@@ -107,6 +119,32 @@ function judgeDenials(world: World, count: SurvivalCount, effects: readonly Effe
       )
   }
 }
+
+/**
+ * Whether the strategy, which wants nothing but a position here, wants less than it holds, and the account holds that much
+ * beside everything that could close it already.
+ */
+function isClose({ process, plan }: World, { strategyId, symbol }: Denied): boolean {
+  const { book } = process.engine ?? {}
+  const pair = pairKey(strategyId, symbol)
+  const target = book?.targets.get(pair)
+  if (!book || target === undefined || (book.quotes.get(pair)?.length ?? 0) > 0) return false
+  if ([...book.places.values()].some((place) => place.strategyId === strategyId)) return false
+  const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
+  // In hedge mode a turn opens one leg and closes the other.
+  if (plan.positionMode === 'hedge_mode' && Math.min(longLots, shortLots) > 0) return false
+  const held = longLots - shortLots
+  const sign = Math.sign(held)
+  if (held === 0 || target * sign < 0 || Math.abs(target) >= Math.abs(held)) return false
+  const account = accountHoldingOf(book, symbol)
+  let closing = Math.abs(held - target)
+  for (const order of book.open.get(symbol)?.values() ?? []) {
+    if ((tradesAs(order.terms.action) === 'sell' ? 1 : -1) === sign) closing += openLots(order)
+  }
+  return (account.longLots - account.shortLots) * sign >= closing
+}
+
+type Denied = Pick<DenialRecord, 'strategyId' | 'symbol'>
 
 function positionsMax({ settings }: World, symbol: string): number {
   return [...settings.strategies.values()].reduce(
@@ -143,14 +181,14 @@ interface Sample {
 }
 
 interface Counted {
-  /** At the lowest prices of the last seconds, or at the highest. */
+  /** At the lowest prices of the last seconds, else the highest. */
   readonly isMild: boolean
   readonly without?: ReadonlySet<string>
-  /** More lots on each side of an instrument. */
+  /** Further lots on each side of an instrument. */
   readonly more?: { readonly symbol: string; readonly lots: number }
 }
 
-/** What moves take of the account, and what it is worth. */
+/** The cost of moves, and the account's value. */
 class SurvivalCount {
   readonly known = new KnownPrices()
   readonly #world: World
@@ -192,7 +230,7 @@ class SurvivalCount {
     if (this.#samples.length > 400) this.#samples = this.#samples.slice(-200)
   }
 
-  /** Positions that are not read for long say nothing of what should have been done. */
+  /** Long unread positions prove nothing about what should have been done. */
   noteReading(): void {
     const { now } = this.#world.time
     if (now - this.#readAt > READ_EVERY_MS) this.#readSince = now
@@ -215,12 +253,26 @@ class SurvivalCount {
     return { equity: Math.min(...this.#last(ms).map(({ equity }) => equity)) }
   }
 
-  /** Undefined where it was not looked, or nothing read, for so long. */
+  /** Undefined without looks or readings for so long. */
   lowestOfLast(ms: number): number | undefined {
     const since = this.#world.time.now - ms
     const first = this.#samples[0]
     if (first === undefined || first.at > since || this.#readSince > since) return undefined
     return this.within(ms).lowest
+  }
+
+  /** Whether a move only takes gains away that were there before it: what is filled on its way turns no position. */
+  isGain(scenario: string): boolean {
+    const { book } = this.#world.process.engine ?? {}
+    const [symbol = '', way] = scenario.split(' ')
+    if (!book || (way !== 'up' && way !== 'down')) return false
+    const sign = way === 'up' ? 1 : -1
+    const { longLots, shortLots } = accountHoldingOf(book, symbol)
+    let left = (longLots - shortLots) * sign
+    for (const order of book.open.get(symbol)?.values() ?? []) {
+      if ((tradesAs(order.terms.action) === 'sell' ? 1 : -1) === sign) left -= openLots(order)
+    }
+    return left >= 0
   }
 
   /** By scenario, in the margin coin: loss, fees, funding and maintenance. */

@@ -10,7 +10,10 @@ import { FORMER_SYMBOL } from '../world/account-plan.ts'
 import { hasUnseen, isOfApi, isAllocationKnown, unseenFills } from '../faults/foreign-fills.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** In the end the book is the exchange's own: each order's fate, each fill once, the position, nothing doubled. */
+/**
+ * In the end the book equals the exchange: each order's fate, each fill once, the position, nothing
+ * doubled.
+ */
 export function watchTruth(world: World): WorldWatcher {
   return {
     onRecord(record) {
@@ -42,7 +45,7 @@ function checkFills(world: World, book: Book): void {
   }
 }
 
-/** Every fill that the exchange has ever shown, by `fillKey`: it shows those of the last three months. */
+/** Keyed by `fillKey`: all fills ever shown: the exchange shows three months. */
 function shownFills({ exchange: { truth, unseen }, plan }: World): readonly string[] {
   return truth.fillsInOrder
     .filter(({ symbol }) => plan.symbols.includes(symbol))
@@ -63,12 +66,12 @@ function checkCounts(world: World, book: Book): void {
     violate(world, 'ORD5', `${counted} fills counted of ${fills.length}`)
 }
 
-/** What was made at the exchange of the world, and not in the journal of before. */
+/** Results at the world's exchange, without the earlier journal's. */
 function ofExchange({ money }: Book): readonly Money[] {
   return [...money].filter(([pair]) => !pair.endsWith(`|${FORMER_SYMBOL}`)).map(([, made]) => made)
 }
 
-/** What the strategies hold together is what the account does, less what is nobody's. */
+/** The strategies' holdings sum up to the account's, minus the unheld part. */
 function checkHoldings(world: World, book: Book): void {
   for (const symbol of world.plan.symbols) {
     if (!isAllocationKnown(world, symbol)) continue
@@ -91,7 +94,7 @@ function checkHoldings(world: World, book: Book): void {
   }
 }
 
-/** What the strategies earned and paid is what the account did. */
+/** The strategies' results sum up to the account's. */
 export function watchMoney(world: World): WorldWatcher {
   return {
     atEnd() {
@@ -110,7 +113,7 @@ export function watchMoney(world: World): WorldWatcher {
       const profit = sumDecimals([
         ...money.map((entry) => entry.profit),
         ...[...unseen].map((fill) => decimal(fill.profit)),
-        // What became of those is compared fill by fill.
+        // These are compared fill by fill.
         ...notShown.map((fill) =>
           decimal(fill.profit).minus(decimal(recorded.get(fill)?.profit ?? '0')),
         ),

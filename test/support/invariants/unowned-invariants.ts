@@ -1,17 +1,17 @@
 import { toOrderId } from '../../../src/domain/ids.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
-import { ACCOUNT } from '../../../src/domain/trading-mode.ts'
+import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { type OrderTerms } from '../../../src/domain/order.ts'
 import { orderIdText } from '../../../src/simulator/futures/orders/order.ts'
 import { foreignFills, isAllocationKnown, isOfApi } from '../faults/foreign-fills.ts'
-import { fillKeyOf } from '../virtual/exchange-truth.ts'
+import { fillKeyOf, isOpenThere } from '../virtual/exchange-truth.ts'
 import { isKnownFill, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /**
- * Nothing that opens leaves on what is not explained, by the exchange's own fills. While a fill of others was read and is
- * still nobody's, nothing that opens is written. And once the daemon has read every fill of an instrument, what is to
- * reduce a strategy's position opens something in the account only as far as other strategies hold it. Of what no read
- * has shown yet the daemon cannot know. Nothing is called closed that the account holds.
+ * Nothing that opens leaves on unexplained positions, by the exchange's fills. While a read fill of
+ * others is not attributed, no opening order is written. Once all fills of an instrument are read,
+ * a reducing order opens in the account only as far as other strategies hold it. Unshown fills
+ * cannot be known. Nothing held by the account is called closed.
  */
 export function watchUnowned(world: World): WorldWatcher {
   return {
@@ -19,7 +19,7 @@ export function watchUnowned(world: World): WorldWatcher {
       const { book } = world.process.engine ?? {}
       for (const clientOid of batch.clientOids) {
         const terms = book?.orders.get(clientOid)?.terms
-        // A copy of what the exchange has adds nothing.
+        // A copy of an existing order adds nothing.
         if (!terms || isClosing(terms.action) || world.exchange.truth.hasOrder(clientOid)) continue
         judgeWaiting(world, terms)
         judgeExit(world, terms)
@@ -29,13 +29,15 @@ export function watchUnowned(world: World): WorldWatcher {
       judgeWait(world)
       for (const effect of effects) {
         if (effect.kind !== 'announce' || effect.event !== 'flatten.done') continue
-        judgeDone(world, String(effect.fields['scope']))
+        const scope = String(effect.fields['scope'])
+        judgeDone(world, scope)
+        judgeOpen(world, scope)
       }
     },
   }
 }
 
-/** A fill of others waits only while an order of ours has no orderId yet. */
+/** A fill of others waits only while an order of ours lacks its orderId. */
 function judgeWait(world: World): void {
   const { book } = world.process.engine ?? {}
   if (!book || book.orphans.size === 0) return
@@ -91,7 +93,7 @@ function judgeExit(
     )
 }
 
-/** Whether the daemon knows of every fill there was. */
+/** The daemon knows every fill. */
 function isAllRead(world: World, symbol: string): boolean {
   if (!isAllocationKnown(world, symbol)) return false
   return world.exchange.truth.fillsInOrder.every(
@@ -107,5 +109,22 @@ function judgeDone(world: World, scope: string): void {
     const held = exchange.truth.lotsOf(symbol, 'long') + exchange.truth.lotsOf(symbol, 'short')
     if (held > 0 && isAllRead(world, symbol))
       violate(world, 'RSK4', `${symbol} is called closed, and the account holds ${held} lots`)
+  }
+}
+
+/** Nothing is called closed while an order of the scope rests at the exchange, or is not known to be gone. */
+function judgeOpen(world: World, scope: string): void {
+  const { plan, process, exchange } = world
+  for (const order of process.engine?.book.orders.values() ?? []) {
+    const { symbol, strategyId, clientOid } = order.terms
+    const isPart = [ACCOUNT, symbol, strategyScope(strategyId)].includes(scope)
+    if (!isPart || !plan.symbols.includes(symbol) || order.state === 'quarantined') continue
+    const there = exchange.truth.orderOf(clientOid)
+    if (order.endedAt === 0 || (there && isOpenThere(there)))
+      violate(
+        world,
+        'RSK4',
+        `${scope} is called closed, and ${clientOid} is ${order.state}, at the exchange ${there?.status ?? 'unknown'}`,
+      )
   }
 }

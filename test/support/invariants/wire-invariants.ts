@@ -16,7 +16,7 @@ import { bodyOf, type World, type WorldWatcher, violate } from '../world/world.t
 
 const PLAIN = /^(0|[1-9]\d*)(\.\d*[1-9])?$/
 
-/** Side, trade side and reduce-only by position mode and action, from the document and not from our own table. */
+/** Keyed by position mode and action: from the document and not from our own table. */
 const DIRECTIONS: Readonly<
   Record<string, readonly [string, string | undefined, string | undefined]>
 > = {
@@ -30,7 +30,7 @@ const DIRECTIONS: Readonly<
   'hedge_mode closeShort': ['sell', 'close', undefined],
 }
 
-/** What stands in the bytes is the order of the book: its way, its price and size on the grid, its time in force. */
+/** The bytes equal the book's order: side, price and size on the grid, time in force. */
 export function watchWire(world: World): WorldWatcher {
   return {
     onWrite(batch) {
@@ -58,14 +58,14 @@ export function watchWire(world: World): WorldWatcher {
   }
 }
 
-/** While a position is restricted for its margin mode, the orders that close it may name that. */
+/** While a position is restricted for its margin mode, closing orders may name that mode. */
 function isHeldOtherwise({ process }: World, symbol: string): boolean {
   return process.engine?.book.restrictions.has(pairKey(symbol, 'marginMode')) === true
 }
 
 /**
- * A cancel-all takes away what is ours to take: one instrument, or the whole product type where the account is the
- * daemon's alone and no stop leaves what rests, or where a kill takes away everything.
+ * A cancel-all takes only ours: one instrument, or the product type if the account is exclusive and
+ * no stop leaves orders, or in a kill.
  */
 export function watchCancelScopes(world: World): WorldWatcher {
   const stop = new AskedStop(world)
@@ -76,7 +76,8 @@ export function watchCancelScopes(world: World): WorldWatcher {
       resolving.clear()
     },
     afterStep(event, effects) {
-      // A resolution that goes on still asks what it has to, also one of a flatten before; what may be gone is asked after.
+      // A continuing resolution still asks what it must, also that of an earlier flatten; lost
+      // orders are resolved.
       if (stop.policy !== 'leave') resolving.note(effects)
       resolving.noteDistrust(effects)
       resolving.noteCancelAlls(effects, world.plan.symbols)
@@ -129,8 +130,8 @@ function isSteps(text: string, step: string, steps: number): boolean {
 }
 
 /**
- * What leaves was wished for by somebody: a rung of the ladder that stands, a step towards the target and not
- * beyond it, an order placed by name, of its size at most over all its generations.
+ * Every leaving order was wished for: a rung of the standing ladder, a step to the target and not
+ * beyond it, or an order by name within its size over all generations.
  */
 export function watchWishes(world: World): WorldWatcher {
   const placed = new Map<string, { readonly lots: number; readonly text: string }>()
@@ -171,7 +172,7 @@ function isWished(world: World, order: Order, placed: Placed): boolean {
   if (terms.purpose !== 'place') return true
   if (book.withdrawn.has(terms.clientOid)) return false
   const intent = placed.get(pairKey(terms.strategyId, terms.key))
-  // Decided in a run whose record was lost with it, or by a name that is not written any more.
+  // Decided in a run whose record is lost, or under a name that is no longer used.
   if (!intent) return false
   if (intent.text !== [terms.action, terms.ticks, terms.force].join()) return false
   let lots = 0
@@ -185,8 +186,8 @@ function isWished(world: World, order: Order, placed: Placed): boolean {
 }
 
 /**
- * One order stands for a rung, whatever became of it so far: one more is doubled. Of a restricted ladder it may be
- * smaller, and others stand beside it as far as the rung has room for them.
+ * One order stands for a rung, whatever became of it: another one is doubled. In a restricted
+ * ladder it may be smaller, with others beside it as far as the rung has room.
  */
 function isRung(book: Book, { terms }: Order): boolean {
   const { strategyId, symbol, ticks, lots } = terms
@@ -203,14 +204,14 @@ function isRung(book: Book, { terms }: Order): boolean {
   )
   const mayBeCut = restrictionsOn(book, symbol, strategyId).length > 0
   if (rung === undefined || (mayBeCut ? rung.lots < lots : rung.lots !== lots)) return false
-  // What is larger than the rung stood for another one, and is to be cancelled.
+  // A larger order stood for another rung, and will be cancelled.
   const standing = others.filter((other) =>
     mayBeCut ? other.terms.lots <= rung.lots : other.terms.lots === lots,
   )
   return standing.every((other) => mayBeCut && other.terms.lots + lots <= rung.lots)
 }
 
-/** In hedge mode each leg goes its own way, in one-way mode they are one. */
+/** In hedge mode each leg counts, in one-way mode the net. */
 function isTowards(world: World, book: Book, { terms }: Order): boolean {
   const target = book.targets.get(pairKey(terms.strategyId, terms.symbol))
   if (target === undefined) return false
@@ -236,7 +237,7 @@ function isTowards(world: World, book: Book, { terms }: Order): boolean {
       )
 }
 
-/** However much of what is pending is filled: never beyond the target. In lots. */
+/** Lots that stay within the target, however much of the pending ones is filled. */
 function isWithin(
   { held, target }: { readonly held: number; readonly target: number },
   { more, less }: { readonly more: number; readonly less: number },

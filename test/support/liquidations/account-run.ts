@@ -23,11 +23,14 @@ export interface AccountRunOptions extends Pick<
   readonly startAt: number
   readonly core: ExchangeCore
   readonly journal: MemoryJournal
-  /** Whether no call arrives at a time, Unix ms. */
+  /** Calls are lost at that time, Unix ms. */
   readonly isCutOff: (at: number) => boolean
 }
 
-/** One process of an account in virtual time, on what the journal of those before has. It is killed by leaving it. */
+/**
+ * One process of an account in virtual time, on the journal of earlier ones. Abandoning it kills
+ * it.
+ */
 export class AccountRun {
   readonly #time: VirtualTime
   readonly #account: VirtualAccount
@@ -82,7 +85,7 @@ export class AccountRun {
   }
 }
 
-/** A network that loses every call while it is cut off. */
+/** Loses every call while it is cut off. */
 class CutNetwork implements Network {
   readonly isFaithful = false
   readonly #direct: DirectNetwork

@@ -12,31 +12,45 @@ interface GreedyState {
   readonly decisions: number
   /** The price of some decisions ago. */
   readonly before: number
+  /** What it held when it last spoke, and the step that it took then, in lots. */
+  readonly held: number
+  readonly step: number
 }
 
-/** A step of it, as a share of all that it wants. */
+/** The largest step, as a share of all that it wants. */
 const STEPS = 12
-/** It speaks on every so manieth decision. */
+/** It acts on every so many decisions. */
 const EVERY = 3
 const RUNGS = 5
-/** From one rung of a ladder to the next, as a share of the price. */
+/** Distance of a ladder's rungs, as a share of the price. */
 const RUNG_GAP = 0.006
 
 export interface GreedyStrategyOptions {
   readonly kind: GreedyKind
   readonly positionMode: 'one_way_mode' | 'hedge_mode'
-  /** It wants to hold so much in the end, in lots. */
+  /** Final position. */
   readonly lotsMax: number
+  /**
+   * Whether it takes half a step after one that led to nothing, and twice the step after one that did. So it comes as near
+   * to what is denied as lots allow.
+   */
+  readonly isFine: boolean
 }
 
-/** A strategy that wants more, whatever the market does. */
+/** Wants more, whatever the market does. */
 export function createGreedyStrategy({
   kind,
   positionMode,
   lotsMax,
+  isFine,
 }: GreedyStrategyOptions): Strategy {
-  const step = Math.max(1, Math.round(lotsMax / STEPS))
+  const stepMax = Math.max(1, Math.round(lotsMax / STEPS))
+  const stepAfter = ({ step, held }: GreedyState, heldNow: number): number => {
+    if (!isFine) return stepMax
+    return heldNow === held ? Math.max(1, Math.floor(step / 2)) : Math.min(stepMax, step * 2)
+  }
   const say = (view: InstrumentView, state: GreedyState): Intent[] => {
+    const { step } = state
     if (kind === 'ladder') return [buysBelow(view, step, lotsMax)]
     if (kind === 'trend') return [view.target(addWithTrend(view, state, { step, lotsMax }))]
     return positionMode === 'hedge_mode'
@@ -46,15 +60,17 @@ export function createGreedyStrategy({
   return defineStrategy({
     name: kind,
     params: z.strictObject({}),
-    initialState: (): GreedyState => ({ decisions: 0, before: 0 }),
+    initialState: (): GreedyState => ({ decisions: 0, before: 0, held: -1, step: stepMax }),
     decide(snapshot: SnapshotView, { state }) {
       const [view] = snapshot.instruments
       const { decisions } = state
       const speaks = decisions % EVERY === 0 && view?.hasPrices === true
       const before = decisions % (EVERY * 5) === 0 ? (view?.bid ?? 0) : state.before
+      const held = speaks ? view.longLots + view.shortLots : state.held
+      const step = speaks ? stepAfter(state, held) : state.step
       return {
-        intents: speaks ? say(view, state) : [],
-        state: { decisions: decisions + 1, before },
+        intents: speaks ? say(view, { ...state, step }) : [],
+        state: { decisions: decisions + 1, before, held, step },
       }
     },
   })
@@ -65,7 +81,7 @@ interface Appetite {
   readonly lotsMax: number
 }
 
-/** Buys at ever lower prices, and one at the market. */
+/** Buys at ever lower prices, with one market order. */
 function buysBelow(view: InstrumentView, step: number, lotsMax: number): Intent {
   const left = lotsMax - view.longLots
   const rungs = Math.min(RUNGS, Math.ceil(left / step))
@@ -95,7 +111,7 @@ function addToBoth(
 ): Intent[] {
   const side = decisions % (2 * EVERY) === 0 ? 'long' : 'short'
   const held = side === 'long' ? view.longLots : view.shortLots
-  // One side more than the other, so that a fall or a rise is felt.
+  // One side is larger, so that a fall or rise matters.
   const wanted = side === 'long' ? lotsMax : lotsMax / 3
   if (held + step > wanted) return []
   const action = side === 'long' ? 'openLong' : 'openShort'

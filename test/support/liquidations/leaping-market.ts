@@ -21,20 +21,19 @@ export interface LeapingMarketOptions {
   readonly fundingRate: number
 }
 
-/** A step comes so often, ms. */
 const STEP_MS = 500
 const MINUTE_MS = 60_000
 /** More than anybody takes. */
 const PLENTY = 1e9
 
-/** Where a leg begins, and the prices then. */
+/** Start of a leg, and its prices. */
 interface PlacedLeg {
   readonly leg: MarketLeg
   readonly at: number
   readonly ticks: readonly number[]
 }
 
-/** Prices that stand, leap and slide as a plan says; last trade, bid and mark price are one. */
+/** Prices that stand, leap and slide as planned; last trade, bid and mark price are equal. */
 export class LeapingMarket implements Market {
   readonly identity = 'leaping'
   readonly speed = 1
@@ -88,7 +87,7 @@ export class LeapingMarket implements Market {
     return { identity: this.identity }
   }
 
-  /** The mark price of the last step before an instant (Unix ms). */
+  /** Mark price of the last step before an instant (Unix ms). */
   markAt(symbol: string, at: number): number {
     const index = this.#options.instruments.findIndex((one) => one.symbol === symbol)
     const { startAt } = this.#options

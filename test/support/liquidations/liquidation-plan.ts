@@ -1,10 +1,9 @@
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { pick } from '../world/world-plan.ts'
 
-/** Seeds of worlds in which liquidations are looked for begin so. */
+/** Prefix of seeds of these worlds. */
 export const LIQUIDATIONS = 'liquidations-'
 
-/** The number of a world, by its seed. */
 export function numberOf(seed: string): number {
   return Number(seed.slice(LIQUIDATIONS.length))
 }
@@ -12,15 +11,15 @@ export function numberOf(seed: string): number {
 const SYMBOLS = ['BTCUSDT', 'ETHUSDT', 'SOLUSDT'] as const
 export type TradedSymbol = (typeof SYMBOLS)[number]
 
-/** `ladder`: buys into falls · `trend`: adds while a price runs · `both`: adds to both sides. Each wants more than it has. */
+/** `ladder`: buys into falls · `trend`: adds while a price runs · `both`: adds to both sides. */
 export const GREEDY_KINDS = ['ladder', 'trend', 'both'] as const
 export type GreedyKind = (typeof GREEDY_KINDS)[number]
 
-/** A stretch of the market: a move of each price, at once or evenly over a time, and then a time in which they stand. */
+/** A leg of the market: a move of each price, at once or evenly over a time, and a pause. */
 export interface MarketLeg {
   /** Shares of the price then. */
   readonly moves: Readonly<Record<string, number>>
-  /** 0: a gap, on whose way nothing is filled at prices between. */
+  /** 0: a gap, without fills at prices between. */
   readonly overMs: number
   readonly restMs: number
 }
@@ -30,17 +29,19 @@ export interface LiquidationPlan {
   readonly symbols: readonly TradedSymbol[]
   readonly positionMode: 'one_way_mode' | 'hedge_mode'
   readonly leverage: number
-  /** The largest move between two moments at which a reducing order could be filled. */
+  /** Largest move between two moments at which a reducing order could be filled. */
   readonly move: number
-  /** How much of what the leverage allows the strategy wants in the end, by symbol. */
+  /** Keyed by symbol: final position as a share of what the leverage allows. */
   readonly greed: Readonly<Record<string, { readonly kind: GreedyKind; readonly share: number }>>
+  /** Whether strategies come as near to what is denied as lots allow; otherwise to a step of a twelfth. */
+  readonly isFine: boolean
   readonly legs: readonly MarketLeg[]
   readonly fillModel: 'pessimistic' | 'default' | 'optimistic'
-  /** The share of what the leverage allows that is displayed at each level. */
+  /** Displayed size at each level, as a share of what the leverage allows. */
   readonly depth: number
   /** The rate of a payment. */
   readonly fundingRate: number
-  /** From so many ms after the beginning no call arrives, or there is no process, for so long. Absent: never. */
+  /** Start and duration of lost calls, or of no process; absent: never. */
   readonly silence?: {
     readonly kind: 'outage' | 'kill'
     readonly fromMs: number
@@ -48,11 +49,11 @@ export interface LiquidationPlan {
   }
 }
 
-/** Strategies build up for so long before the first move, ms. */
+/** Time for strategies to build up before the first move. */
 const CALM_MS = 35_000
-/** After a move prices stand for so long, ms: enough for two readings of a position, an order and its fill. */
+/** Pause after a move: enough for two readings of a position, an order and its fill. */
 const REST_MS = [10_000, 35_000] as const
-/** Over so long a move as large as that of a gap leaves time to act on the way, ms. */
+/** With a move as large as a gap's over this time, there is time to act on the way. */
 const SLIDE_MS = 60_000
 const LEGS = 8
 
@@ -75,6 +76,7 @@ export function planLiquidation(seed: string): LiquidationPlan {
         },
       ]),
     ),
+    isFine: part('isFine').integer(2) === 0,
     legs: drawLegs(part('legs'), symbols, move),
     fillModel: pick(part('fillModel'), ['pessimistic', 'default', 'optimistic']),
     depth: pick(part('depth'), [0.01, 0.05, 1]),
@@ -82,7 +84,7 @@ export function planLiquidation(seed: string): LiquidationPlan {
   }
 }
 
-/** The same world, in which nobody can act for longer than one move takes. */
+/** The same world, with a time without action longer than one move. */
 export function withSilence(plan: LiquidationPlan): LiquidationPlan {
   const random = createRandom(`${plan.seed}/silence`)
   const fromMs = CALM_MS + random.integer(120_000)
@@ -91,7 +93,9 @@ export function withSilence(plan: LiquidationPlan): LiquidationPlan {
   return { ...plan, silence }
 }
 
-/** Runs of moves to one side, each by the largest share or by a part of it; prices go together or each for itself. */
+/**
+ * Runs of moves to one side, by the largest share or a part; prices move together or separately.
+ */
 function drawLegs(random: Random, symbols: readonly string[], move: number): readonly MarketLeg[] {
   const legs: MarketLeg[] = [{ moves: {}, overMs: 0, restMs: CALM_MS }]
   let run = 0

@@ -18,7 +18,7 @@ import { createGreedyStrategy } from './greedy-strategies.ts'
 import { LeapingMarket } from './leaping-market.ts'
 import { type LiquidationPlan, type TradedSymbol } from './liquidation-plan.ts'
 
-/** Two minutes to eight: funding is paid in the course of a world. Unix ms. */
+/** Two minutes to eight: funding is paid during a world. Unix ms. */
 export const START_AT = Date.UTC(2025, 5, 2, 7, 58)
 export const OPENING = 10_000
 const PRICES: Readonly<Record<TradedSymbol, number>> = {
@@ -38,7 +38,7 @@ interface SceneParts extends Pick<AccountRunOptions, 'core' | 'settings' | 'stra
   readonly market: LeapingMarket
 }
 
-/** An account at the simulated exchange, with what its plan says of calls that are lost and processes that are killed. */
+/** An account at the simulated exchange, with planned lost calls and killed processes. */
 export class LiquidationScene {
   readonly plan: LiquidationPlan
   readonly core: ExchangeCore
@@ -72,7 +72,7 @@ export class LiquidationScene {
     return Number(base().instruments[symbol]?.tickSize)
   }
 
-  /** Lets so much time pass, at most a second. */
+  /** At most a second. */
   pass(forMs: number): void {
     const isAway = this.#isSilent('kill', this.#now)
     if (this.#isKilled && !isAway) this.#run = this.#begin(true)
@@ -102,7 +102,7 @@ export class LiquidationScene {
   }
 }
 
-/** @param survived The move of `risk.survives`; undefined: without any protection. */
+/** @param survived move of `risk.survives`; undefined: no protection */
 export function openScene(plan: LiquidationPlan, survived: number | undefined): LiquidationScene {
   const config = configOf(plan, survived)
   const settings = settingsOf(plan, config)
@@ -146,7 +146,8 @@ export function openScene(plan: LiquidationPlan, survived: number | undefined): 
     plan.symbols.map((symbol) => {
       const { kind, share } = plan.greed[symbol] ?? { kind: 'ladder', share: 0 }
       const lotsMax = Math.max(2, Math.floor(lotsOf(symbol) * share))
-      const strategy = createGreedyStrategy({ kind, positionMode: plan.positionMode, lotsMax })
+      const { positionMode, isFine } = plan
+      const strategy = createGreedyStrategy({ kind, positionMode, lotsMax, isFine })
       return [strategyOf(symbol), { strategy, params: {} }]
     }),
   )

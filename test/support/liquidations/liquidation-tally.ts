@@ -6,30 +6,30 @@ import {
 } from './liquidation-plan.ts'
 import { type LiquidationOutcome, runLiquidationWorld } from './liquidation-world.ts'
 
-/** The results of worlds, each played with the protections on and without. */
+/** Results of worlds, each played with and without protection. */
 export interface LiquidationTally {
   readonly worlds: number
-  /** Worlds in which a position was liquidated. */
+  /** Worlds with a liquidation. */
   readonly liquidatedOn: number
   readonly liquidatedOff: number
-  /** Prices of a liquidation, ours beside the simulator's; and liquidations that our price foretold. */
+  /** Compared liquidation prices, ours and the simulator's; and liquidations that ours foretold. */
   readonly compared: number
   readonly foretold: number
-  /** Worlds that were played with the protections and a silence besides, counted apart. */
+  /** Worlds with protection and a silence, counted separately. */
   readonly silent: SilentTally
-  /** Everything that is wrong, with the seed that shows it. */
+  /** All problems, with their seeds. */
   readonly failures: readonly string[]
 }
 
 export interface SilentTally {
   readonly worlds: number
   readonly liquidated: number
-  /** Shares of the balance at the start that were lost, in the sum of the worlds and in the worst one. */
+  /** Lost shares of the initial balance: sum of the worlds, and the worst one. */
   readonly lost: number
   readonly worst: number
 }
 
-/** One world in so many is played with a silence too. */
+/** One in this many worlds is also played with a silence. */
 const SILENT_EVERY = 10
 const NO_SILENCE: SilentTally = { worlds: 0, liquidated: 0, lost: 0, worst: 0 }
 

@@ -3,20 +3,17 @@ import { type LiquidationPlan } from './liquidation-plan.ts'
 import { OPENING, openScene } from './liquidation-scene.ts'
 import { type ComparedPrices, PriceWatch } from './price-watch.ts'
 
-/** Before a leg prices have stood for a time, so every reading is of these prices. */
+/** Prices have stood still before a leg, so every reading has them. */
 const LOOK_MS = 1
 const STEP_MS = 1000
 
 export interface LiquidationOutcome extends ComparedPrices {
   readonly liquidations: number
-  /** The ledger's balance and unrealised profit at the end, as a share of the balance at the start. */
+  /** Final balance and unrealised profit as a share of the initial balance. */
   readonly left: number
 }
 
-/**
- * Plays a world.
- * @param survived The move of `risk.survives`; undefined: without any protection.
- */
+/** @param survived move of `risk.survives`; undefined: no protection */
 export function runLiquidationWorld(
   plan: LiquidationPlan,
   survived: number | undefined,

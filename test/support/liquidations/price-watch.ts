@@ -4,24 +4,24 @@ import { sumDecimals, ZERO } from '../../../src/lib/decimal.ts'
 import { type LiquidationScene, START_AT } from './liquidation-scene.ts'
 
 export interface ComparedPrices {
-  /** How many prices of our own core were compared with those of the simulator, and where they differ. */
+  /** Compared prices of our core and the simulator, and their differences. */
   readonly compared: number
   readonly differences: readonly string[]
-  /** How many liquidations were compared with our price before them. */
+  /** Liquidations compared with our earlier price. */
   readonly foretold: number
 }
 
 interface SeenPosition {
   readonly holdSide: HoldSide
-  /** At which it would be liquidated by our own count; NaN: not known, or at none. */
+  /** Our liquidation price; NaN: unknown or none. */
   readonly ourPrice: number
   readonly mark: number
 }
 
-/** For so many looks nothing but the price has moved where a liquidation is compared with what was foretold. */
+/** Looks with only price moves before a liquidation is compared. */
 const STILL_LOOKS = 8
 
-/** Compares the prices at which positions would be, and are, liquidated with those of our own core. */
+/** Compares expected and actual liquidation prices with those of our core. */
 export class PriceWatch {
   readonly #scene: LiquidationScene
   readonly #differences: string[] = []
@@ -43,9 +43,9 @@ export class PriceWatch {
     return { compared: this.#compared, foretold: this.#foretold, differences: this.#differences }
   }
 
-  /** While prices stand, what the exchange states and what our core has counted are the same to a tick. */
+  /** While prices stand, the exchange's and our core's prices agree to a tick. */
   compare(): void {
-    // Our core has not read yet what was filled or paid just now.
+    // Our core has not yet read recent fills or payments.
     if (this.#stillFor < STILL_LOOKS) return
     for (const symbol of this.#scene.plan.symbols) {
       const tick = this.#scene.tickOf(symbol)
@@ -60,7 +60,7 @@ export class PriceWatch {
     }
   }
 
-  /** Where one position alone is held, nothing but its price liquidates it: the mark has just passed ours. */
+  /** With a single position only its price liquidates it: the mark has just passed ours. */
   look(): void {
     const { core, plan, engine, market, now } = this.#scene
     const { liquidations, fills, resting, funding } = core.carryOut(now, ({ accounts }) => {
@@ -74,13 +74,13 @@ export class PriceWatch {
     const mark = market.markAt(symbol, now) * tick
     if (liquidations > this.#counts.liquidations && this.#stillFor >= STILL_LOOKS)
       this.#judge(symbol, { mark, tick })
-    // A payment on a position that was closed right after it can never be read: its counter went with it.
+    // A payment on a position closed right after it is never readable: its counter is gone.
     const isKnown = sumDecimals(engine.book.funding.values()).eq(funding)
     this.#stillFor = isKnown && fills === this.#counts.fills ? this.#stillFor + 1 : 0
     this.#counts = { liquidations, fills }
     const ours = engine.distances.get(symbol) ?? []
     const [one] = ours
-    // An order that rests may be filled on the way, and then the price is another.
+    // A resting order may be filled on the way and change the price.
     const isAlone = others.length === 0 && ours.length === 1 && resting === 0
     this.#before = one && isAlone ? { ...one, mark } : undefined
   }

@@ -2,12 +2,12 @@ import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { type FaultKind } from '../faults/virtual-faults.ts'
 import { drawSurvival, pick, planWorld, type WorldPlan } from '../world/world-plan.ts'
 
-/** Seeds of worlds that lie about money begin so. */
+/** Prefix of seeds of worlds that lie about money. */
 export const MONEY = 'money-'
 
 const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000]
 
-/** A world in which losses are limited, and little else is wrong than what the exchange says of money. */
+/** Losses are limited, and little is wrong except the exchange's statements about money. */
 export function planMoney(seed: string): WorldPlan {
   const plan = planWorld(seed)
   const part = (name: string): Random => createRandom(`${seed}/money/${name}`)
@@ -29,7 +29,7 @@ export function planMoney(seed: string): WorldPlan {
       liquidation: { rate: pick(part('rate'), [0.3, 0.4]) },
     }),
     ...drawSurvival(part('survives')),
-    // What is closed for a loss is the subject, and nothing else may stop an order.
+    // Only closes for a loss may stop an order here.
     orderNotionalMax: 100_000,
     grossNotionalMax: 5_000_000,
     openOrdersMax: 60,
@@ -42,7 +42,7 @@ export function planMoney(seed: string): WorldPlan {
   }
 }
 
-/** One strategy holds much, and seldom changes its mind: a lie has to meet a position. */
+/** One strategy holds much and rarely changes: a lie must meet a position. */
 function planStrategies(
   part: (name: string) => Random,
   plan: WorldPlan,
@@ -62,7 +62,7 @@ function planStrategies(
   return part('isAlone').integer(2) === 0 ? [holder] : [holder, ...others]
 }
 
-/** Mark, profit, counters and prices are misstated in most of these worlds; some die or are stopped besides. */
+/** Mark, profit, counters and prices are misstated in most worlds; some also die or stop. */
 const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   markWrong: [0, 0.02, 0.1],
   profitBlank: [0, 0.02, 0.1],
@@ -84,10 +84,10 @@ function drawFaults(part: (name: string) => Random): WorldPlan['faults'] {
   )
 }
 
-/** After a fall the exchange's index and mark need a minute until they are near the price again. */
+/** After a fall index and mark need a minute to reach the price. */
 const CRASH_MS = 80_000
 
-/** Prices fall or rise by a fifth or more, and what the exchange states of them stands still for longer. */
+/** Prices move by a fifth or more, and the exchange's statements stand still for longer. */
 function drawCrash(random: Random): NonNullable<WorldPlan['crash']> {
   const share = 0.2 + random.integer(10) / 100
   return {
@@ -99,7 +99,7 @@ function drawCrash(random: Random): NonNullable<WorldPlan['crash']> {
   }
 }
 
-/** A lie that began in a burst is read again and again, for hours. */
+/** A lie that began in a burst is read for hours. */
 function drawHours(random: Random): WorldPlan['jumps'] {
   return Array.from({ length: 1 + random.integer(2) }, () => ({
     burstMs: 4000 + random.integer(6000),

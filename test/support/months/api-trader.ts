@@ -13,13 +13,13 @@ const LOTS_MAX = 8
 const AWAY_TICKS_MAX = 12
 
 /**
- * Another program that trades the account by the same keys, in the middle between two looks of the daemon: an order of
- * its own clientOid, at the market or resting, and what rests is cancelled the next time. Where an order of the daemon's
- * has no name, nobody can tell whose a fill is: there it waits.
+ * Another program with the account's keys trades between two looks of the daemon: an order with its
+ * own clientOid, at the market or resting and cancelled the next time. It waits while an order of
+ * the daemon lacks its name, since fills could not be attributed.
  */
 export function tradeByApi(world: World): void {
   const { plan, faults, exchange, facts } = world
-  // Before the account is looked at for the first time it is how it was.
+  // Before the first reading this would be the account's initial state.
   if (facts.records.length === 0) return
   if (plan.apiTrader === 0 || faults.delayMs('months/api', 0, plan.apiTrader) > 0) return
   cancelOwn(world)
@@ -66,7 +66,7 @@ export function tradeByApi(world: World): void {
   )
 }
 
-/** What rests of it is taken away. */
+/** Cancels its resting orders. */
 export function cancelOwn({ exchange }: World): void {
   exchange.core.carryOut(exchange.now, (state) => {
     for (const order of Array.from(accountOf(state, UID).openOrders.values()))
@@ -74,11 +74,11 @@ export function cancelOwn({ exchange }: World): void {
   })
 }
 
-/** The daemon has nothing out there that a fill could be mistaken for. */
+/** The daemon has no order there that could be confused with a fill. */
 function isQuiet({ process, plan }: World, symbol: string): boolean {
   if (!plan.symbols.includes(symbol)) return true
   const { book } = process.engine ?? {}
-  // Of a process that has died the last records may be lost: its orders have no names again.
+  // The last records of a dead process may be lost: its orders are nameless again.
   return (
     process.isAlive &&
     book !== undefined &&

@@ -28,24 +28,24 @@ const WAYS: readonly ((row: WireFill) => Partial<WireFill>)[] = [
   () => ({ profit: 'NaN' }),
 ]
 
-/** A coin with a price in the configuration of worlds, and one without. */
+/** One coin with a configured price, and one without. */
 const FEE_COINS = ['POINT', 'TOKEN'] as const
 export const FEE_COIN_PRICES: ReadonlyMap<string, string> = new Map([['POINT', '2']])
 
 export const NO_FEE = { deduction: null, feeCoin: 'USDT', totalDeductionFee: null }
 
-/** What is shown of the money of a fill. */
+/** Shown money of a fill. */
 export interface ShownMoney {
   readonly fee: 'booked' | 'missing' | { readonly coin: string; readonly amount: string }
   readonly isProfitMissing: boolean
-  /** How a missing value is written. */
+  /** Form of a missing value. */
   readonly nothing: null | '' | undefined
 }
 
 type Row = Readonly<Record<string, unknown>>
 type PositionRows = ResponseOf<'singlePosition'>
 
-/** Rows of other types than the document says: the newest one, in every answer for a while. */
+/** Rows of undocumented types: the newest one, in every answer for a while. */
 const ODD_WAYS: readonly ((row: Row) => unknown)[] = [
   () => null,
   () => [],
@@ -58,25 +58,28 @@ const ODD_WAYS: readonly ((row: Row) => unknown)[] = [
 ]
 const ODD_MS_MAX = 6000
 
-/** How far ahead a fill is dated, ms. */
+/** How far ahead a fill is dated. */
 const AHEAD_MS: readonly number[] = [10_000, 5 * MINUTE_MS, 2 * DAY_MS, 100 * DAY_MS]
 
-/** A page with a row that cannot be read, once; and with fills that are dated ahead whenever they are read. */
+/** Pages with an unreadable row once, and with fills that are always dated ahead. */
 export class BrokenFills {
   readonly #faults: VirtualFaults
-  /** By `fillKey`, as it is shown; undefined as it is. */
+  /** Keyed by `fillKey`; undefined: unchanged. */
   readonly #ahead = new Map<string, WireFill | undefined>()
 
-  /** By `fillKey`: what is shown of the money of a fill, whenever it is read. */
+  /** Keyed by `fillKey`: shown at every read. */
   readonly #money = new Map<string, ShownMoney>()
 
-  /** Instruments of which a row could not be read once. */
+  /** Instruments with a row that was unreadable once. */
   readonly #late = new Set<string>()
-  /** By `fillKey`, those that could not be read once. */
+  /** Keyed by `fillKey`: those that were unreadable once. */
   readonly #broken = new Set<string>()
 
   readonly #time: VirtualTime
-  /** Unix ms: until then each answer of fills has an odd row, in some way; and by instrument, each about its position. */
+  /**
+   * Unix ms until which each answer of fills has an odd row, and by instrument each of its
+   * position.
+   */
   #oddFills = { until: 0, way: 0 }
   readonly #oddPositions = new Map<string, { readonly until: number; readonly way: number }>()
 
@@ -85,7 +88,7 @@ export class BrokenFills {
     this.#time = time
   }
 
-  /** An answer with an odd row in place of a good one, as the schema of the wire reads it; on a full page it may be any. */
+  /** Replaces a good row by an odd one, as the schema of the wire reads it; on a full page any. */
   makeOdd(reply: Reply<FillsPage>, limit: number): Reply<FillsPage> {
     if (!reply.ok) return reply
     const { fillList } = reply.data
@@ -131,7 +134,7 @@ export class BrokenFills {
     if (faults.strikes('fillBroken', 'orderFills')) {
       const drawn = faults.severity(0, WAYS.length * length)
       const row = fillList[drawn % length]
-      // One that could never be read would have to be explained by a person.
+      // A permanently unreadable one would need a person.
       if (row && !this.#broken.has(fillKey(row)))
         fillList[drawn % length] = { ...row, ...WAYS[Math.floor(drawn / length)]?.(row) }
       if (row) this.#broken.add(fillKey(row))
@@ -140,12 +143,15 @@ export class BrokenFills {
     return { ok: true, data: { ...reply.data, fillList } }
   }
 
-  /** What the rows of a fill show of its money; undefined where it is shown as it was booked. */
+  /** Undefined if shown as booked. */
   shownMoney(key: string): ShownMoney | undefined {
     return this.#money.get(key)
   }
 
-  /** Whether a fill of the instrument is dated ahead, or was read behind later ones: they are taken in another order. */
+  /**
+   * A fill of the instrument is dated ahead or was read late, so fills are applied in another
+   * order.
+   */
   isOutOfOrder(symbol: string): boolean {
     return this.#late.has(symbol) || [...this.#ahead.values()].some((row) => row?.symbol === symbol)
   }

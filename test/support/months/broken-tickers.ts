@@ -7,7 +7,7 @@ interface WireRow {
   readonly bidPr?: string | null | undefined
 }
 
-/** What stands in the place of a row that the document describes. */
+/** Replacements for a documented row. */
 const WAYS: readonly ((row: WireRow) => readonly unknown[])[] = [
   (row) => [{ ...row, lastPr: '0' }],
   (row) => [{ ...row, lastPr: '-1' }],
@@ -30,9 +30,9 @@ const WAYS: readonly ((row: WireRow) => readonly unknown[])[] = [
   () => [],
 ]
 
-/** An answer with one bad row, read by the daemon's own reader. */
+/** Answers with one bad row, read by the daemon's own reader. */
 export class BrokenTickers {
-  /** By table, what it must say of the other instruments: their bid. */
+  /** Keyed by table: expected bids of the other instruments. */
   readonly #expected = new WeakMap<TickerTable, ReadonlyMap<string, number>>()
 
   read(
@@ -47,12 +47,12 @@ export class BrokenTickers {
     this.#expected.set(table, new Map(others.map(({ symbol, bidPr }) => [symbol, Number(bidPr)])))
   }
 
-  /** The table is filled anew: a request that arrives twice fills it twice. */
+  /** The table is filled anew: a doubled request fills it twice. */
   forget(table: TickerTable): void {
     this.#expected.delete(table)
   }
 
-  /** Instruments whose prices are not in the table, though their rows were good. */
+  /** Instruments missing in the table despite good rows. */
   missingFrom(table: TickerTable): readonly string[] {
     const expected = this.#expected.get(table) ?? new Map<string, number>()
     return [...expected].flatMap(([symbol, bid]) =>

@@ -29,7 +29,7 @@ const KEYS: readonly string[] = [
 ]
 const LEVELS_MAX = 200
 
-/** What a strategy may say with a value from the edge of its type: an intent, as far as its shape goes. */
+/** Intents with a value from the edge of its type, valid in shape. */
 const EDGES: readonly ((symbol: string, value: number, key: string) => unknown)[] = [
   (symbol, lots, key) => ({ kind: 'place', symbol, key, action: 'openLong', lots }),
   (symbol, ticks, key) => ({ kind: 'place', symbol, key, action: 'openShort', lots: 1, ticks }),

@@ -8,19 +8,19 @@ import { type WorldPlan } from '../world/world-plan.ts'
 
 type Jump = WorldPlan['jumps'][number]
 
-/** What a stop may take before the quiet begins, ms. */
+/** Maximum duration of a stop before the quiet. */
 const STOP_MS = 15_000
 /** 00, 08 and 16 UTC. */
 const FUNDING_MS = 8 * 3_600_000
-/** An order is matched within so long. */
+/** An order is matched within this time. */
 const MATCHED_MS = 200
-/** An outage that lasts for longer goes on at a slower pace, ms. */
+/** A longer outage goes on at a slower pace. */
 const BRISK_MS = 200_000
-/** After an outage everything is found out within so long, ms. */
+/** After an outage everything is resolved within this time. */
 const HEALED_MS = 20_000
 const STOP_POLICIES: readonly StopPolicy[] = ['leave', 'cancel', 'flatten']
 
-/** Bursts of trouble, and between them hours and days of quiet. */
+/** Bursts of trouble, and hours and days of quiet between them. */
 export function passMonths(world: World): void {
   for (const [index, jump] of world.plan.jumps.entries()) {
     pass(world, jump.burstMs)
@@ -30,7 +30,10 @@ export function passMonths(world: World): void {
   }
 }
 
-/** Nothing else goes wrong in an outage, and for a while after it: what it has left is found out meanwhile. */
+/**
+ * Nothing else goes wrong during an outage and for a while after it, until its remains are
+ * resolved.
+ */
 function passOutage(world: World, outage: OutagePlan): void {
   const { network, faults, quiet, time } = world
   const isQuiet = faults.isQuiet
@@ -63,14 +66,17 @@ function passQuiet(world: World, { quietMs, looks, way }: Jump, index: number): 
   cancelOwn(world)
 }
 
-/** Until the market moves, or what is held pays funding: each payment is seen by itself. */
+/** Until the market moves or a holding pays funding, so that each payment is seen. */
 function nextStepMs({ quiet, time, exchange }: World): number {
   const [isHolding] = exchange.truth.positions
   const stepMs = quiet.stretchStep(MARKET_STEP_MS, time.now)
   return isHolding ? Math.min(stepMs, FUNDING_MS - (time.now % FUNDING_MS)) : stepMs
 }
 
-/** What happens at a step of the market is seen when it happens: the exchange forgets what ended 20 minutes ago. */
+/**
+ * Steps of the market are seen when they happen: the exchange forgets ended orders after 20
+ * minutes.
+ */
 function play({ exchange, process }: World): void {
   process.settleJournal()
   exchange.core.carryOut(exchange.now, () => undefined)

@@ -4,12 +4,14 @@ import { type FaultKind } from '../faults/virtual-faults.ts'
 import { drawOutage } from '../faults/outages.ts'
 import { QUIET_WAYS } from './quiet.ts'
 
-/** Seeds of worlds that last for months begin so. */
+/** Prefix of seeds of worlds that last for months. */
 export const MONTHS = 'months-'
 
 const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000]
 
-/** Round what the daemon and the exchange forget by: 5 minutes, 20 minutes, funding, days, a week, 89 days. */
+/**
+ * Around the memory of daemon and exchange: 5 minutes, 20 minutes, funding, days, a week, 89 days.
+ */
 const QUIET_MS: readonly (readonly [from: number, to: number])[] = [
   [4 * MINUTE_MS, 7 * MINUTE_MS],
   [18 * MINUTE_MS, 40 * MINUTE_MS],
@@ -19,13 +21,13 @@ const QUIET_MS: readonly (readonly [from: number, to: number])[] = [
   [5 * DAY_MS, 12 * DAY_MS],
   [20 * DAY_MS, 40 * DAY_MS],
 ]
-/** No longer than the exchange shows fills, should nobody read them: what is older has to be explained by a person. */
+/** Older fills than the exchange shows would need a person, if none read them. */
 const ALL_MS_MAX = 88 * DAY_MS
 const JUMPS = [4, 12] as const
 const BURST_MS = [1500, 4000] as const
 const LOOKS = [2, 7] as const
 
-/** A world that lasts for months: bursts of trouble as in any other, and hours and days of quiet between them. */
+/** Bursts of trouble as in other worlds, with hours and days of quiet between them. */
 export function planMonths(seed: string): WorldPlan {
   const plan = planWorld(seed)
   const part = (name: string): Random => createRandom(`${seed}/months/${name}`)
@@ -34,7 +36,7 @@ export function planMonths(seed: string): WorldPlan {
     faults: drawMonthsFaults(part, plan),
     faultyMs: pick(part('faultyMs'), [3000, 5000]),
     isPatient: part('isPatient').integer(30) === 0,
-    // A daemon that looks again and again corrects it; these look every few hours.
+    // A daemon that looks often corrects drift; these look every few hours.
     driftPpm: 0,
     hasTwin: part('hasTwin').integer(100) === 0,
     hasPrefixes: part('hasPrefixes').integer(60) === 0,
@@ -50,7 +52,7 @@ export function planMonths(seed: string): WorldPlan {
 
 function drawMonthsFaults(part: (name: string) => Random, plan: WorldPlan): WorldPlan['faults'] {
   const rates = drawFaults({ part, plan, rates: MONTHS_RATES })
-  // A row that cannot be read halts its instrument where it is seen twice, also where one reading is heard twice.
+  // A row that is unreadable twice halts its instrument, also when one reading is handled twice.
   if (rates.fillBroken === undefined) return rates
   const { readingTwice: _, ...others } = rates
   return others
@@ -58,7 +60,7 @@ function drawMonthsFaults(part: (name: string) => Random, plan: WorldPlan): Worl
 
 function drawJumps(part: (name: string) => Random): WorldPlan['jumps'] {
   const count = between(part('jumps'), JUMPS)
-  // One that lasts for a minute costs as much as several bursts.
+  // A minute costs as much as several bursts.
   const outOf = part('outage')
   const outageAt = outOf.integer(3) === 0 ? outOf.integer(count) : undefined
   const isLong = part('longOutage').integer(4) === 0
@@ -83,7 +85,10 @@ function between(random: Random, [from, to]: readonly [number, number]): number 
   return from + random.integer(to - from)
 }
 
-/** As in any world; what makes a process miss its burst is seldom: there is quiet enough. */
+/**
+ * As in other worlds; faults that make a process miss its burst are rare, since there is quiet
+ * enough.
+ */
 const MONTHS_RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   ...RATES,
   asleep: [0, 0, 0, 0.002],

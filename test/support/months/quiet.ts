@@ -6,24 +6,29 @@ export type QuietWay = (typeof QUIET_WAYS)[number]
 
 export interface Stillness {
   readonly forMs: number
-  /** So often is looked, as long as it lasts. */
+  /** Number of looks. */
   readonly looks: number
   readonly way: QuietWay
 }
 
-/** So long a look lasts: all that goes on ordinarily goes on for that long. */
+/** Duration of a look: everything ordinary goes on meanwhile. */
 const LOOK_MS = 2000
-/** So long after its begin everything of a look has come to its end, and so long before the next nothing begins. */
+/** Everything of a look ends within this time, and nothing begins so long before the next. */
 const [IDLE_AFTER_MS, IDLE_BEFORE_MS] = [10_000, 5000]
-/** The market moves so often between two looks. */
+/** Moves of the market between two looks. */
 const MOVES_A_LOOK = 2
 
-/** Where time is slowed down, the daemon looks so much more rarely: time passes for it every 2 s, less than it takes for a sleep. */
+/**
+ * With slow time the daemon looks this many times more rarely: time passes in steps of 2 s, less
+ * than a sleep.
+ */
 const SLOWED = 20
-/** And the market moves every 20 s. */
+/** The market then moves every 20 s. */
 const SLOWED_MARKET = 200
 
-/** Hours and days in which nothing goes wrong: whatever happens on a grid happens a few times, and not millions. */
+/**
+ * Hours and days without faults, in which events on a grid happen a few times instead of millions.
+ */
 export class Quiet {
   readonly #time: VirtualTime
   #beganAt = 0
@@ -44,7 +49,7 @@ export class Quiet {
     this.#isSlow = false
   }
 
-  /** For so long nothing goes wrong on a grid, and whatever goes on goes on more slowly, but never stands still. */
+  /** Suspends faults on a grid, and slows everything else down without stopping it. */
   slowDown(forMs: number): void {
     this.begin({ forMs, looks: 1, way: 'trading' })
     this.#isSlow = true
@@ -59,18 +64,18 @@ export class Quiet {
     return this.#untilAt
   }
 
-  /** Whether strategies want nothing just now. */
+  /** Strategies want nothing at present. */
   get isSilent(): boolean {
     return this.#way === 'idle' && this.isOn
   }
 
-  /** Nothing of the daemon's is on its way, and nothing will be soon. */
+  /** Nothing of the daemon is in flight, or will be soon. */
   get isBetweenLooks(): boolean {
     const intoMs = (this.#time.now - this.#beganAt) % this.#lookMs
     return this.isOn && intoMs > IDLE_AFTER_MS && this.#lookMs - intoMs > IDLE_BEFORE_MS
   }
 
-  /** How long to wait for what comes every so many ms. */
+  /** Stretches an interval. */
   stretch(ms: number): number {
     if (!this.isOn) return ms
     if (this.#isSlow) return Math.max(1, Math.min(ms * SLOWED, this.#untilAt - this.#time.now))
@@ -79,7 +84,7 @@ export class Quiet {
     return Math.max(1, Math.min(Math.max(ms, waitMs), this.#untilAt - this.#time.now))
   }
 
-  /** The same of the market's steps, which are played later than they happen: `at` is Unix ms. */
+  /** Stretches the market's steps, which are played later than they happen; `at`: Unix ms. */
   stretchStep(ms: number, at: number): number {
     if (at < this.#beganAt || at >= this.#untilAt) return ms
     const stepMs = this.#isSlow

@@ -3,17 +3,17 @@ import { type JournalRecord, type StrategyKey, type UsedKey } from '../../../src
 import { createNature, makeTables } from '../../../src/journal/journal-layout.ts'
 import { KeyTable, NO_KEYS, readBuckets } from '../../../src/journal/tables/key-table.ts'
 
-/** As long as the daemon keeps them. */
+/** Same as the daemon. */
 const KEPT_MS = 365 * 86_400_000
 
-/** The journal's own table of used keys, in memory: what a checkpoint has stored stays, the rest follows from records. */
+/** The journal's table of used keys, in memory: stored at checkpoints, the rest from records. */
 export class StoredKeys {
   readonly #database = new DatabaseSync(':memory:')
   readonly #first: string
   readonly #now: () => number
   #table: KeyTable
 
-  /** @param now Unix ms, our clock. */
+  /** @param now Unix ms, our clock */
   constructor(now: () => number) {
     this.#now = now
     this.#first = makeTables(this.#database, createNature('world', 'salt')).first
@@ -33,7 +33,7 @@ export class StoredKeys {
     this.#table.save(this.#now() - KEPT_MS)
   }
 
-  /** As at a start: what is stored, and the records behind the checkpoint. */
+  /** Like a start: stored keys, and the records after the checkpoint. */
   reopen(records: readonly JournalRecord[]): void {
     this.#table = new KeyTable(this.#database, this.#first, readBuckets(this.#database))
     for (const record of records) this.#table.add(record)

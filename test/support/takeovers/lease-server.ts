@@ -2,7 +2,7 @@ import type { LeaseTerms } from '../../../src/journal/postgres/lease.ts'
 import { schemaSql, STILL_HELD } from '../../../src/journal/postgres/tables.ts'
 import { evaluateSql, type SqlValue } from './sql-condition.ts'
 
-/** The conditions of the product's SQL, which the model of the server reads. */
+/** The product's SQL, whose conditions the server's model evaluates. */
 const SQL = schemaSql('s')
 const MAY_WRITE = partOf(SQL, /UPDATE lease SET feed_place = new_place[^;]*?WHERE ([^;]*);/)
 const FREE_AT = partOf(SQL, /free_at := (CASE[^;]*END);/)
@@ -33,18 +33,18 @@ export interface LeaseAsked {
   readonly token: number
   readonly feedPlace: number
   readonly isAbandoned: boolean
-  /** Whether the time of another was over, whatever the product makes of that. */
+  /** Another lease's time was over, whatever the product makes of it. */
   readonly isPassedOver: boolean
 }
 
-/** What the server of the journal knows of the lease, and answers by the product's own conditions. */
+/** The journal server's knowledge of the lease, with the product's own conditions. */
 export class LeaseServer {
   lease = NOBODYS
-  /** The token of the last one whose lease was taken from it because its time was over. */
+  /** Token of the last lease that was taken because its time was over. */
   passedOver = 0
   readonly #now: () => number
 
-  /** @param now Unix ms, the server's clock. */
+  /** @param now Unix ms, the server's clock */
   constructor(now: () => number) {
     this.#now = now
   }
@@ -80,7 +80,7 @@ export class LeaseServer {
     }
   }
 
-  /** @returns whether it lasts from now on anew */
+  /** @returns whether it was renewed */
   renew(token: number, lastingMs: number): boolean {
     const isHeld = this.#is(STILL_HELD, { $1: token })
     if (isHeld) this.lease = { ...this.lease, expires_at: this.#now() + lastingMs }
@@ -104,7 +104,7 @@ export class LeaseServer {
   }
 }
 
-/** @throws Error when the SQL is another: then the model of the server has to be looked at */
+/** @throws Error if the SQL differs: then the model must be checked */
 function partOf(sql: string, pattern: RegExp): string {
   const [, part] = pattern.exec(sql) ?? []
   if (part === undefined)

@@ -12,13 +12,15 @@ export class LeaseGone extends Error {
 export interface LeasedJournalOptions {
   readonly disk: VirtualDisk
   readonly lease: VirtualLease
-  /** Whether another has taken the lease: what is appended then stays with the run, which may not know of it yet. */
+  /**
+   * Another run has the lease: appended records then stay with this run, which may not know yet.
+   */
   readonly isPassedOver: () => boolean
-  /** A write was durable that is no right of its run. */
+  /** A write without the right became durable. */
   readonly onStray: () => void
 }
 
-/** The journal of one run, where several machines could write it: each write is the server's to grant. */
+/** The journal of one run among several machines: the server must grant each write. */
 export class LeasedJournal implements JournalPort {
   readonly #options: LeasedJournalOptions
 

@@ -13,9 +13,12 @@ import { SignedNetwork } from './signed-network.ts'
 import { VirtualLease, type VirtualLeaseOptions } from './virtual-lease.ts'
 import { watchArrivals } from './watch-arrivals.ts'
 
-/** How long a lease lasts, ms: short, so that there are several takeovers in a world. */
+/** Short, so that a world has several takeovers. */
 const LEASE_MS = 2000
-/** When a run that stands still wakes after it was passed over, ms: mostly before the next one has written anything. */
+/**
+ * When a standing run wakes after it was passed over: mostly before the next one has written
+ * anything.
+ */
 const [WAKES_SOON_MS, WAKES_MS] = [600, 4000]
 
 export interface LeasesOptions {
@@ -23,12 +26,12 @@ export interface LeasesOptions {
   readonly faults: VirtualFaults
   readonly exchange: VirtualExchange
   readonly network: Network
-  /** How long the exchange may act on what was signed, ms. */
+  /** How long the exchange may execute a signed request. */
   readonly validityMs: number
   readonly watchers: readonly ProcessWatcher[]
 }
 
-/** The lease that the machines of a world want, what each run does under its own, and whether it may. */
+/** The lease of a world's machines, the actions of each run under it, and its rights. */
 export class Leases {
   readonly #options: LeasesOptions
   readonly #server: LeaseServer
@@ -57,7 +60,7 @@ export class Leases {
     })
   }
 
-  /** How the journal, the network and the exchange are to the run that has this lease, or had it. */
+  /** Journal, network and exchange for the run that has or had this lease. */
   around(
     lease: VirtualLease,
     { disk, isPassedOver }: { readonly disk: VirtualDisk; readonly isPassedOver: () => boolean },
@@ -80,7 +83,7 @@ export class Leases {
     }
   }
 
-  /** How long one that is passed over stands still from then on at most, ms. */
+  /** Maximum further standstill of a run that was passed over. */
   drawWaking(): number {
     const { faults } = this.#options
     const isSoon = faults.delayMs('lease/wakesSoon', 0, 4) > 0
@@ -91,7 +94,10 @@ export class Leases {
     for (const watcher of this.#options.watchers) watcher.onStray?.(what)
   }
 
-  /** What was signed by who died may arrive when the next process of the same place trades: its start waits for that. */
+  /**
+   * A request signed by a dead process may arrive while the next one of its place trades: its start
+   * waits for that.
+   */
   #noteArrival(what: string, { token }: VirtualLease): void {
     if (token > this.#server.passedOver) return
     this.sayStray(`${what} came to the exchange from ${token}, which was passed over`)

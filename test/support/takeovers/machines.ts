@@ -7,9 +7,9 @@ import { VirtualDisk } from '../virtual/virtual-disk.ts'
 import { type ProcessWatcher } from '../world/process-watcher.ts'
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 
-/** How long a machine on which a run has ended wants the lease no more, ms: it may be another's by then. */
+/** How long a machine whose run ended does not want the lease: another may get it. */
 const DOWN_MS = [100, 12_000] as const
-/** And one that has lost its way to the server: another has it first. */
+/** The same for a machine that lost its way to the server. */
 const LOST_MS = [6000, 12_000] as const
 
 export interface MachinesOptions {
@@ -21,12 +21,12 @@ export interface MachinesOptions {
   readonly hasStoredKeys?: boolean
 }
 
-/** What a process runs on. Its disk keeps the note of a retreat; the journal is the same for all. */
+/** The machine of a process. Its disk keeps the retreat note; the journal is shared. */
 export interface Machine {
   readonly place: string
   readonly clock: MachineClock
   readonly disk: VirtualDisk
-  /** Unix ms, exchange clock, since when nothing runs on it that would not look for the lease. */
+  /** Unix ms, exchange clock, from which it looks for the lease. */
   readyAt: number
 }
 
@@ -47,14 +47,14 @@ export class Machines {
     ]
   }
 
-  /** Those on which nothing runs, and which look for the lease: one that sleeps does not. */
+  /** Idle machines that look for the lease and do not sleep. */
   get waiting(): readonly Machine[] {
     return this.#all.filter(
       ({ readyAt, clock }) => readyAt <= this.#options.time.now && !clock.isAsleep,
     )
   }
 
-  /** Nothing runs on it any more; it comes back after a while. */
+  /** Nothing runs on it; it returns after a while. */
   noteEnd(machine: Machine, isLost: boolean): void {
     const { time, faults } = this.#options
     const [from, to] = isLost ? LOST_MS : DOWN_MS

@@ -3,7 +3,7 @@ import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { type EndpointName, endpointNamed } from '../../../src/protocol/endpoints.ts'
 import { type VirtualLease } from './virtual-lease.ts'
 
-/** When it is heard that a call did not leave, ms. */
+/** Delay until a withheld call is reported. */
 const WITHHELD_MS = 1
 
 export interface SignedNetworkOptions {
@@ -14,7 +14,7 @@ export interface SignedNetworkOptions {
   readonly onSigned: (site: EndpointName) => void
 }
 
-/** The network of one run: what is signed asks for the lease first, and does not leave without it. */
+/** The network of one run: signing requires the lease. */
 export class SignedNetwork implements Network {
   readonly isFaithful: boolean
   readonly #options: SignedNetworkOptions

@@ -1,4 +1,4 @@
-/** What a row, a parameter or a variable may be; times and intervals in ms. */
+/** Times and intervals in ms. */
 export type SqlValue = number | string | boolean | null
 
 const TOKENS = /'[^']*'|\$?\w+(?:\.\w+)?|<>|<=|>=|[-=<>+()]/g
@@ -14,8 +14,8 @@ const COMPARISONS: Readonly<Record<string, (left: SqlValue, right: SqlValue) => 
 }
 
 /**
- * What a condition in the product's SQL comes to: of SQL only what stands in those of the lease. Anything else throws,
- * so that a condition which changes is not passed over.
+ * Evaluates a condition of the product's SQL, as far as the lease uses it. Anything else throws, so
+ * that a changed condition is noticed.
  */
 export function evaluateSql(text: string, values: Readonly<Record<string, SqlValue>>): SqlValue {
   const evaluation = new Evaluation(text, values)
@@ -35,7 +35,7 @@ class Evaluation {
     this.#values = values
   }
 
-  /** Both sides are always read: there is nothing that may not be. */
+  /** Both sides are always read. */
   either(): SqlValue {
     let value = this.#both()
     while (this.#takes('OR')) value = [this.#both(), value].includes(true)

@@ -2,13 +2,13 @@ import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { type FaultKind } from '../faults/virtual-faults.ts'
 import { drawFaults, pick, planWorld, RATES, type WorldPlan } from '../world/world-plan.ts'
 
-/** Seeds of worlds with several machines and one lease begin so. */
+/** Prefix of seeds of worlds with several machines and one lease. */
 export const TAKEOVERS = 'takeovers-'
 
-/** Of several takeovers each. */
+/** Each has several takeovers. */
 const FAULTY_MS = [20_000, 30_000, 40_000]
 
-/** A world in which machines take the account over from each other, with everything else that can go wrong. */
+/** Machines take the account over from each other, with all other faults. */
 export function planTakeovers(seed: string): WorldPlan {
   const plan = planWorld(seed)
   const part = (name: string): Random => createRandom(`${seed}/takeovers/${name}`)
@@ -16,12 +16,12 @@ export function planTakeovers(seed: string): WorldPlan {
     ...plan,
     faults: { ...drawFaults({ part, plan, rates: TAKEOVERS_RATES }), ...drawOwnFaults(part) },
     faultyMs: pick(part('faultyMs'), FAULTY_MS),
-    // A limit on leverage lets pass what takes back a strategy's own; the checks of the gross do not know that, and in so
-    // much time it matters.
+    // A limit on leverage admits orders that reduce a strategy's holding; the gross checks ignore
+    // that, and in so much time it matters.
     isLimitedByEquity: false,
     isPatient: part('isPatient').integer(30) === 0,
     onRestart: pick(part('onRestart'), ['cancel', 'adopt', 'adopt', 'adopt']),
-    // What stands for a while is missed when it is gone.
+    // A wish that stands for a while is missed when gone.
     strategies: plan.strategies.map((one) =>
       part(`isSlow/${one.id}`).integer(2) === 0 ? { every: 20, ...one } : one,
     ),
@@ -34,7 +34,7 @@ export function planTakeovers(seed: string): WorldPlan {
   }
 }
 
-/** What these worlds are about is there in most of them. */
+/** The subject of these worlds is in most of them. */
 function drawOwnFaults(part: (name: string) => Random): WorldPlan['faults'] {
   return Object.fromEntries(
     Object.entries(OWN_RATES).flatMap(([fault, rates]) => {
@@ -53,8 +53,8 @@ const OWN_RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
 }
 
 /**
- * As in any world. A machine that sleeps for a quarter of an hour is passed over as one that sleeps for seconds, and in
- * so much time an answer would be spoilt twice in the same way, which is no mistake any more.
+ * As in other worlds. A long sleep is passed over like a short one, and would repeat a spoilt
+ * answer in the same way, which is no longer a single mistake.
  */
 const TAKEOVERS_RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   ...RATES,

@@ -8,9 +8,9 @@ import { Secret } from '../../../src/lib/secret.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
 import { type LeaseAsked, type LeaseServer } from './lease-server.ts'
 
-/** One way to the server and back, ms. */
+/** Round trip to the server. */
 const WAY_MS = [1, 40] as const
-/** How long a lease cannot be renewed, while what is written and sent comes through, ms. */
+/** How long the lease cannot be renewed while writes and calls pass. */
 const CUT_MS = [500, 4000] as const
 
 const KEY = new Secret('key')
@@ -24,12 +24,14 @@ export interface VirtualLeaseOptions {
   readonly faults: VirtualFaults
   readonly terms: LeaseTerms
   readonly taken: LeaseAsked
-  /** How something reaches the process, which may stand still. */
+  /** Delivers to the process, which may stand still. */
   readonly enter: (happens: () => void) => void
   readonly onLost: () => void
 }
 
-/** The lease of one run, without a promise: the product's rule of how long it lasts, and what signs asks it. */
+/**
+ * The lease of one run without promises: the product's rule of its duration, asked before signing.
+ */
 export class VirtualLease {
   readonly token: number
   readonly #options: VirtualLeaseOptions
@@ -58,14 +60,14 @@ export class VirtualLease {
     return this.#isOver || this.#term.isOver
   }
 
-  /** Why nothing may be signed any more; it is lost then. */
+  /** The lease is lost if this returns a reason. */
   objection(): string | undefined {
     if (!this.isOver) return undefined
     this.#lose()
     return 'the lease is over'
   }
 
-  /** Why a request cannot be written, by what writes and signs it in the daemon. */
+  /** Why a request cannot be written, from the daemon's own signing code. */
   objectTo(endpoint: EndpointName): string | undefined {
     const written = this.#writer.write({ endpoint, query: '', body: '' }, () =>
       this.#options.clock.now(),
@@ -86,7 +88,7 @@ export class VirtualLease {
     this.#options.server.release(this.token)
   }
 
-  /** It is renewed no more, and runs out. */
+  /** It is no longer renewed, and expires. */
   end(): void {
     this.#isOver = true
   }

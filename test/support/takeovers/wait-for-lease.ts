@@ -1,24 +1,24 @@
 import { type Effect } from '../../../src/engine/effect.ts'
 import { type World } from '../world/world.ts'
 
-/** How often a machine on which nothing runs looks for the lease, ms: as `intentd standby` does. */
+/** Same interval as `intentd standby`. */
 const LOOK_MS = 250
-/** How long it may take until another has it: a lease, the validity of requests, a machine that is down. */
+/** Maximum time until another has it: a lease, the validity of requests, a machine that is down. */
 const WITHOUT_MS = 16_000
-/** Beyond a lease and the validity of requests, or about as long. */
+/** About a lease and the validity of requests, or more. */
 const HUNG_MS = [5000, 12_000] as const
-/** Of the effects around a call, at which of them it stands still: before its record, between them, after it. */
+/** Position among the effects around a call: before its record, between, or after. */
 const AROUND = 4
-/** Reads are many: one in so many is looked at. */
+/** One of this many reads is considered. */
 const READS = 4
 const CALLS: ReadonlySet<Effect['kind']> = new Set(['sendBatch', 'sendCancelAll', 'readPosition'])
 
-/** A run is over, or passed over: the machines look for the lease until one has it. */
+/** After the end or takeover of a run, machines look for the lease until one has it. */
 export function waitForLease({ facts, time }: World): void {
   facts.downUntil = Math.max(facts.downUntil, time.now + WITHOUT_MS)
 }
 
-/** Again and again each machine on which nothing runs looks for the lease, one after the other. */
+/** Each idle machine looks for the lease repeatedly, one after the other. */
 export function lookForLease(world: World): void {
   const { process, time, facts } = world
   time.after(LOOK_MS, () => {
@@ -27,7 +27,7 @@ export function lookForLease(world: World): void {
   })
 }
 
-/** At a call the process stands still beyond its lease, from right before it or right after it. */
+/** The process stands still beyond its lease right before or after a call. */
 export function hangAtCall(
   { process, faults, facts, time }: World,
   effects: readonly Effect[],

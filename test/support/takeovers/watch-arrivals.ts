@@ -2,7 +2,7 @@ import { type SimulatedExchange } from '../../../src/backtest/direct-exchange.ts
 import { type BatchPlaceRequest } from '../../../src/protocol/futures/batch-place-order.ts'
 import { type VirtualExchange } from '../virtual/virtual-exchange.ts'
 
-/** The exchange as one run reaches it, however late: says what of its requests has changed something there. */
+/** The exchange for one run: reports which of its requests changed something, however late. */
 export function watchArrivals(
   exchange: VirtualExchange,
   onArrival: (what: string) => void,

@@ -1,4 +1,4 @@
-// The folders within a module, the size of folders, and files that import each other or that nothing imports.
+// Folders within a module, the size of folders, cycles of files, and unused files.
 
 import {
   type SourceFile,
@@ -13,8 +13,8 @@ import {
 } from './source-tree.ts'
 
 /**
- * Layers within a module, lowest first: a folder, or a file directly in the module, imports only what stands
- * before it. Names in one bracket share a place. A file of the module itself that is not named stands on top.
+ * Order within a module, lowest first: a folder, or a file directly in the module, imports only
+ * earlier ones. Names in one bracket share a place. Unnamed files of the module come last.
  */
 const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[])[]>> = {
   engine: [
@@ -62,7 +62,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'process',
     'operator',
     'call',
-    // The commands, which do not import each other (verbs.ts).
+    // Commands, which do not import each other (verbs.ts).
     [
       'accept',
       'check-bias',
@@ -116,14 +116,17 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
   ],
 }
 
-/** Modules whose folders may import each other. A module in neither table has no cycle among its folders. */
+/**
+ * Modules whose folders may import each other. Other modules without an order have no cycle among
+ * folders.
+ */
 const FOLDERS_UNORDERED: Readonly<Record<string, string>> = {
   protocol: 'folders are the chapters of one table of endpoints',
 }
 
-/** Where the program begins; every other file of src/ must be reached from here. */
+/** Every other file of src/ must be reachable from here. */
 const ROOT = 'src/cli/main.ts'
-/** Beside it what runs in a thread of its own. */
+/** Files that run in threads. */
 const ENTRIES = [
   ROOT,
   STRATEGY_CONTRACT,
@@ -161,7 +164,7 @@ interface InnerImport {
   line: number
 }
 
-/** The imports of a file that lead to another folder of its own module. */
+/** Imports of other folders of its own module. */
 function listInnerImports({ path, module, imports }: SourceFile): InnerImport[] {
   if (module === undefined) return []
   const from = placeOf(path)
@@ -172,7 +175,7 @@ function listInnerImports({ path, module, imports }: SourceFile): InnerImport[] 
   })
 }
 
-/** `src/engine/book/book.ts` is in place `book`, `src/engine/engine.ts` is in place `engine.ts`. */
+/** `src/engine/book/book.ts` is in `book`, `src/engine/engine.ts` in `engine.ts`. */
 function placeOf(path: string): string {
   return path.split('/')[2] ?? ''
 }
@@ -216,7 +219,7 @@ function checkFolderCycles(tree: SourceTree): Violation[] {
     )
 }
 
-/** Files directly in the module count as its folder `.`, as far as a sub-folder imports them. */
+/** Files directly in the module count as folder `.`, as far as a sub-folder imports them. */
 function findFolderCycles(files: readonly SourceFile[]): Violation[] {
   const imports = files.flatMap(listInnerImports)
   const shared = new Set(imports.flatMap(({ from, to }) => (isFile(to) && !isFile(from) ? to : [])))
@@ -247,7 +250,7 @@ function checkCycles(tree: SourceTree): Violation[] {
   }))
 }
 
-/** While the program has no beginning yet, no file can be called dead. */
+/** Without the root no file can be called dead. */
 function checkDeadFiles(tree: SourceTree): Violation[] {
   if (!tree.has(ROOT)) return []
   const reached = new Set(

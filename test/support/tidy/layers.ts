@@ -1,4 +1,4 @@
-// Which module may import which, and what the pure modules may not touch.
+// Which module may import which, and what pure modules may not touch.
 
 import {
   type FileRule,
@@ -9,7 +9,7 @@ import {
   targetOf,
 } from './source-tree.ts'
 
-/** Every module (a folder directly in src/) and its layer. An import points only to a lower layer. */
+/** Layer of each module (folder in src/). Imports point only to lower layers. */
 const LAYERS: Readonly<Record<string, number>> = {
   cli: 10,
   'sweep-run': 9,
@@ -40,7 +40,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   lib: 0,
 }
 
-/** Modules that see less than their layer would allow. */
+/** Modules with fewer imports than their layer allows. */
 const ONLY: Readonly<Record<string, readonly string[]>> = {
   protocol: ['lib'],
   config: ['lib', 'domain'],
@@ -55,7 +55,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   recording: ['lib'], // It keeps lines of text, whatever they say.
 }
 
-/** The core is pure: it knows the modules that do I/O by their types, and the other company not at all. */
+/** The core is pure: it knows modules with I/O only by their types. */
 const NEVER: Readonly<Record<string, readonly string[]>> = {
   engine: ['simulator'],
   interpreter: ['simulator'],
@@ -65,7 +65,7 @@ const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {
   interpreter: ['exchange', 'journal', 'recording'],
 }
 
-/** Modules that open nothing, and what that means. */
+/** Modules without I/O. */
 const PURE_MODULES = ['domain', 'protocol', 'engine', 'interpreter', 'execution', 'risk', 'sweep']
 const IMPURE_PACKAGES =
   /^(?:node:(?:fs|http|https|http2|net|tls|dgram|timers|worker_threads|child_process|sqlite)(?:\/.*)?|undici|pino)$/
@@ -78,7 +78,7 @@ export const LAYER_RULES: readonly FileRule[] = [
   checkSynchronous,
 ]
 
-/** Whether a file of one module may import a file of another; `types` means by `import type` only. */
+/** Whether files of one module may import files of another; `types`: only by `import type`. */
 function judgeImport(from: string, to: string): 'yes' | 'types' | 'no' {
   if (from === to) return 'yes'
   const [layer, target] = [LAYERS[from], LAYERS[to]]

@@ -1,4 +1,4 @@
-// What only one file may do: call what makes a program unrepeatable, make a proof, change a piece of state.
+// Things that only one file may do: unrepeatable calls, making a proof, changing a piece of state.
 
 import { lineAt } from '../source-text.ts'
 import {
@@ -11,7 +11,9 @@ import {
   findAll,
 } from './source-tree.ts'
 
-/** Calls that make a program unrepeatable or unstoppable, and the files (or folders) that own each. */
+/**
+ * Calls that make a program unrepeatable or unstoppable, with the files (or folders) that own each.
+ */
 const OWNED_CALLS: readonly { call: string; pattern: RegExp; owners: readonly string[] }[] = [
   { call: 'Date.now', pattern: /\bDate\.now\b/g, owners: ['src/lib/clock.ts'] },
   { call: 'new Date() of now', pattern: /\bnew Date\b(?!\s*\(\s*[^)\s])/g, owners: [] },
@@ -44,19 +46,20 @@ const OWNED_CALLS: readonly { call: string; pattern: RegExp; owners: readonly st
   { call: 'fetch', pattern: /(?<![\w.#$])fetch\s*\(/g, owners: [] },
 ]
 
-/** Where each proof that a step was not skipped is made, and nowhere else. */
+/** The only file that makes each proof of a required step. */
 const PROOF_MAKERS: Readonly<Record<string, string>> = {
   Approved: 'src/risk/approve.ts',
   Recorded: 'src/engine/state/core.ts',
 }
 
 /**
- * State is read everywhere and changed where it is owned: `own(…)` takes `readonly` off. The book is owned by
- * its folder as a whole (a record changes several parts of it at once), every piece of `state/` by one file.
+ * State is read everywhere and changed by its owner: `own(…)` removes `readonly`. The folder of the
+ * book owns it as a whole, since a record changes several parts; one file owns each piece of
+ * `state/`.
  */
 const OWN = 'src/lib/own.ts'
 const STATE_FOLDER = 'src/engine/state/'
-/** Outside its folder: what only they understand, and no other piece. */
+/** Files outside of the folder that own exactly one piece. */
 const PIECE_OWNERS: ReadonlyMap<string, string> = new Map([
   ['src/engine/resolution/resolution.ts', 'resolution'],
   ['src/engine/resolution/reconcile.ts', 'position'],
@@ -102,7 +105,7 @@ function checkProofs({ path, code }: SourceFile): Violation[] {
 }
 
 interface Owning {
-  /** `core.clock`, `ClockState` or `InstrumentState.denials`; undefined where it cannot be seen. */
+  /** `core.clock`, `ClockState` or `InstrumentState.denials`; undefined if not visible. */
   piece: string | undefined
   line: number
 }
@@ -112,7 +115,9 @@ const UNSEEN =
 
 const OWN_CALL = /(?<![\w.$])own\s*(?:<[^()]*>)?\(\s*(\w+)?(?:\.(\w+))?(?:\s*\)\.(\w+))?/g
 
-/** The calls of `own` in a file: of `core.clock`, `core` and its property, a parameter, or what it holds. */
+/**
+ * Calls of `own` in a file: of `core.clock`, `core` and its property, a parameter, or its parts.
+ */
 function listOwnings({ path, code }: SourceFile): Owning[] {
   if (path === OWN) return []
   return [...code.matchAll(OWN_CALL)].map((match) => {
@@ -141,7 +146,7 @@ function checkOwningFolder(file: SourceFile): Violation[] {
 
 const OWNED_PIECE = /(?<![\w.$])own\s*\(((?:[^()]|\([^()]*\))*)\)/g
 
-/** A file that owns one piece changes no other: it calls the piece by its name. */
+/** The owner of one piece changes no other: it names the piece in the call. */
 function checkOwnedPiece({ path, code }: SourceFile): Violation[] {
   const piece = PIECE_OWNERS.get(path)
   if (piece === undefined) return []

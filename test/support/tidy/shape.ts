@@ -1,4 +1,4 @@
-// How long a file is, how it is called, and what does not stand in it.
+// Length and name of a file, and forbidden contents.
 
 import { findFunctions, lineAt } from '../source-text.ts'
 import {
@@ -16,7 +16,7 @@ const LONG_TABLES: readonly string[] = ['src/alerts/rules/alert-table.ts']
 
 const VAGUE_NAMES = ['utils', 'util', 'helpers', 'helper', 'common', 'types', 'index', 'misc']
 
-/** Traces of somebody's machine, in any tracked file. */
+/** Traces of a machine, in any tracked file. */
 const TRACES: readonly { what: string; pattern: RegExp }[] = [
   {
     what: 'a path of one machine',
@@ -35,7 +35,7 @@ export const SHAPE_RULES: readonly FileRule[] = [
   checkReminders,
 ]
 
-/** Machine paths and registry hosts in any text: documents and lock files too. */
+/** Machine paths and registry hosts in any text, including documents and lock files. */
 export function checkTraces(texts: ReadonlyMap<string, string>): Violation[] {
   return [...texts].flatMap(([file, text]) =>
     TRACES.flatMap(({ what, pattern }) =>
@@ -88,13 +88,13 @@ function checkBarrel({ path, code }: SourceFile): Violation[] {
     : []
 }
 
-/** `any` as a type is the linter's affair (`typescript/no-explicit-any`); a schema of it is not seen there. */
+/** The linter checks `any` as a type (`typescript/no-explicit-any`), but not its schema. */
 function checkAny({ path, code }: SourceFile): Violation[] {
   const message = 'any switches the types off; take unknown'
   return findAll(code, /\bz\.any\(/g).map((line) => ({ rule: 'any', file: path, line, message }))
 }
 
-/** With `import { type X }` the runtime still reads the file that it names. */
+/** With `import { type X }` the runtime still reads the file. */
 function checkTypeImports({ path, code }: SourceFile): Violation[] {
   const message = 'write `import type { … }`: of types alone, nothing is to be read at a start'
   return findAll(code, /^import \{(?:\s*type \w+(?: as \w+)?,?)+\s*\} from/gm).map((line) => ({

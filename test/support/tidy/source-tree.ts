@@ -1,4 +1,4 @@
-// What the tidy rules look at, and what they answer.
+// Input and output of the tidy rules.
 
 import { dirname, join } from 'node:path/posix'
 import { type ImportReference, type SourceText, lineAt, parseSource } from '../source-text.ts'
@@ -40,7 +40,7 @@ export interface SourceFile extends SourceText {
   /** From the root of the repository. */
   path: string
   source: string
-  /** The folder directly in src/; undefined for bin/ and strategies/. */
+  /** Folder in src/; undefined for bin/ and strategies/. */
   module: string | undefined
   lines: number
 }
@@ -75,7 +75,7 @@ export function importedBy(tree: SourceTree, path: string): string[] {
   )
 }
 
-/** Every way that leads back to where it began, once, as the steps of the way. */
+/** Each cycle once, as its steps. */
 export function findCycles(
   steps: Iterable<string>,
   nextOf: (step: string) => Iterable<string>,
@@ -96,7 +96,7 @@ export function findCycles(
   return cycles
 }
 
-/** Whether an entry of a table names this path: as the file, or with a `/` at its end as a folder above it. */
+/** The entry names the path itself, or with a `/` at its end a folder above it. */
 export function covers(entry: string, path: string): boolean {
   return entry.endsWith('/') ? path.startsWith(entry) : path === entry
 }

@@ -1,4 +1,4 @@
-// The commands of src/cli: none imports another, and few of them need more of the daemon than it takes to start one.
+// Commands of src/cli: none imports another, and few need more of the daemon than its start.
 
 import {
   type SourceFile,
@@ -11,11 +11,11 @@ import {
 
 const CLI = 'src/cli/'
 const MAIN = 'src/cli/main.ts'
-/** Folders that hold no command but what several commands need. */
+/** Folders with parts that several commands need. */
 const SHARED: readonly string[] = ['process', 'operator', 'call']
-/** A file that main.ts imports is a command where it has such a function; no other file imports it. */
+/** A file that main.ts imports is a command if it has such a function; no other file imports it. */
 const VERB = /\bexport function add\w+Commands?\(/
-/** The imports of src/daemon in src/cli, counted by import statement. The number may fall and not rise. */
+/** Import statements of src/daemon in src/cli. The number may only fall. */
 const DAEMON_IMPORTS_MAX = 14
 
 export const VERB_RULES: readonly TreeRule[] = [checkVerbImports, checkDaemonImports]

@@ -4,12 +4,12 @@ import { parseSource } from '../source-text.ts'
 import { type Violation, covers } from './source-tree.ts'
 
 interface OldWord {
-  /** Of a single word in small letters. `fencedAt`, `FENCED_AT` and `fenced-at` are two words each. */
+  /** Matches one word in small letters; `fencedAt`, `FENCED_AT` and `fenced-at` are two each. */
   word: RegExp
   instead: string
-  /** Where the word means what it should not; everywhere when left out. */
+  /** Where the word is wrong; default: everywhere. */
   files?: readonly string[]
-  /** In prose it is an ordinary word; everything that is code, a comment or a string when left out. */
+  /** For a word that is ordinary in prose. Default: code, comments and strings. */
   only?: 'identifiers' | 'identifiers and strings'
 }
 
@@ -52,7 +52,7 @@ const OLD_WORDS: readonly OldWord[] = [
     files: SOURCES,
   },
   { word: /^stakes?$/, instead: 'cancel cost' },
-  // A sweep is one of parameters (docs/sweep.md).
+  // Only parameters are swept (docs/sweep.md).
   { word: /^(?:swept|sweeping)$/, instead: 'cancelled along' },
 ]
 
@@ -66,6 +66,7 @@ const EXCEPTIONS: readonly { words: readonly string[]; files: readonly string[];
     files: [
       'src/config/schema/simulator-services-schema.ts',
       'src/simulator/wallet/platform-coin.ts',
+      'docs/configuration.md',
       'config/simulator.yaml',
       'test/config/simulator.test.ts',
       'test/exchange/both-schemes.test.ts',
@@ -81,18 +82,7 @@ export function checkWords(texts: ReadonlyMap<string, string>): Violation[] {
 }
 
 /** Modules whose comments still are to be rewritten; a module that is done leaves this list. */
-const COMMENTS_NOT_YET = [
-  'assembly',
-  'backtest',
-  'cli',
-  'daemon',
-  'dashboard',
-  'engine',
-  'exchange',
-  'strategy',
-  'sweep-run',
-  'views',
-]
+const COMMENTS_NOT_YET = ['backtest', 'engine']
 const FRAGMENT = /^\s*(?:\/\*\*?|\/\/|\*) (Of|By|Who|What) /
 
 /** A comment is a sentence with a subject and a verb: one that begins so is a fragment. */

@@ -1,7 +1,7 @@
 import { orderIdText, tradeIdText } from '../../../src/simulator/futures/orders/order.ts'
 import { type RowStore, type StoredRow } from '../../../src/simulator/store/row-store.ts'
 
-/** An order as the exchange itself knows it. */
+/** An order as the exchange knows it. */
 export interface TrueOrder {
   readonly sequence: number
   readonly clientOid: string
@@ -27,13 +27,13 @@ export interface TruePosition {
   readonly lots: number
   /** Unix ms. */
   readonly openedAt: number
-  /** What its counter says; undefined until the first funding. */
+  /** Undefined until the first funding. */
   readonly funding?: { toString(): string } | undefined
 }
 
 export interface TrueFill {
   readonly sequence: number
-  /** Of the fill with which it shares its id. */
+  /** Sequence of the fill whose id it shares. */
   readonly idSequence?: number
   readonly symbol: string
   readonly orderSequence: number
@@ -41,12 +41,12 @@ export interface TrueFill {
   readonly lots: number
   readonly source: 'API' | 'SYS'
   readonly tradeSide: string
-  /** Decimal strings in the margin coin, exactly as booked. */
+  /** Decimal strings in the margin coin, as booked. */
   readonly fee: string
   readonly profit: string
 }
 
-/** What the exchange's double-entry ledger says of an account in one coin: decimal strings. */
+/** An account's ledger at the exchange in one coin: decimal strings. */
 export interface TrueMoney {
   readonly realisedProfit: string
   readonly fees: string
@@ -54,28 +54,28 @@ export interface TrueMoney {
 }
 
 /**
- * Looks over the exchange's shoulder: as its store it hears of every order and position the moment it
- * changes, and keeps what the exchange itself forgets.
+ * As the exchange's store it sees every change of orders and positions, and keeps what the exchange
+ * forgets.
  */
 export class ExchangeTruth implements RowStore {
-  /** By sequence, every one that ever was. */
+  /** All orders ever, by sequence. */
   readonly orders = new Map<string, TrueOrder>()
-  /** By sequence, every one that ever was. */
+  /** All fills ever, by sequence. */
   readonly fills = new Map<string, TrueFill>()
   /** The same, oldest first. */
   readonly fillsInOrder: TrueFill[] = []
-  /** By account and coin. */
+  /** Keyed by account and coin. */
   readonly money = new Map<string, TrueMoney>()
-  /** The newest order of each name. */
+  /** Newest order of each name. */
   readonly #byClientOid = new Map<string, TrueOrder>()
   readonly #open = new Map<string, TrueOrder>()
   readonly #positions = new Map<string, TruePosition>()
   /** Called after every change of an order or a position. */
   onChange: () => void = () => undefined
-  /** Called for every order that is new or has changed. */
+  /** Called for every new or changed order. */
   onOrder: (order: TrueOrder, before: TrueOrder | undefined) => void = () => undefined
 
-  /** Called for every position that is new, has changed, or is gone. */
+  /** Called for every new, changed or closed position. */
   onPosition: (id: string, position: TruePosition | undefined) => void = () => undefined
 
   load(): undefined {
@@ -148,7 +148,7 @@ export class ExchangeTruth implements RowStore {
   }
 }
 
-/** As it is now: the exchange goes on changing its own. Of the plain fields that are looked at, not of its decimals. */
+/** A copy of the plain fields, since the exchange changes its object; decimals are not copied. */
 function copyOf<Row>({ entity, json }: StoredRow): Row | undefined {
   if (entity !== undefined) return { ...entity } as Row
   return json === undefined ? undefined : (JSON.parse(json) as Row)
@@ -159,15 +159,15 @@ interface StoredAccount {
   readonly coins: Readonly<Record<string, TrueMoney>>
 }
 
-/** How orders are named that are not ours: by hand, or by the exchange where nobody names them. */
+/** Name prefix of orders by hand, or by the exchange. */
 export const HAND_NAME = 'hand-'
-/** And by another program that uses the account's keys. */
+/** Name prefix of another program with the account's keys. */
 export const API_NAME = 'bot-'
-/** And by one of which the fills do not say where they come from. */
+/** Name prefix of one whose fills have no meaningful source. */
 export const ODD_NAME = 'odd-'
 const FOREIGN_NAME = /^(hand-|bot-|odd-|SIM-)/
 
-/** Made by a person's hand or by the system, on our account. */
+/** Made by hand or by the system on our account. */
 export function isForeign({ source, clientOid }: TrueOrder): boolean {
   return source === 'SYS' || FOREIGN_NAME.test(clientOid)
 }
@@ -177,22 +177,21 @@ export function isByApi({ clientOid }: Pick<TrueOrder, 'clientOid'>): boolean {
   return clientOid.startsWith(API_NAME) || isOdd({ clientOid })
 }
 
-/** Its fills have a source that means nothing, or none. */
+/** Its fills have no meaningful source. */
 export function isOdd({ clientOid }: Pick<TrueOrder, 'clientOid'>): boolean {
   return clientOid.startsWith(ODD_NAME)
 }
 
-/** The id of a fill on the wire: the two sides of a self-trade share it. */
+/** Id of a fill on the wire: both sides of a self-trade share it. */
 export function tradeIdOf({ sequence, idSequence = sequence }: TrueFill): string {
   return tradeIdText(idSequence)
 }
 
-/** A fill as it is named among ours, by trade and order. */
+/** Key of a fill by trade and order. */
 export function fillKeyOf(fill: TrueFill): string {
   return `${tradeIdOf(fill)}|${orderIdText(fill.orderSequence)}`
 }
 
-/** Whether it can still be filled. */
 export function isOpenThere({ status }: TrueOrder): boolean {
   return status !== 'filled' && status !== 'cancelled'
 }

@@ -8,22 +8,22 @@ interface Kept {
   readonly records: readonly string[]
 }
 
-/** The whole of a journal as it was durable at a moment. */
+/** The durable content of a journal at a moment. */
 export interface JournalCopy extends Kept {
   readonly contained: readonly string[]
 }
 
-/** A journal in memory that can lose what was not durable. Records are copied as the disk would. */
+/** A journal in memory that can lose non-durable records. Records are copied as a disk would. */
 export class LossyJournal {
   readonly #records: string[] = []
   #checkpoint: MemoryRows | undefined
   #older: Kept = { checkpoint: undefined, records: [] }
-  /** What the checkpoints contain. */
+  /** Content of the checkpoints. */
   readonly #contained: string[] = []
   #durable = 0
-  /** What all records have used; undefined once some were lost. */
+  /** Keys of all records; undefined once some were lost. */
   #keys: MemoryKeys | undefined
-  /** Instead: as the daemon's journal stores them. */
+  /** Alternatively, keys stored like the daemon's. */
   readonly #stored: StoredKeys | undefined
 
   constructor(stored?: StoredKeys) {
@@ -34,13 +34,13 @@ export class LossyJournal {
     return read({ checkpoint: this.#checkpoint?.list(), records: this.#records })
   }
 
-  /** From the checkpoint before the last one, and everything since: the same book. */
+  /** From the checkpoint before the last one, with all later records: the same book. */
   loadOlder(): JournalContents {
     const { checkpoint, records } = this.#older
     return read({ checkpoint, records: [...records, ...this.#records] })
   }
 
-  /** The last checkpoint was never made: the process starts from {@link loadOlder}, and writes on from there. */
+  /** Undoes the last checkpoint: the process starts from {@link loadOlder}. */
   goBack(): void {
     const { checkpoint, records } = this.#older
     this.#checkpoint = checkpoint && new MemoryRows(checkpoint)
@@ -50,12 +50,12 @@ export class LossyJournal {
     this.#older = { checkpoint, records: [] }
   }
 
-  /** Every record from the first on, checkpoints or not. */
+  /** Every record from the first, regardless of checkpoints. */
   loadAll(): readonly JournalRecord[] {
     return read({ checkpoint: undefined, records: [...this.#contained, ...this.#records] }).records
   }
 
-  /** As a backup of a running daemon's: what is durable. */
+  /** The durable part, like a backup of a running daemon. */
   copy(): JournalCopy {
     return {
       checkpoint: this.#checkpoint?.list(),
@@ -64,7 +64,7 @@ export class LossyJournal {
     }
   }
 
-  /** The copy is the journal from now on. Nothing runs on it. */
+  /** The copy becomes the journal. Nothing may be running. */
   putBack({ checkpoint, records, contained }: JournalCopy): void {
     this.#checkpoint = checkpoint && new MemoryRows(checkpoint)
     this.#older = { checkpoint, records: [] }
@@ -80,7 +80,7 @@ export class LossyJournal {
     this.#stored?.add(record)
   }
 
-  /** The record that was appended last could not be written. */
+  /** The last record could not be written. */
   takeBack(): void {
     this.#records.pop()
     this.#forgetKeys()
@@ -90,7 +90,10 @@ export class LossyJournal {
     this.#durable = this.#records.length
   }
 
-  /** Forgets what was not durable, as a crash would: all of it, or what had not reached the disk by chance. */
+  /**
+   * Forgets non-durable records as a crash would: all, or those that happened not to reach the
+   * disk.
+   */
   crash(isHalfKept = false): void {
     const undurable = this.#records.length - this.#durable
     this.#records.length = this.#durable + (isHalfKept ? Math.ceil(undurable / 2) : 0)
@@ -121,7 +124,6 @@ export class LossyJournal {
     this.#durable = 0
   }
 
-  /** Nothing is asked of it any more. */
   close(): void {
     this.#stored?.close()
   }

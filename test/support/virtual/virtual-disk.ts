@@ -10,31 +10,31 @@ import { type VirtualFaults } from '../faults/virtual-faults.ts'
 
 export interface VirtualDiskOptions {
   readonly faults: VirtualFaults
-  /** Whether nothing can be written just now. */
+  /** Nothing can be written at present. */
   readonly isFull: () => boolean
-  /** A durable record reached the disk, though its write failed. */
+  /** A durable record reached the disk although its write failed. */
   readonly onWritten: (record: JournalRecord) => void
-  /** Where the used keys are stored as the daemon stores them. */
+  /** Used keys stored like the daemon's. */
   readonly keys?: StoredKeys | undefined
-  /** One that all machines share; absent: one of its own. */
+  /** Shared by all machines; default: its own. */
   readonly journal?: LossyJournal | undefined
 }
 
-/** Thrown by a journal that cannot be written any more: its process retreats in order. */
+/** The journal cannot be written any more, so its process retreats. */
 export class JournalPoisoned extends Error {
   override readonly name = 'JournalPoisoned'
 }
 
-/** The journal on a disk that is slow, full, and keeps more or less of what was not durable at a death. */
+/** The journal on a disk that is slow or full, and keeps some non-durable records at a death. */
 export class VirtualDisk implements JournalPort {
   readonly journal: LossyJournal
   readonly #options: VirtualDiskOptions
   #last: JournalRecord | undefined
   #isPoisoned = false
-  /** Of a write that failed: whether it reached the disk nevertheless. */
+  /** A failed write reached the disk nevertheless. */
   #isWritten = false
   #hasRoomForNote = true
-  /** Whether a process has cancelled without a record: what the book says of resting orders is not believed. */
+  /** A process has cancelled without a record, so resting orders of the book are not trusted. */
   hasNote = false
 
   constructor(options: VirtualDiskOptions) {
@@ -42,7 +42,7 @@ export class VirtualDisk implements JournalPort {
     this.journal = options.journal ?? new LossyJournal(options.keys)
   }
 
-  /** What a process finds when it begins. */
+  /** Content for a starting process. */
   load(): JournalContents {
     this.#isPoisoned = false
     this.#isWritten = false
@@ -67,10 +67,10 @@ export class VirtualDisk implements JournalPort {
     done()
   }
 
-  /** What nothing waits for is lost when the process dies. */
+  /** Records that nothing waits for are lost when the process dies. */
   flush(): void {}
 
-  /** Long after it was appended everything is on the disk. */
+  /** After a long time everything is on the disk. */
   settle(): void {
     if (!this.#isPoisoned && !this.#options.isFull()) this.journal.flush()
   }
@@ -87,24 +87,23 @@ export class VirtualDisk implements JournalPort {
     this.#write(() => this.journal.saveCheckpoint(changes))
   }
 
-  /** A checkpoint that is drawn, between two steps: the book is what the journal says. */
+  /** A drawn checkpoint between two steps, when the book equals the journal. */
   keep(book: Book): void {
     if (!this.#options.faults.strikes('checkpoint', 'journal')) return
     this.#write(() => this.journal.saveCheckpoint(takeBookChanges(book)))
   }
 
-  /** Leaves a note for the next run; false when that cannot be written either. */
+  /** False if the note cannot be written either. */
   leave(): boolean {
     this.hasNote ||= this.#hasRoomForNote
     return this.#hasRoomForNote
   }
 
-  /** The run that found the note has resolved what it says. */
+  /** The run that found the note has resolved it. */
   forget(): void {
     this.hasNote = false
   }
 
-  /** A run has come to an end in good order. */
   close(book: Book): void {
     this.#write(() => {
       this.journal.flush()
@@ -113,12 +112,12 @@ export class VirtualDisk implements JournalPort {
     this.hasNote = false
   }
 
-  /** A process died: what was not durable is lost, or a part of it. */
+  /** Loses non-durable records, or a part of them. */
   crash(): void {
     this.journal.crash(this.#options.faults.strikes('tailKept', 'journal'))
   }
 
-  /** The write fails, and may have reached the disk nevertheless; there is room for a note, or none. */
+  /** The write fails, but may have reached the disk; there may be room for a note. */
   #break(): never {
     const way = this.#options.faults.severity(0, 6)
     this.#hasRoomForNote = way % 3 > 0
@@ -131,7 +130,7 @@ export class VirtualDisk implements JournalPort {
     throw new JournalPoisoned()
   }
 
-  /** A process whose journal cannot be written ends there and then. */
+  /** A process whose journal cannot be written ends at once. */
   #write(write: () => void): void {
     if (this.#isPoisoned) throw new JournalPoisoned()
     if (this.#options.isFull()) throw new ProcessDied()

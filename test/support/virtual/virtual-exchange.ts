@@ -50,17 +50,17 @@ export interface VirtualExchangeOptions {
   /** Unix ms: when the market begins. */
   readonly startAt: number
   readonly symbols: readonly string[]
-  /** What is listed besides. */
+  /** Further listed contracts. */
   readonly others?: readonly string[]
   readonly positionMode: 'one_way_mode' | 'hedge_mode'
   readonly settings: Partial<CoreSettings>
-  /** How far a signed timestamp may stand from the exchange's clock, ms: what expires a request (A1). */
+  /** Maximum distance of a signed timestamp from the exchange's clock; it expires requests (A1). */
   readonly toleranceMs: number
   readonly balance: string
   readonly leverage: number
   /** Largest step of the market, in ticks. */
   readonly moveTicks: number
-  /** How long a step of the market that begins at so many Unix ms takes, ms; default always the same. */
+  /** Duration of the market step that begins at `at` (Unix ms); default: constant. */
   readonly marketStepMs?: (at: number) => number
   /** See {@link WorldPlan}. */
   readonly crash?: WorldPlan['crash'] | undefined
@@ -69,17 +69,16 @@ export interface VirtualExchangeOptions {
   readonly market?: (instruments: readonly Instrument[]) => Market
 }
 
-/** The market moves so often, ms. */
 export const MARKET_STEP_MS = 100
 
-/** How far ahead the clock of another machine of the exchange may be, ms. */
+/** Lead of another machine's clock at the exchange. */
 const CHECKED_AHEAD_MS = [-3_600_000, -120_000, 120_000, 3_600_000] as const
 
-/** A mistake that is heard twice with no truth between is believed, so it happens no sooner again, ms. */
+/** A mistake repeated without truth between is believed, so it does not recur sooner. */
 const EMPTY_AGAIN_MS = 30_000
 const EMPTY_AGAIN_READINGS = 8
 
-/** The simulated exchange in a bad mood: it loses, refuses and blurs what it is asked. */
+/** The simulated exchange with faults: it loses, refuses and blurs. */
 export class VirtualExchange implements SimulatedExchange {
   readonly core: ExchangeCore
   readonly truth: ExchangeTruth
@@ -87,18 +86,18 @@ export class VirtualExchange implements SimulatedExchange {
   readonly settingChanges: SettingChanges
   readonly brokenFills: BrokenFills
   readonly instruments: readonly Instrument[]
-  /** By tradeId: fills that no read shows. */
+  /** Keyed by tradeId: fills that no read shows. */
   readonly unseen = new Set<string>()
-  /** In ticks, of the random walks: where the market stands, whatever any answer says. */
+  /** Prices of the random walks in ticks, whatever answers say. */
   readonly priceOf: (symbol: string) => number
   readonly brokenTickers = new BrokenTickers()
-  /** Hears which orders a cancel-all, known by its body, has taken. */
+  /** Receives the orders that a cancel-all, known by its body, has taken. */
   onCancelled: (body: string, clientOids: readonly string[]) => void = () => undefined
   readonly #options: VirtualExchangeOptions
   readonly #direct: DirectExchange
   #checked = { aheadMs: 0, namesTime: true, until: 0 }
   readonly #money: MoneyFaults
-  /** By instrument, when a reading was last empty by mistake (Unix ms), and how many readings came after it. */
+  /** Keyed by instrument: last empty reading by mistake (Unix ms), and readings since. */
   readonly #emptyAt = new Map<string, { readonly at: number; readonly readings: number }>()
 
   constructor(options: VirtualExchangeOptions) {
@@ -177,7 +176,7 @@ export class VirtualExchange implements SimulatedExchange {
     const isKnown = request.orderList.some(({ clientOid }) => this.truth.hasOrder(clientOid))
     const objection = this.settingChanges.objectToBatch(request.symbol, request.marginMode, isHeld)
     if (objection !== undefined && !isKnown) return objection
-    // Of a copy the exchange looks again only at what it does not know.
+    // For a copy the exchange only considers unknown orders.
     const known = request.orderList.filter(
       ({ clientOid }) => isCopy && this.truth.hasOrder(clientOid),
     )
@@ -247,7 +246,7 @@ export class VirtualExchange implements SimulatedExchange {
       return { ok: true, data: [] }
     }
     if (this.#options.faults.strikes('positionSilent', symbol)) return { ok: true, data: null }
-    // The whole row, as it is on the wire: an answer that is spoilt on its way is read by the schema.
+    // The whole row as on the wire: a spoilt answer is read by the schema.
     const request = { productType: 'USDT-FUTURES', symbol, marginCoin: MARGIN_COIN } as const
     const reply = this.core.answer('singlePosition', { uid: UID }, request, this.now)
     if (!reply.ok || reply.data === null) return this.brokenFills.makePositionOdd(reply, symbol)
@@ -271,7 +270,7 @@ export class VirtualExchange implements SimulatedExchange {
     }
   }
 
-  /** What the rows of a fill misstate, by `fillKey`. */
+  /** Misstated parts of a fill, by `fillKey`. */
   misstatedOf(key: string) {
     return this.#money.misstated.get(key)
   }
@@ -280,13 +279,13 @@ export class VirtualExchange implements SimulatedExchange {
     return this.core.ledger(UID)
   }
 
-  /** How far ahead the clock is that checks the time of batches and cancel-alls, ms. */
+  /** Lead of the clock that checks times of batches and cancel-alls. */
   get checkedAheadMs(): number {
     const { aheadMs, until } = this.#checked
     return this.#options.faults.isOn && this.now < until ? aheadMs : 0
   }
 
-  /** The same, as its refusals tell it; undefined: they name no time. */
+  /** The lead that refusals state; undefined: they name no time. */
   get refusalsAheadMs(): number | undefined {
     const { namesTime, until } = this.#checked
     return namesTime || this.now >= until ? this.checkedAheadMs : undefined
@@ -302,7 +301,7 @@ export class VirtualExchange implements SimulatedExchange {
     return Math.abs(this.now + this.checkedAheadMs - signedAt) > toleranceMs
   }
 
-  /** What is there already is answered for; anything else is not looked at while its instrument is suspended. */
+  /** Existing orders are answered; others are ignored while their instrument is suspended. */
   #objectTo(symbol: string, item: BatchPlaceItem) {
     const there = item.clientOid === undefined ? undefined : this.truth.orderOf(item.clientOid)
     const isForgotten =
@@ -325,7 +324,7 @@ export class VirtualExchange implements SimulatedExchange {
     })
   }
 
-  /** Nothing is cancelled, and the answer says so, order by order. */
+  /** Nothing is cancelled, and the answer says so for each order. */
   #failCancel(symbol: string | undefined): Reply<BatchResult> {
     const open = this.ledger().openOrders.filter(
       (order) => symbol === undefined || order.symbol === symbol,
@@ -341,7 +340,7 @@ export class VirtualExchange implements SimulatedExchange {
   }
 }
 
-/** What the simulator does not list is made after this one. */
+/** Contracts that the simulator lacks are derived from this one. */
 function isModel({ symbol }: Instrument): boolean {
   return symbol === 'ETHUSDT'
 }

@@ -10,27 +10,27 @@ import {
 export interface VirtualMarketOptions {
   readonly seed: string
   readonly startAt: number
-  /** How long until the step after the one at so many Unix ms. */
+  /** Time to the step after the one at `at` (Unix ms). */
   readonly stepMs: (at: number) => number
-  /** Where each symbol starts, in ticks. */
+  /** Initial ticks of each symbol. */
   readonly startTicks: ReadonlyMap<string, number>
   /** Largest move of one step, in ticks. */
   readonly moveTicks: number
-  /** One step in so many jumps ten times as far. */
+  /** One in this many steps jumps ten times as far. */
   readonly jumpEvery: number
-  /** Prices come to `factor` times what they were, within `overMs` from `at` (Unix ms) on. */
+  /** Prices move to `factor` times their value, within `overMs` from `at` (Unix ms). */
   readonly crash?:
     | { readonly at: number; readonly overMs: number; readonly factor: number }
     | undefined
 }
 
-/** Each symbol walks by a stream of its own: one symbol less leaves the others as they were. */
+/** Each symbol has its own stream, so that one less leaves the others as they were. */
 interface Walk {
   readonly quote: MutableQuote
   readonly random: Random
 }
 
-/** A market of plain random walks, lively enough that ladders fill within seconds, and cheap to step. */
+/** Plain random walks, lively enough to fill ladders within seconds, and cheap. */
 export class VirtualMarket implements Market {
   readonly identity = 'virtual'
   readonly speed = 1
@@ -65,19 +65,19 @@ export class VirtualMarket implements Market {
     return []
   }
 
-  /** Never restored: only its shape is looked at. */
+  /** Never restored: only its shape matters. */
   state(): MarketState {
     return { identity: this.identity }
   }
 
-  /** The price of the last trade, held inside bid and ask, in ticks. */
+  /** Last price within bid and ask, in ticks. */
   priceOf(symbol: string): number {
     const { bidTicks, askTicks, lastTicks } =
       this.#walks.get(symbol)?.quote ?? firstQuote(Number.NaN)
     return Math.min(Math.max(lastTicks, bidTicks), askTicks)
   }
 
-  /** In a crash each step goes the same share of the way, and is traded at. */
+  /** In a crash each step goes the same share of the way, with trades. */
   #fall({ quote }: Walk): void {
     const { crash, stepMs } = this.#options
     const at = this.#nextAt

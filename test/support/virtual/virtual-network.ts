@@ -16,55 +16,55 @@ import { type FaultKind, type VirtualFaults } from '../faults/virtual-faults.ts'
 export interface VirtualNetworkOptions {
   readonly time: VirtualTime
   readonly faults: VirtualFaults
-  /** How long a client waits for an answer, ms. */
+  /** Timeout of a client. */
   readonly requestTimeoutMs: number
-  /** Longest delay of a request or an answer that is late. */
+  /** Longest delay of a late request or answer. */
   readonly lateMsMax: number
-  /** How far ahead the clock of the machine is that refuses a time, ms; undefined: its refusals name no time. */
+  /** Lead of the clock that refuses a time; undefined: refusals name no time. */
   readonly refusalsAheadMs: () => number | undefined
 }
 
 interface CallOnWire<Data> {
   readonly call: VirtualCall<Data>
-  /** Everything about a call is drawn by its number at the site. */
+  /** The call's number at its site, by which all is drawn. */
   readonly n: number
   /** Unix ms, our clock. */
   readonly sentAt: number
-  /** Heard by a client that still waits. */
+  /** Called if the client still waits. */
   readonly answered: (answer: Answer<Data>) => void
 }
 
-/** How long a storm of 429s and an outage last, ms. */
+/** Duration of a storm of 429s, and of an outage. */
 const STORM_MS = [500, 5000] as const
-/** And how long reads are refused, ms. */
+/** Duration of refused reads. */
 const REFUSED_MS_MAX = 12_000
 const CANCEL_STORM_MS = [3000, 8000] as const
 const OUTAGE_MS = [1000, 12_000] as const
-/** How old a position may be that is read, ms: inside the assumed visibility (A2). */
+/** Age of a read position, within the assumed visibility (A2). */
 const OLD_MS = [20, 380] as const
-/** How wrong the time of public answers may be, ms, and for how long. */
+/** Error of the time in public answers, and its duration. */
 const PUBLIC_OFF_MS = [3000, -3000, 60_000, -60_000, 3_600_000, -3_600_000, 20_000_000] as const
 const PUBLIC_LASTS_MS = [1000, 10_000, Number.POSITIVE_INFINITY] as const
-/** How wrong the time of an answer may be, ms. */
+/** Error of an answer's time. */
 const WRONG_MS = 180_000
 
-/** Between a client and the exchange: it delays, loses, repeats, and answers in the exchange's name. */
+/** Between client and exchange: delays, loses, repeats, and answers in the exchange's name. */
 export class VirtualNetwork implements Network {
   readonly isFaithful = false
   readonly #options: VirtualNetworkOptions
   readonly #calls = new Map<string, number>()
-  /** Unix ms, exchange clock: until then, by site, every call is one too many; and until then nothing passes. */
+  /** Unix ms, exchange clock: end of a storm by site; and of a complete outage. */
   readonly #stormUntil = new Map<string, number>()
   #outageUntil = 0
-  /** Unix ms, exchange clock: until then reads of these are refused for good. */
+  /** Unix ms, exchange clock: until then reads of these sites are refused for good. */
   #refusal: ReadRefusal = { until: 0, sites: [], answer: tooMany }
-  /** By site: when the exchange last did what it was asked; Unix ms, exchange clock. */
+  /** Keyed by site: last execution by the exchange; Unix ms, exchange clock. */
   readonly servedAt = new Map<string, number>()
   #publicOff = { offMs: 0, until: 0 }
   #lateUntil = 0
-  /** Hears what the exchange made of each call that reached it, before anything happens to the answer. */
+  /** Receives the exchange's reply of each call, before faults of the answer. */
   onReply: (site: string, reply: Reply<unknown>) => void = () => undefined
-  /** Hears of each call that reaches the exchange in ordinary time. */
+  /** Called for each call that arrives in ordinary time. */
   onPunctual: (site: string) => void = () => undefined
 
   readonly outages: Outages
@@ -74,7 +74,7 @@ export class VirtualNetwork implements Network {
     this.outages = new Outages(() => options.time.now)
   }
 
-  /** Unix ms, exchange clock: until then something late is, or may be, on its way. */
+  /** Unix ms, exchange clock: until then something late may be in flight. */
   get lateUntil(): number {
     return this.#lateUntil
   }
@@ -83,7 +83,7 @@ export class VirtualNetwork implements Network {
     return this.#options.faults.delayMs('batchPlaceOrder/connect', 0, 20)
   }
 
-  /** Everything about a call is drawn by its number at its endpoint. */
+  /** All faults of a call are drawn by its number at its endpoint. */
   send<Data>(call: VirtualCall<Data>): void {
     const { time, faults, requestTimeoutMs } = this.#options
     const { site } = call
@@ -107,7 +107,7 @@ export class VirtualNetwork implements Network {
     })
   }
 
-  /** In an outage the exchange never sees the call. */
+  /** In an outage the exchange never gets the call. */
   #leaveUnanswered<Data>(way: OutagePlan['way'], { call, n, answered }: CallOnWire<Data>): void {
     const { time, requestTimeoutMs } = this.#options
     const ourNow = () => call.trusted.clock.now()
@@ -135,7 +135,7 @@ export class VirtualNetwork implements Network {
       (faults.strikes('timeWrong', site, n) ? faults.severity(-WRONG_MS, WRONG_MS) : 0) +
       (site === 'tickers' ? this.#publicOffMs(n) : 0)
     const refusedMs = isTimeRefused(reply) ? this.#options.refusalsAheadMs() : 0
-    // The answer is made later than what it shows.
+    // The answer is newer than its content.
     const isOld = site === 'singlePosition' && faults.strikes('positionOld', site, n)
     const oldMs = isOld ? faults.severity(...OLD_MS) : 0
     const made = (): Answer<Data> => {
@@ -153,7 +153,7 @@ export class VirtualNetwork implements Network {
     })
   }
 
-  /** What answers instead of the exchange, which never sees the call. */
+  /** Answers instead of the exchange, which never gets the call. */
   #turnAway<Data>({
     call,
     n,
@@ -175,7 +175,7 @@ export class VirtualNetwork implements Network {
 
   #perform<Data>({ call, n }: CallOnWire<Data>): Reply<Data> {
     const { site } = call
-    // A balancer that tries again answers with what the second copy met.
+    // A balancer that retries answers with the result of the second copy.
     const isTwice = this.#options.faults.strikes('requestTwice', site, n)
     if (isTwice) call.perform(false)
     const reply = call.perform(isTwice)
@@ -184,7 +184,7 @@ export class VirtualNetwork implements Network {
     return reply
   }
 
-  /** What becomes of the answer on its way back; the exchange has done what it was asked. */
+  /** Faults of the answer; the exchange has done what was asked. */
   #spoil<Data>(
     { call, n }: CallOnWire<Data>,
     reply: Reply<Data>,
@@ -197,7 +197,7 @@ export class VirtualNetwork implements Network {
     if (strikes('rateLimitedAfter')) return tooMany
     if (strikes('ambiguousAfter')) return ambiguous
     if (strikes('answerCut')) return (receivedAt) => lost('connectionLost', receivedAt)
-    // An item in both lists that is lost from one of them would be a plain lie, which nothing can find out.
+    // An item of both lists that is lost from one would be an undetectable lie.
     if (!strikes('answerGarbled') || isContradictory(reply)) return undefined
     const way = faults.severity(0, 1_000_000)
     return (receivedAt) => readGarbled({ reply, endpoint: site, requestTime, receivedAt, way })
@@ -226,7 +226,7 @@ export class VirtualNetwork implements Network {
     return !isOver
   }
 
-  /** How far off the time in public answers is. Where it is so for good, it stays so when the faults are over. */
+  /** Error of the time in public answers. A permanent one outlasts the faults. */
   #publicOffMs(n: number): number {
     const { faults, time } = this.#options
     if (faults.strikes('publicTimeWrong', 'tickers', n)) {
@@ -274,7 +274,7 @@ export class VirtualNetwork implements Network {
     return { arrivesMs: this.#late(lateMsMax * 0.4, lateMsMax * 0.5), isLate: true }
   }
 
-  /** Of the fault that has just struck. */
+  /** For the fault that has just struck. */
   #late(from = 40, to = this.#options.lateMsMax): number {
     const { faults, time } = this.#options
     const delayMs = faults.severity(from, to)
@@ -303,7 +303,7 @@ function isTimeRefused(reply: Reply<unknown>): boolean {
   return !reply.ok && errorCode(reply.code).topic === 'clock'
 }
 
-/** Whether an item stands in both lists of an answer. */
+/** An item is in both lists. */
 function isContradictory(reply: Reply<unknown>): boolean {
   if (!reply.ok || typeof reply.data !== 'object' || reply.data === null) return false
   const { successList = [], failureList = [] } = reply.data as Partial<BatchResult>
@@ -311,7 +311,7 @@ function isContradictory(reply: Reply<unknown>): boolean {
   return failureList.some(({ clientOid }) => accepted.has(clientOid))
 }
 
-/** The first answer counts: a client that gave up hears no more. */
+/** The first answer counts: a client that gave up gets no more. */
 function once<Data>(call: VirtualCall<Data>): (answer: Answer<Data>) => void {
   let isOver = false
   return (answer) => {

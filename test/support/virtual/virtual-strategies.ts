@@ -21,21 +21,21 @@ export const STRATEGY_KINDS = ['ladder', 'targeter', 'placer'] as const
 
 export interface ScriptedStrategyOptions {
   readonly kind: (typeof STRATEGY_KINDS)[number]
-  /** Asked at each decision: another process may decide otherwise. */
+  /** Called at each decision: another process may decide otherwise. */
   readonly seed: () => string
-  /** Levels of a ladder, lots of a target or an order, at most. */
+  /** Maximum levels of a ladder, or lots of a target or an order. */
   readonly size: number
-  /** The decisions (from 0) on which it says anything; absent: all of them. */
+  /** Decisions (from 0) on which it acts; absent: all. */
   readonly decisions?: readonly number[] | undefined
-  /** It says something on every so manieth decision alone; absent: on each. */
+  /** It acts on every so many decisions; absent: on each. */
   readonly every?: number | undefined
-  /** One order by name in so many has a name of long ago; absent: none. */
+  /** One in this many orders by name has an old name; absent: none. */
   readonly oldKeys?: number | undefined
 }
 
 /**
- * A strategy that follows a script. What it says of an instrument follows from its seed, the instrument and
- * how often it decided, so that a decision or an instrument less leaves the rest of what it says as it was.
+ * A scripted strategy. Its wishes follow from seed, instrument and number of decisions, so that a
+ * decision or instrument less changes nothing else.
  */
 export function createScriptedStrategy({
   kind,
@@ -76,7 +76,7 @@ const SCRIPTS: Readonly<Record<ScriptedStrategyOptions['kind'], (size: number) =
   placer: placerOf,
 }
 
-/** A ladder round the market that now and then moves, shrinks, crosses, or is taken away. */
+/** A ladder round the market that sometimes moves, shrinks, crosses or disappears. */
 function ladderOf(levelsMax: number): Script {
   return (view, random, decision) => {
     if (decision % 7 !== 0 && random.integer(4) > 0) return []
@@ -95,7 +95,7 @@ function ladderOf(levelsMax: number): Script {
   }
 }
 
-/** Wants another position every now and then: flat, a little, or the other way. */
+/** Sometimes wants another position: flat, small or opposite. */
 function targeterOf(lotsMax: number): Script {
   return (view, random, decision) => {
     if (decision % 5 !== 0 && random.integer(6) > 0) return []
@@ -103,7 +103,7 @@ function targeterOf(lotsMax: number): Script {
   }
 }
 
-/** Places orders of every kind by name, uses a name twice now and then, and cleans up now and then. */
+/** Places orders of every kind by name, sometimes reuses a name, and sometimes cleans up. */
 function placerOf(lotsMax: number): Script {
   return (view, random, decision) => {
     if (random.integer(3) > 0) return []
@@ -114,7 +114,7 @@ function placerOf(lotsMax: number): Script {
   }
 }
 
-/** What is placed under the name of any decision before: the daemon has forgotten the order, and not the name. */
+/** Uses an old name: the daemon has forgotten the order, but not the name. */
 function withOldKey(
   intent: Intent,
   random: Random,

@@ -4,7 +4,7 @@ import { unreachable } from '../../../src/lib/unreachable.ts'
 import { isUnreadable } from '../../../src/protocol/answer-values.ts'
 import { type EndpointName } from '../../../src/protocol/endpoints.ts'
 
-/** What comes back over the wire: a whole answer, or none. */
+/** A whole answer, or none. */
 export type Bytes =
   | {
       readonly kind: 'answered'
@@ -15,7 +15,7 @@ export type Bytes =
   | { readonly kind: 'lost'; readonly cause: 'timeout' | 'connectionLost' }
   | { readonly kind: 'notSent' }
 
-/** A whole number below `ways`, drawn anew at each call. */
+/** A whole number below `ways`, drawn at each call. */
 export type Draw = (ways: number) => number
 
 type Row = Readonly<Record<string, unknown>>
@@ -24,9 +24,9 @@ const PAGE = '<html><body><h1>Attention required</h1></body></html>'
 const UNHEARD = { unheard: { of: [1, '2', null] } }
 
 /**
- * An outcome as the wire would have it. What comes out of the client must be the same outcome, in whatever form the
- * exchange writes it: with fields that the document does not have, a time that is a text, rows twice or in another order,
- * empty lists that are null, packed.
+ * Renders an outcome for the wire in any form that the exchange may use: unknown fields, times as
+ * text, repeated or reordered rows, null for empty lists, packed. The client must reproduce the
+ * outcome.
  */
 export function renderAnswer(site: EndpointName, answer: Answer<unknown>, draw: Draw): Bytes {
   const times =
@@ -71,7 +71,8 @@ type Dressing = (data: unknown, draw: Draw) => unknown
 const DRESSINGS: Readonly<Partial<Record<EndpointName, Dressing>>> = {
   orderFills: (data, draw) => {
     const { fillList, ...rest } = data as { readonly fillList: readonly Row[] }
-    // A page is full by the number of its rows, and goes on with its last ones: only their order is free.
+    // A page is full by its number of rows and continues after its last ones: only their order is
+    // free.
     return { ...rest, fillList: emptyOr(reordered(fillList.map(asWritten), draw), draw) }
   },
   singlePosition: (data, draw) =>
@@ -93,7 +94,7 @@ function dressLists(data: unknown, draw: Draw): unknown {
   }
 }
 
-/** A row that the world has read already, because it is odd, as it may have been written. */
+/** An odd row that the world has read already, as it may have been written. */
 function asWritten(row: Row): unknown {
   if (!isUnreadable(row)) return row
   return Object.keys(row.texts).length === 0 ? null : { ...row.texts }

@@ -1,13 +1,14 @@
 import { Failure, messageOf } from '../../../src/lib/failure.ts'
 
 /**
- * Lets promises come to their end within an instant of virtual time, so that code which awaits runs in a world that does
- * not. `process._tickCallback` runs what waits in the queue of microtasks; inside a microtask it does nothing.
+ * Completes promises within an instant of virtual time, so that awaiting code runs in a world that
+ * does not await. `process._tickCallback` runs queued microtasks; inside a microtask it does
+ * nothing.
  */
 export class SettledPromises {
   readonly #broken: unknown[] = []
 
-  /** @throws Failure where it is called from a microtask, as after an `await`. */
+  /** @throws Failure if called from a microtask, as after an `await` */
   assertUsable(): void {
     let isSettled = false
     void Promise.resolve().then(() => {
@@ -22,7 +23,7 @@ export class SettledPromises {
     })
   }
 
-  /** An error of the program: it is thrown where virtual time goes on. */
+  /** Rethrows an error of the program where virtual time goes on. */
   readonly noteBroken = (error: unknown): void => {
     this.#broken.push(error)
   }

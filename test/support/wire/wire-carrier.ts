@@ -22,7 +22,7 @@ export interface WireCarrierOptions {
 
 type Written = Pick<WireRequest<unknown>, 'target' | 'headers' | 'body'>
 
-/** What the exchange of a world is asked for. */
+/** Endpoints of a world. */
 const ENDPOINTS = [
   'batchPlaceOrder',
   'cancelAllOrders',
@@ -31,12 +31,12 @@ const ENDPOINTS = [
 ] as const satisfies readonly EndpointName[]
 type WiredEndpoint = (typeof ENDPOINTS)[number]
 
-/** The client has its own clock, and looks at the time of answers by itself. */
+/** The client has its own clock and observes times itself. */
 const NOT_OBSERVED = { observe: () => undefined }
 
 /**
- * Carries what the daemon's own client writes over the network of a world: the request is read from its bytes, and the
- * answer comes back as bytes, or not at all. A request waits for its connection as in an ordinary world.
+ * Carries the daemon's own client over a world's network: requests are parsed from bytes, answers
+ * come back as bytes or not at all. A request waits for its connection as in other worlds.
  */
 export class WireCarrier implements Carrier {
   readonly #options: WireCarrierOptions

@@ -1,12 +1,12 @@
 import { createRandom } from '../../../src/lib/random.ts'
 import { planWorld, type WorldPlan } from '../world/world-plan.ts'
 
-/** Seeds of worlds whose calls go through the daemon's own client begin so. */
+/** Prefix of seeds of worlds with the daemon's own client. */
 export const WIRE = 'wire-'
 
 /**
- * An ordinary world in which the daemon's own client makes the calls, and reads the answers as bytes. Rows that nobody can
- * read, and whole clocks that refuse, are more frequent here: what becomes of them is the client's.
+ * An ordinary world in which the daemon's own client calls and reads bytes. Unreadable rows and
+ * refusing clocks are more frequent, since they are the client's matter.
  */
 export function planWire(seed: string): WorldPlan {
   const plan = planWorld(seed)

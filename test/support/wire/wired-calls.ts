@@ -14,11 +14,14 @@ export interface WiredCallsOptions extends Omit<VirtualCallsOptions, 'settings'>
   readonly onBroken: (error: unknown) => void
 }
 
-/** A call without a grant gives up after this, ms, as in an ordinary world; an answer is given up by the network. */
+/**
+ * A call without a grant gives up after this, as in other worlds; the network ends the wait for
+ * answers.
+ */
 const GRANT_MS = 6000
 const ANSWER_BYTES_MAX = 10_000_000
 
-/** The daemon's own exchange, client and readers, over the network of a world. */
+/** The daemon's own exchange, client and readers over a world's network. */
 export function createWiredCalls(options: WiredCallsOptions): ExchangePort {
   const { wire, settings, pageFills, onWithheld, onBroken } = options
   const { clock, offset } = wire.trusted
@@ -53,7 +56,7 @@ export function createWiredCalls(options: WiredCallsOptions): ExchangePort {
     onBroken,
   })
   const placeBatch = exchange.placeBatch.bind(exchange)
-  // A kill switch that the core has not heard of may have held it back.
+  // A kill switch unknown to the core may have withheld it.
   exchange.placeBatch = (body, call, onAnswer) =>
     placeBatch(body, call, (answer) => {
       onAnswer(answer)

@@ -4,18 +4,18 @@ import { toOrderId, toTradeId } from '../../../src/domain/ids.ts'
 import { type Random } from '../../../src/lib/random.ts'
 import { type FaultRates } from '../faults/virtual-faults.ts'
 
-/** An instrument that an earlier run has traded, by hand, and that is not configured any more. */
+/** An instrument that an earlier run traded by hand, and that is no longer configured. */
 export const FORMER_SYMBOL = 'ADAUSDT'
 
-/** Parts of a plan that have to do with what strategies may do and have made. Absent: as worlds were before. */
+/** Parts of a plan about permissions and results of strategies. Absent: as in older worlds. */
 export const accountPlanFields = {
-  /** In which a day of losses begins. */
+  /** Time zone of the days of losses. */
   timeZone: z.string().optional(),
-  /** Orders that may leave within a minute, of each strategy; of the account twice as many. */
+  /** Orders of each strategy within a minute; the account has twice as many. */
   ordersPerMinute: z.int().positive().optional(),
-  /** Whether orders that would trade with ours are denied. */
+  /** Orders that would trade with ours are denied. */
   deniesSelfTrades: z.boolean().optional(),
-  /** What was lost on {@link FORMER_SYMBOL} before the world began, margin coin. */
+  /** Loss on {@link FORMER_SYMBOL} before the world, margin coin. */
   formerLoss: z.int().positive().optional(),
 }
 
@@ -60,7 +60,7 @@ interface CancelPlan {
   readonly isExclusive: boolean
 }
 
-/** In one world of twenty one call cancels the orders of many instruments, and often fails. */
+/** In one of 21 worlds one call cancels the orders of many instruments, and often fails. */
 export function drawProductCancels<Plan extends CancelPlan>(
   part: (name: string) => Random,
   plan: Plan,
@@ -75,7 +75,7 @@ export function drawProductCancels<Plan extends CancelPlan>(
   }
 }
 
-/** Limits beside those of every world: of the account and of each strategy. */
+/** Further limits of the account and of each strategy. */
 export function paceLimitsOf({ ordersPerMinute, deniesSelfTrades }: AccountPlan) {
   return {
     account: {
@@ -86,12 +86,12 @@ export function paceLimitsOf({ ordersPerMinute, deniesSelfTrades }: AccountPlan)
   }
 }
 
-/** What an earlier run has made by hand: profit less fees, margin coin. */
+/** Result of the earlier run: profit minus fees, margin coin. */
 export function formerNetOf({ formerLoss }: AccountPlan): number {
   return formerLoss === undefined ? 0 : -formerLoss - 2 * Number(FORMER_FEE)
 }
 
-/** The journal of an earlier run, in which a person has bought and sold {@link FORMER_SYMBOL}. */
+/** The journal of an earlier run, which bought and sold {@link FORMER_SYMBOL} by hand. */
 export function recordsOfFormer(
   { formerLoss }: AccountPlan,
   {

@@ -4,16 +4,15 @@ import { isForeign } from '../virtual/exchange-truth.ts'
 import { denialsOf } from '../invariants/live-invariants.ts'
 import { type World } from './world.ts'
 
-/** How long everything has to come right once the faults are over, virtual ms. */
+/** Time for everything to come right after the faults, virtual ms. */
 const CALM_MS = 12_000
-/** What only shows after a while has at least this long. */
+/** Minimum time for slow symptoms. */
 const CALM_MS_MIN = 2000
-/** The looks are this far apart. */
 const LOOK_MS = 100
 
 /**
- * Lets a world without faults run until everything has come right, or until it should have. Some worlds are
- * patient: they run on, and what breaks again later shows in them.
+ * Runs a world without faults until everything has come right, or should have. Patient worlds run
+ * on, which shows what breaks again later.
  */
 export function passCalm(world: World): void {
   const { time, plan, violations } = world
@@ -28,9 +27,9 @@ export function passCalm(world: World): void {
   })
 }
 
-/** There is a process, it trades, nothing late is on its way to it or from it, and nothing of others' rests. */
+/** A process trades, nothing late is in flight, and nothing of others rests. */
 function isTrading({ plan, process, network, exchange, time }: World): boolean {
-  // Whose the fills of another program are shows after a while.
+  // The owner of another program's fills shows after a while.
   if (plan.apiTrader > 0 && process.engine && process.engine.book.orphans.size > 0) return false
   if (!process.isAlive || process.engine?.isTrading !== true || time.now < network.lateUntil)
     return false
@@ -38,8 +37,8 @@ function isTrading({ plan, process, network, exchange, time }: World): boolean {
 }
 
 /**
- * What has not come right, by name. In a market that moves something has always only just begun: each of those
- * that were there at the first look has to be over once.
+ * Named troubles. In a moving market something has always just begun, so each of those at the first
+ * look must have been over once.
  */
 class Troubles {
   readonly #world: World

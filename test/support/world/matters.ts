@@ -2,7 +2,7 @@ import { type Random } from '../../../src/lib/random.ts'
 import { type FaultRates } from '../faults/virtual-faults.ts'
 import { MANY_SYMBOLS } from './account-plan.ts'
 
-/** What a matter looks at and changes of a plan. */
+/** Parts of a plan that a matter reads and changes. */
 interface MatterPlan {
   readonly symbols: readonly string[]
   readonly strategies: readonly MatterStrategy[]
@@ -14,27 +14,28 @@ interface MatterStrategy {
   readonly symbols: readonly string[]
 }
 
-/** Faults of a matter that ordinary draws seldom bring together, and what else it needs. */
+/** Faults that ordinary draws rarely combine, and other requirements. */
 interface Matter {
   readonly faults: FaultRates
   readonly change?: (plan: MatterPlan) => object
 }
 
-/** One world in so many is about one of them. */
+/** One in this many worlds is about one of them. */
 const ONE_IN = 8
 
 const MATTERS: readonly Matter[] = [
-  // What rests is called in question, and the process dies around the record of it.
+  // Resting orders are doubted, and the process dies around that record.
   {
     faults: { liquidated: 0.05, deleveraged: 0.05, deathAtDoubt: 0.8, deathAtHalt: 0.3 },
     change: () => ({ onRestart: 'adopt' }),
   },
-  // Somebody trades by hand beside several strategies; what nobody holds is adopted and flattened.
+  // Others trade by hand beside several strategies; the unheld part is adopted and flattened.
   {
     faults: { tradedByHand: 0.05, adoptedByHand: 0.2, flattenedByHand: 0.04, positionOld: 0.05 },
     change: ({ strategies, symbols }) => ({ strategies: besideEachOther(strategies, symbols) }),
   },
-  // Orders are sent again, on several instruments that one call may cancel; a kill or a long sleep meets the copies.
+  // Orders are repeated on several instruments that one call may cancel; a kill or a long sleep
+  // meets the copies.
   {
     faults: {
       itemRetried: 0.1,
@@ -49,7 +50,7 @@ const MATTERS: readonly Matter[] = [
       isExclusive: true,
     }),
   },
-  // Orders are refused for good while something is flattened.
+  // Orders are refused for good during a flatten.
   { faults: { itemRejected: 0.3, flattenedByHand: 0.05, restrictedByHand: 0.03 } },
   // The account is not read for seconds while prices go on.
   { faults: { readsRefused: 0.05, answerLost: 0.1, requestLost: 0.1 } },
@@ -65,7 +66,7 @@ export function drawMatter<Plan extends MatterPlan>(
   return { ...plan, ...matter.change?.(plan), faults: { ...plan.faults, ...matter.faults } }
 }
 
-/** At least two of them, on the same instruments. */
+/** At least two strategies on the same instruments. */
 function besideEachOther(
   strategies: readonly MatterStrategy[],
   symbols: readonly string[],

@@ -1,7 +1,7 @@
 /**
- * A smallest list that still fails, by delta debugging (Zeller and Hildebrandt, "Simplifying and isolating
- * failure-inducing input", 2002): ever smaller runs of items are taken out and stay out when it fails without
- * them. What is left is 1-minimal: without any single item it does not fail any more, unless `fails` gave up.
+ * Finds a smallest failing list by delta debugging (Zeller and Hildebrandt, "Simplifying and
+ * isolating failure-inducing input", 2002): ever smaller runs of items are removed while it still
+ * fails. The result is 1-minimal: it does not fail without any single item, unless `fails` gave up.
  */
 export function minimise<Item>(
   items: readonly Item[],
@@ -24,7 +24,7 @@ function takeOut<Item>(
   let kept = items
   for (let start = 0; start < kept.length;) {
     const without = [...kept.slice(0, start), ...kept.slice(start + size)]
-    // The empty list has been tried.
+    // The empty list was tried.
     if (without.length > 0 && fails(without)) kept = without
     else start += size
   }

@@ -5,7 +5,7 @@ import { planTakeovers, TAKEOVERS } from '../takeovers/takeovers-plan.ts'
 import { planWire, WIRE } from '../wire/wire-plan.ts'
 import { planWorld, type WorldPlan } from './world-plan.ts'
 
-/** An ordinary world, or one of another kind, by its seed: `months-7` is the seventh of those that last for months. */
+/** The seed selects the kind: `months-7` is the seventh world that lasts for months. */
 export function planOfSeed(seed: string): WorldPlan {
   if (seed.startsWith(MONTHS)) return planMonths(seed)
   if (seed.startsWith(MONEY)) return planMoney(seed)

@@ -4,30 +4,30 @@ import { START_AT, runWorld } from './virtual-world.ts'
 import { type StrategyPlan, type WorldPlan } from './world-plan.ts'
 
 export interface ShrinkOptions {
-  /** A plan whose run violates something. */
+  /** A plan whose run violates an invariant. */
   readonly plan: WorldPlan
-  /** How many runs may be spent; what is found by then is returned. */
+  /** Maximum runs; the result so far is returned. */
   readonly runsMax?: number
   /** Checkers beside the usual ones. */
   readonly extra?: readonly Invariant['watch'][]
 }
 
 export interface ShrunkWorld {
-  /** Driven by a script: it violates the same invariant with as little as could be found. */
+  /** Violates the same invariant by a script, with as little as was found. */
   readonly plan: WorldPlan
   readonly violation: Violation
   readonly runs: number
-  /** Whether no single fault can be left out; false where the runs did not suffice to say so. */
+  /** No single fault can be omitted; false if the runs did not suffice. */
   readonly isMinimal: boolean
 }
 
-/** Enough for a world of a hundred faults, and half a minute at most. */
+/** Enough for a world of a hundred faults, half a minute at most. */
 const RUNS_MAX = 300
 
-/** What a start may come to take longer, and one call more. */
+/** Tolerance for a longer start and one more call. */
 const SPARE_MS = 5000
 
-/** A plan that fails, and on which decisions its strategies said anything. */
+/** A failing plan, and the decisions on which its strategies acted. */
 interface Failing {
   readonly plan: WorldPlan
   readonly violation: Violation
@@ -42,9 +42,8 @@ interface SpokenDecision {
 type Pass = (failing: Failing, attempt: (plan: WorldPlan) => boolean) => void
 
 /**
- * Takes away from a failing world whatever it fails without: faults, whole strategies, single decisions,
- * symbols, time, and settings that are not the plainest; again, until nothing can go. Undefined when the plan
- * does not fail.
+ * Removes whatever a failing world does not need: faults, strategies, decisions, symbols, time, and
+ * unusual settings; repeatedly, until nothing can go. Undefined if the plan does not fail.
  */
 export function shrinkWorld({
   plan,
@@ -77,7 +76,7 @@ export function shrinkWorld({
 }
 
 const PASSES: readonly Pass[] = [
-  // A shorter world makes every further run a quicker one.
+  // A shorter world makes further runs quicker.
   shorten,
   dropJumps,
   dropFaults,
@@ -137,7 +136,7 @@ function withSymbols(plan: WorldPlan, symbols: readonly string[]): WorldPlan {
   }
 }
 
-/** A fault that strikes at an earlier draw needs less to happen before it. */
+/** A fault at an earlier draw needs fewer events before it. */
 function hasten({ plan }: Failing, attempt: (plan: WorldPlan) => boolean): void {
   let script = plan.script ?? []
   for (const [index, { n }] of script.entries()) {
@@ -151,8 +150,8 @@ function hasten({ plan }: Failing, attempt: (plan: WorldPlan) => boolean): void 
 }
 
 /**
- * Trouble lasts little longer than until the violation, or half as long. Some time is left over, so that a world
- * that is kept still is in trouble when what it is about happens a little later.
+ * Trouble lasts little longer than until the violation, or half as long. Some time is left, so that
+ * a world kept still is in trouble when its subject happens slightly later.
  */
 function shorten({ plan, violation }: Failing, attempt: (plan: WorldPlan) => boolean): void {
   const jumpsMs = plan.jumps.reduce((sum, { burstMs, quietMs }) => sum + burstMs + quietMs, 0)
@@ -163,7 +162,7 @@ function shorten({ plan, violation }: Failing, attempt: (plan: WorldPlan) => boo
   while (faultyMs >= 2 * SPARE_MS && attempt({ ...plan, faultyMs: faultyMs / 2 })) faultyMs /= 2
 }
 
-/** The plainest value of each setting, where the world fails with it. */
+/** The plainest value of each setting with which the world fails. */
 function simplify({ plan }: Failing, attempt: (plan: WorldPlan) => boolean): void {
   const plain: readonly Partial<WorldPlan>[] = [
     { otherClocks: [] },
@@ -202,7 +201,7 @@ function withSize({ strategies }: WorldPlan, id: string, size: number): Strategy
   return strategies.map((strategy) => (strategy.id === id ? { ...strategy, size } : strategy))
 }
 
-/** Runs a world and notes on which decisions its strategies said anything. */
+/** Runs a world and notes on which decisions its strategies acted. */
 function inspectWorld(plan: WorldPlan, extra: readonly Invariant['watch'][]) {
   const spoken: SpokenDecision[] = []
   const { violations, script } = runWorld(plan, [() => watchDecisions(spoken), ...extra])

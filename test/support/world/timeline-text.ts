@@ -12,10 +12,10 @@ import { type BatchResult } from '../../../src/protocol/values.ts'
 import { type Reply } from '../../../src/simulator/shared/reply.ts'
 import { type TrueOrder } from '../virtual/exchange-truth.ts'
 
-/** Of a ladder so many orders are shown one by one. */
+/** Further orders of a ladder are not shown one by one. */
 const ORDERS_SHOWN_MAX = 8
 
-/** How some kinds of a union are said, in lines; a kind that is not named is not said. */
+/** Lines for some kinds of a union; other kinds are not shown. */
 type Describers<Union extends { readonly kind: string }> = {
   readonly [Kind in Union['kind']]?: (
     one: Extract<Union, { readonly kind: Kind }>,
@@ -32,7 +32,7 @@ function describe<Union extends { readonly kind: string }>(
   return describer?.(one)
 }
 
-/** What the client was told. */
+/** Events of the client. */
 export function describeEvent(event: EngineEvent): readonly string[] {
   return describe<EngineEvent>(EVENTS, event) ?? []
 }
@@ -64,7 +64,7 @@ function describeAnswer(answer: Answer<BatchResult>): string {
   return `${successList.length} succeeded, ${failureList.length} failed`
 }
 
-/** What the client does, and what it holds for true from then on. */
+/** Actions of the client, and its new beliefs. */
 export function describeEffect(effect: Effect): readonly string[] {
   return describe<Effect>(EFFECTS, effect) ?? []
 }
@@ -80,7 +80,7 @@ const EFFECTS: Describers<Effect> = {
     level === 'warn' || level === 'error' ? [`${level}: ${event} ${listFacts(fields)}`] : [],
 }
 
-/** What strategies remember and what time does is left out. */
+/** States of strategies and passing time are omitted. */
 const RECORDS: Describers<JournalRecord> = {
   send: ({ batchId, orders, again }) => [
     `record: batch ${batchId} of ${orders.length + again.length}`,
@@ -143,7 +143,7 @@ function describeItem({
   return `${shorten(clientOid ?? '')} ${way} ${size} @ ${price ?? 'market'} ${force ?? ''}`.trimEnd()
 }
 
-/** What the exchange made of a call: all of it where orders are concerned, refusals anywhere. */
+/** The exchange's reply: all of it for orders, else only refusals. */
 export function describeReply(site: string, reply: Reply<unknown>): readonly string[] {
   if (!reply.ok) return [`${site}: ${reply.code} ${reply.message}`]
   if (site !== 'batchPlaceOrder' && site !== 'cancelAllOrders') return []
@@ -155,7 +155,6 @@ export function describeReply(site: string, reply: Reply<unknown>): readonly str
   return [`${site}: ${successList.length} succeeded, ${failureList.length} failed`, ...failed]
 }
 
-/** What became of an order at the exchange. */
 export function describeOrder(order: TrueOrder, before: TrueOrder | undefined): string {
   const { clientOid, direction, lots, filledLots, status, cancelReason } = order
   const name = shorten(clientOid)
@@ -165,7 +164,7 @@ export function describeOrder(order: TrueOrder, before: TrueOrder | undefined): 
   return `${name} is ${status}${cancelReason === undefined ? '' : `: ${cancelReason}`}`
 }
 
-/** Enough of a clientOid to tell the orders of one world apart; other texts as they are. */
+/** Enough of a clientOid to tell a world's orders apart; other texts unchanged. */
 function shorten(text: string): string {
   return /^t[a-z2-7]{26}-/.test(text) ? text.slice(1, 7) + text.slice(27) : text
 }

@@ -3,16 +3,16 @@ import { describeEffect, describeEvent, describeOrder, describeReply } from './t
 import { START_AT, runWorld, type WorldReport } from './virtual-world.ts'
 import { type WorldPlan } from './world-plan.ts'
 
-/** Columns of a terminal: time, client, exchange. */
+/** Widths of the columns: time, client, exchange. */
 const TIME_WIDTH = 8
 const SIDE_WIDTH = 54
 const WIDTH = TIME_WIDTH + 2 * SIDE_WIDTH + 4
 
-/** What happened in a world, the client on the left and the exchange on the right, in virtual seconds. */
+/** Events of a world in virtual seconds, client on the left, exchange on the right. */
 class Timeline {
   readonly lines: string[] = [row('time', 'client', 'exchange'), '─'.repeat(WIDTH)]
 
-  /** Follows one world; hand it to the run as a watcher. */
+  /** Follows one world as a watcher. */
   watch = (world: World): WorldWatcher => {
     const at = (): string => ((world.time.now - START_AT) / 1000).toFixed(3)
     const here = (text: string): void => void this.lines.push(row(at(), text, ''))
@@ -54,7 +54,7 @@ function sayAll(say: (text: string) => void, lines: readonly string[]): void {
   for (const line of lines) say(line)
 }
 
-/** Runs a world once more for its timeline, with checkers beside the usual ones where there are some. */
+/** Runs a world again for its timeline, optionally with extra checkers. */
 export function drawTimeline(
   plan: WorldPlan,
   extra: readonly Invariant['watch'][] = [],

@@ -37,10 +37,10 @@ import { createWiredCalls } from '../wire/wired-calls.ts'
 
 type StepLook = NonNullable<ProcessWatcher['afterStep']>
 
-/** How long a slow disk makes a durable record wait, ms. */
+/** Delay of a durable record on a slow disk. */
 const SLOW_SYNC_MS = [5, 2500] as const
 
-/** What processes live on, one after the other. */
+/** The environment of consecutive processes. */
 export interface VirtualProcessOptions {
   readonly time: VirtualTime
   readonly exchange: VirtualExchange
@@ -49,22 +49,25 @@ export interface VirtualProcessOptions {
   readonly settings: EngineSettings
   readonly strategies: ReadonlyMap<StrategyId, Strategy>
   readonly polling: VirtualPolling
-  /** Fills a page: small, so that pages race with fills. */
+  /** Rows of a full page: few, so that pages race with fills. */
   readonly pageFills: number
-  /** Of each machine: how far its clock is ahead of the exchange's, ms, and by how many millionths too quick. Several want a lease. */
+  /**
+   * For each machine, lead of its clock in ms, and its error in ppm. Several machines compete for a
+   * lease.
+   */
   readonly clocks: readonly { readonly skewMs: number; readonly driftPpm: number }[]
-  /** What a process does with what rests when it must end. */
+  /** Policy for resting orders at a forced end. */
   readonly onStop: StopPolicy
-  /** Whether nothing can be written just now. */
+  /** Nothing can be written at present. */
   readonly isDiskFull: () => boolean
-  /** Whether the kill file is there. */
+  /** The kill file exists. */
   readonly isKilled: () => boolean
   readonly watchers: readonly ProcessWatcher[]
-  /** The state is older than the exchange, with the proof: the run ends. Absent: that is a defect. */
+  /** The state is older than the exchange: the run ends. Absent: that is a defect. */
   readonly onOlder?: ((proof: string) => void) | undefined
-  /** Whether the journal keeps used keys as the daemon's does, and not in memory. */
+  /** The journal keeps used keys like the daemon's, not in memory. */
   readonly hasStoredKeys?: boolean
-  /** What lets the promises of the daemon's own client end; absent: worlds have a client of their own. */
+  /** Completes promises of the daemon's own client; absent: worlds have their own client. */
   readonly promises?: SettledPromises | undefined
 }
 
@@ -72,11 +75,11 @@ export interface VirtualProcessOptions {
 interface Run {
   readonly machine: Machine
   readonly lease: VirtualLease | undefined
-  /** A run before this one cancelled without a record. */
+  /** An earlier run cancelled without a record. */
   readonly hasNote: boolean
   readonly account: VirtualAccount
   readonly faults: ProcessFaults
-  /** By their bytes: what has been sent, or is about to be. */
+  /** Keyed by bytes: batches sent or about to be. */
   readonly batches: Map<string, OutgoingBatch>
   isOver: boolean
   isRetreating: boolean
@@ -84,9 +87,10 @@ interface Run {
 }
 
 /**
- * An account run in virtual time by a process that can die or stand still between any two effects; {@link start}
- * begins a new one on what the journal kept. Where several machines want a lease, a run that stands still may be
- * passed over: another is the process then, and the one before lives on, heard by nobody, until it ends by itself.
+ * An account in virtual time, run by a process that can die or stand still between any two effects;
+ * {@link start} begins a new one on the kept journal. With several machines a standing run may be
+ * passed over: another becomes the process, and the former lives on unheard until it ends by
+ * itself.
  */
 export class VirtualProcess {
   readonly machines: Machines
@@ -104,7 +108,7 @@ export class VirtualProcess {
     this.#leases = options.clocks.length > 1 ? new Leases({ ...options, validityMs }) : undefined
   }
 
-  /** Of the machine that the process is on, or was on last: it may be set. */
+  /** Clock of the process's present or last machine: it may be set. */
   get machineClock(): MachineClock {
     return this.#machine.clock
   }
@@ -117,7 +121,7 @@ export class VirtualProcess {
     return this.#disk.journal
   }
 
-  /** Whether there is a process; of one that has ended the core can still be looked at. */
+  /** A process exists; the core of an ended one is still readable. */
   get isAlive(): boolean {
     return this.#run?.isOver === false
   }
@@ -126,23 +130,26 @@ export class VirtualProcess {
     return this.#run?.account.engine
   }
 
-  /** Whether a process without a journal is about to end. */
+  /** A process without a journal is about to end. */
   isRetreating = false
 
-  /** What the process that lives, or lived last, goes by. */
+  /** Settings of the present or last process. */
   get settings(): EngineSettings {
     return this.#settingsAfter(this.#run?.hasNote === true)
   }
 
-  /** Whether the process has the lease because the time of another was over: that one may have done what is not recorded. */
+  /**
+   * The process got the lease because another's time was over, which may have acted without a
+   * record.
+   */
   hasTakenOver = false
 
-  /** What the process that lives, or lived last, found in the journal. */
+  /** Journal content that the present or last process found. */
   found: JournalContents = { checkpoint: undefined, records: [] }
 
   /**
-   * A process begins: the book is rebuilt, and the clock measured before anything else. Where there is a lease, only if
-   * it is free; a process that had it until then is passed over.
+   * Begins a process: the book is rebuilt, and the clock measured first. With leases only if it is
+   * free; a process that had it is passed over.
    */
   start(machine = this.#machine): void {
     const taken = this.#leases?.take(machine.place)
@@ -161,7 +168,7 @@ export class VirtualProcess {
     this.found = this.#disk.load()
     const { hasNote } = this.#disk
     const book = rebuildBook(this.found, settings.positionMode)
-    // As the daemon: no run begins on a state that was proved to be older.
+    // Like the daemon: no run begins on a state proved to be older.
     if (restrictionOf(book, ACCOUNT, 'olderState') !== undefined) return
     const lease = taken && this.#holdLease(taken, () => run)
     const faults = new ProcessFaults({
@@ -191,27 +198,27 @@ export class VirtualProcess {
     run.account.start()
   }
 
-  /** The process ends without another word; what was not durable is lost. */
+  /** Ends the process at once; non-durable records are lost. */
   kill(): void {
     if (this.#run && !this.#run.isOver) this.#die(this.#run)
   }
 
-  /** The process dies once so many more effects have been performed, unless it dies earlier. */
+  /** Dies after this many further effects, or earlier. */
   dieAfter(effects: number): void {
     this.#run?.faults.dieAfter(effects)
   }
 
-  /** The process stands still for so long once so many more effects have been performed, and something happens then. */
+  /** Stands still for this long after so many further effects, and calls `begun`. */
   stallAfter(effects: number, forMs: number, begun?: () => void): void {
     this.#run?.faults.stallAfter(effects, forMs, begun)
   }
 
-  /** The process stands still from now on, on a machine that sleeps. */
+  /** Stands still from now on, on a sleeping machine. */
   sleep(forMs: number): void {
     if (this.isAlive) this.#run?.faults.standStill(forMs)
   }
 
-  /** What was appended long ago is on the disk. */
+  /** Records appended long ago are on the disk. */
   settleJournal(): void {
     if (this.isAlive) this.#disk.settle()
   }
@@ -221,19 +228,19 @@ export class VirtualProcess {
     this.#run?.faults.spare()
   }
 
-  /** As the daemon: before the core has begun there is nothing to bring to an end. */
+  /** Like the daemon: before the core has begun nothing needs an end. */
   stop(policy: StopPolicy): void {
     const run = this.#run
     if (run && !run.isOver && !run.account.hasBegun) this.#endUnbegun(run)
     else this.dispatch({ kind: 'commanded', command: { kind: 'stop', policy } })
   }
 
-  /** Whether the process moves, and has its lease. */
+  /** The process moves and has its lease. */
   get holdsLease(): boolean {
     return this.isAlive && !this.isStill && this.#run?.lease?.isOver === false
   }
 
-  /** Whether it stands still: what is told it waits. */
+  /** While it stands still, input waits. */
   get isStill(): boolean {
     return this.#run?.faults.isStill === true
   }
@@ -241,7 +248,8 @@ export class VirtualProcess {
   dispatch(event: EngineEvent): void {
     const run = this.#run
     if (!run || run.isOver) return
-    // As in the daemon, commands wait until the clock is measured; the operator of the worlds writes again.
+    // Like in the daemon, commands wait until the clock is measured; the worlds' operator repeats
+    // them.
     const isEarly =
       event.kind === 'commanded' && event.command.kind !== 'kill' && !run.account.hasBegun
     if (isEarly) return
@@ -250,11 +258,11 @@ export class VirtualProcess {
 
   #settingsAfter(hasNote: boolean): EngineSettings {
     const { settings } = this.#options
-    // What was cancelled without a record may not rest any more, whatever the book says.
+    // Orders cancelled without a record may be gone, whatever the book says.
     return hasNote ? { ...settings, onRestart: 'cancel', hasRetreated: true } : settings
   }
 
-  /** Everything around one process, with what can go wrong in between. */
+  /** The environment of one process, with its faults. */
   #surround(
     faults: ProcessFaults,
     run: () => Run,
@@ -352,10 +360,10 @@ export class VirtualProcess {
       if (effect.kind === 'sendBatch') batches.set(effect.batch.body, effect.batch)
     }
     if (run !== this.#run) return
-    // Those of the watchers that look at steps: most do not, and there are thousands of steps.
+    // Watchers of steps only, since there are thousands of steps.
     this.#stepLooks ??= this.#options.watchers.flatMap((watcher) => watcher.afterStep ?? [])
     for (const look of this.#stepLooks) look(event, effects, at)
-    // Between two steps the book is what the journal says.
+    // Between two steps the book equals the journal.
     if (event.kind === 'timePassed' && effects.length === 0) this.#disk.keep(account.engine.book)
   }
 
@@ -383,19 +391,19 @@ export class VirtualProcess {
     this.#disk.crash()
   }
 
-  /** Another has the lease. What this run has appended and nobody made durable is its own affair from now on. */
+  /** Another run has the lease. Non-durable records of this one stay its own from now on. */
   #passOver(): void {
     if (this.isRetreating) {
       this.isRetreating = false
       for (const watcher of this.#options.watchers) watcher.onRetreated?.('left')
     }
     this.#sayDeath()
-    // It wakes when the next one is at its start, or already trades.
+    // It wakes when the next one starts, or already trades.
     this.#run?.faults.wakeAfter(this.#leases?.drawWaking() ?? 0)
     this.#run = undefined
   }
 
-  /** Nothing is created or decided any more: what rests is left or cancelled, and the process ends. */
+  /** Nothing is created or decided: resting orders are left or cancelled, and the process ends. */
   #retreat(run: Run, onStop: StopPolicy): void {
     const { settings, isKilled } = this.#options
     const { account, lease } = run
@@ -405,11 +413,11 @@ export class VirtualProcess {
     this.isRetreating = run === this.#run
     const isBarred = () => lease?.objection() !== undefined
     for (const watcher of this.#watchersOf(run)) watcher.onRetreat?.()
-    // The core hears no more; what came while the process stood still gives its grants back.
+    // The core gets nothing more; input during a standstill returns its grants.
     run.faults.empty()
     new Retreat({
       ports: account.ports,
-      // A kill whose record did not reach the disk is a kill.
+      // A kill counts even if its record did not reach the disk.
       policy: isBarred()
         ? 'leave'
         : isKilled() || killOf(account.engine.book) !== undefined
@@ -422,7 +430,7 @@ export class VirtualProcess {
       patienceMs: settings.execution.stopTimeoutMs,
       onEnd: (end) => {
         if (run === this.#run) this.isRetreating = false
-        // What has lost its lease on the way has proved nothing, and may not.
+        // A run that lost its lease on the way has proved nothing.
         for (const watcher of this.#watchersOf(run))
           watcher.onRetreated?.(isBarred() ? 'left' : end)
         this.#die(run)
@@ -451,7 +459,7 @@ export class VirtualProcess {
     for (const watcher of this.#options.watchers) watcher.onStopped?.(clean)
   }
 
-  /** Nobody, where it was passed over. */
+  /** Empty if it was passed over. */
   #watchersOf(run: Run): readonly ProcessWatcher[] {
     return run === this.#run ? this.#options.watchers : []
   }

@@ -43,47 +43,52 @@ export const START_AT = Date.UTC(2025, 5, 2, 6)
 const TICKERS_MS = 250
 const FILLS_MS = 500
 const POSITIONS_MS = 1000
-/** Half as often as the daemon hears that time passes: its waits are ten times as long as those of a world. */
+/** Half as often as in the daemon, whose waits are ten times as long as those of a world. */
 const TIME_MS = 100
-/** How long an operator looks at a market that is clean before the kill switch is released. */
+/** How long an operator looks at a clean market before releasing the kill switch. */
 const RELEASED_AFTER_MS = 700
 const STOP_MS_MAX = 60_000
-/** Of every instrument, at the exchange and as configured. */
+/** For every instrument, at the exchange and as configured. */
 const LEVERAGE = 20
-/** Assumptions about the exchange, on a scale that keeps a world short. */
+/** Assumptions about the exchange, scaled to keep a world short. */
 const TOLERANCE_MS = 3000
 const ACCEPTANCE_WINDOW_MS = 3600
 const REQUEST_TIMEOUT_MS = 600
-/** Shorter than a storm on one of the readings, and longer than the acceptance window. */
+/** Shorter than a storm on the readings, and longer than the acceptance window. */
 const ACCOUNT_AGE_MAX_MS = 4500
-/** Deaths are drawn on this grid of virtual time, and strike within so many effects. */
+/** Deaths are drawn on this grid, and strike within so many effects. */
 const DEATH_GRID_MS = 250
 const AIMED_EFFECTS_MAX = 60
-/** One that is aimed at a call: right before it, right after it, or while it is on its way. */
+/** A death aimed at a call: right before or after it, or while it is in flight. */
 const SEND_EFFECTS_MAX = 8
-/** And one that is aimed at the record of a halt or a doubt: right before it, right after it, or an effect earlier. */
+/**
+ * A death aimed at the record of a halt or a doubt: right before or after it, or an effect earlier.
+ */
 const RECORD_EFFECTS_MAX = 2
 const RECOVERY_EFFECTS_MAX = 40
 const LONG_DOWN_MS = 8000
-/** Round the end of the exchange's memory for names: 20 minutes, of which the core trusts 15. */
+/** Around the end of the exchange's memory of names: 20 minutes, of which the core trusts 15. */
 const QUARTER_MS = [14 * 60_000, 22 * 60_000] as const
-/** How long a process stands still, how far a clock is set, how long a disk is full, ms. */
+/** Durations of a standstill, steps of a clock, and duration of a full disk. */
 const STALL_MS = [50, 8000] as const
 const STEP_MS_MAX = 600_000
 /** And by days or months. */
 const FAR_MS_MAX = 60 * 86_400_000
-/** One step of the clock in two is that much smaller: what took place just now is then a moment ahead, or long ago. */
+/**
+ * Half of the clock steps are this much smaller: recent events are then slightly in the future, or
+ * long ago.
+ */
 const STEP_SCALE = 200
 const DISK_FULL_MS = [100, 4000] as const
-/** A batch has been written by then. */
+/** A batch is written by then. */
 const KILLED_AFTER_MS = 5
-/** So long ago an earlier run has traded what is not configured any more, ms. */
+/** An earlier run traded the former instrument this long ago. */
 const FORMER_MS = 3_600_000
-/** Told to stop later than this, the process could still be stopping when the faults are over. */
+/** A later stop could still be running when the faults are over. */
 const TERMINATED_UNTIL_MS = 15_000
 const STOP_POLICIES: readonly StopPolicy[] = ['leave', 'cancel', 'flatten']
 
-/** What is lost in a world is little, and it lasts for seconds. */
+/** Losses in a world are small and last for seconds. */
 const FIGURES = {
   toleranceRatio: 0.005,
   toleranceMin: 0.05,
@@ -94,22 +99,22 @@ const FIGURES = {
 export interface WorldReport {
   readonly seed: string
   readonly violations: readonly Violation[]
-  /** Of everything that was decided, recorded and sent; costly, as the lines are. */
+  /** Hash of all decisions, records and sends; costly. */
   readonly traceHash: string
   readonly events: number
   readonly processes: number
   readonly orders: number
   readonly fills: number
   readonly faults: ReadonlyMap<FaultKind, number>
-  /** Every fault that struck, in order: a run by this script is the same run. */
+  /** All faults in order: a run by this script is the same run. */
   readonly script: readonly StruckFault[]
   readonly lines: readonly string[]
 }
 
 /**
- * Runs a world to its end and says what did not hold.
+ * Runs a world to its end and reports violations.
  *
- * @param extra further watchers, beside the invariants: what is said of a world that is looked at closely.
+ * @param extra watchers beside the invariants, for a world that is examined
  */
 export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] = []): WorldReport {
   const promises = plan.isWired ? new SettledPromises() : undefined
@@ -182,7 +187,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
         return quiet.stretch(TIME_MS)
       },
     },
-    // A page of two rows may be full of the two fills of one trade, and cannot be followed.
+    // A page of two rows could consist of the two fills of one trade, and cannot be followed.
     pageFills: Math.max(3, plan.pageFills),
     clocks: [{ skewMs: plan.skewMs, driftPpm: plan.driftPpm }, ...plan.otherClocks],
     onStop: plan.stop,
@@ -226,7 +231,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     else runPhases(world, faults)
     for (const watcher of watchers) (watcher as WorldWatcher).atEnd?.()
   } catch (error) {
-    // A daemon that throws ends; one that throws again whenever it starts never trades again.
+    // A daemon that throws ends; one that throws at each start never trades again.
     world.violations.push({ id: 'THROWN', at: time.now, detail: String((error as Error).stack) })
   }
   process.journal.close()
@@ -252,7 +257,9 @@ function noteOlder({ facts }: World, proof: string): void {
   if (facts.copy) facts.copy.proof ??= proof
 }
 
-/** The same in a turn of its own: after an `await` the daemon's own client could not go on in virtual time. */
+/**
+ * Runs in a turn of its own: after an `await` the daemon's client could not go on in virtual time.
+ */
 export function runWorldLater(plan: WorldPlan): Promise<WorldReport> {
   return new Promise((resolve, reject) => {
     setImmediate(() => {
@@ -287,7 +294,7 @@ function createFacts(): World['facts'] {
   }
 }
 
-/** Trouble, then calm, then a stop that must come to a clean end. */
+/** Trouble, calm, and a stop that must end clean. */
 function runPhases(world: World, faults: VirtualFaults): void {
   const { time, process, plan, facts } = world
   const former = { at: START_AT - FORMER_MS, positionMode: plan.positionMode }
@@ -298,14 +305,14 @@ function runPhases(world: World, faults: VirtualFaults): void {
   time.runUntil(time.now + plan.faultyMs, () => world.violations.length > 0)
   faults.isOn = false
   waitForProcess(world)
-  // A stop or a kill of the time of trouble comes to its end first, and another process begins.
+  // A stop or kill from the trouble ends first, and another process begins.
   time.runUntil(time.now + STOP_MS_MAX, () => isSettled(world) || world.violations.length > 0)
   process.spare()
   facts.isCalm = true
   passCalm(world)
   stop(world, plan.stop)
   if (plan.stop !== 'leave' || facts.stoppedClean !== true) return
-  // What was left must be found again by the next process, which brings it in.
+  // The next process must find and resolve the remains.
   facts.isStopping = false
   facts.isLastStop = false
   process.start(process.machines.waiting[0])
@@ -313,7 +320,7 @@ function runPhases(world: World, faults: VirtualFaults): void {
   stop(world, 'cancel')
 }
 
-/** The market goes on, and somebody looks at it: what happens in between is seen as it happens. */
+/** The market goes on and is observed, so that events are seen when they happen. */
 function waitForProcess({ time, exchange, facts, violations }: World): void {
   while (time.now < facts.downUntil && violations.length === 0) {
     time.runUntil(Math.min(time.now + 1000, facts.downUntil), () => violations.length > 0)
@@ -322,7 +329,7 @@ function waitForProcess({ time, exchange, facts, violations }: World): void {
 }
 
 function isSettled({ plan, facts, process }: World): boolean {
-  // Where there is a lease, whoever has it moves, and keeps it.
+  // With leases, the holder moves and keeps it.
   const isHeld = plan.otherClocks.length === 0 || process.holdsLease
   return isHeld && !facts.isStopping && !process.isRetreating && facts.killedAt === undefined
 }
@@ -338,7 +345,10 @@ function stop({ time, process, facts, violations }: World, policy: StopPolicy): 
   )
 }
 
-/** At every moment of a grid something may happen to the process and its machine, aimed at one of its next effects. */
+/**
+ * At each point of a grid something may happen to the process and its machine, aimed at one of its
+ * next effects.
+ */
 function trouble(world: World, faults: VirtualFaults): void {
   const { time, process, facts, quiet } = world
   const terminatedUntil = TERMINATED_UNTIL_MS + sumOf(world.plan.jumps)
@@ -371,7 +381,7 @@ function trouble(world: World, faults: VirtualFaults): void {
   time.after(DEATH_GRID_MS, look)
 }
 
-/** How long the bursts and the quiet between them last, ms. */
+/** Total duration of the bursts and the quiet between them. */
 function sumOf(jumps: WorldPlan['jumps']): number {
   return jumps.reduce(
     (sum, { burstMs, quietMs, outage }) => sum + burstMs + quietMs + (outage?.forMs ?? 0),
@@ -379,7 +389,7 @@ function sumOf(jumps: WorldPlan['jumps']): number {
   )
 }
 
-/** The operator restricts or flattens something; {@link releaseHalts} ends it after a look. */
+/** The operator restricts or flattens; {@link releaseHalts} ends it after a look. */
 function commandByHand(
   { process, plan, faults }: World,
   fault: 'restrictedByHand' | 'flattenedByHand' | 'adoptedByHand',
@@ -396,7 +406,9 @@ function commandByHand(
   process.dispatch({ kind: 'commanded', command })
 }
 
-/** The operator hands what no strategy holds of an instrument to a strategy; where there is nothing, that is refused. */
+/**
+ * The operator hands the unheld part of an instrument to a strategy; without one, that is refused.
+ */
 function adoptByHand({ process, plan, faults }: Pick<World, 'process' | 'plan' | 'faults'>): void {
   const drawn = faults.severity(0, plan.symbols.length * plan.strategies.length)
   const symbol = plan.symbols[drawn % plan.symbols.length] ?? ''
@@ -423,7 +435,7 @@ function measureSpace(process: VirtualProcess, isLow: boolean): void {
   process.dispatch({ kind: 'spaceMeasured', isLow, freeBytes: isLow ? 0 : 1e9 })
 }
 
-/** A dead process is started again, soon or late, and may die again before it has got anywhere. */
+/** A dead process is restarted soon or late, and may die again early. */
 function restarter(world: World, faults: VirtualFaults): ProcessWatcher {
   const { time, process, facts, plan } = world
   const startAgain = (): void => {
@@ -479,7 +491,7 @@ function restarter(world: World, faults: VirtualFaults): ProcessWatcher {
   }
 }
 
-/** The operator with a hand on the kill switch: releases it some time after all is clean. */
+/** The operator releases the kill switch some time after all is clean. */
 function operate(world: World, faults: VirtualFaults): ProcessWatcher {
   const { time, process, facts } = world
   return {
@@ -516,7 +528,7 @@ function operate(world: World, faults: VirtualFaults): ProcessWatcher {
   }
 }
 
-/** Nothing but copies of orders that were sent before. */
+/** Only copies of earlier orders. */
 function isResend(effect: Effect): boolean {
   if (effect.kind !== 'record' || effect.record.kind !== 'send') return false
   return effect.record.orders.length === 0
@@ -526,17 +538,19 @@ function isHaltRecord(record: JournalRecord): boolean {
   return record.kind === 'restricted' && record.by === 'intentd'
 }
 
-/** What the exchange may have cancelled, closing something by itself. */
+/** Orders that the exchange may have cancelled by a close of its own. */
 function isDoubtRecord(record: JournalRecord): boolean {
   return record.kind === 'cancel' && record.cause === 'liquidation'
 }
 
-/** What happens to a process is drawn by the moment, so that one death less leaves the others where they were. */
+/**
+ * Faults of a process are drawn by the moment, so that one death less leaves the others in place.
+ */
 function gridMoment(time: VirtualTime): number {
   return Math.floor((time.now - START_AT) / DEATH_GRID_MS)
 }
 
-/** One that is fickle decides in each process otherwise than it would have in the one before. */
+/** A fickle one decides otherwise in each process. */
 function createStrategy(
   { seed, isFickle }: WorldPlan,
   { id, kind, size, decisions, every, oldKeys }: StrategyPlan,
@@ -550,7 +564,7 @@ function createStrategy(
 /** Keeps what later looks need. */
 function noteFacts(world: World): ProcessWatcher {
   const { facts, time } = world
-  /** By scope and reason; what counts of a scope is the strictest. */
+  /** Keyed by scope and reason; the strictest counts. */
   const held = new Map<string, { scope: string; mode: TradingMode; reason: string }>()
   const noteKept = (record: JournalRecord): void => {
     if (record.kind === 'fills') for (const fill of record.fills) facts.booked.add(fillKey(fill))
@@ -559,7 +573,7 @@ function noteFacts(world: World): ProcessWatcher {
     for (const { strategyId, key } of keysUsedBy(record)) facts.placed.add(pairKey(strategyId, key))
   }
   return {
-    // What was not durable is heard of again.
+    // Non-durable records arrive again.
     onBirth: () => {
       facts.booked.clear()
       facts.placed.clear()
@@ -593,10 +607,10 @@ function noteFacts(world: World): ProcessWatcher {
   }
 }
 
-/** Shares of the value of a position, where no distance to a liquidation is measured. */
+/** Shares of a position's value, if no distance is measured. */
 const MARGIN = { rate: 0.01, takerFeeRate: 0.0006 }
 
-/** Steps that a crash takes at once, and that what is usually held does not reach. */
+/** Steps that a crash takes at once, and usual holdings do not reach. */
 const STEPS = { warn: 0.3, reduce: 0.2, flatten: 0.12 }
 
 function toMarginSettings({

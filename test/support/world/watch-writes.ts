@@ -1,7 +1,7 @@
 import { type CallOptions } from '../../../src/exchange/client/call-options.ts'
 import { type ExchangePort } from '../../../src/interpreter/ports.ts'
 
-/** Hears of each batch and cancel-all right before its first byte: after everything that could hold it back. */
+/** Called right before the first byte of each batch and cancel-all, after all checks. */
 export interface WriteListener {
   batch(body: string): void
   cancelAll(body: string): void

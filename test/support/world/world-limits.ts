@@ -7,10 +7,10 @@ import { type WorldPlan } from './world-plan.ts'
 /** The largest order of a strategy, in lots. */
 export const ORDER_LOTS_MAX = 5
 
-/** What equity is counted from: little, so that shares of it are reached. The exchange has more. */
+/** Initial equity: small, so that shares of it are reached. The exchange has more. */
 const CAPITAL = decimal('400')
 
-/** That little is lost within a world of a minute, so many orders are unknown: what is tight is reached in many. */
+/** Losses and unknown orders of a world of a minute: tight limits are reached in many. */
 const TIGHT = {
   daily: 0.5,
   drawdown: { warn: 0.0003, reducing: 0.0008, flatten: 0.001 },
@@ -34,7 +34,7 @@ const OF_MONEY = {
   ofStrategy: { drawdown: { warn: 10, reducing: 20, flatten: 32 }, streak: 8 },
 }
 
-/** The limits that a world may have beside the others. Absent where it has none. */
+/** Further limits of a world; absent if it has none. */
 export function limitsOf({
   isLimited,
   isLimitedByEquity,

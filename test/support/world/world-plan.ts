@@ -21,41 +21,41 @@ const faultKind = z.enum(FAULT_KINDS)
 const strategyPlan = z.strictObject({
   id: z.string(),
   kind: z.enum(STRATEGY_KINDS),
-  /** Levels of a ladder, lots of a target or an order, at most. */
+  /** Maximum levels of a ladder, or lots of a target or an order. */
   size: z.int().positive(),
   symbols: z.array(z.string()),
-  /** The decisions (from 0) on which it says anything; absent: all of them. */
+  /** Decisions (from 0) on which it acts; absent: all. */
   decisions: z.array(z.int().nonnegative()).optional(),
-  /** It says something on every so manieth decision alone: what it wants stands for longer. Absent: on each. */
+  /** It acts on every so many decisions, so that wishes stand longer; absent: on each. */
   every: z.int().positive().optional(),
-  /** One order by name in so many has a name of long ago. Absent: none. */
+  /** One in this many orders by name has an old name; absent: none. */
   oldKeys: z.int().positive().optional(),
 })
 
 /**
- * What a world is made of, as plain JSON: it can be printed, changed and kept. A field that is added later has a
- * default that leaves kept worlds as they were.
+ * A world as plain JSON, which can be printed, changed and kept. A new field needs a default that
+ * leaves kept worlds unchanged.
  */
 export const worldPlanSchema = z.strictObject({
   seed: z.string(),
   positionMode: z.enum(['one_way_mode', 'hedge_mode']),
   symbols: z.array(z.string()),
   strategies: z.array(strategyPlan),
-  /** Which reading of the exchange: settings of its core. */
+  /** Settings of the exchange's core. */
   core: z.custom<Partial<CoreSettings>>((value) => typeof value === 'object' && value !== null),
   faults: z.partialRecord(faultKind, z.number()),
-  /** With a script exactly these faults strike, and the rates above say only where they came from. */
+  /** With a script exactly these faults strike; the rates only show their origin. */
   script: z.array(z.strictObject({ site: z.string(), n: z.int(), fault: faultKind })).optional(),
-  /** How far our clock is ahead of the exchange's, ms. */
+  /** Lead of our clock, ms. */
   skewMs: z.number(),
-  /** By how much our clock is too quick, in millionths. */
+  /** Error of our clock, ppm. */
   driftPpm: z.number().default(0),
   pageFills: z.int(),
   onRestart: z.enum(['cancel', 'adopt']),
   stop: z.enum(['cancel', 'leave', 'flatten']),
-  /** How long faults last, virtual ms. */
+  /** Duration of faults, virtual ms. */
   faultyMs: z.number(),
-  /** Before that: bursts of trouble, each with a quiet time after it, in which so often is looked at the exchange. */
+  /** Earlier bursts of trouble, each followed by a quiet time with so many looks. */
   jumps: z
     .array(
       z.strictObject({
@@ -68,56 +68,59 @@ export const worldPlanSchema = z.strictObject({
       }),
     )
     .default([]),
-  /** The clocks of other machines, which want the lease of the first one: worlds of takeovers. */
+  /** Clocks of other machines that want the lease: worlds of takeovers. */
   otherClocks: z.array(z.strictObject({ skewMs: z.number(), driftPpm: z.number() })).default([]),
-  /** In one quiet moment of so many another program trades the account by its keys; 0: never. */
+  /** One in this many quiet moments another program trades with the account's keys; 0: never. */
   apiTrader: z.int().nonnegative().default(0),
-  /** Whether it runs on for a while when everything has come right after the faults. */
+  /** It runs on for a while after everything has come right. */
   isPatient: z.boolean().default(true),
-  /** How long the operator looks at what is restricted to reducing before it is released, ms. */
+  /** How long the operator looks at a reducing restriction before its release. */
   reducingMs: z.number().default(900),
   /** Largest step of the market, in ticks. */
   moveTicks: z.number(),
-  /** Whether a second core runs along and must say the same (DET1). */
+  /** A second core must give the same effects (DET1). */
   hasTwin: z.boolean(),
-  /** Whether a core that looks at every instrument runs along and must say the same (BND2). */
+  /** A core that plans every instrument must give the same effects (BND2). */
   hasOverseer: z.boolean().default(true),
-  /** Whether every prefix of the journal is looked at (DET2). */
+  /** Every prefix of the journal is checked (DET2). */
   hasPrefixes: z.boolean().default(false),
-  /** Whether strategies decide otherwise in each process than they did in the one before. */
+  /** Strategies decide otherwise in each process. */
   isFickle: z.boolean().default(false),
-  /** Whether one call may cancel the orders of all instruments. */
+  /** One call may cancel the orders of all instruments. */
   isExclusive: z.boolean().default(false),
   /** Most orders in one batch. */
   batchOrdersMax: z.int().default(50),
-  /** What a fill that is not ours does to trading. */
+  /** Effect of foreign fills on trading. */
   foreignFills: z.enum(['halt', 'adopt']).default('halt'),
-  /** What one order may be worth, quote coin. */
+  /** Quote coin. */
   orderNotionalMax: z.number().default(100_000),
-  /** What the account may hold and have open in all, quote coin. */
+  /** Held and open in all, quote coin. */
   grossNotionalMax: z.number().default(5_000_000),
-  /** Orders that the account may have open in all. */
+  /** Limits the whole account. */
   openOrdersMax: z.int().default(60),
-  /** What a strategy may hold and have open on an instrument, quote coin; absent: only its size is limited. */
+  /** Held and open of a strategy on an instrument, quote coin; absent: only its size is limited. */
   positionNotionalMax: z.number().optional(),
-  /** Whether losses, unknown orders, answers 429 and rejections are limited. */
+  /** Losses, unknown orders, 429s and rejections are limited. */
   isLimited: z.boolean().default(false),
-  /** Whether the account's drawdown and leverage, and identical intents, are limited too. */
+  /** The account's drawdown and leverage, and identical intents, are limited too. */
   isLimitedByEquity: z.boolean().default(false),
-  /** Whether those limits are reached soon. */
+  /** These limits are reached soon. */
   isTight: z.boolean().default(false),
-  /** Whether it is about money alone: a fifth of what is held reaches its limits, and a hundredth does not. */
+  /** Only about money: a fifth of a holding reaches its limits, a hundredth does not. */
   isOfMoney: z.boolean().optional(),
   /**
-   * What positions need at a liquidation by the core's count, as a share of their value: so much that its steps are taken.
-   * The exchange needs less, and liquidates nothing. Absent: nothing is measured.
+   * Maintenance by the core's count as a share of the value, large enough that its steps are taken.
+   * The exchange needs less and liquidates nothing. Absent: not measured.
    */
   liquidation: z.strictObject({ rate: z.number() }).optional(),
-  /** The moves that the account must survive: shares of the price. Absent: none. */
+  /** Shares of the price that the account must survive. Absent: none. */
   survives: z.strictObject({ move: z.number(), joint: z.number(), isGap: z.boolean() }).optional(),
-  /** The longest time for which the exchange misstates a position, ms; absent: seconds. */
+  /** Longest misstatement of a position; absent: seconds. */
   lieMsMax: z.int().positive().optional(),
-  /** Prices come to `factor` times what they were, within `overMs`. Mark and index stand still for so long after it began. */
+  /**
+   * Prices move to `factor` times their value within `overMs`. Mark and index stand still for
+   * `lagMs` from its start.
+   */
   crash: z
     .strictObject({
       afterMs: z.int().nonnegative(),
@@ -127,21 +130,24 @@ export const worldPlanSchema = z.strictObject({
       indexLagMs: z.int().nonnegative(),
     })
     .optional(),
-  /** A copy of the journal is put back: one from before `lostMs` of trading, or, where it is not stale, the newest. */
+  /**
+   * A copy of the journal is put back: one from before `lostMs` of trading, or if not stale, the
+   * newest.
+   */
   copy: z
     .strictObject({
       isStale: z.boolean(),
-      /** Whether the run that is lost is killed, and not stopped. */
+      /** The lost run is killed, not stopped. */
       isKilled: z.boolean(),
-      /** Whether an operator releases what the run on the copy halts. */
+      /** An operator releases the halts of the run on the copy. */
       isReleased: z.boolean(),
-      /** So many orders of another program are filled before that run begins. */
+      /** Filled orders of another program before that run. */
       foreignTrades: z.int().nonnegative(),
       tradedMs: z.int().positive(),
       lostMs: z.int().positive(),
     })
     .optional(),
-  /** Whether calls go through the daemon's own client, and answers come as bytes: worlds of the wire. */
+  /** Calls go through the daemon's own client, and answers are bytes: worlds of the wire. */
   isWired: z.boolean().optional(),
   ...accountPlanFields,
 })
@@ -149,12 +155,15 @@ export const worldPlanSchema = z.strictObject({
 export type WorldPlan = z.infer<typeof worldPlanSchema>
 export type StrategyPlan = z.infer<typeof strategyPlan>
 
-/** How long faults last, virtual ms: more seeds find more than longer worlds, and some things take their time. */
+/**
+ * Durations of faults, virtual ms: more seeds find more than longer worlds, but some things take
+ * time.
+ */
 const FAULTY_MS = [5000, 6000, 8000, 10_000, 15_000, 30_000]
 
-/** Draws a world: which faults there are, how strong, which reading of the exchange, which strategies. */
+/** Draws faults, their strength, the reading of the exchange, and strategies. */
 export function planWorld(seed: string): WorldPlan {
-  // Each part has a stream of its own: a part that is added leaves the others as they were.
+  // Each part has its own stream: an added part leaves the others as they were.
   const part = (name: string): Random => createRandom(`${seed}/plan/${name}`)
   const symbols = drawSymbols(part)
   const idempotency = pick(part('idempotency'), [
@@ -209,7 +218,7 @@ export function planWorld(seed: string): WorldPlan {
   return drawMatter(part, drawn)
 }
 
-/** In every fourth world moves must be survived, the larger ones of which leave room for a few orders only. */
+/** Every fourth world must survive moves; the larger ones leave room for few orders. */
 export function drawSurvival(random: Random): Pick<WorldPlan, 'survives'> {
   if (random.integer(4) > 0) return {}
   const move = pick(random, [0.3, 0.6, 0.9])
@@ -218,20 +227,20 @@ export function drawSurvival(random: Random): Pick<WorldPlan, 'survives'> {
   }
 }
 
-/** Most worlds have one instrument and are quick; some have enough of them to want one cancel-all for all. */
+/** Most worlds have one instrument and are quick; some have enough for one cancel-all for all. */
 function drawSymbols(part: (name: string) => Random): string[] {
   if (part('manySymbols').integer(10) === 0) return [...MANY_SYMBOLS]
   return part('symbols').integer(3) === 0 ? ['BTCUSDT', 'ETHUSDT'] : ['BTCUSDT']
 }
 
-/** How large each kind of strategy may be. */
+/** Maximum size of each kind of strategy. */
 const SIZES_MAX: Readonly<Record<StrategyPlan['kind'], number>> = {
   ladder: 8,
   targeter: 6,
   placer: 5,
 }
 
-/** Longer than most worlds last: what is wanted is owed then, and nothing else is wanted before it is done. */
+/** Longer than most worlds: a wish is owed before the next one. */
 const STEADY_EVERY = 200
 const STEADY_ONE_IN: Readonly<Record<StrategyPlan['kind'], number>> = {
   ladder: 5,
@@ -262,11 +271,11 @@ function planStrategies(
 export interface FaultsDrawn {
   readonly part: (name: string) => Random
   readonly plan: Pick<WorldPlan, 'core'>
-  /** Of each kind some rates, mild or strong; a kind that is not named has the usual ones. */
+  /** Mild or strong rates of each kind; others have the usual ones. */
   readonly rates: Rates
 }
 
-/** Each kind of fault is there in every fourth world, mild or strong. */
+/** Each kind of fault is in every fourth world, mild or strong. */
 export function drawFaults({ part, plan, rates: choices }: FaultsDrawn): FaultRates {
   const isCalm = part('isCalm').integer(10) === 0
   const rates: { [Fault in FaultKind]?: number } = {}
@@ -275,16 +284,20 @@ export function drawFaults({ part, plan, rates: choices }: FaultsDrawn): FaultRa
     const rate = pick(random, choices[fault] ?? [0.01, 0.03, 0.1])
     if (random.integer(4) === 0 && !isCalm && rate > 0) rates[fault] = rate
   }
-  // A copy that arrives when the first order has left the book is a second order there, whoever made it.
+  // A copy that arrives after the first order has left the book is a second order.
   if (plan.core.idempotency === 'pendingOnly') delete rates.requestTwice
-  // What came of a doubled grant waits for one of its own, and not as what reduces risk: behind a storm, for long.
+  // The result of a doubled grant waits for its own, without the priority of reducing risk: behind
+  // a storm, for long.
   if (rates.grantTwice !== undefined) delete rates.cancelStorm
   return rates
 }
 
 type Rates = { readonly [Fault in FaultKind]?: readonly number[] }
 
-/** Kinds that are drawn elsewhere than at a call, or mean little when they are rare: a death at every moment of a grid, one in recovery at every birth. */
+/**
+ * Kinds drawn elsewhere than at a call, or useless when rare: a death at every grid point, one in
+ * recovery at every birth.
+ */
 export const RATES: Rates = {
   killed: [0.002, 0.01],
   killedAtSend: [0.01, 0.05],
@@ -297,11 +310,11 @@ export const RATES: Rates = {
   deathAtHalt: [0.3, 0.8],
   deathAtDoubt: [0.3, 0.8],
   restrictedAtSend: [0.02, 0.1],
-  // Batches of nothing but copies are rare.
+  // Batches of copies only are rare.
   killedAtResend: [0.3, 1],
   asleepAtResend: [0, 0.3, 1],
   readsRefused: [0.02, 0.05],
-  // Of worlds that last for months.
+  // These belong to worlds that last for months.
   clockSetFar: [0],
   strategyEdges: [0],
   tickerBroken: [0],
@@ -310,7 +323,7 @@ export const RATES: Rates = {
   feeElsewhere: [0.3, 1],
   feeMissing: [0.1, 0.5],
   profitMissing: [0.3, 1],
-  // Of worlds of takeovers.
+  // These belong to worlds of takeovers.
   hungPastLease: [0],
   leaseCut: [0],
   longDown: [0, 0.2, 0.6],
@@ -363,7 +376,7 @@ export const RATES: Rates = {
   counterWrong: [0.02, 0.1],
   profitBlank: [0.02, 0.1],
   pricesWrong: [0.01, 0.05],
-  // Of worlds of money: elsewhere a fill may be read before its order is known.
+  // These belong to worlds of money: elsewhere a fill may be read before its order is known.
   fillMisstated: [0],
   orderVanishes: [0.01, 0.05],
   tradedByHand: [0.01, 0.05],

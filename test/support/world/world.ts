@@ -20,13 +20,13 @@ export interface Violation {
   readonly detail: string
 }
 
-/** What the checkers know of the copy. */
+/** Facts about the copy, for the checkers. */
 export interface CopyFacts {
   /** The names that the journal in use has sent. */
   readonly known: ReadonlySet<string>
   /** Unix ms, exchange clock: when the run on the copy began. */
   readonly bornAt: number
-  /** What the run on the copy was ended with. */
+  /** Proof with which the run on the copy ended. */
   proof: string | undefined
   isRepaired: boolean
   /** Whether the daemon traded before its last stop. */
@@ -48,9 +48,9 @@ export interface World {
   /** Whose what the account holds is. */
   readonly allocation: AccountAllocation
   readonly facts: {
-    /** By clientOid, whose order it is. */
+    /** Keyed by clientOid: whose order it is. */
     readonly strategyOf: Map<string, string>
-    /** By scope: what is halted, as the journal has it, and since when (Unix ms, exchange clock). */
+    /** Keyed by scope: what is halted, as the journal has it, and since when (Unix ms, exchange clock). */
     readonly halted: Map<
       string,
       { readonly mode: TradingMode; readonly reason: string; readonly at: number }
@@ -59,7 +59,7 @@ export interface World {
     readonly answered: Set<string>
     /** The fills of the process's journal, those that its book has forgotten too, by `fillKey`. */
     readonly booked: Set<string>
-    /** By strategy and key, what the process's journal has placed by name, whatever its book has forgotten. */
+    /** Keyed by strategy and key: what the process's journal has placed by name, whatever its book has forgotten. */
     readonly placed: Set<string>
     /** OrderIds whose fills the process's journal calls those of another program. */
     readonly disowned: Set<string>
@@ -108,7 +108,7 @@ export function violate(world: World, id: string, detail: string): void {
 
 const BODIES = new WeakMap<OutgoingBatch, BatchPlaceRequest>()
 
-/** What a batch says on the wire. */
+/** A batch as on the wire. */
 export function bodyOf(batch: OutgoingBatch): BatchPlaceRequest {
   const known = BODIES.get(batch)
   if (known) return known

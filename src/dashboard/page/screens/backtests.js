@@ -46,7 +46,7 @@ export function Backtests() {
   <//>`
 }
 
-/** With the signs of this page. */
+/** Replaces signs by those of this page. */
 function asShown(text) {
   return text === undefined || text === '-' ? '–' : text.replace('-', '−')
 }

@@ -1,11 +1,11 @@
-// All accounts whose journals lie in the same database, and who stands by: as the server knows them.
+// All accounts with journals in one database, and their standbys, as the server knows them.
 
 import { read } from '../api.js'
 import { age, time } from '../format.js'
 import { Badge, Card, html, Mode, Table, usePolled } from '../parts.js'
 
 const EVERY_MS = 3000
-/** A member says how it stands at each renewal of its lease, every 75 s at most. */
+/** Members report at each renewal of their lease, every 75 s at most. */
 const SHOWN_WITHIN_MS = 90_000
 const WRITERS = {
   writes: ['ok', '●', 'writes'],
@@ -14,7 +14,7 @@ const WRITERS = {
   new: ['soft', '○', 'not yet traded'],
   moved: ['soft', '○', 'moved elsewhere'],
 }
-/** Of what an account holds and is held by; the rest is shown when it is asked for. */
+/** Number of entries shown before expanding. */
 const LISTED = 3
 const KILLS = {
   asked: ['bad', '!', 'kill ordered, not seen yet'],
@@ -37,7 +37,7 @@ export function Fleet({ live }) {
   ${fleet && html`<${Found} fleet=${fleet} />`}`
 }
 
-/** Of the daemon that shows this page, where it is one. */
+/** Shown if this page's daemon is a standby. */
 function Standby({ standby: { holder, behind, seenAt, freeInMs, trouble }, now }) {
   const [tone, sign] = trouble ? ['bad', '■'] : seenAt === null ? ['soft', '○'] : ['ok', '●']
   const follows = holder === '' ? 'Standing by' : `Standing by for ${holder}`
@@ -168,12 +168,12 @@ function Signed({ of: [tone, sign, text] = ['soft', '?', 'unknown'] }) {
 
 const isVanished = ({ state }) => state === 'vanished'
 
-/** What its daemon said is not how it stands now. */
+/** The daemon's last report may be out of date. */
 const isOld = ({ state, shown }) => state !== 'writes' || shown?.seenAgoMs >= SHOWN_WITHIN_MS
 
 const dim = (row, cell) => (isOld(row) ? html`<span class="soft">${cell}</span>` : cell)
 
-/** Of a journal that was moved also the machine and the file where it lies now. */
+/** Includes the present place of a journal that was moved. */
 function describeWho({ holder, movedTo }) {
   const writer = holder || '–'
   return movedTo === undefined
@@ -182,7 +182,9 @@ function describeWho({ holder, movedTo }) {
         <div class="because">last written here by ${writer}</div>`
 }
 
-/** What its daemon said last, in grey and how old where that is no more so; a kill that was ordered, and what holds it. */
+/**
+ * The last reported mode, grey and with its age if out of date; an ordered kill, and restrictions.
+ */
 function describeMode(row) {
   const { shown, kill } = row
   const { mode, held = [] } = shown?.state ?? {}
@@ -192,7 +194,7 @@ function describeMode(row) {
   ${held.length > 0 && html`<div class="because"><${Few} texts=${held} /></div>`}`
 }
 
-/** The first of them, a line each; all of them when they are asked for. */
+/** The first entries, a line each; all of them when expanded. */
 function Few({ texts }) {
   if (!Array.isArray(texts) || texts.length === 0) return '–'
   const [first, rest] = [texts.slice(0, LISTED), texts.slice(LISTED)]

@@ -153,7 +153,7 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, ac
     </div>`
 }
 
-/** With fees in other coins beside it. */
+/** Includes fees in other coins. */
 function feeOf({ fee, coin, otherFees }) {
   const shown = fee === null ? 'unknown' : money(fee, coin, 4)
   return otherFees === '' ? shown : `${shown} + ${otherFees.replaceAll(';', ', ')}`

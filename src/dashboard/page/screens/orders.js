@@ -81,11 +81,11 @@ function matches(order, { symbol, strategy, state, side }) {
   )
 }
 
-/** What became of an order, as the journal has it. */
+/** History of an order from the journal. */
 function Story({ subject }) {
   const { value, error } = usePolled(() => read('/v1/explain', { subject }), [subject], 0)
   const place = useRef(null)
-  // Asked for from a row that may stand far below.
+  // The row that opened it may be far below.
   useEffect(() => {
     place.current.scrollIntoView({ block: 'nearest' })
     place.current.focus({ preventScroll: true })

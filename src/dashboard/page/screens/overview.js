@@ -5,7 +5,7 @@ import { read } from '../api.js'
 import { MoveChart } from '../move-chart.js'
 
 const CURVE_EVERY_MS = 5000
-/** It takes the daemon some milliseconds to count. */
+/** The daemon takes some milliseconds to compute it. */
 const WHAT_IF_EVERY_MS = 20_000
 const ALERTS_SHOWN = 8
 
@@ -24,7 +24,7 @@ export function Overview({ live, account, order }) {
     </div>`
 }
 
-/** Whether it trades, and what is in the way: the largest thing on the screen where something is. */
+/** Says whether it trades and what prevents it, in the largest type. */
 function Verdict({ live, account, order }) {
   const { mode, isTrading, hindrances, restrictions, phase, strategies } = account
   if (live.link === 'lost')
@@ -69,7 +69,7 @@ function Verdict({ live, account, order }) {
   </section>`
 }
 
-/** What holds it, the hardest first, and what else is in the way. */
+/** Restrictions, strictest first, then other obstacles. */
 function Reasons({ account: { restrictions, hindrances }, order }) {
   return html`<ul class="reasons">
     ${restrictions
@@ -97,7 +97,7 @@ function Reasons({ account: { restrictions, hindrances }, order }) {
   </ul>`
 }
 
-/** By a restriction of its own, or by one of each instrument that it trades. */
+/** It may be held itself, or through each of its instruments. */
 function isStrategyHeld({ mode, symbols }, restrictions) {
   const stopped = new Set(
     restrictions.filter((one) => one.mode === 'halted' || one.mode === 'killed').map(({ scope }) => scope),
@@ -105,7 +105,7 @@ function isStrategyHeld({ mode, symbols }, restrictions) {
   return mode === 'halted' || mode === 'killed' || symbols.every((symbol) => stopped.has(symbol))
 }
 
-/** How far a kill is, and what comes then. */
+/** Progress of a kill, and what follows. */
 function proofOf({ phase, isReleaseAsked }) {
   const proof =
     phase === 'clean'
@@ -114,7 +114,7 @@ function proofOf({ phase, isReleaseAsked }) {
   return isReleaseAsked ? `${proof} A release waits for that; another kill takes it back.` : proof
 }
 
-/** The hardest stands first. */
+/** Higher is stricter. */
 function severityOf({ mode }) {
   return ['reducing', 'halted', 'killed'].indexOf(mode)
 }
@@ -125,20 +125,27 @@ function titleOf(mode) {
 
 function Money({ account, curves }) {
   const { equity, profit } = account
-  const known = curves ? (equity === null ? curves.net : curves.equity) : []
-  // The curve is read every few seconds: its end is what stands beside it.
+  const known = curves ? (equity === null ? curves.netWithUnrealised : curves.equity) : []
+  // The curve is read every few seconds, so the present value is appended.
   const values = equity === null || known.length === 0 ? known : [...known, Number(equity)]
   const at =
     values.length === known.length ? curves?.at : [...curves.at, Math.max(Date.now(), curves.at.at(-1) + 1)]
   const drawdown = account.drawdown ?? drawdownsOf(values).at(-1)
   const weekly = profit.week
+  const { net, netWithUnrealised } = profit.total
+  const inAll = html`<${Gain}
+    value=${netWithUnrealised ?? net}
+    text=${signed(netWithUnrealised ?? net, account.coin)}
+  />`
+  const inAllNote = netWithUnrealised === null ? 'net of fees' : 'with unrealised'
   return html`<section class="card money">
     <div class="figures">
       <${Figure}
         big
-        label=${equity === null ? 'Profit in all' : 'Equity'}
+        label=${equity === null ? 'All runs' : 'Equity'}
         unit=${account.coin}
-        value=${equity === null ? html`<${Gain} value=${profit.total.net} text=${signed(profit.total.net, account.coin)} />` : money(equity, account.coin)}
+        value=${equity === null ? inAll : money(equity, account.coin)}
+        note=${equity === null && inAllNote}
       />
       <${Figure}
         label="Today"
@@ -147,7 +154,7 @@ function Money({ account, curves }) {
         note=${fillsOf(profit.today)}
       />
       ${weekly && html`<${Figure} label="7 days" unit=${account.coin} value=${html`<${Gain} value=${weekly.net} text=${signed(weekly.net, account.coin)} />`} note=${fillsOf(weekly)} />`}
-      ${equity !== null && html`<${Figure} label="In all" unit=${account.coin} value=${html`<${Gain} value=${profit.total.net} text=${signed(profit.total.net, account.coin)} />`} note="with unrealised" />`}
+      ${equity !== null && html`<${Figure} label="All runs" unit=${account.coin} value=${inAll} note=${inAllNote} />`}
       <${Figure}
         label="Fees paid"
         unit=${account.coin}
@@ -189,7 +196,7 @@ function Figure({ label, value, unit, note, big }) {
   </div>`
 }
 
-/** A third of the price is far; the colour turns where the steps of `risk.liquidation` are by default. */
+/** The colours change at the default steps of `risk.liquidation`. */
 function Distance({ of }) {
   if (of === null || of.distance === null) return '–'
   const tone = of.distance <= 0.08 ? 'bad' : of.distance <= 0.15 ? 'warn' : ''
@@ -206,7 +213,7 @@ function Distance({ of }) {
     />`
 }
 
-/** The share of what stands behind the position that it needs: at 100 % it is liquidated. */
+/** Maintenance margin as a share of what backs the position: at 100 % it is liquidated. */
 function MarginRatio({ of }) {
   const ratio = of?.ratio ?? of?.statedRatio ?? null
   if (ratio === null) return '–'
@@ -300,7 +307,6 @@ function Health({ account, isLost }) {
   <//>`
 }
 
-/** The equity if the market moved. */
 function WhatIf({ live, account }) {
   const found = usePolled(() => read('/v1/whatif'), [live.head.startedAt], WHAT_IF_EVERY_MS)
   const view = found.value?.find(({ name }) => name === account.name)
@@ -341,7 +347,7 @@ function Losses({ account }) {
   <//>`
 }
 
-/** One line for each event and what it is of, with the newest. */
+/** Folds repeated alerts on one subject into a line, with the newest. */
 function foldRepeats(alerts) {
   const lines = new Map()
   for (const alert of alerts) {
@@ -353,7 +359,7 @@ function foldRepeats(alerts) {
   return [...lines.values()]
 }
 
-/** Errors before warnings, and behind them what held something and does not any more; each the newest first. */
+/** Sorts errors before warnings, and released restrictions last; newest first. */
 function sortAlerts(alerts, restrictions) {
   const rankOf = ({ level, isOver }) => (isOver ? 2 : level === 'warn' ? 1 : 0)
   return alerts

@@ -1,4 +1,4 @@
-// Limits of the address, and what this daemon holds of them where others share them through Redis.
+// Limits of the address, and this daemon's shares of them, if others share them through Redis.
 
 import { age, number, time } from '../format.js'
 import { Badge, Card, html, Table } from '../parts.js'

@@ -3,6 +3,7 @@ import { read } from '../api.js'
 import { Sparkline } from '../charts.js'
 import { exact, money, number, signed, time, uncounted } from '../format.js'
 import { ACTIONS, Gain, html, Mode, scopeName, usePolled } from '../parts.js'
+import { ClosedTrades } from './closed-trades.js'
 
 const EVERY_MS = 5000
 const DECISIONS_SHOWN = 20
@@ -30,7 +31,8 @@ export function Strategies({ live, account, order }) {
             denials=${found.value?.denials[one.id] ?? {}}
           />`,
       )}
-    </div>`
+    </div>
+    <${ClosedTrades} live=${live} />`
 }
 
 function Strategy({ strategy, account, order, curve, denials }) {
@@ -58,9 +60,12 @@ function Strategy({ strategy, account, order, curve, denials }) {
     ${holds.map((one) => html`<p class="because">${one.scope === scope ? '' : `${scopeName(one.scope)} `}${one.mode}: ${one.reason} <small>by ${one.by}, since ${time(one.at)}</small></p>`)}
     <div class="figures small">
       <div class="figure">
-        <span class="label">Net</span
+        <span class="label">${made?.netWithUnrealised === null ? 'Net' : 'With unrealised'}</span
         ><span class="value"
-          ><${Gain} value=${made?.net} text=${signed(made?.net, account.coin)} />
+          ><${Gain}
+            value=${made?.netWithUnrealised ?? made?.net}
+            text=${signed(made?.netWithUnrealised ?? made?.net, account.coin)}
+          />
           <small>${account.coin}</small></span
         >
       </div>
@@ -93,12 +98,12 @@ function Strategy({ strategy, account, order, curve, denials }) {
   </section>`
 }
 
-/** `size`: signed, below zero where it is short. */
+/** `size`: negative for short. */
 function describeHeld(size, symbol) {
   return `${Number(size) > 0 ? '▲ long' : '▼ short'} ${exact(String(size).replace('-', ''))} ${symbol}`
 }
 
-/** Read from the journal when they are asked for. */
+/** Read from the journal when opened. */
 function Decisions({ id }) {
   const [isOpen, setOpen] = useState(false)
   return html`<details onToggle=${(event) => setOpen(event.target.open)}>

@@ -6,13 +6,13 @@ import { parseBoundedJson } from '../../../lib/text/bounded-json.ts'
 
 export interface ProbedRedis {
   readonly version: string
-  /** A replica takes no report. */
+  /** A replica accepts no report. */
   readonly isReplica: boolean
 }
 
 const KEY = 'intentd:limits:probe'
 
-/** It comes too late whatever the time is: the script answers before it looks at anything. */
+/** This report is always late: the script answers before it reads anything. */
 const LATE: ShareReport = {
   id: 'probe',
   sequence: 0,
@@ -26,12 +26,12 @@ const LATE: ShareReport = {
   limits: [],
 }
 
-/** What a report reads and writes: gone at once. */
+/** The written key expires after 1 ms. */
 const WRITE_SCRIPT = `return {redis.call('GET', KEYS[1]), redis.call('SET', KEYS[1], '', 'PX', 1)}`
 
 /**
- * Looks whether limits can be shared there, and changes nothing.
- * @throws Error in the server's or the client's words, with what to do where the server refuses
+ * Checks whether limits can be shared there, and changes nothing.
+ * @throws Error in the server's or client's words, with advice if the server refuses
  */
 export function probeRedis(url: string, password: Secret | undefined): Promise<ProbedRedis> {
   return askOnce(url, password, async (redis) => {

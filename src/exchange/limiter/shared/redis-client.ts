@@ -6,8 +6,8 @@ import type { Secret } from '../../../lib/secret.ts'
 type Settings = Omit<RedisOptions, 'replyMapping'>
 
 /**
- * A client for a server whose address may name a user, `redis://limits@cache.example:6379`. The client itself would
- * take such an address for one with an empty password, and ignore the password that it is given.
+ * A client for an address that may name a user, `redis://limits@cache.example:6379`. The library
+ * takes such an address for one with an empty password, and ignores the password that it is given.
  */
 export function createRedis(url: string, password: Secret | undefined, options: Settings): Redis {
   const bare = new URL(url)
@@ -15,13 +15,12 @@ export function createRedis(url: string, password: Secret | undefined, options: 
   return new Redis(bare.href, { ...loginOf(url, password), ...options })
 }
 
-/** An answer that takes longer is none, ms. */
 const ANSWER_MS_MAX = 5000
 
 /**
- * Asks once, over a connection of its own that is closed afterwards.
- * @throws Error in the server's or the client's words, with what to do where the server refuses; where its certificate
- * is refused, Node's own, for {@link adviseCertificate}
+ * Asks over a connection of its own, which is closed afterwards.
+ * @throws Error in the server's or client's words, with advice if the server refuses; for a refused
+ * certificate Node's own error, for {@link adviseCertificate}
  */
 export async function askOnce<T>(
   url: string,
@@ -43,7 +42,7 @@ export async function askOnce<T>(
     await redis.connect()
     return await question(redis)
   } catch (error) {
-    // The client's own says only that the connection is closed.
+    // The client's own error says only that the connection is closed.
     const found = trouble ?? error
     throw isCertificateRefused(found) ? found : new Error(messageOf(explainRefusal(found)))
   } finally {
@@ -63,10 +62,10 @@ function loginOf(url: string, password: Secret | undefined): Settings {
 
 const PASSWORD = 'INTENTD_LIMITS_PASSWORD, or the file that INTENTD_LIMITS_PASSWORD_FILE names'
 
-/** What the scripts call; the last four only those that hand tickers on. */
+/** Commands of the scripts; only those for tickers use the last four. */
 const RIGHTS = '+time +info +eval +get +set +hmget +hset +hdel +pexpire'
 
-/** By the server's word for what it refuses, the first of its answer. */
+/** Keyed by the first word of the server's answer. */
 const ADVICE: Readonly<Record<string, string>> = {
   NOAUTH: `it asks for a password: set ${PASSWORD}`,
   WRONGPASS: `it refuses user or password: look at ${PASSWORD}`,
@@ -74,10 +73,12 @@ const ADVICE: Readonly<Record<string, string>> = {
   DENIED: 'it takes no other machines (protected mode): set requirepass there, and bind',
 }
 
-/** How the server says NOPERM of a command within a script: 7.0, and 7.2 or Valkey. */
+/** NOPERM within a script, in the words of 7.0, and of 7.2 or Valkey. */
 const NOT_IN_SCRIPT = /script can't run this command|ACL failure in script/
 
-/** What the server refuses, and a certificate that is refused, with what to do about it; any other error as it is. */
+/**
+ * Adds advice to refusals of the server and of its certificate; returns other errors as they are.
+ */
 export function explainRefusal(error: unknown): unknown {
   const found = messageOf(error)
   const advice = adviseCertificate(error, COPY_IN_VARIABLE)
@@ -85,6 +86,6 @@ export function explainRefusal(error: unknown): unknown {
   const word = NOT_IN_SCRIPT.test(found)
     ? 'NOPERM'
     : Object.keys(ADVICE).find((one) => new RegExp(`\\b${one}\\b`).test(found))
-  // What the server says itself is a page, of its protected mode.
+  // The server's own text about protected mode fills a page, so only its word is shown.
   return word === undefined ? error : new Error(`${ADVICE[word]} (${word})`)
 }

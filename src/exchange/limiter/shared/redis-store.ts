@@ -5,9 +5,8 @@ import { createRedis, explainRefusal } from './redis-client.ts'
 import { SHARE_SCRIPT, type ShareAnswer, type ShareReport } from './share-script.ts'
 import { parseBoundedJson } from '../../../lib/text/bounded-json.ts'
 
-/** Where the members of an address meet. */
 export interface ShareStore {
-  /** The server's time, Unix ms. */
+  /** Unix ms of the server. */
   readTime(): Promise<number>
   report(report: ShareReport): Promise<ShareAnswer>
   close(): void
@@ -16,20 +15,18 @@ export interface ShareStore {
 export interface RedisStoreOptions {
   readonly url: string
   readonly password: Secret | undefined
-  /** Names the address and the exchange among all that share the server. */
+  /** Names the address and the exchange among all groups of the server. */
   readonly group: string
-  /** An answer that takes longer has failed, ms. */
   readonly answerMsMax: number
 }
 
-/** To connect again after the connection was lost, ms. */
+/** Pause before reconnecting. */
 const RETRY_MS = 250
 
-/** Over Redis or Valkey. Nothing is asked twice by itself, and nothing waits for a connection. */
+/** Uses Redis or Valkey. Nothing is repeated, and nothing waits for a connection. */
 export class RedisStore implements ShareStore {
   readonly #redis: Redis
   readonly #key: string
-  /** Why there is no connection. */
   #trouble = 'not connected yet'
 
   constructor({ url, password, group, answerMsMax }: RedisStoreOptions) {
@@ -42,7 +39,7 @@ export class RedisStore implements ShareStore {
       connectTimeout: answerMsMax,
       retryStrategy: () => RETRY_MS,
     })
-    // What fails is said by whoever asks.
+    // The caller of a failed request logs it.
     this.#redis.on('error', (error) => {
       this.#trouble = messageOf(explainRefusal(error))
     })
@@ -63,7 +60,7 @@ export class RedisStore implements ShareStore {
     this.#redis.disconnect()
   }
 
-  /** @throws Error with the reason, where there is no connection: the client's own says only that there is none */
+  /** @throws Error with the reason if there is no connection, which the client's own error lacks */
   async #ask<T>(question: () => Promise<T>): Promise<T> {
     if (this.#redis.status !== 'ready') throw new Error(this.#trouble)
     try {

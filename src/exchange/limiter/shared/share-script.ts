@@ -1,36 +1,42 @@
-/** What a daemon says of one limit when it asks for its share. */
+/** One limit in a member's report. */
 export interface LimitReport {
-  /** Calls a window that all members may make together. */
+  /** Calls a window of all members together. */
   readonly calls: number
-  /** How long after its holder's lease a call may still count at the exchange, ms: the window and a late request. */
+  /**
+   * How long after its holder's lease a call may still count at the exchange: the window and a late
+   * request.
+   */
   readonly lockMs: number
-  /** Calls a window that the member holds, or that still count for it where those are more. */
+  /** Calls a window that the member holds, or more if more still count for it. */
   readonly held: number
-  /** Calls a window that it could use. */
   readonly need: number
 }
 
 export interface ShareReport {
   readonly id: string
-  /** Grows with each report: one that comes later than its successor is refused. */
+  /** Grows with each report: one that arrives after its successor is refused. */
   readonly sequence: number
-  /** Server's time at which the member ran for certain, ms: when this was sent, or a little before. */
+  /**
+   * Server's time at which the member certainly ran, ms: when this was sent, or a little before.
+   */
   readonly sentAt: number
-  /** Server's time, ms: one that is carried out later is refused. */
+  /** Server's time, ms: later execution is refused. */
   readonly notAfter: number
   readonly lastingMs: number
-  /** How late a report may be carried out after it was sent, ms. */
+  /** Maximum delay between sending and execution. */
   readonly slackMs: number
-  /** Daemons that run at a time, at most. */
   readonly members: number
   readonly isLeaving: boolean
-  /** It has made no call yet. What it held before it was started is held by what it was then. */
+  /** It has made no call yet. Calls of its previous run are held under the previous id. */
   readonly isNew: boolean
   readonly limits: readonly LimitReport[]
 }
 
 export interface ShareAnswer {
-  /** `late`: nothing was changed. `full`: there are as many members already. `differs`: others have other limits. */
+  /**
+   * `late`: nothing was changed. `full`: no room for another member. `differs`: others have other
+   * limits.
+   */
   readonly kind: 'granted' | 'late' | 'full' | 'differs'
   /** Server's time, ms. */
   readonly now: number
@@ -43,28 +49,30 @@ export interface ShareAnswer {
   }[]
 }
 
-/** What of its even share no member lends, so that it is there without asking anybody. */
+/** Share of its even share that each member never lends, so that it is available without asking. */
 export const KEPT_SHARE = 0.5
 /**
- * What of a limit is lent to nobody but in small parts to a member that has none. A daemon that is killed again and
- * again locks what it held each time, until none would be left; so there are always some calls to cancel with, which
- * its limiter keeps for what reduces risk.
+ * Share of a limit that is lent only in small parts to a member without any. A daemon killed again
+ * and again locks what it held each time, until nothing would be left. The limiter keeps these
+ * calls for what reduces risk.
  */
 const SPARE_SHARE = 0.01
 const SPARE_PART = 10
 
 /**
- * Shares each limit among its members. One key holds everything, so that nothing is lost but all of it; then, and
- * when the server is another one than before, whoever lent and borrowed is unknown: nothing is granted until every
- * lease from before is over.
+ * Divides each limit among its members. One key holds everything, so that data is lost only as a
+ * whole. After a loss, or on another server than before, debts are unknown: nothing is granted
+ * until every earlier lease is over.
  *
- * What a member held that is gone is locked until no call of it can count any more: all of it where it was killed or
- * is cut off, where it has left in good order only what it has called. No more than so many `members` run at a time, so
- * of those that are silent no more are left than that, less the most that are known to have run together. The even share
- * of each of them is never lent: it may be calling, cut off from here. Of one that is gone nothing counts twice: it is
- * one of these once its lock is over, and before that at most what it held.
+ * The calls held by a member that is gone are locked until none of them can count any more: all
+ * that it held if it was killed or is cut off, only those it made if it left in good order. At most
+ * `members` daemons run at a time, so at most that many are silent, less the most that are known to
+ * have run together. The even share of each of those is never lent: it may be calling, cut off from
+ * here. A member that is gone never counts twice: it is one of these once its lock is over, and
+ * before that it counts with at most what it held.
  *
- * KEYS[1] the key; ARGV[1] a report; ARGV[2], ARGV[3] in tests, the time in ms and the name of the server.
+ * KEYS[1] the key; ARGV[1] a report; ARGV[2], ARGV[3] in tests, the time in ms and the name of the
+ * server.
  */
 export const SHARE_SCRIPT = `
 local q = cjson.decode(ARGV[1])

@@ -5,50 +5,44 @@ import { DRIFT } from '../call-window.ts'
 import type { ShareStore } from './redis-store.ts'
 import { KEPT_SHARE, type ShareAnswer } from './share-script.ts'
 
-/** What a member uses of a limit just now. */
 export interface LimitUse {
-  /** Calls that still count. */
   readonly inside: number
   readonly waiting: number
 }
 
 export interface SharedLimitsOptions {
   readonly store: ShareStore
-  /** Names this process among all members. */
   readonly id: string
-  /** Daemons that call from the address at a time, at most. */
   readonly members: number
-  /** How late after its grant a call may reach the exchange, ms. */
+  /** Maximum delay from a grant until the call reaches the exchange. */
   readonly lateMs: number
-  /** The machine's own: one that makes up for jumps would hide a sleep. */
+  /** The machine's clock: one that corrects jumps would hide a sleep. */
   readonly clock: Clock
   readonly timers: Timers
-  /** `without`: limits that are too small for an even share of them, so that no call leaves. */
+  /** `without`: limits whose even share is below one call, so that no call leaves. */
   readonly onLost: (reason: string, without: readonly string[]) => void
-  /** No call leaves until it is no member too many any more. */
+  /** No call leaves until there is room for this member. */
   readonly onRefused: (reason: string) => void
   readonly onJoined: (members: number) => void
 }
 
-/** What a member holds, for whoever looks. */
 export interface SharedLimitsView {
-  /** `joining`: it has not been answered yet, and makes few calls. `refused`: it makes none. */
+  /** `joining`: not answered yet; few calls are made. `refused`: none are made. */
   readonly state: 'joining' | 'shared' | 'alone' | 'refused'
-  /** Since when, Unix ms. */
+  /** Unix ms. */
   readonly since: number
-  /** Why it shares nothing. */
+  /** Reason for not sharing. */
   readonly reason: string | undefined
-  /** Daemons that share now, this one too; 0 where it shares nothing. */
+  /** Daemons that share, including this one; 0 while it does not share. */
   readonly members: number
   readonly membersMax: number
-  /** `mayMake`: calls a window that it may make now, of those that all members may make together. */
+  /** `mayMake`: calls a window that it may make now; `calls`: those of all members together. */
   readonly limits: (Pick<Shared, 'name' | 'calls' | 'perMs' | 'gone'> & {
     readonly mayMake: number
   })[]
 }
 
 interface Shared {
-  /** The endpoint's, for whoever looks. */
   readonly name: string
   readonly calls: number
   readonly perMs: number
@@ -58,31 +52,32 @@ interface Shared {
   readonly onMore: () => void
   held: number
   target: number
-  /** What daemons that ended or are cut off may still have called of it, as Redis said last. */
+  /** Calls that ended or unreachable daemons may still have made, as Redis said last. */
   gone: number
-  /** Since when the target is below what was held then: monotonic ms. */
+  /** Set while the target is below what was held at `at`, monotonic ms. */
   easing: { readonly from: number; readonly at: number } | undefined
-  /** The most that was wanted in this and the last period in which needs are looked at. */
+  /** Highest need in this and the last period. */
   need: number
   needBefore: number
 }
 
-/** A share lasts so long without being renewed, ms, and is renewed this often. */
+/** How long a share lasts without renewal, and how often it is renewed. */
 const LASTING_MS = 3000
 const RENEW_MS = 400
-/** What is in use of a share, and this part of it more: the limiter keeps a part of its calls for what reduces risk. */
+/**
+ * Margin on what is used of a share: the limiter keeps a part of its calls for what reduces risk.
+ */
 const USED_MARGIN = 0.05
-/** It counts as over so much before its end, as a share of it: two clocks do not run alike. */
+/** A share ends earlier by this part of it, because two clocks do not run alike. */
 const MARGIN = 0.1
-/** An answer that takes longer is none, ms. */
 export const ANSWER_MS_MAX = 1000
-/** A report is carried out so long after it was sent at the latest: its own time, and that of the answer before it. */
+/** Maximum delay of a report's execution: its own time, and that of the answer before it. */
 const SLACK_MS = 2 * ANSWER_MS_MAX
-/** Needs are remembered for two of these, ms. */
+/** Needs are remembered for two of these periods. */
 const NEED_MS = 1000
-/** Not answered yet, but not for longer than this: before it nothing leaves at a start anyway, ms. */
+/** Nothing leaves before this at a start anyway. */
 const JOINING_MS = 1200
-/** One too many, but not for longer than this: whoever was killed and started again is its own ghost so long, ms. */
+/** A daemon killed and restarted is refused this long because of its own former lease. */
 const REFUSED_QUIETLY_MS = LASTING_MS + 2 * RENEW_MS
 
 /**
@@ -92,18 +87,19 @@ const REFUSED_QUIETLY_MS = LASTING_MS + 2 * RENEW_MS
  *     joining, alone, refused ──granted──► shared ──not renewed in time──► alone
  *     joining, alone ──one too many, or other terms than the others'──► refused
  *
- * What is held is a number of calls a window, never more in all members together than the limit. A call given back to
- * the others is one that counts for nobody any more, and what is in use is given back over a window, so that calls go
- * on meanwhile. Who joins waits for the first answer: a run of it before may still count there. Alone, who held more than an even share falls to it at once; who
- * had lent of its own takes it back when whoever borrowed it must have fallen. Who is refused makes no call, with Redis
- * or without: all there is belongs to the others.
+ * A share is a number of calls a window; the shares of all members never exceed the limit. A call
+ * that is given back counts for no member any more. Calls in use are given back over a window, so
+ * that calls go on meanwhile. A member that joins waits for the first answer, because calls of its
+ * previous run may still count. When it falls to `alone`, a member that held more than an even
+ * share drops to it at once; one that had lent takes it back when the borrowers must have dropped.
+ * A refused member makes no call, with Redis or without: everything belongs to the others.
  */
 export class SharedLimits {
   readonly #options: SharedLimitsOptions
   readonly #limits: Shared[] = []
-  /** Of the shares that are held, by both clocks of the machine. */
+  /** End of the held shares, by both clocks of the machine. */
   #deadline: { readonly monotonic: number; readonly now: number } | undefined
-  /** The server's time was this at a moment between question and answer, both monotonic ms. */
+  /** The server's time was `now` between `asked` and `answered`, both monotonic ms. */
   #server: { readonly now: number; readonly asked: number; readonly answered: number } | undefined
   #sentAt: number
   readonly #startedAt: number
@@ -111,7 +107,7 @@ export class SharedLimits {
   #state: SharedLimitsView['state'] = 'joining'
   #since: number
   #reason: string | undefined
-  /** Since when it is one too many, monotonic ms. */
+  /** Monotonic ms. */
   #refusedAt: number | undefined
   #refusal = ''
   #members = 0
@@ -129,12 +125,13 @@ export class SharedLimits {
     this.#cancel = options.timers.after(0, () => void this.#ask())
   }
 
-  /** Members that share, this one too; 0 when it is alone. */
   get members(): number {
     return this.#isSharing() ? this.#members : 0
   }
 
-  /** Shares a limit. The answer tells how many calls of a window may be made now. */
+  /**
+   * Adds a limit to share. The returned function tells how many calls of a window may be made now.
+   */
   add(limit: Pick<Shared, 'name' | 'calls' | 'perMs' | 'readUse' | 'onMore'>): () => number {
     const even = Math.floor(limit.calls / this.#options.members)
     const kept = Math.ceil(even * KEPT_SHARE)
@@ -187,7 +184,6 @@ export class SharedLimits {
     return this.#isSharing() ? Math.min(limit.held, this.#boundOf(limit)) : limit.held
   }
 
-  /** What is to be held now, on the way to its target. */
   #boundOf({ target, easing, perMs, need, needBefore }: Shared): number {
     if (easing === undefined) return target
     const passed = (this.#options.clock.monotonic() - easing.at) / perMs
@@ -196,7 +192,7 @@ export class SharedLimits {
     return Math.max(target, Math.min(eased, used))
   }
 
-  /** Whether the shares are held still; falls to what may be had alone when they are not. */
+  /** Checks the lease, and falls to `alone` when it is over. */
   #isSharing(): boolean {
     if (this.#deadline === undefined) return false
     const { clock } = this.#options
@@ -222,7 +218,7 @@ export class SharedLimits {
     }
   }
 
-  /** Needs, and what is one's own again. */
+  /** Updates needs, and takes back what was lent and is due. */
   #notice(): void {
     const now = this.#options.clock.monotonic()
     const isOver = now - this.#needsSince > NEED_MS
@@ -242,8 +238,9 @@ export class SharedLimits {
   }
 
   /**
-   * When whoever borrowed of this member's share must have fallen, monotonic ms: the server took the last report for
-   * the beginning of a lease at the latest then, and another's was renewed at the end of that one.
+   * When the borrowers of this member's share must have dropped, monotonic ms: the server took the
+   * last report at the latest then as the beginning of a lease, and another's was renewed at the
+   * end of that one.
    */
   #returnsAt(limit: Shared): number {
     return this.#sentAt + (SLACK_MS + 2 * LASTING_MS + this.#lockMsOf(limit)) * (1 + DRIFT)
@@ -253,7 +250,10 @@ export class SharedLimits {
     return Math.ceil((perMs + this.#options.lateMs) * (1 + 2 * DRIFT))
   }
 
-  /** Asked for the time alone: a report that the server carries out when it likes would never end. */
+  /**
+   * Only the time is asked for: a report that the server executes at any later time would never
+   * end.
+   */
   async #join(): Promise<void> {
     const { clock, store } = this.#options
     const asked = clock.monotonic()
@@ -323,7 +323,7 @@ export class SharedLimits {
     if (this.#isSharing() || this.#isStopped) return
     const isEarly = this.#options.clock.monotonic() - this.#startedAt < JOINING_MS
     if (this.#state === 'joining' && isEarly) return
-    // Nobody says that there is room now.
+    // No answer says that there is room now.
     if (this.#refusedAt !== undefined) return this.#refuse(this.#refusal, `; and now: ${reason}`)
     if (!this.#enter('alone', reason)) return
     for (const limit of this.#limits) limit.onMore()
@@ -340,7 +340,7 @@ export class SharedLimits {
     else this.#reason = refusal + more
   }
 
-  /** @returns whether it was not in that state before */
+  /** @returns whether the state changed */
   #enter(state: SharedLimitsView['state'], reason?: string): boolean {
     if (this.#state === state) return false
     this.#state = state

@@ -1,0 +1,44 @@
+import type { JournalRecord } from '../domain/record.ts'
+import type { Book } from '../engine/book/book.ts'
+import { TradeFold } from '../engine/book/trade-fold.ts'
+import type { Booking } from '../journal/booking.ts'
+import { type TradesReport, TradeTable } from '../report/collect/trade-table.ts'
+
+/** The closed trades of a backtest, as the daemon's book counts them: from what it has booked. */
+export class TradeLog {
+  readonly #book: () => Book
+  readonly #table: TradeTable
+  readonly #flattens = new Set<string>()
+  /** Begins with the first record that may move something: before, the book knows no instrument. */
+  #fold: TradeFold | undefined
+
+  constructor(options: { readonly book: () => Book; readonly directory: string | undefined }) {
+    this.#book = options.book
+    this.#table = new TradeTable(options.directory)
+  }
+
+  /** Takes a record that was applied to the book, and what it has booked. */
+  take(record: JournalRecord, bookings: readonly Booking[]): void {
+    if (record.kind === 'send')
+      for (const { clientOid, purpose } of record.orders)
+        if (purpose === 'flatten') this.#flattens.add(clientOid)
+    const isMove = record.kind === 'adopt' || record.kind === 'assigned'
+    if (bookings.length === 0 && !isMove) return
+    const fold = (this.#fold ??= this.#begin())
+    for (const booking of bookings) fold.add(booking)
+    if (isMove) fold.add(record)
+  }
+
+  finish(): TradesReport {
+    this.#fold?.finish()
+    return this.#table.finish()
+  }
+
+  #begin(): TradeFold {
+    return new TradeFold({
+      book: this.#book(),
+      isFlatten: (clientOid) => this.#flattens.has(clientOid),
+      onClosed: (trade) => this.#table.add(trade),
+    })
+  }
+}

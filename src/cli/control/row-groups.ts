@@ -1,0 +1,31 @@
+import { Option } from 'commander'
+import { dateOf, weekOf } from '../../lib/start-of-day.ts'
+
+/** The row of fills that belong to no strategy. */
+export const NOBODY = '(nobody)'
+
+export type GroupBy = 'day' | 'week' | 'month' | 'strategy' | 'instrument' | 'coin'
+
+export function groupOption(): Option {
+  return new Option(
+    '--by <what>',
+    'one row for each; days are those of `calendar.timezone`',
+  ).choices(['day', 'week', 'month', 'strategy', 'instrument', 'coin'] satisfies GroupBy[])
+}
+
+interface GroupedRow {
+  readonly at: number
+  readonly symbol: string
+  readonly coin: string
+  readonly strategyId?: string
+}
+
+/** The name of the group of a row: `2025-06-02`, `2025-W23`, `2025-06`, or what the row says. */
+export function groupOf(row: GroupedRow, by: GroupBy, timeZone: string): string {
+  if (by === 'strategy') return row.strategyId || NOBODY
+  if (by === 'instrument') return row.symbol
+  if (by === 'coin') return row.coin
+  const date = dateOf(row.at, timeZone)
+  if (by === 'week') return weekOf(date)
+  return by === 'month' ? date.slice(0, 7) : date
+}

@@ -1,0 +1,170 @@
+import { Option, type Command } from 'commander'
+import type { ClosedTrade, ExitReason } from '../../domain/closed-trade.ts'
+import { decimal, sumDecimals } from '../../lib/decimal.ts'
+import { toCsvCell } from '../../lib/text/csv-cell.ts'
+import { writeAside, writeOut } from '../../lib/write-out.ts'
+import { readClosedTrades } from '../../views/closed-trades.ts'
+import { addOperatedOptions } from '../operator/operated-config.ts'
+import { parseCount } from '../process/options.ts'
+import { addSpanOptions } from '../process/span-options.ts'
+import { age, formatTable, money } from '../process/table.ts'
+import type { VerbFrame } from '../process/verb-frame.ts'
+import { showEachAccount } from './each-account.ts'
+import { type JournalSpanOptions, withRows } from './journal-rows.ts'
+
+const SHOWN = 20
+
+type Format = 'table' | 'json' | 'csv'
+
+interface TradesOptions extends JournalSpanOptions {
+  readonly strategy?: string
+  readonly symbol?: string
+  readonly limit?: number
+  readonly format: Format
+  readonly json?: boolean
+  readonly csv?: boolean
+}
+
+/** `intentd trades`: closed trades, each from flat to flat, from the journal. */
+export function addTradesCommand(program: Command, { setExit }: VerbFrame): void {
+  addSpanOptions(addOperatedOptions(program.command('trades')))
+    .description(
+      'show closed trades, each of one strategy from flat to flat, from the journal; also while the daemon runs',
+    )
+    .option('--strategy <id>', 'only of this strategy')
+    .option('--symbol <symbol>', 'only of this instrument')
+    .option('--limit <n>', `only the last n (default: ${SHOWN}; as JSON and CSV all)`, parseCount)
+    .addOption(
+      new Option('--format <format>', 'how to write them')
+        .choices(['table', 'json', 'csv'])
+        .default('table'),
+    )
+    .option('--json', 'the same as --format json')
+    .option('--csv', 'the same as --format csv')
+    .action(async (given: TradesOptions) => {
+      const format = given.json ? 'json' : given.csv ? 'csv' : given.format
+      const options = { ...given, format, json: format === 'json', csv: format === 'csv' }
+      setExit(await showEachAccount(options, showTrades))
+    })
+}
+
+function showTrades(options: TradesOptions): number {
+  const { strategy, symbol, format } = options
+  withRows(options, ({ reader, config, file, since, until }) => {
+    const { trades, unexplained } = readClosedTrades(reader, config.account.positionMode, {
+      strategy,
+      symbol,
+      since,
+      until,
+      limit: options.limit ?? (format === 'table' ? SHOWN : Number.POSITIVE_INFINITY),
+    })
+    writeOut(formatTrades(trades, format))
+    for (const pair of unexplained) writeAside(`${describeUnexplained(pair)}\n`)
+    writeAside(`from ${file}\n`)
+  })
+  return 0
+}
+
+function describeUnexplained([strategyId, symbol]: readonly [string, string]): string {
+  return `the fills of the journal do not explain what ${strategyId} holds of ${symbol}: some of its trades may be wrong`
+}
+
+const CSV = [
+  'strategyId',
+  'symbol',
+  'side',
+  'openedAt',
+  'closedAt',
+  'heldMs',
+  'size',
+  'entryPrice',
+  'exitPrice',
+  'gross',
+  'fees',
+  'otherFees',
+  'funding',
+  'net',
+  'coin',
+  'share',
+  'fills',
+  'reason',
+  'uncounted',
+] as const
+
+export function formatTrades(trades: readonly ClosedTrade[], format: Format): string {
+  if (format === 'json') return `${JSON.stringify(trades, undefined, 2)}\n`
+  if (format === 'csv') {
+    const rows = trades.map((trade) => CSV.map((name) => toCsvCell(cellOf(trade, name))).join(','))
+    return [CSV.join(','), ...rows].map((line) => `${line}\n`).join('')
+  }
+  if (trades.length === 0) return 'no trade was closed\n'
+  return `${formatRows(trades)}\n${sumUp(trades)}\n`
+}
+
+function cellOf(trade: ClosedTrade, name: (typeof CSV)[number]): string | number {
+  if (name === 'heldMs') return trade.closedAt - trade.openedAt
+  if (name === 'openedAt' || name === 'closedAt') return new Date(trade[name]).toISOString()
+  if (name === 'otherFees') return describeCoins(trade).join(';')
+  return trade[name] ?? ''
+}
+
+function formatRows(trades: readonly ClosedTrade[]): string {
+  return formatTable(
+    [
+      {
+        title: 'closed, UTC',
+        of: ({ closedAt }) => new Date(closedAt).toISOString().slice(0, 16).replace('T', ' '),
+        isWhole: true,
+      },
+      { title: 'strategy', of: ({ strategyId }) => strategyId, isElastic: true },
+      { title: 'instrument', of: ({ symbol }) => symbol },
+      { title: 'side', of: ({ side }) => side },
+      { title: 'held', of: ({ openedAt, closedAt }) => age(closedAt - openedAt), isNumber: true },
+      { title: 'net', of: ({ net, coin }) => money(net, coin), isNumber: true },
+      { title: '%', of: ({ share }) => showShare(share), isNumber: true },
+      { title: '', of: ({ coin }) => coin },
+      { title: '', of: describeTrade, isBelow: true },
+    ],
+    trades,
+  )
+}
+
+function showShare(share: number | null): string {
+  return share === null ? '-' : (share * 100).toFixed(2)
+}
+
+/** `0.02 from 60000.5 to 60100: 2.00 gross, 0.05 fees, -0.01 funding, 4 fills; take profit`. */
+function describeTrade(trade: ClosedTrade): string {
+  const { size, entryPrice, exitPrice, gross, fees, funding, coin, fills, reason } = trade
+  const sums = [
+    `${money(gross, coin)} gross`,
+    [`${money(fees, coin)} fees`, ...describeCoins(trade)].join(' with '),
+    ...(Number(funding) === 0 ? [] : [`${money(funding, coin)} funding`]),
+    `${fills} ${fills === 1 ? 'fill' : 'fills'}`,
+  ]
+  const from = `${size} from ${entryPrice ?? '?'} to ${exitPrice ?? '?'}`
+  return [`${from}: ${sums.join(', ')}`, toWords(reason), trade.uncounted]
+    .filter((part) => part !== '')
+    .join('; ')
+}
+
+function describeCoins({ otherFees }: ClosedTrade): readonly string[] {
+  return Object.entries(otherFees).map(([coin, paid]) => `${paid} ${coin}`)
+}
+
+/** `takeProfit` as `take profit`. */
+function toWords(reason: ExitReason): string {
+  return reason.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+}
+
+/** `20 trades, 12 won; net 3.20 USDT`, of what is shown. */
+function sumUp(trades: readonly ClosedTrade[]): string {
+  const won = trades.filter(({ net }) => Number(net) > 0).length
+  const coins = [...new Set(trades.map(({ coin }) => coin))]
+  const nets = coins.map((coin) => {
+    const parts = trades.filter((trade) => trade.coin === coin).map(({ net }) => decimal(net))
+    return `${money(sumDecimals(parts).toString(), coin)} ${coin}`
+  })
+  const count = `${trades.length} ${trades.length === 1 ? 'trade' : 'trades'}`
+  return `${count}, ${won} won; net ${nets.join(', ')}`
+}

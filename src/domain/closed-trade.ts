@@ -1,0 +1,89 @@
+/**
+ * Why a trade ended: what made its last fill.
+ */
+export const EXIT_REASONS = {
+  order: "an order of the strategy, or an older one than the journal's records",
+  flatten: 'an order of a flatten, a limit or a stop',
+  takeProfit: 'a take-profit that the exchange kept',
+  stopLoss: 'a stop-loss that the exchange kept',
+  liquidation: 'a liquidation',
+  autoDeleveraging: 'auto-deleveraging',
+  delivery: 'the delivery of the contract',
+  system: "another act of the exchange's system",
+  otherStrategy: 'an order of another strategy, which closed more than it held',
+  byHand: 'an order that is none of ours',
+  adopted: 'the position was taken over from the exchange, or given to the strategy',
+} as const
+
+export type ExitReason = keyof typeof EXIT_REASONS
+
+/**
+ * A trade of one strategy on one side of one instrument, from flat to flat. A fill that turns a
+ * position ends one trade and begins the next; its fee counts for the one that it ends. Money is in
+ * decimal strings of the margin coin, at the strategy's own average price.
+ */
+export interface ClosedTrade {
+  readonly strategyId: string
+  readonly symbol: string
+  readonly side: 'long' | 'short'
+  /** Unix ms, exchange clock. */
+  readonly openedAt: number
+  readonly closedAt: number
+  /** Base coin: the largest size that was held. */
+  readonly size: string
+  /** Quote coin: mean prices of everything that opened and closed it; null: not known. */
+  readonly entryPrice: string | null
+  readonly exitPrice: string | null
+  readonly gross: string
+  readonly fees: string
+  /** Fees that were taken in other coins, by coin. Their worth is part of `fees` as far as it is known. */
+  readonly otherFees: Readonly<Record<string, string>>
+  /** Its share of the payments that were read while it was open; negative when paid. */
+  readonly funding: string
+  /** gross - fees + funding */
+  readonly net: string
+  readonly coin: string
+  /** Net over the largest size at the mean entry price; null: that price is not known. */
+  readonly share: number | null
+  /** A fill that turns a position counts in both trades. */
+  readonly fills: number
+  readonly reason: ExitReason
+  /** Unknown amounts, in words; empty if all are known. */
+  readonly uncounted: string
+}
+
+/** The trades that ended for one reason. Money in the margin coin. */
+export interface TradeSums {
+  readonly reason: ExitReason
+  readonly coin: string
+  readonly trades: number
+  readonly wins: number
+  /** The sums of the net results above and below zero; both are positive. */
+  readonly gains: number
+  readonly losses: number
+  readonly heldMs: number
+}
+
+/** Adds a trade to the sums of its reason and coin, which are in the order of their first trade. */
+export function addToSums(sums: Map<string, TradeSums>, trade: ClosedTrade): void {
+  const { reason, coin } = trade
+  const key = `${reason} ${coin}`
+  const known = sums.get(key) ?? {
+    reason,
+    coin,
+    trades: 0,
+    wins: 0,
+    gains: 0,
+    losses: 0,
+    heldMs: 0,
+  }
+  const net = Number(trade.net)
+  sums.set(key, {
+    ...known,
+    trades: known.trades + 1,
+    wins: known.wins + (net > 0 ? 1 : 0),
+    gains: known.gains + Math.max(0, net),
+    losses: known.losses + Math.max(0, -net),
+    heldMs: known.heldMs + trade.closedAt - trade.openedAt,
+  })
+}

@@ -1,0 +1,55 @@
+import { own } from '../../lib/own.ts'
+import { moneyOf } from '../book/apply-fill.ts'
+import { type Book, splitPair } from '../book/book.ts'
+
+/**
+ * What instruments have settled, worked out when first asked for and kept until a record that may move money. Changed by
+ * `settled-money.ts`.
+ */
+export interface KeptSettled {
+  readonly bySymbol: ReadonlyMap<string, number>
+  /** The symbols that have settled anything; undefined until they are asked for. */
+  readonly symbols: ReadonlySet<string> | undefined
+}
+
+interface SettledOwner {
+  readonly book: Book
+  readonly settled: KeptSettled
+}
+
+export function createSettled(): KeptSettled {
+  return { bySymbol: new Map(), symbols: undefined }
+}
+
+/** Realised profit less fees, and funding, of all owners on the instrument. */
+export function settledOf({ book, settled }: SettledOwner, symbol: string): number {
+  const known = settled.bySymbol.get(symbol)
+  if (known !== undefined) return known
+  const net = sumSettled(book, symbol)
+  own(settled.bySymbol).set(symbol, net)
+  return net
+}
+
+/** Works out what {@link settledOf} keeps. */
+export function sumSettled(book: Book, symbol: string): number {
+  let net = Number(book.funding.get(symbol)?.toString() ?? 0)
+  for (const [pair, { profit, fees }] of moneyOf(book)) {
+    if (splitPair(pair)[1] === symbol) net += Number(profit.minus(fees).toString())
+  }
+  return net
+}
+
+/** The symbols that have settled anything, in the order in which they are counted. */
+export function settledSymbols({ book, settled }: SettledOwner): ReadonlySet<string> {
+  if (settled.symbols) return settled.symbols
+  const ofFills = [...moneyOf(book).keys()].map((pair) => splitPair(pair)[1])
+  const symbols = new Set([...book.funding.keys(), ...ofFills])
+  own(settled).symbols = symbols
+  return symbols
+}
+
+/** A record may have moved money. */
+export function forgetSettled(settled: KeptSettled): void {
+  if (settled.bySymbol.size > 0) own(settled.bySymbol).clear()
+  own(settled).symbols = undefined
+}

@@ -1,0 +1,205 @@
+import type { ClosedTradesQuery, ClosedTradesView } from '../control/detail-views.ts'
+import type { ClosedTrade } from '../domain/closed-trade.ts'
+import type { PositionMode } from '../domain/instrument.ts'
+import type { AdoptRecord, AssignedRecord } from '../domain/record.ts'
+import type { Book } from '../engine/book/book.ts'
+import { rebuildBook } from '../engine/book/book-rows.ts'
+import { TradeFold, type TradeEvent } from '../engine/book/trade-fold.ts'
+import type { BookedRow } from '../journal/booking.ts'
+import type { JournalReader } from '../journal/journal-reader.ts'
+import type { RowsCount } from '../journal/tables/booking-table.ts'
+import { NO_ROWS, type RowsSum } from '../journal/tables/rows-sum.ts'
+
+/** So many of the last trades are kept between two readings; a question for more reads all fills again. */
+const KEPT_MAX = 500
+/** So many more than are wanted are kept before the oldest are dropped. */
+const KEPT_BEYOND = 1000
+
+type Readable = Pick<JournalReader, 'bookings' | 'records' | 'contents' | 'bookedTotal'>
+
+/**
+ * The closed trades of all runs, folded from all fills of the journal. Only those that are wanted are kept in memory.
+ * @throws Failure JOURNAL_CORRUPT
+ */
+export function readClosedTrades(
+  reader: Readable,
+  positionMode: PositionMode,
+  query: ClosedTradesQuery,
+): ClosedTradesView {
+  const book = rebuildBook(reader.contents(), positionMode)
+  const folding = new Folding(book, (trade) => matches(trade, query), query.limit)
+  folding.readOn(reader)
+  folding.finish()
+  return folding.show(book, query)
+}
+
+/**
+ * Reads a journal again and again, and only what is new in it: the fold goes on, as long as number and sum of all rows
+ * show that none of those behind it has changed.
+ */
+export class TradeHistory {
+  readonly #positionMode: PositionMode
+  #folding: Folding | undefined
+
+  constructor(positionMode: PositionMode) {
+    this.#positionMode = positionMode
+  }
+
+  /** @throws Failure JOURNAL_CORRUPT */
+  read(reader: Readable, query: ClosedTradesQuery): ClosedTradesView {
+    const book = rebuildBook(reader.contents(), this.#positionMode)
+    const folding = this.#continue(reader, book) ?? this.#begin(reader, book)
+    // A fill that waits for its order is shown as it is now; it may count otherwise next time.
+    if (folding.isWaiting) {
+      this.#folding = undefined
+      folding.finish()
+    }
+    return folding.knowsAll(query)
+      ? folding.show(book, query)
+      : readClosedTrades(reader, this.#positionMode, query)
+  }
+
+  #continue(reader: Readable, book: Book): Folding | undefined {
+    const folding = this.#folding
+    if (!folding?.isOnGridsOf(book)) return undefined
+    const before = reader.bookedTotal()
+    folding.readOn(reader)
+    const isWhole = [before, reader.bookedTotal()].some((total) => isSame(total, folding.sum))
+    return isWhole ? folding : undefined
+  }
+
+  #begin(reader: Readable, book: Book): Folding {
+    const folding = new Folding(book, () => true, KEPT_MAX)
+    folding.readOn(reader)
+    this.#folding = folding
+    return folding
+  }
+}
+
+/** A fold of a journal, as far as it was read. */
+class Folding {
+  readonly #fold: TradeFold
+  readonly #grids: string
+  readonly #limit: number
+  readonly #trades: ClosedTrade[] = []
+  readonly #count: RowsCount = { sum: NO_ROWS }
+  #flattens: ReadonlySet<string> = new Set()
+  #isCut = false
+  /** Unix ms of the last row, and the sequence of the last record. */
+  #readTo = 0
+  #sequence = 0
+
+  constructor(book: Book, isWanted: (trade: ClosedTrade) => boolean, limit: number) {
+    this.#grids = JSON.stringify([...book.grids])
+    this.#limit = limit
+    this.#fold = new TradeFold({
+      book,
+      isFlatten: (clientOid) => this.#flattens.has(clientOid),
+      onClosed: (trade) => {
+        if (isWanted(trade)) this.#keep(trade)
+      },
+    })
+  }
+
+  get sum(): RowsSum {
+    return this.#count.sum
+  }
+
+  get isWaiting(): boolean {
+    return this.#fold.isWaiting
+  }
+
+  isOnGridsOf(book: Book): boolean {
+    return this.#grids === JSON.stringify([...book.grids])
+  }
+
+  readOn(reader: Readable): void {
+    this.#flattens = listFlattenOrders(reader)
+    for (const event of this.#mergeEvents(reader)) this.#fold.add(event)
+  }
+
+  finish(): void {
+    this.#fold.finish()
+  }
+
+  /** Whether no trade that a query asks for was dropped. */
+  knowsAll(query: ClosedTradesQuery): boolean {
+    if (!this.#isCut) return true
+    const isAboutAll = query.strategy === undefined && query.symbol === undefined
+    return isAboutAll && query.until === undefined && query.limit <= KEPT_MAX
+  }
+
+  show(book: Book, query: ClosedTradesQuery): ClosedTradesView {
+    const found = this.#trades.filter((trade) => matches(trade, query))
+    const trades = query.limit < found.length ? found.slice(found.length - query.limit) : found
+    const pairs = new Map(
+      trades.map(({ strategyId, symbol }) => [`${strategyId} ${symbol}`, [strategyId, symbol]]),
+    )
+    const unexplained = [...pairs.values()].filter(
+      ([strategyId = '', symbol = '']) => !this.#fold.explains(strategyId, symbol, book.holdings),
+    )
+    return { trades, unexplained: unexplained as [string, string][] }
+  }
+
+  #keep(trade: ClosedTrade): void {
+    this.#trades.push(trade)
+    if (this.#trades.length <= this.#limit + KEPT_BEYOND) return
+    this.#trades.splice(0, this.#trades.length - this.#limit)
+    this.#isCut = true
+  }
+
+  /** In the order of time; of one instant, payments first, since a position that is closed is paid nothing. */
+  *#mergeEvents(reader: Readable): Generator<TradeEvent> {
+    const span = { since: this.#readTo === 0 ? 0 : this.#readTo + 1 }
+    const sources: readonly Iterator<BookedRow | AdoptRecord | AssignedRecord>[] = [
+      reader.bookings('funding', span, this.#count),
+      reader.bookings('fill', span, this.#count),
+      this.#listMoves(reader),
+    ]
+    const next = sources.map((source) => source.next())
+    for (;;) {
+      const times = next.map(({ done, value }) => (done === true ? Infinity : value.at))
+      const first = times.indexOf(Math.min(...times))
+      const taken = next[first]
+      if (taken === undefined || taken.done === true) return
+      const event = taken.value
+      if (event.kind === 'fill' || event.kind === 'funding') this.#readTo = event.at
+      yield event
+      next[first] = sources[first]?.next() ?? { done: true, value: undefined }
+    }
+  }
+
+  /** Records that move lots without a fill, as far as the journal still has them. */
+  *#listMoves(reader: Readable): Generator<AdoptRecord | AssignedRecord> {
+    const query = { kinds: ['adopt', 'assigned'], behind: this.#sequence } as const
+    for (const { sequence, record } of reader.records(query)) {
+      this.#sequence = sequence
+      if (record.kind === 'adopt' || record.kind === 'assigned') yield record
+    }
+  }
+}
+
+function matches({ strategyId, symbol, closedAt }: ClosedTrade, query: ClosedTradesQuery): boolean {
+  return (
+    strategyId === (query.strategy ?? strategyId) &&
+    symbol === (query.symbol ?? symbol) &&
+    closedAt >= (query.since ?? 0) &&
+    closedAt < (query.until ?? Number.POSITIVE_INFINITY)
+  )
+}
+
+/** Orders that closed something by a flatten, as far as the journal still has their records. */
+function listFlattenOrders(reader: Readable): ReadonlySet<string> {
+  const found = new Set<string>()
+  const query = { kinds: ['send'], containing: '"purpose":"flatten"' } as const
+  for (const { record } of reader.records(query)) {
+    if (record.kind !== 'send') continue
+    for (const { clientOid, purpose } of record.orders)
+      if (purpose === 'flatten') found.add(clientOid)
+  }
+  return found
+}
+
+function isSame(one: RowsSum, other: RowsSum): boolean {
+  return one.rows === other.rows && one.sum === other.sum
+}

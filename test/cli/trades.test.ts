@@ -1,0 +1,253 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { main } from '../../src/cli/main.ts'
+import { type JournalRecord } from '../../src/domain/record.ts'
+import { type BookedFill, type Booking } from '../../src/journal/booking.ts'
+import { JournalReader } from '../../src/journal/journal-reader.ts'
+import { type OpenedJournal } from '../../src/journal/journal.ts'
+import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
+import { readClosedTrades, TradeHistory } from '../../src/views/closed-trades.ts'
+import { MAIN, Workspace } from '../config/workspace.ts'
+
+/** Monday, the second of June, 23:00 in New York. */
+const AT = Date.UTC(2025, 5, 3, 3)
+const HOUR_MS = 3_600_000
+const ZONE = 'calendar:\n  timezone: America/New_York\n'
+
+let workspace: Workspace
+let file: string
+beforeEach(() => {
+  workspace = new Workspace()
+  workspace.fill({ 'config/main.yaml': MAIN + ZONE })
+  const directory = join(workspace.directory, '.intentd/paper')
+  mkdirSync(directory, { recursive: true })
+  file = join(directory, 'journal.sqlite')
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  workspace.remove()
+})
+
+let rows = 0
+function fill(parts: Partial<BookedFill> & Pick<BookedFill, 'side' | 'price'>): BookedFill {
+  rows += 1
+  return {
+    kind: 'fill',
+    tradeId: `t${String(rows).padStart(4, '0')}`,
+    at: AT + rows * 1000,
+    orderId: `o${rows}`,
+    clientOid: `c${rows}`,
+    strategyId: 'grid',
+    owner: 'strategy',
+    symbol: 'BTCUSDT',
+    tradeSide: 'open',
+    size: '0.01',
+    profit: '',
+    fee: '0.1',
+    coin: 'USDT',
+    scope: 'taker',
+    source: 'API',
+    fillKind: 'trade',
+    otherFees: '',
+    ...parts,
+  }
+}
+
+const DENIAL: JournalRecord = {
+  kind: 'denial',
+  at: AT,
+  strategyId: 'grid',
+  symbol: 'BTCUSDT',
+} as never
+
+/** One record for each booking. The book of the journal holds nothing, as after every trade. */
+function append(journal: OpenedJournal, bookings: readonly Booking[]): void {
+  for (const booking of bookings) journal.append(DENIAL, [booking])
+  journal.commit(() => undefined)
+}
+
+function openJournal(): OpenedJournal {
+  return openSqliteJournal({ file, identity: 'paper', salt: 'salt', keepSince: () => 0 })
+}
+
+function writeJournal(bookings: readonly Booking[], records: readonly JournalRecord[] = []): void {
+  const grids = { BTCUSDT: { tick: '0.1', lot: '0.001' }, ETHUSDT: { tick: '0.01', lot: '0.01' } }
+  const boot = { kind: 'boot', at: 1, exchangeAt: 1, epoch: 1, version: '0', strategies: [], grids }
+  const journal = openJournal()
+  journal.append({ ...boot, positionMode: 'one_way_mode' } as never)
+  for (const record of records) journal.append(record)
+  append(journal, bookings)
+  void journal.close()
+}
+
+async function run(
+  ...words: readonly string[]
+): Promise<{ code: number; out: string; aside: string }> {
+  const printed = { out: '', aside: '' }
+  for (const [stream, name] of [
+    [process.stdout, 'out'],
+    [process.stderr, 'aside'],
+  ] as const)
+    vi.spyOn(stream, 'write').mockImplementation((text) => {
+      printed[name] += String(text)
+      return true
+    })
+  const config = join(workspace.directory, 'config/main.yaml')
+  const code = await main([...words, '-c', config])
+  vi.restoreAllMocks()
+  return { code, ...printed }
+}
+
+/** Three trades: one by an order, one by a flatten on the day after, one of another strategy. */
+function threeTrades(): readonly BookedFill[] {
+  const day = 24 * HOUR_MS
+  return [
+    fill({ side: 'buy', price: '60000', at: AT }),
+    fill({ side: 'sell', price: '60100', at: AT + HOUR_MS / 2 }),
+    fill({ side: 'sell', price: '60000', at: AT + HOUR_MS }),
+    fill({ side: 'buy', price: '60200', at: AT + day, clientOid: 'flat' }),
+    fill({ side: 'buy', price: '3000', at: AT + day, strategyId: 'trend', symbol: 'ETHUSDT' }),
+    fill({ side: 'sell', price: '3100', at: AT + 2 * day, strategyId: 'trend', symbol: 'ETHUSDT' }),
+  ]
+}
+
+const FLATTEN: JournalRecord = {
+  kind: 'send',
+  at: AT,
+  batchId: 1,
+  again: [],
+  requestAt: AT,
+  orders: [
+    { clientOid: 'flat', strategyId: 'grid', symbol: 'BTCUSDT', purpose: 'flatten', key: 'k:1' },
+  ],
+} as never
+
+describe('intentd trades', () => {
+  test('shows closed trades with what ended them, and their sum', async () => {
+    writeJournal(threeTrades(), [FLATTEN])
+
+    const { code, out, aside } = await run('trades')
+
+    expect(code).toBe(0)
+    expect(out).toBe(
+      [
+        'closed, UTC       strategy  instrument  side     held    net      %',
+        '2025-06-03 03:30  grid      BTCUSDT     long   30 min   0.80   0.13  USDT',
+        '  0.01 from 60000 to 60100: 1.00 gross, 0.20 fees, 2 fills; order',
+        '2025-06-04 03:00  grid      BTCUSDT     short    23 h  -2.20  -0.37  USDT',
+        '  0.01 from 60000 to 60200: -2.00 gross, 0.20 fees, 2 fills; flatten',
+        '2025-06-05 03:00  trend     ETHUSDT     long     24 h   0.80   2.67  USDT',
+        '  0.01 from 3000 to 3100: 1.00 gross, 0.20 fees, 2 fills; order',
+        '',
+        '3 trades, 2 won; net -0.60 USDT',
+        '',
+      ].join('\n'),
+    )
+    expect(aside).toBe(`from ${file}\n`)
+  })
+
+  test.each([
+    [['--strategy', 'trend'], ['0.8']],
+    [
+      ['--symbol', 'BTCUSDT'],
+      ['0.8', '-2.2'],
+    ],
+    [['--limit', '1'], ['0.8']],
+    // The first one ended on the second of June in New York, the next on the third.
+    [['--from', '2025-06-03', '--to', '2025-06-03'], ['-2.2']],
+    [['--to', '2025-06-02'], ['0.8']],
+    [
+      ['--since', '2025-06-04T00:00Z'],
+      ['-2.2', '0.8'],
+    ],
+  ])('%j shows only these', async (words, nets) => {
+    writeJournal(threeTrades())
+    const { out } = await run('trades', '--format', 'json', ...words)
+    expect((JSON.parse(out) as { net: string }[]).map(({ net }) => net)).toEqual(nets)
+  })
+
+  test('writes CSV', async () => {
+    writeJournal(threeTrades().slice(0, 2))
+    const { out } = await run('trades', '--format', 'csv')
+    expect(out.split('\n')).toEqual([
+      'strategyId,symbol,side,openedAt,closedAt,heldMs,size,entryPrice,exitPrice,gross,fees,otherFees,funding,net,coin,share,fills,reason,uncounted',
+      'grid,BTCUSDT,long,2025-06-03T03:00:00.000Z,2025-06-03T03:30:00.000Z,1800000,0.01,60000,60100,1,0.2,,0,0.8,USDT,0.00133333333333,2,order,',
+      '',
+    ])
+  })
+
+  test('says where the fills do not explain what is held', async () => {
+    writeJournal([
+      ...threeTrades().slice(0, 2),
+      fill({ side: 'buy', price: '60000', at: AT + HOUR_MS }),
+    ])
+    const { aside } = await run('trades')
+    expect(aside).toContain('do not explain what grid holds of BTCUSDT')
+  })
+
+  test('says that there is none, and refuses a day that is none', async () => {
+    writeJournal([])
+    expect((await run('trades')).out).toBe('no trade was closed\n')
+    const { code, aside } = await run('trades', '--from', '2025-02-30')
+    expect([code, aside]).toEqual([64, expect.stringContaining('there is no day 2025-02-30')])
+  })
+})
+
+test.each([
+  ['day', ['2025-06-02', '2025-06-03', '2025-06-04']],
+  ['week', ['2025-W23']],
+  ['month', ['2025-06']],
+])('fills and profit have a row for each %s of the configured zone', async (by, names) => {
+  writeJournal(threeTrades())
+  const profit = await run('profit', '--by', by, '--json')
+  const fills = await run('fills', '--by', by, '--json')
+
+  for (const { out } of [profit, fills])
+    expect((JSON.parse(out) as { name: string }[]).map(({ name }) => name)).toEqual(names)
+})
+
+test('fills by strategy sum up what was bought and sold', async () => {
+  writeJournal(threeTrades())
+  const { out } = await run('fills', '--by', 'strategy', '--to', '2025-06-03')
+  expect(out).toBe(
+    [
+      'strategy  fills  maker %    bought      sold  fees',
+      'grid          4        0  1,202.00  1,201.00  0.40  USDT',
+      'trend         1        0     30.00      0.00  0.10  USDT',
+      '',
+    ].join('\n'),
+  )
+})
+
+describe('a history of trades that is read again and again', () => {
+  const read = (history: TradeHistory): readonly string[] => {
+    const reader = new JournalReader(file)
+    try {
+      const { trades } = history.read(reader, { limit: 10 })
+      const anew = readClosedTrades(reader, 'one_way_mode', { limit: 10 })
+      expect(trades).toEqual(anew.trades)
+      return trades.map(({ net }) => net)
+    } finally {
+      reader.close()
+    }
+  }
+
+  test('goes on with what is new, and begins anew where something behind it has changed', () => {
+    const [first, second, third, fourth] = threeTrades()
+    if (!first || !second || !third || !fourth) throw new Error('four fills')
+    writeJournal([first, second])
+    const history = new TradeHistory('one_way_mode')
+    expect(read(history)).toEqual(['0.8'])
+
+    const journal = openJournal()
+    append(journal, [third, { ...fourth, owner: 'waiting', strategyId: '' }])
+    expect(read(history)).toEqual(['0.8', '-2.2'])
+
+    // A fill of before becomes known late: the first trade ends later, and for less.
+    append(journal, [fill({ side: 'buy', price: '60000', at: first.at + 1, fee: '0' })])
+    append(journal, [{ ...fourth, kind: 'owner', owner: 'strategy', strategyId: 'grid' }])
+    void journal.close()
+    expect(read(history)).toEqual(['0.7'])
+  })
+})
