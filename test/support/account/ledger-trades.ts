@@ -1,4 +1,4 @@
-/** A fill as the exchange's ledger has it, and the strategy whose order it filled. */
+/** A fill of the exchange's ledger, with the strategy of its order. */
 export interface LedgerFill {
   readonly strategyId: string
   readonly symbol: string
@@ -6,7 +6,7 @@ export interface LedgerFill {
   /** The position: the net one, or one side in hedge mode. */
   readonly slot: 'long' | 'short' | 'net'
   readonly lots: number
-  /** Of all lots, margin coin. */
+  /** Value of all lots, margin coin. */
   readonly value: number
   readonly fee: number
 }
@@ -14,7 +14,7 @@ export interface LedgerFill {
 /** The closed trades of a strategy on an instrument. */
 export interface LedgerSums {
   count: number
-  /** What was received for what was sold, less what was paid for what was bought, and fees; margin coin. */
+  /** Proceeds of sales minus costs of purchases and fees, margin coin. */
   net: number
 }
 
@@ -24,11 +24,12 @@ interface Leg {
 }
 
 /**
- * Counts closed trades from the exchange's fills alone. On purpose it shares no code with the product, and no idea either: it
- * knows no average price, only money that came and went between two moments without a position.
+ * Counts closed trades from the exchange's fills alone. It shares neither code nor method with the
+ * product on purpose: it knows no average price, only money that came and went between two moments
+ * without a position.
  */
 export class LedgerTrades {
-  /** By strategy and symbol. */
+  /** Keyed by strategy and symbol. */
   readonly closed = new Map<string, LedgerSums>()
   /** A strategy has closed more than it held: others have closed with it. */
   isUncertain = false

@@ -74,8 +74,8 @@ export function meddle(world: World): void {
 }
 
 /**
- * The operator, who looks at what is halted for a while, puts the account back as it was, and releases; a drawdown whose
- * last step would fire again at once with a new peak, the second time. What no strategy holds stays so.
+ * The operator looks at a halt, restores the account and releases; for a drawdown whose last step
+ * would fire again at once, the second time with a new peak. The unheld part stays unheld.
  */
 export function releaseHalts(world: World): void {
   const { time, process, facts, faults, quiet } = world

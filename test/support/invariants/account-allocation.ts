@@ -13,7 +13,7 @@ interface Leg {
   readonly byStrategy: Map<string, number>
 }
 
-/** What a strategy has taken over. */
+/** A takeover by a strategy. */
 export interface Assignment {
   readonly record: AssignedRecord
   /** The orders that were open then, by clientOid. */
@@ -22,7 +22,7 @@ export interface Assignment {
   readonly isKnown: (fill: TrueFill) => boolean
 }
 
-/** What moves the allocation, in the order in which it counts. */
+/** Fills and takeovers, in the order in which they count. */
 type Move =
   | { readonly fill: TrueFill; readonly order: TrueOrder; readonly assignment?: undefined }
   | { readonly assignment: Assignment }
@@ -48,19 +48,19 @@ export interface AccountAllocationOptions {
 }
 
 /**
- * Whose what the account holds is, by the exchange's own fills in their own order: each of ours belongs to the
- * strategy of its order. Of what others closed of the account, first what is nobody's is gone, then what the
- * strategies held, in the order of their names; what others opened is nobody's.
+ * Attributes the account's holding by the exchange's own fills in their order: each of ours belongs
+ * to its order's strategy. Closes of others take the unheld part first, then the strategies' lots
+ * in order of their names; what others open belongs to none.
  *
- * What a strategy takes over it has before every fill that the daemon could not know of then: if others have closed a part
- * of it meanwhile, they have closed it of that strategy.
+ * A takeover counts before every fill that the daemon could not know then: if others have closed a
+ * part of it meanwhile, that part was the strategy's.
  */
 export class AccountAllocation {
   readonly #options: AccountAllocationOptions
   readonly #legs = new Map<string, Leg>()
   #taken = 0
   #moves: Move[] = []
-  /** What others took of what the strategies held, oldest first. */
+  /** Lots that others took from strategies, oldest first. */
   #takes: Take[] = []
 
   constructor(options: AccountAllocationOptions) {

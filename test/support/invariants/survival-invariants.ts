@@ -23,10 +23,9 @@ const READ_EVERY_MS = 2500
 const LED_BACK_TO = 0.8
 
 /**
- * The moves that an account must survive, counted anew: from the orders and positions of the book, the exchange's ledger and
- * the prices at which its market stands. RSK1: no order leaves that takes more than the account is worth. WISH: none is
- * denied for that while there is plenty, and none that only closes. MON1: the account is held for it when it is beyond, and only then, and released
- * when it is back.
+ * Recounts the moves that an account must survive, from the book, the exchange's ledger and its
+ * market prices. RSK1: no order leaves that exceeds the equity. WISH: none is denied for that with
+ * plenty of room, and none that only closes. MON1: the account is held exactly while it is beyond.
  */
 export function watchSurvival(world: World): WorldWatcher {
   if (world.plan.survives === undefined) return {}
@@ -95,8 +94,9 @@ function judgeOrders(world: World, count: SurvivalCount, effects: readonly Effec
 }
 
 /**
- * Everything that strategies may have on the instrument would fit, and an order is denied: others of its batch may have been
- * approved. While the figures of a profit differ, the worse one denies; it denies no close either.
+ * Everything that strategies may have on the instrument would fit, and an order is denied: others
+ * of its batch may have been approved. While the figures of a profit differ, the worse one denies;
+ * it denies no close either.
  */
 function judgeDenials(world: World, count: SurvivalCount, effects: readonly Effect[]): void {
   for (const effect of effects) {
@@ -121,8 +121,8 @@ function judgeDenials(world: World, count: SurvivalCount, effects: readonly Effe
 }
 
 /**
- * Whether the strategy, which wants nothing but a position here, wants less than it holds, and the account holds that much
- * beside everything that could close it already.
+ * Whether the strategy, which wants nothing but a position here, wants less than it holds, and the
+ * account holds that much beside everything that could close it already.
  */
 function isClose({ process, plan }: World, { strategyId, symbol }: Denied): boolean {
   const { book } = process.engine ?? {}
@@ -261,7 +261,10 @@ class SurvivalCount {
     return this.within(ms).lowest
   }
 
-  /** Whether a move only takes gains away that were there before it: what is filled on its way turns no position. */
+  /**
+   * Whether a move only takes gains away that were there before it: what is filled on its way turns
+   * no position.
+   */
   isGain(scenario: string): boolean {
     const { book } = this.#world.process.engine ?? {}
     const [symbol = '', way] = scenario.split(' ')
@@ -275,7 +278,7 @@ class SurvivalCount {
     return left >= 0
   }
 
-  /** By scenario, in the margin coin: loss, fees, funding and maintenance. */
+  /** Keyed by scenario, in the margin coin: loss, fees, funding and maintenance. */
   needs(counted: Counted): ReadonlyMap<string, number> {
     const { plan, settings, process } = this.#world
     const { survives } = plan

@@ -7,12 +7,13 @@ import { type TrueFill } from '../virtual/exchange-truth.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 import { hidesMoney } from './fill-invariants.ts'
 
-/** What floats and rounded shares may differ by in a world's trades, margin coin. */
+/** Tolerance for floats and rounded shares in a world's trades, margin coin. */
 const TOLERANCE = 1e-3
 
 /**
- * MONEY: the closed trades of each strategy are as many, and have made as much before funding, as the exchange's own fills
- * say. The product's list is folded from its bookings, in the order in which a journal hands them out.
+ * MONEY: the closed trades of each strategy are as many, and have made as much before funding, as
+ * the exchange's own fills say. The product's list is folded from its bookings, in the order in
+ * which a journal hands them out.
  */
 export function watchClosedTrades(world: World): WorldWatcher {
   const fills = new Map<string, BookedFill>()

@@ -12,7 +12,7 @@ interface GreedyState {
   readonly decisions: number
   /** The price of some decisions ago. */
   readonly before: number
-  /** What it held when it last spoke, and the step that it took then, in lots. */
+  /** Lots at its last action, and that action's step. */
   readonly held: number
   readonly step: number
 }
@@ -31,8 +31,8 @@ export interface GreedyStrategyOptions {
   /** Final position. */
   readonly lotsMax: number
   /**
-   * Whether it takes half a step after one that led to nothing, and twice the step after one that did. So it comes as near
-   * to what is denied as lots allow.
+   * Whether it takes half a step after one that led to nothing, and twice the step after one that
+   * did. So it comes as near to what is denied as lots allow.
    */
   readonly isFine: boolean
 }
