@@ -104,6 +104,42 @@ describe('[RSK1] what a move of the market takes', () => {
     expect(needAt(risk, 'down', 0.1)).toBeCloseTo(held + filled + 0.0006 + 3 * 0.0046, 12)
   })
 
+  test('the tier of the largest value on the way counts, by hand: before a fall, after a rise', () => {
+    const long = riskOf({ rules: RULES, long: { size: 1, entryPrice: 100_000 } })
+    const short = riskOf({ rules: RULES, short: { size: 1, entryPrice: 100_000 } })
+
+    // 40,000 would be of the first tier, but 100,000 was of the second.
+    expect(needAt(long, 'down', 0.6)).toBeCloseTo(60_000 + 40_000 * (0.0006 + 0.01), 9)
+    // 300,000 is of the third.
+    expect(needAt(short, 'up', 2)).toBeCloseTo(200_000 + 300_000 * (0.0006 + 0.025), 9)
+  })
+
+  test('two instruments that fall together, with orders on the way at their own prices, by hand', () => {
+    const buys = (price: number) => ({
+      opening: 2,
+      closing: 0,
+      ladder: buildLadder('down', [
+        { ticks: price * 0.95, opening: 1, closing: 0 },
+        { ticks: price * 0.8, opening: 1, closing: 0 },
+      ]),
+    })
+    const btc = riskOf({ long: { size: 1, entryPrice: 100_000 }, buys: buys(100_000) })
+    const eth = riskOf({
+      symbol: 'ETHUSDT',
+      price: 2000,
+      long: { size: 10, entryPrice: 2000 },
+      buys: buys(2000),
+    })
+
+    // Each falls by 12 %: what is held loses it, the order at -5 % the rest of it, the one at -20 % rests on.
+    const ofBtc = 12_000 + 7000 + 0.0006 * (95_000 + 2 * 88_000) + 0.004 * 2 * 88_000
+    const ofEth = 2400 + 140 + 0.0006 * (1900 + 11 * 1760) + 0.004 * 11 * 1760
+    const worst = findWorstCase([needsOf(btc), needsOf(eth)], 25_000)
+    expect(worst?.scenario).toEqual({ kind: 'joint' })
+    expect(worst?.need).toBeCloseTo(ofBtc + ofEth, 9)
+    expect(worst?.used).toBeCloseTo((ofBtc + ofEth) / 25_000, 9)
+  })
+
   test('several instruments: alone, at once, and what stands still needs its margin', () => {
     const btc = riskOf({ long: { size: 0.1, entryPrice: 100_000 }, jointMove: 0.05 })
     const eth = riskOf({

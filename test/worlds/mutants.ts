@@ -1498,9 +1498,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'worst-case-by-one-witness',
     what: 'what one witness says of the worst case reduces',
-    find: 'const equity = equityBelieved(core)\n  if (equity === undefined) return undefined\n  const needs = listAtRisk(core).map((instrument) =>\n    needsOf(riskOf(core, instrument, mildestPrice(core, instrument.symbol))),',
+    find: 'const equity = equityBelieved(core)\n  if (equity === undefined) return undefined\n  const needs = listAtRisk(core).map((instrument) =>\n    needsOf(riskOf(core, instrument, mildestPrice(',
     replace:
-      'const equity = equityAtWorst(core)\n  if (equity === undefined) return undefined\n  const needs = listAtRisk(core).map((instrument) =>\n    needsOf(riskOf(core, instrument, dearestPrice(core, instrument.symbol))),',
+      'const equity = equityAtWorst(core)\n  if (equity === undefined) return undefined\n  const needs = listAtRisk(core).map((instrument) =>\n    needsOf(riskOf(core, instrument, dearestPrice(',
     isOfMoney: true,
   },
   {

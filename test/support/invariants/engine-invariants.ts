@@ -153,13 +153,10 @@ function recountWorstCase(world: World, core: Core): void {
   for (const instrument of core.settings.instruments.values()) {
     const { symbol } = instrument
     const anew: Core = { ...core, totals: new Map(), ladders: new Map() }
-    const [kept, counted] = [core, anew].map((one) => needsNow(one, instrument))
-    if (!isSameData(kept, counted))
-      violate(
-        world,
-        'RSK1',
-        `needs kept of ${symbol}: ${JSON.stringify(kept)}, counted: ${JSON.stringify(counted)}`,
-      )
+    // As texts, in which unknown figures are equal too.
+    const [kept, counted] = [core, anew].map((one) => JSON.stringify(needsNow(one, instrument)))
+    if (kept !== counted)
+      violate(world, 'RSK1', `needs kept of ${symbol}: ${kept}, counted: ${counted}`)
     if (core.settings.survives.isGap) continue
     const [ladders, built] = [core, anew].map((one) => {
       const { buys, sells } = laddersOf(one, instrument)
