@@ -31,6 +31,7 @@ test('what is not too deep is parsed as ever', () => {
 const PARSED_UNBOUNDED = [
   'backtest/direct-exchange.ts',
   'backtest/memory-journal.ts',
+  'cli/control/fill-groups.ts',
   'cli/control/profit.ts',
   'cli/main.ts',
   'cli/replay/replay-segments.ts',

@@ -56,7 +56,6 @@ function compare(world: World, rows: readonly BookedFill[]): void {
   if (!book || isMoved || !isKnown) return
   const expected = countInLedger(world, theirs)
   if (expected === undefined) return
-  globalThis.process.stderr.write(`compared ${JSON.stringify([...expected])}\n`)
   const found = new Map<string, { count: number; net: number }>()
   const fold = new TradeFold({
     book,
