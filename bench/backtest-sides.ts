@@ -13,7 +13,7 @@ import { medianOf } from './figures.ts'
 
 export interface SidesOptions {
   readonly against: string
-  /** Of the longest line. */
+  /** The longest line plays so many days, the others a share of them. */
   readonly days: number
   readonly rounds: number
   /** A part of the names of the lines that are measured. */

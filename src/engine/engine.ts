@@ -132,7 +132,7 @@ export interface Engine {
   objectToAdoption(command: AdoptCommand): string | undefined
   /** Says what a release would do to the peaks of a drawdown; undefined where it does nothing to them, or that is not known. */
   planPeakRelease(command: ReleaseCommand): PeakRelease | undefined
-  /** What a release would let strategies order although the account holds it: it is refused; undefined where nothing. */
+  /** Lots that a release would let strategies order although the account holds them: then it is refused. */
   findOrderedAgain(command: ReleaseCommand): Readonly<Record<string, string>> | undefined
   /** By scope: what was lost, where losses are limited and known. */
   readonly losses: ReadonlyMap<string, UsedLoss>

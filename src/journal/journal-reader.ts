@@ -117,6 +117,18 @@ export class JournalReader {
     }
   }
 
+  /** The sequence of the newest record; 0: there is none. */
+  lastSequence(): number {
+    return this.#translated(() => {
+      const isPacked = hasBlocks(this.#database)
+      const packed = isPacked ? '(SELECT max(last) FROM record_blocks)' : 'NULL'
+      const row = this.#database
+        .prepare(`SELECT coalesce((SELECT max(sequence) FROM records), ${packed}, 0) AS sequence`)
+        .get()
+      return Number(row?.['sequence'])
+    })
+  }
+
   /** Number and sum of all fills and funding payments: other ones after each change. */
   bookedTotal(): RowsSum {
     return this.#translated(() => readDays(this.#database).sum)

@@ -15,7 +15,10 @@ const KEPT_MAX = 500
 /** So many more than are wanted are kept before the oldest are dropped. */
 const KEPT_BEYOND = 1000
 
-type Readable = Pick<JournalReader, 'bookings' | 'records' | 'contents' | 'bookedTotal'>
+type Readable = Pick<
+  JournalReader,
+  'bookings' | 'records' | 'contents' | 'bookedTotal' | 'lastSequence'
+>
 
 /**
  * The closed trades of all runs, folded from all fills of the journal. Only those that are wanted are kept in memory.
@@ -83,10 +86,12 @@ class Folding {
   readonly #limit: number
   readonly #trades: ClosedTrade[] = []
   readonly #count: RowsCount = { sum: NO_ROWS }
-  #flattens: ReadonlySet<string> = new Set()
+  /** Orders that closed something by a flatten, as far as the journal still has their records. */
+  readonly #flattens = new Set<string>()
   #isCut = false
-  /** Unix ms of the last row, and the sequence of the last record. */
+  /** Unix ms of the last row. */
   #readTo = 0
+  /** The records up to this sequence are read: a week of them takes long. */
   #sequence = 0
 
   constructor(book: Book, isWanted: (trade: ClosedTrade) => boolean, limit: number) {
@@ -114,8 +119,10 @@ class Folding {
   }
 
   readOn(reader: Readable): void {
-    this.#flattens = listFlattenOrders(reader)
-    for (const event of this.#mergeEvents(reader)) this.#fold.add(event)
+    const newest = reader.lastSequence()
+    this.#noteFlattens(reader)
+    for (const event of this.#mergeEvents(reader, newest)) this.#fold.add(event)
+    this.#sequence = newest
   }
 
   finish(): void {
@@ -149,12 +156,12 @@ class Folding {
   }
 
   /** In the order of time; of one instant, payments first, since a position that is closed is paid nothing. */
-  *#mergeEvents(reader: Readable): Generator<TradeEvent> {
+  *#mergeEvents(reader: Readable, newest: number): Generator<TradeEvent> {
     const span = { since: this.#readTo === 0 ? 0 : this.#readTo + 1 }
     const sources: readonly Iterator<BookedRow | AdoptRecord | AssignedRecord>[] = [
       reader.bookings('funding', span, this.#count),
       reader.bookings('fill', span, this.#count),
-      this.#listMoves(reader),
+      this.#listMoves(reader, newest),
     ]
     const next = sources.map((source) => source.next())
     for (;;) {
@@ -170,11 +177,21 @@ class Folding {
   }
 
   /** Records that move lots without a fill, as far as the journal still has them. */
-  *#listMoves(reader: Readable): Generator<AdoptRecord | AssignedRecord> {
+  *#listMoves(reader: Readable, newest: number): Generator<AdoptRecord | AssignedRecord> {
     const query = { kinds: ['adopt', 'assigned'], behind: this.#sequence } as const
     for (const { sequence, record } of reader.records(query)) {
-      this.#sequence = sequence
+      if (sequence > newest) return
       if (record.kind === 'adopt' || record.kind === 'assigned') yield record
+    }
+  }
+
+  #noteFlattens(reader: Readable): void {
+    const kinds = ['send'] as const
+    const query = { kinds, containing: '"purpose":"flatten"', behind: this.#sequence }
+    for (const { record } of reader.records(query)) {
+      if (record.kind !== 'send') continue
+      for (const { clientOid, purpose } of record.orders)
+        if (purpose === 'flatten') this.#flattens.add(clientOid)
     }
   }
 }
@@ -186,18 +203,6 @@ function matches({ strategyId, symbol, closedAt }: ClosedTrade, query: ClosedTra
     closedAt >= (query.since ?? 0) &&
     closedAt < (query.until ?? Number.POSITIVE_INFINITY)
   )
-}
-
-/** Orders that closed something by a flatten, as far as the journal still has their records. */
-function listFlattenOrders(reader: Readable): ReadonlySet<string> {
-  const found = new Set<string>()
-  const query = { kinds: ['send'], containing: '"purpose":"flatten"' } as const
-  for (const { record } of reader.records(query)) {
-    if (record.kind !== 'send') continue
-    for (const { clientOid, purpose } of record.orders)
-      if (purpose === 'flatten') found.add(clientOid)
-  }
-  return found
 }
 
 function isSame(one: RowsSum, other: RowsSum): boolean {

@@ -15,7 +15,7 @@ export const SYMBOLS: readonly string[] = [...Object.keys(PRICES), ...OTHERS]
 
 type PlayedStrategy = 'trend' | 'grid' | 'breakout' | 'market-maker'
 
-/** What is played, on made candles of a minute. */
+/** The settings of a run on made-up candles of a minute. */
 export interface PlayedLine {
   readonly strategy: PlayedStrategy
   readonly days: number

@@ -163,13 +163,13 @@ describe('intentd trades', () => {
     ],
   ])('%j shows only these', async (words, nets) => {
     writeJournal(threeTrades())
-    const { out } = await run('trades', '--format', 'json', ...words)
+    const { out } = await run('trades', '--json', ...words)
     expect((JSON.parse(out) as { net: string }[]).map(({ net }) => net)).toEqual(nets)
   })
 
   test('writes CSV', async () => {
     writeJournal(threeTrades().slice(0, 2))
-    const { out } = await run('trades', '--format', 'csv')
+    const { out } = await run('trades', '--csv')
     expect(out.split('\n')).toEqual([
       'strategyId,symbol,side,openedAt,closedAt,heldMs,size,entryPrice,exitPrice,gross,fees,otherFees,funding,net,coin,share,fills,reason,uncounted',
       'grid,BTCUSDT,long,2025-06-03T03:00:00.000Z,2025-06-03T03:30:00.000Z,1800000,0.01,60000,60100,1,0.2,,0,0.8,USDT,0.00133333333333,2,order,',
@@ -220,11 +220,30 @@ test('fills by strategy sum up what was bought and sold', async () => {
   )
 })
 
+test('a fee that is not known is said, and counts nowhere as zero', async () => {
+  const [first, second] = threeTrades()
+  if (!first || !second) throw new Error('two fills')
+  writeJournal([first, { ...second, fee: '' }])
+  const fills = await run('fills', '--by', 'strategy')
+  const json = await run('fills', '--by', 'strategy', '--json')
+  const trades = await run('trades')
+
+  expect(fills.out).toContain('+ the fee of 1 fill not counted')
+  expect(JSON.parse(json.out)).toMatchObject([
+    { fees: '0.1', uncounted: '+ the fee of 1 fill not counted' },
+  ])
+  expect(trades.out.replaceAll(/\s+/g, ' ')).toContain('+ the fee of 1 fill not counted')
+  expect(trades.out).toContain('net 0.90 USDT; in 1 of them not everything is counted')
+})
+
 describe('a history of trades that is read again and again', () => {
+  let scannedBehind: readonly unknown[] = []
   const read = (history: TradeHistory): readonly string[] => {
     const reader = new JournalReader(file)
     try {
+      const scans = vi.spyOn(reader, 'records')
       const { trades } = history.read(reader, { limit: 10 })
+      scannedBehind = scans.mock.calls.map(([query]) => query?.behind)
       const anew = readClosedTrades(reader, 'one_way_mode', { limit: 10 })
       expect(trades).toEqual(anew.trades)
       return trades.map(({ net }) => net)
@@ -238,7 +257,9 @@ describe('a history of trades that is read again and again', () => {
     if (!first || !second || !third || !fourth) throw new Error('four fills')
     writeJournal([first, second])
     const history = new TradeHistory('one_way_mode')
-    expect(read(history)).toEqual(['0.8'])
+    expect([read(history), scannedBehind]).toEqual([['0.8'], [0, 0]])
+    // No record is read a second time.
+    expect([read(history), scannedBehind]).toEqual([['0.8'], [3, 3]])
 
     const journal = openJournal()
     append(journal, [third, { ...fourth, owner: 'waiting', strategyId: '' }])

@@ -82,7 +82,7 @@ export function openSteps(file: string): ReturnType<OpenedSegment['steps']> {
   }
 }
 
-// eslint-disable-next-line require-yield
+// oxlint-disable-next-line require-yield
 function* endAtOnce(): ReturnType<OpenedSegment['steps']> {
   return { kind: 'cut', atByte: 0 }
 }

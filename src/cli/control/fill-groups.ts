@@ -1,5 +1,12 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
-import { feeOf, toFillMoney } from '../../domain/fill-money.ts'
+import {
+  addFill,
+  describeUncounted,
+  type Money,
+  NO_MONEY,
+  toFillMoney,
+  uncountedOf,
+} from '../../domain/fill-money.ts'
 import { isInverse } from '../../domain/instrument.ts'
 import type { BookedFill } from '../../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
@@ -16,14 +23,15 @@ interface FillGroup {
   readonly bought: string
   readonly sold: string
   readonly fees: string
+  /** Fees that are not in `fees`, in words; empty if all are known. */
+  readonly uncounted: string
 }
 
 interface GroupSum {
-  fills: number
   makers: number
   bought: Decimal
   sold: Decimal
-  fees: Decimal
+  money: Money
 }
 
 /** Sums fills by group and coin. */
@@ -35,29 +43,37 @@ export function groupFills(
   const sums = new Map<string, GroupSum>()
   for (const fill of fills) {
     const key = JSON.stringify([groupOf(fill, by, calendar.timezone), fill.coin])
-    const sum = sums.get(key) ?? { fills: 0, makers: 0, bought: ZERO, sold: ZERO, fees: ZERO }
+    const sum = sums.get(key) ?? { makers: 0, bought: ZERO, sold: ZERO, money: NO_MONEY }
     sums.set(key, sum)
     const size = decimal(fill.size)
     const value = isInverse(account) ? size : size.times(decimal(fill.price))
     const isBought =
       (fill.side === 'buy') ===
       (account.positionMode === 'one_way_mode' || fill.tradeSide === 'open')
-    sum.fills += 1
     if (fill.scope === 'maker') sum.makers += 1
     if (isBought) sum.bought = sum.bought.plus(value)
     else sum.sold = sum.sold.plus(value)
-    sum.fees = sum.fees.plus(feeOf(toFillMoney(fill)))
+    // Its profit is shown nowhere here, so it must not count as missing.
+    sum.money = addFill(sum.money, toFillMoney({ ...fill, profit: '0' }))
   }
   return [...sums]
-    .map(([key, { bought, sold, fees, ...counts }]) => {
+    .map(([key, { bought, sold, money: paid, makers }]): FillGroup => {
       const [name = '', coin = ''] = JSON.parse(key) as string[]
-      const amounts = { bought: bought.toString(), sold: sold.toString(), fees: fees.toString() }
-      return { name, coin, ...counts, ...amounts }
+      return {
+        name,
+        coin,
+        fills: paid.fills,
+        makers,
+        bought: bought.toString(),
+        sold: sold.toString(),
+        fees: paid.fees.toString(),
+        uncounted: describeUncounted(uncountedOf(paid)),
+      }
     })
     .toSorted((one, other) => one.name.localeCompare(other.name))
 }
 
-const CSV = ['name', 'coin', 'fills', 'makers', 'bought', 'sold', 'fees'] as const
+const CSV = ['name', 'coin', 'fills', 'makers', 'bought', 'sold', 'fees', 'uncounted'] as const
 
 export function formatGroups(
   groups: readonly FillGroup[],
@@ -86,6 +102,7 @@ export function formatGroups(
       { title: 'sold', of: ({ sold, coin }) => money(sold, coin), isNumber: true },
       { title: 'fees', of: ({ fees, coin }) => money(fees, coin), isNumber: true },
       { title: '', of: ({ coin }) => coin },
+      { title: '', of: ({ uncounted }) => uncounted, isBelow: true },
     ],
     groups,
   )

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander'
+import type { Command } from 'commander'
 import type { ClosedTrade, ExitReason } from '../../domain/closed-trade.ts'
 import { decimal, sumDecimals } from '../../lib/decimal.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
@@ -20,7 +20,6 @@ interface TradesOptions extends JournalSpanOptions {
   readonly strategy?: string
   readonly symbol?: string
   readonly limit?: number
-  readonly format: Format
   readonly json?: boolean
   readonly csv?: boolean
 }
@@ -34,22 +33,14 @@ export function addTradesCommand(program: Command, { setExit }: VerbFrame): void
     .option('--strategy <id>', 'only of this strategy')
     .option('--symbol <symbol>', 'only of this instrument')
     .option('--limit <n>', `only the last n (default: ${SHOWN}; as JSON and CSV all)`, parseCount)
-    .addOption(
-      new Option('--format <format>', 'how to write them')
-        .choices(['table', 'json', 'csv'])
-        .default('table'),
-    )
-    .option('--json', 'the same as --format json')
-    .option('--csv', 'the same as --format csv')
-    .action(async (given: TradesOptions) => {
-      const format = given.json ? 'json' : given.csv ? 'csv' : given.format
-      const options = { ...given, format, json: format === 'json', csv: format === 'csv' }
-      setExit(await showEachAccount(options, showTrades))
-    })
+    .option('--json', 'as JSON')
+    .option('--csv', 'as CSV')
+    .action(async (options: TradesOptions) => setExit(await showEachAccount(options, showTrades)))
 }
 
 function showTrades(options: TradesOptions): number {
-  const { strategy, symbol, format } = options
+  const { strategy, symbol, json, csv } = options
+  const format = json ? 'json' : csv ? 'csv' : 'table'
   withRows(options, ({ reader, config, file, since, until }) => {
     const { trades, unexplained } = readClosedTrades(reader, config.account.positionMode, {
       strategy,
@@ -166,5 +157,7 @@ function sumUp(trades: readonly ClosedTrade[]): string {
     return `${money(sumDecimals(parts).toString(), coin)} ${coin}`
   })
   const count = `${trades.length} ${trades.length === 1 ? 'trade' : 'trades'}`
-  return `${count}, ${won} won; net ${nets.join(', ')}`
+  const partly = trades.filter(({ uncounted }) => uncounted !== '').length
+  const remark = partly === 0 ? '' : `; in ${partly} of them not everything is counted`
+  return `${count}, ${won} won; net ${nets.join(', ')}${remark}`
 }

@@ -23,17 +23,17 @@ import {
 } from './book.ts'
 import { beyondPriceOf, limitTo } from './own-trades.ts'
 
-/** What is needed of the book that all fills have come to. */
+/** The parts of a book after all fills that are needed to count them again. */
 export type FilledBook = Pick<Book, 'positionMode' | 'grids' | 'holdings'>
 
-/** What a fill or a record has changed for a strategy on an instrument. */
+/** The change of one strategy on one instrument by a fill or a record. */
 export interface OwnShare {
   /** Strategy and symbol, as the book names them. */
   readonly pair: string
   /** At its own average price, before fees. */
   readonly profit: Decimal
   readonly fees: Decimal
-  /** What it held, by its fills. */
+  /** Its position by its fills, before and after. */
   readonly before: Entry
   readonly after: Entry
 }
@@ -54,7 +54,7 @@ export class OwnProfits {
   /** Instruments of which fills are missing, or are on another grid. */
   readonly #unexplained = new Set<string>()
 
-  /** @param real What all fills have come to. */
+  /** @param real The book after all fills. */
   constructor(real: FilledBook) {
     this.#real = real
     this.#counted = own(createBook(real.positionMode))
@@ -84,7 +84,7 @@ export class OwnProfits {
     return this.#sharesOf(record.symbol, () => applyRecord(this.#counted, record))
   }
 
-  /** What a strategy holds of an instrument, by what was counted; without a strategy, the account. */
+  /** Returns the counted position of a strategy on an instrument; without a strategy, of the account. */
   holdingOf(symbol: string, strategyId?: string): Holding {
     if (strategyId === undefined) return accountHoldingOf(this.#counted, symbol)
     return holdingOf(this.#counted, strategyId, symbol)

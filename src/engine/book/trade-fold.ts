@@ -24,7 +24,7 @@ export type TradeEvent = Booking | AdoptRecord | AssignedRecord
 type TradeMove = Exclude<TradeEvent, BookedOwner>
 
 export interface TradeFoldOptions {
-  /** What all fills have come to. */
+  /** The book after all fills. */
   readonly book: FilledBook
   /** Whether an order closed what its strategy held by a flatten. */
   readonly isFlatten: (clientOid: string) => boolean
@@ -53,7 +53,7 @@ interface OpenTrade {
   readonly gross: Decimal
   readonly fees: Decimal
   readonly funding: Decimal
-  /** Of its fills as they were booked: what is not known, and fees in other coins. */
+  /** Its fills as they were booked hold the unknown amounts and the fees in other coins. */
   readonly booked: Money
   readonly fills: number
   /** Lots came or went at a price that is not known. */
@@ -62,7 +62,6 @@ interface OpenTrade {
 
 const NO_LOTS: LotSum = { lots: 0, value: 0 }
 
-/** What has changed a position. */
 interface Cause {
   /** Unix ms. */
   readonly at: number
@@ -81,9 +80,9 @@ interface Cause {
 export class TradeFold {
   readonly #options: TradeFoldOptions
   readonly #profits: OwnProfits
-  /** By strategy, symbol and side. */
+  /** Keyed by strategy, symbol and side. */
   readonly #open = new Map<string, OpenTrade>()
-  /** By symbol, behind a fill that waits for its order. */
+  /** Keyed by symbol: a fill that waits for its order, and the events behind it. */
   readonly #waiting = new Map<string, TradeMove[]>()
 
   constructor(options: TradeFoldOptions) {
@@ -160,7 +159,7 @@ export class TradeFold {
       was: before[`${side}Lots`],
       is: after[`${side}Lots`],
     })).filter(({ was, is }) => was !== is)
-    // What a fill brings and costs counts for the trade that it closes.
+    // Profit and fee of a fill count for the trade that it closes.
     const paying = changes.find(({ was, is }) => is < was) ?? changes[0]
     for (const { side, was, is } of changes) {
       const key = `${pair}|${side}`
@@ -183,7 +182,7 @@ export class TradeFold {
       fills: trade.fills + (fill === undefined ? 0 : 1),
     }
     if (is < was) return takeLots(moved, 'closed', { lots: was - is, price })
-    // What was opened without a fill has moved the average by its price.
+    // Lots that came without a fill have moved the average by their price.
     const paid = fill === undefined ? this.#priceOf(share, { was, is, side }) : price
     return takeLots(moved, 'opened', { lots: is - was, price: paid })
   }

@@ -191,7 +191,7 @@ export interface InstrumentTotals {
   readonly sellTicks: number
   /** Whether an order that cannot rest was accepted and has not ended. */
   readonly hasTaker: boolean
-  /** What else of the instrument has been brought up to date since it changed. */
+  /** The kept parts that were brought up to date since the instrument changed. */
   readonly current: CurrentParts
   readonly needs: KeptNeeds
   /** What each strategy was shown of the instrument last. */
@@ -202,7 +202,7 @@ export interface InstrumentTotals {
   readonly satisfied: SatisfiedStrategies
 }
 
-/** What the needs follow from, besides orders, holding and settings. */
+/** Figures that the needs follow from, besides orders, holding and settings. */
 export interface NeedsBasis {
   readonly price: number
   readonly fundingRate: number
@@ -238,8 +238,8 @@ export interface InstrumentLadders {
 }
 
 /**
- * By symbol: built when first asked for, and kept over records; then only what has changed is
- * counted. Changed by `changes.ts`.
+ * Keyed by symbol. Ladders are built when first asked for and kept over records; then only the
+ * orders that changed are counted. Changed by `changes.ts`.
  */
 export type KeptLadders = ReadonlyMap<string, InstrumentLadders>
 
@@ -372,8 +372,8 @@ function countLots(
 }
 
 /**
- * What the instrument needs in each scenario of the worst case: computed when one of the figures
- * that it follows from, or something of the instrument, has changed. Approvals on other instruments
+ * Gives the needs of the instrument in each scenario of the worst case. They are computed when one
+ * of their figures, or something of the instrument, has changed. Approvals on other instruments
  * ask for it again and again at the same prices.
  */
 export function needsAsOf(

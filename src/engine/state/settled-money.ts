@@ -3,8 +3,8 @@ import { moneyOf } from '../book/apply-fill.ts'
 import { type Book, splitPair } from '../book/book.ts'
 
 /**
- * What instruments have settled, worked out when first asked for and kept until a record that may move money. Changed by
- * `settled-money.ts`.
+ * The money that instruments have settled is summed when first asked for, and kept until a record that may move money.
+ * Changed by `settled-money.ts`.
  */
 export interface KeptSettled {
   readonly bySymbol: ReadonlyMap<string, number>

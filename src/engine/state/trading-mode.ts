@@ -94,7 +94,7 @@ export interface ReleaseCommand {
   readonly by: string
   /** All steps of the scope's drawdown count from what it is worth now. */
   readonly newPeak?: boolean | undefined
-  /** What no strategy holds may stay so, although a strategy would order it again. */
+  /** Lots that no strategy holds may stay so, although a strategy would order them again. */
   readonly unclaimed?: boolean | undefined
 }
 

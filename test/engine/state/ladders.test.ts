@@ -24,7 +24,7 @@ test.each(['one_way_mode', 'hedge_mode'] as const)(
     if (!model) throw new Error('there is no order')
     const [book, instrument] = [own(bench.book), madeInstrument()]
     const kept: KeptLadders = new Map()
-    /** What is read from the ladders of the book: kept, or built for this question alone. */
+    /** Reads the kept ladders of the book, or some built for this question alone. */
     const read = (ladders: KeptLadders): unknown => {
       const { buys, sells } = laddersOf({ book, totals: new Map(), ladders }, instrument)
       return [buys, sells].map((ladder) => {

@@ -147,7 +147,7 @@ function recount(world: World, core: Core): void {
   }
 }
 
-/** What is kept for the worst case is, to the last bit, what all orders counted anew give. */
+/** Kept needs and ladders must be equal, to the last bit, to those of all orders counted anew. */
 function recountWorstCase(world: World, core: Core): void {
   if (core.settings.survives === undefined) return
   for (const instrument of core.settings.instruments.values()) {
