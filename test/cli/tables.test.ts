@@ -366,7 +366,9 @@ describe('what status says before a release', () => {
       size: '0.5',
       why: 'odd',
     } as const
-    const account: AccountView = { ...ACCOUNT, restrictions, unattended: [left] }
+    const gone = { ...left, symbol: 'GONEUSDT' }
+    const ages = { ...ACCOUNT.ages, tickersMs: { BTCUSDT: 0, ETHUSDT: 0 } }
+    const account: AccountView = { ...ACCOUNT, ages, restrictions, unattended: [left, gone] }
     return formatStatus({ ...STATUS, accounts: [account] }, true).replaceAll(/\s+/g, ' ')
   }
 
@@ -378,6 +380,9 @@ describe('what status says before a release', () => {
       )
     }
     expect(held({ scope: 'ETHUSDT' })).not.toContain('BEFORE a release')
+    // Nothing can be handed over on an instrument that is not configured any more.
+    expect(held({ scope: 'GONEUSDT' })).not.toContain('BEFORE a release')
+    expect(held({ scope: '*' })).not.toContain('adopt GONEUSDT')
   })
 
   test('an older copy is repaired, not released', () => {

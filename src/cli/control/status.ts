@@ -315,22 +315,21 @@ function describeMode(mode: AccountView['mode'], restrictions: readonly Restrict
 }
 
 /** A command gets a line of its own, whatever its length, so that it can be pasted. */
-function formatRestriction(restriction: RestrictionView, { unattended }: AccountView): string {
+function formatRestriction(restriction: RestrictionView, account: AccountView): string {
   const { scope, mode, code, reason, by, at, ends, command } = restriction
   const what = `! ${scope} ${mode} since ${toTime(at)} by ${by} (${code}): ${reason}; ends when ${ends}`
   return command === null
     ? line('', what)
-    : `${line('', `${what}. ${leadTo(restriction, unattended)}`)}${' '.repeat(LABEL + 2)}${command}\n`
+    : `${line('', `${what}. ${leadTo(restriction, account)}`)}${' '.repeat(LABEL + 2)}${command}\n`
 }
 
 /** After a release a strategy may order its whole target again, whatever else the account holds. */
-function leadTo(
-  { scope, command }: RestrictionView,
-  unattended: AccountView['unattended'],
-): string {
+function leadTo({ scope, command }: RestrictionView, { unattended, ages }: AccountView): string {
   if (command?.startsWith('intentd repair')) return 'With the daemon stopped, repair it first:'
+  // On an instrument that is not configured any more nothing can be ordered, handed over or closed.
   const left = unattended.filter(
-    (one) => one.strategy === null && [one.symbol, '*'].includes(scope),
+    ({ strategy, symbol }) =>
+      strategy === null && symbol in ages.tickersMs && [symbol, '*'].includes(scope),
   )
   const symbols = [...new Set(left.map(({ symbol }) => symbol))]
   if (symbols.length === 0) return 'To release it:'

@@ -139,7 +139,8 @@ function warningsOf(order, account) {
 /** The part that no strategy holds is handed over or closed before a release. */
 function unclaimedIn(scope, account) {
   const left = (account?.unattended ?? []).filter(
-    ({ strategy, symbol }) => strategy === null && [symbol, '*'].includes(scope),
+    ({ strategy, symbol }) =>
+      strategy === null && symbol in account.ages.tickersMs && [symbol, '*'].includes(scope),
   )
   const symbols = [...new Set(left.map(({ symbol }) => symbol))]
   return symbols.map(
