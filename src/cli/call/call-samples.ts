@@ -1,5 +1,5 @@
 import type { PositionMode } from '../../protocol/endpoint.ts'
-import type { EndpointName } from '../../protocol/endpoints.ts'
+import type { CallableName } from '../../protocol/endpoints.ts'
 import type { PendingOrder } from './call-arguments.ts'
 
 /** Names without `--`; `undefined` removes the sample's own option. */
@@ -59,10 +59,20 @@ const liquidation: CallSample = {
   ],
 }
 
+const recentCandles: CallSample = {
+  options: { ...futures, symbol: 'BTCUSDT', granularity: '5m', limit: '20' },
+  broken: [
+    ...symbolRules,
+    { change: { granularity: '7m' }, says: 'takes 1m, 3m, 5m' },
+    { change: longSpan, says: 'at most 90 days apart' },
+    { change: { limit: '1001' }, says: 'limit is 1 to 1000' },
+  ],
+}
+
 /**
  * For each endpoint a valid call, and one that breaks each rule: for help, documentation and tests.
  */
-const SAMPLES: Readonly<Record<EndpointName, CallSample>> = {
+const SAMPLES: Readonly<Record<CallableName, CallSample>> = {
   batchPlaceOrder: {
     options: { ...batch, orders: order },
     broken: [
@@ -309,14 +319,44 @@ const SAMPLES: Readonly<Record<EndpointName, CallSample>> = {
       { change: { body: undefined }, says: 'required: A JSON body' },
     ],
   },
+  contracts: {
+    options: { ...futures, symbol: 'BTCUSDT' },
+    broken: [
+      { change: { 'product-type': undefined }, says: 'required: Product type' },
+      { change: { symbol: 'BTC/USDT' }, says: 'a symbol in capitals' },
+    ],
+  },
+  candles: recentCandles,
+  historyCandles: {
+    options: recentCandles.options,
+    broken: [
+      ...recentCandles.broken.slice(0, -1),
+      { change: { limit: '201' }, says: 'limit is 1 to 200' },
+    ],
+  },
+  historyFundRate: {
+    options: { ...futures, symbol: 'BTCUSDT', 'page-size': '20' },
+    broken: [
+      ...symbolRules,
+      { change: { 'page-size': '101' }, says: 'pageSize is 1 to 100' },
+      { change: { 'page-no': '0' }, says: 'the number of a page' },
+    ],
+  },
+  currentFundRate: {
+    options: { ...futures, symbol: 'BTCUSDT' },
+    broken: [
+      ...symbolRules,
+      { change: { 'product-type': undefined }, says: 'required: Product type' },
+    ],
+  },
 }
 
-export function sampleOf(endpoint: EndpointName): CallSample {
+export function sampleOf(endpoint: CallableName): CallSample {
   return SAMPLES[endpoint]
 }
 
 /** The words after `intentd call`. */
-export function toWords(endpoint: EndpointName, change: Options = {}): readonly string[] {
+export function toWords(endpoint: CallableName, change: Options = {}): readonly string[] {
   const options = Object.entries({ ...SAMPLES[endpoint].options, ...change })
   return [
     endpoint,
@@ -324,7 +364,7 @@ export function toWords(endpoint: EndpointName, change: Options = {}): readonly 
   ]
 }
 
-export function exampleOf(endpoint: EndpointName): string {
+export function exampleOf(endpoint: CallableName): string {
   const options = Object.entries(SAMPLES[endpoint].options).map(([name, value = '']) =>
     /^[\w.,=-]+$/.test(value) ? `--${name} ${value}` : `--${name} '${value}'`,
   )

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
-import type { EndpointName } from '../../protocol/endpoints.ts'
+import type { CallableName } from '../../protocol/endpoints.ts'
 import { type ArrivalBounds, type CallWindow, DRIFT } from './call-window.ts'
 import {
   type Grant,
@@ -14,7 +14,7 @@ import type { OverallLimit } from './overall-limit.ts'
 import type { LimitUse } from './shared/shared-limits.ts'
 
 export interface EndpointQueueOptions {
-  readonly endpoint: EndpointName
+  readonly endpoint: CallableName
   readonly calls: number
   readonly perMs: number
   /** Keeps the last free call for requests that reduce risk, if a window has more than one. */
@@ -62,7 +62,7 @@ export class EndpointQueue {
   readonly #options: EndpointQueueOptions
   readonly #window: CallWindow
   readonly #statistics: LimiterStatistics
-  readonly #waiters: readonly [Waiter[], Waiter[], Waiter[]] = [[], [], []]
+  readonly #waiters: readonly [Waiter[], Waiter[], Waiter[], Waiter[]] = [[], [], [], []]
   #grantedAt = Number.NEGATIVE_INFINITY
   /**
    * End of the rest after a 429: for all calls, and the longer one after repeated 429s for those
@@ -114,7 +114,7 @@ export class EndpointQueue {
    * Grants in order of priority, down to `upTo`.
    * @returns whether anything was granted
    */
-  serve(upTo: Priority = PRIORITY.reads): boolean {
+  serve(upTo: Priority = PRIORITY.background): boolean {
     const { clock } = this.#options
     let hasGranted = false
     for (let priority = this.#mostUrgent(); priority !== undefined; priority = this.#mostUrgent()) {
@@ -149,13 +149,14 @@ export class EndpointQueue {
   }
 
   get #waiting(): number {
-    return this.#waiters[0].length + this.#waiters[1].length + this.#waiters[2].length
+    return this.#waiters.reduce((waiting, queue) => waiting + queue.length, 0)
   }
 
   #mostUrgent(): Priority | undefined {
     if (this.#waiters[0].length > 0) return 0
     if (this.#waiters[1].length > 0) return 1
-    return this.#waiters[2].length > 0 ? 2 : undefined
+    if (this.#waiters[2].length > 0) return 2
+    return this.#waiters[3].length > 0 ? 3 : undefined
   }
 
   #hasWaiters(priority: Priority): boolean {
@@ -179,7 +180,7 @@ export class EndpointQueue {
       ? this.#grantedAt + KEPT_SHARE * (perMs / calls)
       : Number.NEGATIVE_INFINITY
     const coolsUntil =
-      priority === PRIORITY.reads ? overall.readsRestUntil : Number.NEGATIVE_INFINITY
+      priority >= PRIORITY.reads ? overall.readsRestUntil : Number.NEGATIVE_INFINITY
     return Math.max(this.#othersRestUntil, keptUntil, coolsUntil)
   }
 
@@ -259,7 +260,7 @@ interface GrantEnds {
 }
 
 interface EndpointGrantOptions {
-  readonly endpoint: EndpointName
+  readonly endpoint: CallableName
   readonly grantedAt: number
   readonly ends: GrantEnds
 }
@@ -268,7 +269,7 @@ const NOTHING_KNOWN: GrantedCall = {}
 
 /** Only the first end counts. */
 class EndpointGrant implements Grant {
-  readonly endpoint: EndpointName
+  readonly endpoint: CallableName
   readonly #grantedAt: number
   readonly #ends: GrantEnds
   #isOver = false

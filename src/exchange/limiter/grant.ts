@@ -1,15 +1,15 @@
-import type { EndpointName } from '../../protocol/endpoints.ts'
+import type { CallableName } from '../../protocol/endpoints.ts'
 
-/** The lower number goes first. */
-export const PRIORITY = { reducesRisk: 0, addsRisk: 1, reads: 2 } as const
+/** The lower number goes first. `background`: reads that nothing waits for. */
+export const PRIORITY = { reducesRisk: 0, addsRisk: 1, reads: 2, background: 3 } as const
 
 export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY]
 
-export const PRIORITIES = [0, 1, 2] as const
+export const PRIORITIES = [0, 1, 2, 3] as const
 
 /** The right to make one call of one endpoint. Only the first call of either method counts. */
 export interface Grant {
-  readonly endpoint: EndpointName
+  readonly endpoint: CallableName
   /**
    * The call was made and is over. It must not be called earlier, since the window counts from now.
    */
@@ -33,7 +33,7 @@ export interface WaitingRequest {
 export interface GrantSource {
   /** Returns undefined if too many wait: then `onGranted` is never called. */
   request(
-    endpoint: EndpointName,
+    endpoint: CallableName,
     priority: Priority,
     onGranted: (grant: Grant) => void,
   ): WaitingRequest | undefined

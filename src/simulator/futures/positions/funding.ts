@@ -24,7 +24,7 @@ export function nextFundingAfter(state: CoreState, now: number): number {
  * Funding is paid at the recorded times. Before and after the record, the times of the instrument
  * count.
  */
-function nextFundingOf(state: CoreState, symbol: SymbolState, now: number): number {
+export function nextFundingOf(state: CoreState, symbol: SymbolState, now: number): number {
   if (symbol.isSettled || symbol.instrument.delivery !== undefined) return Number.POSITIVE_INFINITY
   const { at } = symbol.funding ?? {}
   const [first, last] = [at?.[0], at?.at(-1)]
