@@ -223,7 +223,10 @@ test.concurrent('a strategy that is no TypeScript is reported in a sentence', as
 
 test.concurrent('[CFG1] code of a strategy that throws while it is loaded, or some time after, has file and line too', async () => {
   const project = projects.open()
-  const code = (params: string, rest: string) => `import { defineStrategy, z } from '#strategy'
+  const code = (
+    params: string,
+    rest: string,
+  ) => `import { defineStrategy, z } from 'intentd/strategy'
 export default defineStrategy({
   name: 'own', params: ${params}, initialState: () => ({}),
   decide: (market, { state }) => ({ intents: [], state }),

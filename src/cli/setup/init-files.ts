@@ -89,7 +89,7 @@ function buildUnit(directory: string): string {
     .replace(/^ExecStart=.*$/m, () => `ExecStart=${command}`)
 }
 
-/** Tells editors where `#strategy` is: a checkout has the source, a package its declarations. */
+/** Tells editors where `intentd/strategy` is: a checkout has the source, a package its declarations. */
 function buildTypeScriptConfig(): string {
   const places = ['src/strategy/contract.ts', 'dist/strategy/contract.d.ts'].map((path) =>
     join(INSTALLATION, path),
@@ -105,7 +105,6 @@ function buildTypeScriptConfig(): string {
     verbatimModuleSyntax: true,
     allowImportingTsExtensions: true,
     paths: {
-      '#strategy': contract,
       'intentd/strategy': contract,
     },
   }
@@ -131,7 +130,7 @@ params: { size: "0.01", below: -0.02 }
 risk: { positionMax: "0.01", positionNotionalMax: "1500", orderSizeMax: "0.01", openOrdersMax: 2 }
 `
 
-const DIP_STRATEGY = `import { defineStrategy, positiveDecimal, z } from '#strategy'
+const DIP_STRATEGY = `import { defineStrategy, positiveDecimal, z } from 'intentd/strategy'
 
 /** Long while the price is so far below that of a day ago, else flat. A place to begin, nothing to trade with. */
 export default defineStrategy({
