@@ -101,7 +101,9 @@ describe('loading a strategy', () => {
     const esm = `import { defineStrategy, z } from 'intentd/strategy'\nexport default defineStrategy${body}`
     const cjs = `const { defineStrategy, z } = require('intentd/strategy')\nmodule.exports = defineStrategy${body}`
 
-    expect((await loadText(source('intentd/strategy'), { name: 'strategy.mts' })).name).toBe('counter')
+    expect((await loadText(source('intentd/strategy'), { name: 'strategy.mts' })).name).toBe(
+      'counter',
+    )
     expect((await loadText(esm, { name: 'strategy.mjs' })).name).toBe('plain')
     expect((await loadText(esm, { name: 'strategy.js' })).name).toBe('plain')
     expect((await loadText(cjs, { name: 'strategy.js' })).name).toBe('plain')
