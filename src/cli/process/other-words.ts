@@ -14,7 +14,7 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
   trade: '`intentd run`',
 }
 
-/** What intentd has for a word that it does not know. */
+/** Advice on a word that intentd does not know. */
 export function adviseForWord(word = ''): string | undefined {
   return Object.hasOwn(OTHER_WORDS, word) ? OTHER_WORDS[word] : undefined
 }
