@@ -1,6 +1,5 @@
 /**
- * The public face of intentd: all that a strategy file may import, as `#strategy` inside this
- * project and as `intentd/strategy` elsewhere.
+ * The public face of intentd: all that a strategy file may import, as `intentd/strategy`.
  *
  * A strategy is a pure function. It gets one moment (a snapshot of its instruments: market data as
  * floats, its own holdings and orders in whole ticks and lots), its params from the YAML file, and
