@@ -137,6 +137,7 @@ export class InterpreterBench {
       flush: () => this.done.push('flush'),
       usedKeys: () => [],
       recordsSinceCheckpoint: 0,
+      prepareCheckpoint: () => false,
       saveCheckpoint: () => this.done.push('checkpoint'),
     }
   }

@@ -94,6 +94,7 @@ export class EventMeter {
       get recordsSinceCheckpoint() {
         return journal.recordsSinceCheckpoint
       },
+      prepareCheckpoint: () => this.#endEvent('checkpointMs', () => journal.prepareCheckpoint()),
       saveCheckpoint: (changes) => {
         const rows = [...changes]
         this.checkpoints += 1
@@ -137,12 +138,13 @@ export class EventMeter {
   }
 
   /** What is done at the end of an event, where the next thing to be done is looked for. */
-  #endEvent(part: 'journalMs' | 'checkpointMs', work: () => void): void {
-    work()
+  #endEvent<Result>(part: 'journalMs' | 'checkpointMs', work: () => Result): Result {
+    const result = work()
     this.#event[part] += performance.now() - this.#since
     this.#measureCpu()
     // What follows in the same turn is another event's.
     this.#begin()
+    return result
   }
 
   #close(): void {
