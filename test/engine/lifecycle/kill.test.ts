@@ -219,6 +219,9 @@ describe('[RSK3] a kill is called clean', () => {
 describe('[RSK3] a kill while the exchange has removed an instrument', () => {
   const [GONE, KNOWN] = SYMBOLS
 
+  /** When a cancel-all of the instrument was refused. */
+  const refusedAt: number[] = []
+
   function restingOn(symbol: string): EngineBench {
     const bench = manyInstruments()
     bench.decide({ kind: 'quote', symbol, levels: [BID] })
@@ -244,7 +247,8 @@ describe('[RSK3] a kill while the exchange has removed an instrument', () => {
       for (const { cancelId, body } of bench.take('sendCancelAll')) {
         const { symbol = '*' } = JSON.parse(body) as { readonly symbol?: string }
         const isGone = symbol === gone
-        if (!isGone) cancelled.push(symbol)
+        if (isGone) refusedAt.push(bench.now)
+        else cancelled.push(symbol)
         bench.answerCancel(cancelId, isGone ? refused('40309', 'definite') : EMPTY)
       }
     }
@@ -299,6 +303,19 @@ describe('[RSK3] a kill while the exchange has removed an instrument', () => {
     ])
     passWithout(bench, 300_000)
     expect(unproved(bench).length).toBeLessThanOrEqual(5)
+  })
+
+  test('asks for it ever more rarely, every 30 s at least, and soon where it is known again', () => {
+    const bench = manyInstruments()
+    bench.decide({ kind: 'quote', symbol: GONE, levels: [BID] })
+    bench.answer(bench.grantBatch().batchId, TIMED_OUT)
+    kill(bench)
+    passWithout(bench, 100_000)
+    refusedAt.length = 0
+    passWithout(bench, 300_000)
+    expect(refusedAt.length).toBeGreaterThanOrEqual(9)
+    expect(refusedAt.length).toBeLessThanOrEqual(11)
+    expect(passWithout(bench, 3000, '')).toContain(GONE)
   })
 
   test('lets a stop end there, which is not clean', () => {
