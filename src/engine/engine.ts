@@ -87,6 +87,7 @@ import { judgePace } from './state/limit-pace.ts'
 import { judgeDisputes } from './lifecycle/judge-disputes.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
+import { type Ending, listEndings } from './lifecycle/ending.ts'
 import { expirePlaces, recordDueStates, takeDecision } from './strategies/take-decision.ts'
 import { haltStrategy, takeDecisionFailure } from './lifecycle/strategy-failures.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
@@ -110,6 +111,8 @@ export interface Engine {
   readonly missingCandles: readonly string[]
   /** How far the proof of a kill is; undefined where none stands. */
   readonly kill: KillState | undefined
+  /** A kill and a stop that are under way, with what they wait for. */
+  readonly endings: readonly Ending[]
   /** Everything that holds a scope in a stricter mode, recorded or only true just now. */
   readonly restrictions: readonly Restriction[]
   /**
@@ -190,6 +193,9 @@ export function resumeEngine(core: Core): Engine {
     },
     get kill() {
       return core.run.kill
+    },
+    get endings() {
+      return listEndings(core)
     },
     get restrictions() {
       return allRestrictions(core)

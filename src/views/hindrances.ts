@@ -9,6 +9,7 @@ import { describeScenario } from '../risk/worst-case.ts'
 import { showUsed } from '../risk/worst-case-orders.ts'
 import { Failure, headlineOf } from '../lib/failure.ts'
 import { isPoisoned } from '../journal/journal-failures.ts'
+import type { Ending } from '../engine/lifecycle/ending.ts'
 import type { ShownAccount } from './shown-account.ts'
 import { describeStale, groupStale } from './stale-readings.ts'
 import { NO_ANSWER } from '../engine/state/readings.ts'
@@ -53,6 +54,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   else if (engine.phase === 'starting')
     yield 'it starts: it reads what the exchange holds, and proves what became of old orders'
   else if (engine.phase !== 'running') yield `it is ${engine.phase}`
+  for (const ending of engine.endings) yield describeEnding(ending)
   if (journalTrouble !== undefined)
     yield `no order leaves, only cancel-alls do: the journal's server cannot be reached: ${journalTrouble}`
   else if (pace.late) yield describeLate(pace.late)
@@ -82,6 +84,27 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   for (const [id, reason] of paused)
     yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
   yield* listWarmUps(account)
+}
+
+/** What a kill or a stop waits for, with the instruments that it cannot prove yet. */
+function describeEnding({ kind, phase, unproved }: Ending): string {
+  const what = kind === 'kill' ? 'a kill is under way' : `a stop is under way (${kind})`
+  const names = [...unproved].map(([symbol, why]) => (why === '' ? symbol : `${symbol} (${why})`))
+  const left = names.length === 0 ? '' : `; not proved yet: ${named(new Set(names))}`
+  return `${what}: it ${WAITS[phase]}${left}`
+}
+
+const WAITS: Readonly<Record<Ending['phase'], string>> = {
+  closing: 'closes everything first',
+  killing: 'waits until the kill is proved',
+  cutting: 'cancels everything',
+  draining: 'waits for calls that are on the wire',
+  cancelling: 'cancels what rests',
+  clearing: 'cancels what rests',
+  waiting: 'waits until no order on its way can be accepted any more',
+  confirming: 'cancels once more, which must find nothing',
+  proving: 'reads fills and positions',
+  clean: 'has proved everything',
 }
 
 /** Positions beyond the first step of `risk.liquidation`. */

@@ -117,6 +117,7 @@ export class InterpreterBench {
       planPeakRelease: () => undefined,
       isCallHeldBack: () => this.heldBack === 'calls',
       missingCandles: [],
+      endings: [],
       refusals: [],
       restrictions: [],
       fillsReadAt: 0,

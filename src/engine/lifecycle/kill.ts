@@ -230,6 +230,20 @@ function listLeftOut(core: Core, { leftOut }: KillState, phase: KillPhase): read
   return [...new Set([...leftOut, ...unknown.map(({ symbol }) => symbol)])]
 }
 
+/** The instruments of which it is not proved yet that nothing of ours rests there; none while a kill only waits. */
+export function unprovedByKill(core: Core): readonly InstrumentState[] {
+  const { kill } = core.run
+  if (!kill || kill.phase === 'clean') return []
+  const isRead = ({ position }: InstrumentState): boolean => position.agreedAt >= kill.roundAt
+  return [...core.instruments.values()].filter((one) =>
+    refusalOfInstrument(core, one) === undefined
+      ? one.phase !== 'idle' ||
+        hasOpenOrders(core, one.symbol) ||
+        (kill.phase === 'proving' && !isRead(one))
+      : mayRest(core, one),
+  )
+}
+
 function enter(core: Core, kill: KillState, phase: KillPhase): void {
   Object.assign(own(kill), {
     phase,

@@ -242,6 +242,19 @@ function prove(core: Core, stop: StopState): void {
   if (core.now >= stop.provingAt + core.settings.execution.fillVisibilityMs) askForFills(core)
 }
 
+/** The instruments for which a stop waits, so far as it can name them. */
+export function unprovedByStop(core: Core): readonly InstrumentState[] {
+  const { stop, phase } = core.run
+  if (stop && phase === 'stopping' && stop.phase === 'proving')
+    return unprovedInstruments(core, stop)
+  const isClosing = core.run.flatBeforeStop !== undefined && phase !== 'stopping'
+  const isLeft = ({ symbol }: InstrumentState): boolean =>
+    isClosing
+      ? hasOpenOrder(core, symbol) || holdsAnything(core, symbol)
+      : stop?.policy !== 'leave' && hasOpenOrders(core, symbol)
+  return [...core.instruments.values()].filter((one) => one.phase !== 'idle' || isLeft(one))
+}
+
 /** Those whose position was not read late enough, or does not agree, or whose orders nothing could be proved of. */
 function unprovedInstruments(core: Core, stop: StopState): readonly InstrumentState[] {
   const readableAt = stop.provingAt + READABLE_AFTER_MS

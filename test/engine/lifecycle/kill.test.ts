@@ -301,6 +301,13 @@ describe('[RSK3] a kill while the exchange has removed an instrument', () => {
         },
       },
     ])
+    expect(bench.engine.endings).toEqual([
+      {
+        kind: 'kill',
+        phase: 'proving',
+        unproved: new Map([[GONE, 'refused 40309: The symbol has been removed']]),
+      },
+    ])
     passWithout(bench, 300_000)
     expect(unproved(bench).length).toBeLessThanOrEqual(5)
   })
@@ -335,6 +342,7 @@ describe('[RSK3] a kill while the exchange has removed an instrument', () => {
 
     const cancelled = passWithout(bench, 60_000, '')
 
+    expect(bench.engine.endings).toEqual([])
     expect(phases(bench).slice(-5)).toEqual([
       'clearing',
       'waiting',
