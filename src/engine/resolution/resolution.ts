@@ -27,6 +27,7 @@ import { CANCELS, isSilent } from '../state/silence.ts'
 import {
   disownLeftOrphans,
   expectDisplaced,
+  foundFills,
   haltOnContradiction,
   withReplacement,
 } from './resolved-orders.ts'
@@ -381,7 +382,8 @@ function finishResolution(core: Core, instrument: InstrumentState, resolution: R
   const { symbol } = instrument
   const why = resolution.cancels ? 'cancelled' : 'not accepted in time'
   const settled = settleByEvidence(core, symbol, concernedOrders(core, instrument, resolution), why)
-  const orders = settled.map((entry) => withReplacement(core, resolution.cause, entry))
+  const found = foundFills(core, settled)
+  const orders = settled.map((entry) => withReplacement(core, resolution.cause, entry, found))
   if (orders.length > 0 || core.book.cancels.has(symbol)) {
     record(core, { kind: 'settle', at: core.now, symbol, isResolved: true, orders }, true)
   }
