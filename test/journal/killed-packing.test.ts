@@ -14,7 +14,7 @@ const PROCESS = fileURLToPath(new URL('./pack-process.ts', import.meta.url))
 const RECORDS = 300
 const BLOCK = 256
 
-const KEYS = 40
+const KEYS = 80
 
 describe('[ORD5] a process that is killed while it packs', () => {
   test.concurrent.each([

@@ -41,7 +41,7 @@ const FILLERS = 256
 const BEFORE_CHECKPOINT = FILLERS + 30
 const AFTER_CHECKPOINT = 9
 /** Keys of the record behind the checkpoint: some are stored before the next checkpoint. */
-const MANY_KEYS = 40
+const MANY_KEYS = 80
 /** The number of the first one: other keys have smaller ones. */
 const MANY_KEYS_NUMBER = 50
 const DROPPED = 15

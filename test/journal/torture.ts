@@ -19,7 +19,7 @@ import {
 } from './specimen.ts'
 
 /** More than a specimen has. */
-const KEYS_MAX = 100
+const KEYS_MAX = 140
 
 /** What became of a damaged journal. `wrong` is what must never be. */
 export type Verdict =

@@ -123,7 +123,7 @@ describe.skipIf(postgresMissing !== undefined)('[ORD1] the journal on PostgreSQL
   test('[ORD2] stores keys before a checkpoint, one part for each write, and has them elsewhere', async () => {
     const journal = await open(machine('a'))
     journal.saveCheckpoint([{ name: 'orders', key: 'x', value: '1' }])
-    const names = Array.from({ length: 100 }, (_, index) => `key ${index}`)
+    const names = Array.from({ length: 200 }, (_, index) => `key ${index}`)
     for (const name of names) journal.append(send(1, name))
     const parts: number[] = []
     await untilDurable(journal)
@@ -135,7 +135,7 @@ describe.skipIf(postgresMissing !== undefined)('[ORD1] the journal on PostgreSQL
     await journal.close()
 
     const other = await open(machine('b'))
-    expect(parts).toEqual([32, 64, 96])
+    expect(parts).toEqual([64, 128, 192])
     expect([other.load().checkpoint, other.load().records.length]).toEqual([
       [{ name: 'orders', key: 'x', value: '1' }],
       names.length,
