@@ -40,7 +40,7 @@ export const LOG_EVENTS = {
   'cancelAll.answered':
     'The answer to a cancel-all says what it cancelled; if it failed for some orders (`failed`), it is repeated every second, and logged as `cancelAll.failed` is. Look at the exchange if that goes on.',
   'cancelAll.failed':
-    'A cancel-all was refused, or its answer is lost; it is repeated, while it is refused after up to a minute, so look at the exchange only if this goes on. After three lines there is one at growing intervals, up to a minute; `sinceLastLogged` says how many failures had no line.',
+    'A cancel-all was refused, or its answer is lost; it is repeated, while it is refused after up to a minute, so look at the exchange only if this goes on. After three lines there is one at growing intervals, up to ten minutes; `sinceLastLogged` says how many failures had no line.',
   'cancelAll.sent': 'A cancel-all of an instrument, or of the whole product type, was sent.',
   'clock.jumped':
     "The exchange's clock moved by more than two seconds against ours; find out which of the two was set.",
@@ -184,7 +184,7 @@ export const LOG_EVENTS = {
     'A new kill was ordered while the release of the previous one waited; that release is void. Nothing to do.',
   'kill.released': 'The kill switch was released, and strategies are asked again; nothing to do.',
   'kill.unproved':
-    'A kill takes longer than it should, or only instruments of which nothing can be proved are left (`unproved`); look at the exchange and do what `hint` says.',
+    'A kill takes longer than it should, or only instruments of which nothing can be proved are left (`unproved`); look at the exchange and do what `hint` says. The same is logged again after growing times, up to 16 minutes; `times` counts it.',
   'limits.coolingDown':
     'Two endpoints answered 429, so reads pause for a while; if this repeats, find out what else calls from this address.',
   'lease.lost':

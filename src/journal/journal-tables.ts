@@ -197,7 +197,7 @@ class OldRecords {
 
   constructor(database: DatabaseSync) {
     this.#dropBlocks = database.prepare(
-      // By `first`, which is the key: a look at `last` would read a page of every block.
+      // The key alone is looked at: `last` would be read from a page of every block.
       `DELETE FROM record_blocks WHERE first < min(
         coalesce((SELECT first FROM record_blocks WHERE at_max >= ? ORDER BY first LIMIT 1), ${Number.MAX_SAFE_INTEGER}),
         (SELECT min(first) FROM record_blocks) + ${DROPPED_MAX})`,

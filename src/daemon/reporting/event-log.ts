@@ -27,9 +27,9 @@ const REPEAT_MS_MAX = 640_000
  */
 const CANCEL_FAILURES_AT_ONCE = 3
 const CANCEL_REPEAT_MS = 5000
-const CANCEL_REPEAT_MS_MAX = 60_000
-/** A later failure is a new problem: a refused cancel-all waits a minute at most. */
-const CANCEL_TROUBLE_MS = 2 * CANCEL_REPEAT_MS_MAX
+const CANCEL_REPEAT_MS_MAX = REPEAT_MS_MAX
+/** A failure that comes later is a new problem: a refused cancel-all waits a minute at most. */
+const CANCEL_TROUBLE_MS = 120_000
 
 /** Above this number all are forgotten and logged anew. */
 const FAILING_CANCELS_MAX = 1000

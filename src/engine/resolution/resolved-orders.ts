@@ -3,7 +3,12 @@ import { isClosing, tradesAs } from '../../domain/order-action.ts'
 import { canRest, openLots, type Order, type OrderTerms } from '../../domain/order.ts'
 import type { SettledOrder } from '../../domain/record.ts'
 import { isHaltedItself, killOf, pairKey, restrictionsOn } from '../book/book.ts'
-import { type FoundFills, isHeldFromReturn, isRestricted, restrictedOrders } from './restricted-orders.ts'
+import {
+  type FoundFills,
+  isHeldFromReturn,
+  isRestricted,
+  restrictedOrders,
+} from './restricted-orders.ts'
 import { halt, isCovered, isFlattening, isTrading, RELEASE_HINT } from '../state/trading-mode.ts'
 import { exchangeNow } from '../state/market-state.ts'
 import {
@@ -86,7 +91,7 @@ function isSentAgain(core: Core, order: Order): boolean {
   )
 }
 
-/** By order, the fills that revealed its orderId: the book gives them to the order only when it is settled. */
+/** Returns by order the fills that revealed its orderId: the book gives them to it only when it is settled. */
 export function foundFills(core: Core, orders: readonly SettledOrder[]): FoundFills {
   const ended = orders.filter(({ state }) => state !== 'quarantined')
   return new Map(

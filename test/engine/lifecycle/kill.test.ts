@@ -308,8 +308,9 @@ describe('[RSK3] a kill while the exchange has removed an instrument', () => {
         unproved: new Map([[GONE, 'refused 40309: The symbol has been removed']]),
       },
     ])
-    passWithout(bench, 300_000)
-    expect(unproved(bench).length).toBeLessThanOrEqual(5)
+    passWithout(bench, 600_000)
+    // After 1, 3 and 7 minutes.
+    expect(unproved(bench)).toMatchObject([2, 3, 4].map((times) => ({ fields: { times } })))
   })
 
   test('asks for it ever more rarely, every 30 s at least, and soon where it is known again', () => {
