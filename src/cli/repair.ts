@@ -13,7 +13,7 @@ import type { MarketOptions } from '../assembly/instruments/played-request.ts'
 import { addConfigOptions, listOption, parseSpeed, repeatOptions } from './process/options.ts'
 import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts'
 import { writeOut } from '../lib/write-out.ts'
-import { showDuration } from '../report/text/figures.ts'
+import { showDuration } from '../lib/text/show-duration.ts'
 
 interface RepairCommandOptions extends ConfigOptions, MarketOptions {
   readonly fromExchange?: boolean
