@@ -5,8 +5,12 @@ import type { AccountOff } from '../views/shown-account.ts'
 import type { EmbeddedExchange } from './embedded/embedded-exchange.ts'
 import type { OpenedControl } from './control/open-control.ts'
 import type { MarketData } from './market-data/market-data.ts'
+import type { ClosedTradeLog } from './reporting/closed-trade-log.ts'
 import type { Watchdog } from './watchdog/watchdog.ts'
 import { headlineOf } from '../lib/failure.ts'
+import { showCoin } from '../domain/coin-amount.ts'
+import { viewEquity } from '../views/losses-view.ts'
+import { viewProfit } from '../views/money-view.ts'
 import type { RunSummary } from '../views/summary.ts'
 
 export interface DaemonOptions {
@@ -18,6 +22,8 @@ export interface DaemonOptions {
   /** Ends a process that hangs. */
   readonly watchdog?: Pick<Watchdog, 'start' | 'stop'>
   readonly off?: readonly AccountOff[]
+  /** Where a target of alerts asks for trades. */
+  readonly tradeLogs?: readonly Pick<ClosedTradeLog, 'finish'>[]
 }
 
 /**
@@ -45,17 +51,28 @@ export class Daemon {
   readonly #controls: readonly OpenedControl[]
   readonly #off: readonly AccountOff[]
   readonly #watchdog: DaemonOptions['watchdog']
+  readonly #tradeLogs: NonNullable<DaemonOptions['tradeLogs']>
   readonly #quiet: Promise<void>
   /** Rejected if the end would wait for a loop that hangs. */
   readonly #givenUp = Promise.withResolvers<never>()
 
-  constructor({ market, accounts, embedded, controls = [], watchdog, off = [] }: DaemonOptions) {
+  constructor(options: DaemonOptions) {
+    const {
+      market,
+      accounts,
+      embedded,
+      controls = [],
+      watchdog,
+      off = [],
+      tradeLogs = [],
+    } = options
     this.accounts = accounts
     this.#market = market
     this.#embedded = embedded
     this.#controls = controls
     this.#off = off
     this.#watchdog = watchdog
+    this.#tradeLogs = tradeLogs
     this.#givenUp.promise.catch(() => undefined)
     this.#quiet = Promise.all(accounts.map(({ atRest }) => atRest)).then(() => market.stop())
   }
@@ -121,6 +138,18 @@ export class Daemon {
     return this.accounts.flatMap(({ health }) => health.digest())
   }
 
+  /** @param name undefined: the only account */
+  equityOf(name: string | undefined): string | undefined {
+    const account = this.accounts.find(
+      ({ shown }) => (name ?? shown.config.name) === shown.config.name,
+    )
+    if (account === undefined) return undefined
+    const { shown } = account
+    const { equity } = viewEquity(shown, viewProfit(shown))
+    const { marginCoin } = shown.config.account
+    return equity === null ? undefined : `${showCoin(Number(equity), marginCoin)} ${marginCoin}`
+  }
+
   /**
    * Resolves when everything is at rest and closed.
    * @throws Failure LOOP_HUNG if it would wait for a loop that hangs
@@ -138,6 +167,7 @@ export class Daemon {
     // The ledger is read before the exchange stops, and after all that could still break.
     const summaries = this.accounts.map((account, index) => account.summary(ends[index]))
     await this.#embedded?.stop()
+    await Promise.all(this.#tradeLogs.map((log) => log.finish()))
     for (const control of this.#controls) await control.stop()
     await this.#watchdog?.stop()
     return { summaries, fatals: this.#fatals, isBroken: this.#isBroken }

@@ -1,3 +1,4 @@
+import type { ClosedTradeLog } from './reporting/closed-trade-log.ts'
 import type { DaemonConfig, LoadedConfig } from '../config/load-config.ts'
 import type { Credentials } from '../config/secrets.ts'
 import { stateOlder } from '../interpreter/older-state.ts'
@@ -161,12 +162,13 @@ interface Surroundings {
   readonly limiter: Limiter
   /** Receives the running strategy's index in the account's list. */
   readonly watchdog: (number: number | undefined) => void
+  readonly tradeLog: ClosedTradeLog | undefined
 }
 
 /** Connects it to the market. */
 export function createAccount(
   opened: OpenedAccount,
-  { market, limiter, watchdog }: Surroundings,
+  { market, limiter, watchdog, tradeLog }: Surroundings,
 ): Account {
   const { opening, embedded, journal, directory, access, settings, book, runners } = opened
   const { loaded, strategies, logger, trusted, timers } = opening
@@ -195,6 +197,7 @@ export function createAccount(
       signingObjection: lease && (() => lease.objection()),
     }),
     ledger: embedded && (() => embedded.ledger()),
+    tradeLog,
     onQuiesced: () => embedded?.pause(),
     onClosed: opened.release,
     onKillNoted: kills?.note,

@@ -5,6 +5,7 @@ import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import type { OpenedJournal } from '../../journal/journal.ts'
 import type { Timers } from '../../lib/timers.ts'
+import type { ClosedTradeLog } from '../reporting/closed-trade-log.ts'
 import type { ProductMarket } from '../market-data/product-market.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { ExchangeLedger } from '../../views/summary.ts'
@@ -39,6 +40,8 @@ export interface AccountOptions {
   readonly watchdog?: StrategyWatch | undefined
   /** Absent if the exchange does not show its books. */
   readonly ledger?: (() => ExchangeLedger) | undefined
+  /** Absent where nobody asks for closed trades. */
+  readonly tradeLog?: Pick<ClosedTradeLog, 'observe'> | undefined
   /** A stop lacks only the last readings. */
   readonly onQuiesced?: () => void
   /** The journal is closed: another daemon may take the state over. */

@@ -1,4 +1,12 @@
-import { describeSteps, moneyDecimals, showNumber, showRatio, showShare, showTime, withSign } from '../text/figures.ts'
+import {
+  describeSteps,
+  moneyDecimals,
+  showNumber,
+  showRatio,
+  showShare,
+  showTime,
+  withSign,
+} from '../text/figures.ts'
 import { showDuration } from '../../lib/text/show-duration.ts'
 import type { Cause, PartReport, RunReport } from '../run-report.ts'
 import { type Cell, escapeHtml, renderSection, renderTable, toned } from './html.ts'
