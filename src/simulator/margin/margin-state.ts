@@ -9,16 +9,12 @@ import type { LiquidationRecord, MarginOrder, ModeOwner } from './orders/margin-
 import type { MarginSettings } from './margin-settings.ts'
 import { MARGIN_SYMBOLS, type MarginSymbol } from './margin-symbols.ts'
 
-/**
- * The margin service's whole state besides the wallet. Each function of this module takes it as its
- * first argument.
- */
+/** The service's whole state besides the wallet. */
 export interface MarginState extends PairTrading<MarginOrder, MarginSymbol> {
   readonly settings: MarginSettings
   readonly clock: MarginClock
-  /** Records by {@link recordsKey}; at most `recordsMax` each. */
   readonly records: Histories<LiquidationRecord>
-  /** Balances with debts, by {@link balanceKey}. Bounded by accounts x balances. */
+  /** Balances with debts, by {@link balanceKey}. */
   readonly debtors: Map<string, Debtor>
 }
 
@@ -29,11 +25,9 @@ export interface MarginClock {
   accruedAt: number
 }
 
-/** A pair with the orders of both modes. */
 export type MarginPair = PairMarket<MarginOrder, MarginSymbol>
 
 export interface Debtor extends BalanceRef {
-  /** Time at which the current debt began, by coin, Unix ms. */
   readonly since: Map<string, number>
 }
 
@@ -56,7 +50,6 @@ export const DEBTORS: PlacedCodec<MarginState, Debtor, DebtorRow> = {
 
 export const HOUR_MS = 3_600_000
 
-/** The stored state; empty at the first start. */
 export function openMarginState(ports: ServicePorts, settings: MarginSettings): MarginState {
   const { rows, startAt } = ports
   const { ordersMax, recordsMax } = settings
@@ -87,7 +80,7 @@ export function openMarginState(ports: ServicePorts, settings: MarginSettings): 
   return state
 }
 
-/** Pairs that a balance can trade: its own pair, or all of them. */
+/** An isolated balance trades only its own pair. */
 export function pairsOf(state: MarginState, { balance }: BalanceRef): MarginPair[] {
   return [...state.pairs.values()].filter(
     ({ rules }) => balance === 'crossed' || balance === `isolated:${rules.symbol}`,
@@ -110,12 +103,11 @@ export function moneyOf(state: MarginState, ref: BalanceRef, coin: string): Coin
   return state.ports.wallet.coin(coinIn(ref, coin))
 }
 
-/** Debt of a coin: principal and interest. */
 export function debtOf({ borrowed, interest }: CoinMoney): Decimal {
   return borrowed.plus(interest)
 }
 
-/** Takes in the displayed quotes, because quotes without orders or debts are skipped. */
+/** Quotes without orders or debts were skipped. */
 export function refreshBooks({ pairs }: MarginState): void {
   for (const pair of pairs.values()) pair.refresh()
 }

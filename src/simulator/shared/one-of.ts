@@ -1,4 +1,4 @@
-/** A setting with several allowed values; the first is the default. */
+/** The first value is the default. */
 export function oneOf<Value extends string | number>(
   byDefault: Value,
   ..._others: readonly Value[]

@@ -1,6 +1,6 @@
 import type { ResponseOf } from '../../protocol/endpoints.ts'
 
-/** The refusal of an order or a whole request: a code of the exchange's table and its message. */
+/** A code of the exchange's table and its message. */
 export interface Refusal {
   readonly ok: false
   readonly code: string
@@ -31,14 +31,13 @@ export function acceptAll<Fields>(replies: {
   return accept(fields as Fields)
 }
 
-/** The data, unless there is a refusal. */
 export function acceptUnless<Data>(refused: Refusal | undefined, data: Data): Reply<Data> {
   return refused ?? accept(data)
 }
 
 type BatchResult = ResponseOf<'batchPlaceOrder'>
 
-/** Document: Batch result item. Handles each item; an error of one does not affect the others. */
+/** Document, Batch result item: an error of one item does not affect the others. */
 export function eachOf<
   Item extends { readonly orderId?: string | undefined; readonly clientOid?: string | undefined },
 >(

@@ -33,7 +33,6 @@ export const placeRequest = z.looseObject({
   clientOid: clientOidText.optional(),
 })
 
-/** Additional fields that are accepted. */
 const fullRequest = placeRequest.extend({
   /** Default `normal`. A tpsl order waits for its triggerPrice. */
   tpslType: z.enum(['normal', 'tpsl']).optional(),
@@ -66,16 +65,12 @@ export function placeSpotOrder(
 }
 
 interface OpeningFacts {
-  /** Unix ms. */
   readonly at: number
   readonly hasOldFees: boolean
-  /** The last price. */
   readonly reference: Decimal
 }
 
-/**
- * Creates an order from accepted terms and reserves its money. It waits until it enters the market.
- */
+/** Reserves the order's money. It waits until it enters the market. */
 export function openOrder(
   state: SpotState,
   terms: SpotTerms,
@@ -170,7 +165,7 @@ function sizeRefusal(pair: SpotPair, terms: SpotTerms): Refusal | undefined {
   return base.gt(maxTradeAmount) ? refusals.sizeAboveMaximum : undefined
 }
 
-/** A buy may only be so far above the last price (or its trigger), a sell only so far below. */
+/** Compared with the last price, or the order's trigger. */
 function priceRefusal(pair: SpotPair, terms: SpotTerms): Refusal | undefined {
   const { direction, price, trigger } = terms
   const { buyPriceRatioMax, sellPriceRatioMin } = pair.rules

@@ -17,7 +17,7 @@ import { refusals } from '../shared/refusals.ts'
 import type { SpotSymbolRow } from './spot-symbol.ts'
 import type { SpotState } from './spot-state.ts'
 
-/** Includes open orders. Document: GET /api/v2/spot/trade/history-orders. */
+/** Open orders too. */
 export function spotHistory(
   state: SpotState,
   { uid }: AccountRef,
@@ -29,9 +29,8 @@ export function spotHistory(
 }
 
 /**
- * Document: GET /api/v2/spot/trade/orderInfo. By clientOid "only when that ID was set by the client
- * (not system generated) and the order is completely unfilled". If both are given, the orderId
- * prevails.
+ * Document: by clientOid "only when that ID was set by the client (not system generated) and the
+ * order is completely unfilled". If both are given, the orderId prevails.
  */
 export function spotOrderInfo(
   state: SpotState,
@@ -50,7 +49,6 @@ export function spotOrderInfo(
   return accept(order === undefined ? [] : [toOrderDetail(state, order)])
 }
 
-/** The undocumented unfilled-orders: open orders, newest first. */
 export function spotUnfilled(state: SpotState, { uid }: AccountRef, query: SpotPageQuery) {
   const page = orderPage(state, openOrdersOf(state, uid), query)
   return page.ok ? accept(page.data.map(toUnfilledOrder)) : page
@@ -84,7 +82,7 @@ function orderPage(
   })
 }
 
-/** The undocumented assets: coins held in the spot balance; with `all`, every coin ever held. */
+/** With `all`, every coin ever held. */
 export function spotAssetRows(
   state: SpotState,
   { uid }: AccountRef,
@@ -106,7 +104,7 @@ export function spotAssetRows(
   return accept(rows)
 }
 
-/** Document: GET /api/v2/spot/public/symbols: "when blank, all symbols are returned". */
+/** Document: "when blank, all symbols are returned". */
 export function spotSymbolRows(
   state: SpotState,
   _: unknown,

@@ -8,24 +8,23 @@ import type { PlacedCodec } from '../store/stored-rows.ts'
 
 export type SubaccountSettings = Readonly<typeof defaultSubaccountSettings>
 
-/** Maximum sub-accounts of an account. The document mentions a limit without its size. */
+/** The document mentions a limit without its size. */
 export const defaultSubaccountSettings = { subaccountsMax: 20 }
 
 export interface Subaccount {
-  /** Digits, unique over all accounts. */
+  /** Unique over all accounts, like those of accounts. */
   readonly uid: string
-  /** UID of the account that owns it. */
+  /** The account that owns it. */
   readonly parentUid: string
   readonly alias: string
-  /** Unix ms. */
   readonly createdAt: number
 }
 
-/** Virtual sub-accounts. The document only allows to create them. */
+/** The document only allows to create them. */
 export interface SubaccountState {
   readonly ports: ServicePorts
   readonly settings: SubaccountSettings
-  /** Keyed by alias in lower case, over all accounts. At most `subaccountsMax` for each account. */
+  /** Keyed by alias in lower case, over all accounts. */
   readonly byAlias: Map<string, Subaccount>
 }
 
@@ -48,8 +47,8 @@ export function subaccountsOf({ byAlias }: SubaccountState, uid: string): readon
 export const subaccountHandlers = { createVirtualSubaccounts } satisfies Handlers<SubaccountState>
 
 /**
- * Document: POST /api/v2/user/create-virtual-subaccount. An alias that exists (case-insensitively)
- * or exceeds the limit is put in the failure list, and the others are created.
+ * An alias that exists (case-insensitively) or exceeds the limit goes to the failure list; the
+ * others are created.
  */
 function createVirtualSubaccounts(
   state: SubaccountState,
@@ -94,7 +93,7 @@ function subaccountUid(sequence: number): string {
   return `7${String(sequence).padStart(9, '0')}`
 }
 
-/** Document: Virtual sub-account. It is spelled `suba…` there; a new one is `normal`. */
+/** Document, Virtual sub-account: spelled `suba…` there; a new one is `normal`. */
 function toWireSubaccount({ uid, alias, createdAt }: Subaccount) {
   return {
     subaAccountUid: uid,

@@ -1,7 +1,6 @@
 /**
- * A market that follows the prices of another exchange, for paper trading on the present market. It
- * shows the last received quotes. If none arrive, quotes stay and grow old, which their time shows.
- * A received quote belongs to the moment at which it is played next.
+ * Paper trading on another exchange's present prices. If none arrive, quotes stay and grow old,
+ * which their time shows. A received quote belongs to the moment at which it is played next.
  */
 import {
   ownState,
@@ -12,7 +11,7 @@ import {
 } from '../market.ts'
 import { type ForeignQuote, QuoteGrid, type QuoteGridState } from '../quote-grid.ts'
 
-/** One instrument as shown by the other exchange. Prices in quote coin, sizes in base coin. */
+/** Prices in quote coin, sizes in base coin. */
 export interface LiveTicker extends Omit<ForeignQuote, 'at' | 'volume'> {
   readonly symbol: string
   /** Undefined if the exchange does not state it. */
@@ -21,7 +20,7 @@ export interface LiveTicker extends Omit<ForeignQuote, 'at' | 'volume'> {
 }
 
 export interface LiveSource {
-  /** Its address, because a stored state belongs to one source. */
+  /** The source's address, because a stored state belongs to one source. */
   readonly name: string
   /** @param hear Called with every answer; `at` is Unix ms of our clock. */
   follow(hear: (tickers: readonly LiveTicker[], at: number) => void): void
@@ -39,7 +38,6 @@ export class LiveMarket implements Market {
   /** Received and not handed over yet: the latest for each symbol. */
   readonly #waiting = new Map<string, Omit<MarketStep, 'at'>>()
 
-  /** @param stored A state of any market. */
   constructor(
     { source, instruments }: { source: LiveSource; instruments: readonly MarketInstrument[] },
     stored?: MarketState,
