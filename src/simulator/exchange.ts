@@ -37,7 +37,6 @@ import type { ServedExchange } from './wire/handle.ts'
 import type { ServedName, ServedRequestOf, ServedResponseOf } from './wire/served-rows.ts'
 
 export interface ServiceSettings {
-  /** Fees can be paid in this coin, and small balances are converted into it. */
   readonly platformCoin?: PlatformCoin
   readonly spot?: Partial<Omit<SpotSettings, 'platformCoin'>>
   readonly margin?: Partial<MarginSettings>
@@ -68,7 +67,6 @@ type Answers = {
   ) => Reply<ServedResponseOf<Name>>
 }
 
-/** The futures core and the services besides it have one clock and one store. */
 export class Exchange implements ServedExchange {
   readonly core: ExchangeCore
   readonly services: Services
@@ -118,7 +116,6 @@ export class Exchange implements ServedExchange {
     return this.core.accounts().find(({ gateway }) => gateway?.key === apiKey)
   }
 
-  /** An account's names in transfers, and its withdrawal addresses, for the operator. */
   contact(uid: string) {
     return { ...contactOf(uid), withdrawalAddresses: addressesOf(uid) }
   }
@@ -127,7 +124,6 @@ export class Exchange implements ServedExchange {
     const { wallet, spot, margin, convert, copy, subaccounts } = this.services
     return {
       ...this.core.ledger(uid),
-      /** Spot and margin only. Futures are in `coins`. */
       balances: wallet.statement(uid),
       services: {
         spot: spotLedger(spot, uid),
@@ -139,7 +135,7 @@ export class Exchange implements ServedExchange {
     }
   }
 
-  /** Sentences about sums that are not zero. There should be none. */
+  /** Sentences about sums that are not zero. */
   imbalances(): readonly string[] {
     const { wallet } = this.services
     const sums = [
@@ -198,7 +194,6 @@ function openServices(
 ) {
   const { rows, clock, matching, symbols } = state
   const before = rows.readOne(OPENED, OPENED.id()) ?? { startAt, isPastDue: demoPast }
-  // A new account or instrument has its first start now.
   const opened = { ...before, settings: { ...firstSettings, ...before.settings } }
   rows.put(OPENED, opened)
   const wallet = new Wallet(rows)

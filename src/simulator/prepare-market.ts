@@ -16,9 +16,7 @@ export type MarketChoice =
        * prices.
        */
       readonly files: readonly string[]
-      /** Files, by symbol. */
       readonly funding?: Readonly<Record<string, string>>
-      /** The recording restarts at its end instead of stopping. */
       readonly repeat?: boolean
       readonly candlePath?: CandlePathKind
     } & SeededPriceSettings)
@@ -30,7 +28,6 @@ export type MarketChoice =
 interface SeededPriceSettings {
   /** In quote coin; other instruments use that of their row. */
   readonly prices?: Readonly<Record<string, string>>
-  /** Standard deviation of returns; 0.6 is 60 %. */
   readonly yearlyVolatility?: number
   /** Between two moves. Default 100. */
   readonly stepMs?: number
@@ -38,7 +35,6 @@ interface SeededPriceSettings {
   readonly speed?: number
 }
 
-/** Rows with more lots than the maximum, to which they were cut. */
 export interface CutVolumes {
   readonly file: string
   readonly symbol: string

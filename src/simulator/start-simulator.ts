@@ -28,7 +28,6 @@ export type AccountRequest = Omit<
   'key' | 'secret' | 'passphrase' | 'role' | 'gateway'
 > &
   Partial<Pick<AccountSetup, 'key' | 'secret' | 'passphrase' | 'role'>> & {
-    /** On the whitelist by default. */
     readonly gateway?: Partial<GatewayClient>
   }
 
@@ -37,7 +36,6 @@ export interface SimulatorOptions {
   /** The same seed gives the same market and the same faults. */
   readonly seed: number | string
   readonly accounts: readonly AccountRequest[]
-  /** Default: every contract of the simulator. */
   readonly instruments?: readonly Instrument[]
   /**
    * Keeps orders, positions and balances over a restart. While no simulator runs, the market stands
@@ -56,7 +54,6 @@ export interface SimulatorOptions {
   readonly faults?: FaultSettings
   /** Default 127.0.0.1, because any caller that reaches it can try keys. */
   readonly host?: string
-  /** Default: any free port. */
   readonly port?: number
   /** The market is played this often without requests. Default 50. */
   readonly tickMs?: number
@@ -81,7 +78,6 @@ export interface RunningSimulator {
   readonly madeUp: readonly string[]
   /** @throws Failure SIMULATOR_UNKNOWN */
   ledger(uid: string): ExchangeStatement
-  /** How often each fault happened, too. */
   counters(): WireCounters & { readonly faults: ReturnType<FaultPlan['counts']> }
   pause(): void
   resume(): void
@@ -168,7 +164,6 @@ function firstSettingsOf({ accounts, market, services, demoPast = false }: Simul
   return Object.fromEntries(named)
 }
 
-/** Removes trailing zeros. */
 function plain(amount: string): string {
   return decimal(amount).toFixed()
 }

@@ -52,7 +52,6 @@ const LIMIT_BY_DEFAULT = 20
 /** Document: "maximum interval 90 days". */
 const SPAN_DAYS_MAX = 90
 
-/** Amounts and prices have eight decimals, as in the vendor's sample. */
 const DECIMALS = 8
 export const CONVERTED_COINS = ['BTC', 'ETH', 'USDT'] as const
 
@@ -138,7 +137,6 @@ export function bookConversion(
 interface ConversionTerms {
   readonly fromCoin: string
   readonly from: Decimal
-  /** USDT for one unit of the source coin. */
   readonly price: Decimal
   readonly at: number
 }

@@ -26,7 +26,6 @@ export interface CopyState {
   readonly futures: CoreState
   readonly random: Random
   readonly traders: Map<string, Trader>
-  /** The next midnight. */
   nextDayAt: number
 }
 
@@ -111,6 +110,5 @@ function takeResults(state: CopyState, uid: string, trader: Trader): FuturesResu
   return results
 }
 
-/** Any market that is always open would do. */
 const CLOCK_SYMBOL = 'BTCUSDT'
 const COPIED_TYPES: ReadonlySet<string> = new Set(['USDT-FUTURES', 'COIN-FUTURES', 'USDC-FUTURES'])

@@ -13,7 +13,6 @@ export interface SymbolSetting {
 
 /** Amounts are exact USDT. */
 export interface TraderDay {
-  /** Midnight at which the platform's day begins. */
   readonly startAt: number
   readonly equity: Decimal
   readonly profit: Decimal
@@ -24,7 +23,6 @@ export interface Trader {
   readonly uid: string
   today: number
   readonly days: TraderDay[]
-  /** Before today; USDT, like the initial capital. */
   totalProfit: Decimal
   capital: Decimal
   gains: number

@@ -5,7 +5,6 @@ import { createGrid, formatOnGrid } from '../../lib/grid.ts'
 import type { ServicePorts } from '../services/service-ports.ts'
 import { pastMoments } from './past-moments.ts'
 
-/** More than the default page of the history. */
 const CONVERSIONS = 30
 const DECIMALS = 8
 
@@ -25,7 +24,6 @@ export function writeConversions(state: ConvertState, uid: string): void {
 /** Used before anything is displayed: the start of the seeded market. */
 const START_PRICES: Readonly<Record<string, string>> = { BTCUSDT: '65000', ETHUSDT: '2600' }
 
-/** In USDT. */
 export function lastPrice(ports: Pick<ServicePorts, 'market'>, symbol: string): string {
   const market = ports.market(symbol)
   if (market === undefined || market.shown.at === 0) return START_PRICES[symbol] ?? '1'

@@ -58,9 +58,7 @@ function deposit(
 /** More than the default page, and partly older than the 90 days of a query. */
 const LIQUIDATIONS = 130
 const PAST_MS = 100 * 86_400_000
-/** In one of so many rounds all accounts have a liquidation, otherwise only the first. */
 const SHARED_EVERY = 26
-/** Time without liquidations before the exchange opens. */
 const QUIET_MS = 86_400_000
 
 function liveLiquidations(
@@ -102,7 +100,6 @@ interface Episode extends BalanceOwner {
 
 /** Percent of the collateral: nine tenths of what the leverage allows. */
 const BORROWED_PERCENT = { isolated: 810, crossed: 180 } as const
-/** The first move against a position stops short of its liquidation. */
 const FIRST_MOVE = { isolated: 0.07, crossed: 0.28 } as const
 const LOOKS_MAX = 40
 
@@ -163,7 +160,6 @@ const BALANCES = [
 ] as const
 
 interface OrderRow {
-  /** Percent of the market price. */
   readonly percent: number
   readonly side: 'buy' | 'sell'
   readonly force: 'gtc' | 'post_only'
@@ -196,7 +192,6 @@ const ORDERS: readonly OrderRow[] = [
     source: 'WEB',
     status: 'cancelled',
   },
-  // A post-only order that would take is rejected.
   {
     percent: 102,
     side: 'buy',

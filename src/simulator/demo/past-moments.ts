@@ -8,7 +8,6 @@ const DAILY_VOLATILITY = 0.025
 const DAYS = 88
 
 export interface PastMoment {
-  /** At least an hour before the exchange's first start. */
   readonly at: number
   readonly priceRatio: number
 }

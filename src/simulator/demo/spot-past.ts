@@ -152,7 +152,6 @@ function termsOf(state: SpotState, { uid, pair, kind, index, reference }: PastOr
   }
 }
 
-/** Orders that the account cannot pay are left out. */
 function isPaid({ ports }: SpotState, pair: SpotPair, terms: SpotTerms): boolean {
   const { available } = ports.wallet.coin(spotBalance(terms.uid, paidCoin(pair.rules, terms)))
   return available.gte(costOf(terms))

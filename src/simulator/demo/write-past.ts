@@ -19,7 +19,7 @@ export interface DemoServices {
 
 /**
  * Uses the services' own functions, so all books balance. A price must be displayed, because the
- * past ends at the present market. Seed and prices determine the past.
+ * past ends at the present market.
  */
 export function writeDemoPast(
   ports: ServicePorts,

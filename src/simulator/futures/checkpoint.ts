@@ -34,7 +34,6 @@ interface MarketRow {
   readonly market: MarketState
   /** Rows of other symbols belong to an earlier listing. */
   readonly symbols: readonly string[]
-  /** Missing in the state of an earlier version. */
   readonly grids?: Grids
 }
 

@@ -36,7 +36,6 @@ export interface CoreState {
   readonly rates: FeeRates & { readonly takerFloat: number }
   readonly accounts: ReadonlyMap<string, Account>
   readonly symbols: ReadonlyMap<string, SymbolState>
-  /** Keyed by margin coin, and by the coin of fees. */
   readonly counterparties: ReadonlyMap<string, Counterparties>
   /** Accepted but not matched yet, soonest first. */
   readonly arrivals: Order[]
@@ -64,7 +63,6 @@ export interface IdempotencyEntry {
   readonly clientOid: string
   readonly orderSequence: number
   readonly at: number
-  /** The first answer had no orderId (excess reduce-only), so a repetition has none either. */
   readonly isWithoutId: boolean
 }
 
@@ -73,7 +71,7 @@ export interface Account {
   setup: AccountSetup
   choices: AccountChoices
   readonly coins: Map<string, CoinBalance>
-  /** Pending and resting, oldest first. At most `productOrdersMax` for each product type. */
+  /** Oldest first. At most `productOrdersMax` for each product type. */
   readonly openOrders: Map<number, Order>
   /** Only within the idempotency window, oldest first. */
   readonly closedOrders: Map<number, Order>
@@ -101,7 +99,6 @@ export type AccountCounts = Record<keyof typeof NO_COUNTS, number>
 
 export interface SymbolState extends OrderBook<Order> {
   readonly instrument: Instrument
-  /** Only grows. */
   quoteCount: number
   markTicks: number
   /** No position of the symbol needs a check at mark prices within; see liquidation.ts. */
@@ -114,13 +111,10 @@ export interface SymbolState extends OrderBook<Order> {
   readonly opensAt: number
   /** On the market's clock; infinite if the market ends first. */
   readonly endsAt: number
-  /** On the market's clock. */
   readonly funding: FundingPayments | undefined
-  /** Recorded mark prices and rates, known from row to row. */
   readonly references: RecordedReferences | undefined
   readonly positions: Position[]
   readonly planOrders: PlanOrder[]
-  /** See futures-venue.ts. */
   venue: Venue<Order> | undefined
   readonly followers: (() => void)[]
 }
@@ -140,7 +134,6 @@ function createAccount(setup: AccountSetup): Account {
   }
 }
 
-/** @param market States when the instrument's prices end, and its recorded values. */
 export function createSymbolState(
   instrument: Instrument,
   {
@@ -300,7 +293,6 @@ export function positionOf(
   return account.positions.get(positionKey(symbol, slot))
 }
 
-/** Capped by the instrument. */
 export function leverageOf(account: Account, instrument: Instrument): number {
   const { leverageBySymbol, leverage = 20 } = account.setup
   return Math.max(

@@ -9,10 +9,8 @@ import { oneOf } from '../shared/one-of.ts'
 export type CoreSettings = Readonly<typeof defaultCoreSettings>
 
 export const defaultCoreSettings = {
-  /** 0.0002 is 0.02 %. */
   makerFeeRate: '0.0002',
   takerFeeRate: '0.0006',
-  /** Refused with a code, or accepted and cancelled at once. */
   postOnlyCross: oneOf('reject', 'cancel'),
   /**
    * Fees are taken in this coin while the account has enough of it, such as the platform's own;
@@ -31,8 +29,8 @@ export const defaultCoreSettings = {
   /** Error 22001, or a success with empty lists. */
   cancelAllEmpty: oneOf('error', 'emptyLists'),
   /**
-   * One-way reduce-only orders exceed the position together: older ones are cancelled and the
-   * answer has no orderId, or refusal.
+   * One-way reduce-only orders that exceed the position together: cancel older ones and answer
+   * without orderId, or refuse.
    */
   reduceOnlyExcess: oneOf('cancelOlder', 'reject'),
   /** Beyond the available size: close the rest, refuse, or cancel resting closes. */
@@ -46,21 +44,16 @@ export const defaultCoreSettings = {
    * other.
    */
   selfTrades: oneOf('never', 'meet'),
-  /** For preset take-profits and stop-losses. */
   presetTriggerType: oneOf('fill_price', 'mark_price'),
-  /** See fill-model.ts. */
   fillModel: oneOf<FillModelName>('default'),
-  /** With the displayed one. A market order is cancelled beyond them. */
   marketLevelsMax: 20,
   /** From the answer to matching an accepted order is open but cannot trade. */
   matchingLagMs: 0,
-  /** Drawn for each request, in addition. */
   entryLatency: NO_LATENCY,
   /** From a fill to its appearance in the fills endpoint. */
   fillVisibilityLagMs: 0,
   /** Between delivery and settlement nothing can be done. */
   deliverySettlementMs: 60_000,
-  /** From listing to trading. */
   deliveryConfigMs: 10 * 60_000,
   /** When its prices end: closed at the last price, or held without funding. */
   delisting: oneOf('close', 'hold'),
@@ -68,6 +61,5 @@ export const defaultCoreSettings = {
   /** A full window of 5 calls a second of 50 orders. */
   idempotencyEntriesMax: 300_000,
   planOrdersMax: 100,
-  /** A restart replays the market from its last stored state. */
   marketStateEveryMs: 60_000,
 }

@@ -66,7 +66,6 @@ export const ACCOUNTS: PlacedCodec<CoreState, Account, AccountRow> = {
   },
 }
 
-/** Size taken by orders at a quote. The quote comes from the market. */
 export interface SymbolRow {
   readonly symbol: string
   readonly isSettled: boolean
@@ -170,7 +169,6 @@ function namedAccount(state: CoreState, uid: string): Account {
   })
 }
 
-/** An open order or position could not be priced or closed without its symbol. */
 function listed(
   state: CoreState,
   entity: { readonly symbol: string; readonly uid: string },

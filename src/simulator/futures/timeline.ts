@@ -116,7 +116,6 @@ function settleDue(state: CoreState, dueAt: number): void {
   findNextSettlement(state)
 }
 
-/** Called when the market opens, pauses or resumes, because its own times have moved. */
 export function findDueTimes(state: CoreState): void {
   const { clock } = state
   // Without any funding the stored state holds null, since JSON has no infinity.
@@ -124,7 +123,6 @@ export function findDueTimes(state: CoreState): void {
   findNextSettlement(state)
 }
 
-/** Kept, so that the hot path only compares. */
 function findNextSettlement(state: CoreState): void {
   let next = Number.POSITIVE_INFINITY
   for (const symbol of state.symbols.values()) next = Math.min(next, settlementAt(state, symbol))

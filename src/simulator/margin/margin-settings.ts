@@ -11,7 +11,6 @@ export type MarginSettings = Readonly<typeof defaultMarginSettings>
 export const defaultMarginSettings = {
   /** The vendor's listing: `liquidationRiskRatio` 1. */
   liquidationRatio: '1',
-  /** Share of the debts' value. */
   isolatedMaintenanceRate: '0.05',
   crossedMaintenanceRate: '0.1',
   /**
@@ -19,14 +18,12 @@ export const defaultMarginSettings = {
    * after the debts.
    */
   liquidationFeeRate: '0.01',
-  /** The system repays older crossed loans at the next full hour. */
   loanTermMs: 90 * 86_400_000,
   /** The document's table has `liquidation_sell`, its sample `liquidation-sell`. */
   liquidationSide: oneOf('hyphen', 'underscore'),
   openOrdersMax: 200,
   /** The document states no maximum; error 40912 mentions 50. */
   cancelItemsMax: 50,
-  /** The oldest ended orders are dropped, and their clientOids forgotten. */
   ordersMax: 1500,
   recordsMax: 2000,
 }

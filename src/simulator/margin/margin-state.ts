@@ -9,19 +9,16 @@ import type { LiquidationRecord, MarginOrder, ModeOwner } from './orders/margin-
 import type { MarginSettings } from './margin-settings.ts'
 import { MARGIN_SYMBOLS, type MarginSymbol } from './margin-symbols.ts'
 
-/** The service's whole state besides the wallet. */
 export interface MarginState extends PairTrading<MarginOrder, MarginSymbol> {
   readonly settings: MarginSettings
   readonly clock: MarginClock
   readonly records: Histories<LiquidationRecord>
-  /** Balances with debts, by {@link balanceKey}. */
   readonly debtors: Map<string, Debtor>
 }
 
 /** Unix ms of the exchange's clock; 0 is "never yet". */
 export interface MarginClock {
   now: number
-  /** The full hour up to which interest has accrued. */
   accruedAt: number
 }
 
@@ -31,7 +28,6 @@ export interface Debtor extends BalanceRef {
   readonly since: Map<string, number>
 }
 
-/** The hour up to which interest has accrued. */
 export const ACCRUAL = singleRow<{ accruedAt: number }>('margin_accrual')
 
 type DebtorRow = Omit<Debtor, 'since'> & { readonly since: Readonly<Record<string, number>> }
@@ -42,7 +38,6 @@ export const DEBTORS: PlacedCodec<MarginState, Debtor, DebtorRow> = {
   isGone: ({ since }) => since.size === 0,
   write: (debtor) => ({ ...debtor, since: Object.fromEntries(debtor.since) }),
   place(state, row) {
-    // Debts of a removed account are dropped.
     if (!state.ports.accounts.some(({ uid }) => uid === row.uid)) return
     state.debtors.set(balanceKey(row), { ...row, since: new Map(Object.entries(row.since)) })
   },
@@ -80,7 +75,6 @@ export function openMarginState(ports: ServicePorts, settings: MarginSettings): 
   return state
 }
 
-/** An isolated balance trades only its own pair. */
 export function pairsOf(state: MarginState, { balance }: BalanceRef): MarginPair[] {
   return [...state.pairs.values()].filter(
     ({ rules }) => balance === 'crossed' || balance === `isolated:${rules.symbol}`,

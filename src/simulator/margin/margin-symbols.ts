@@ -5,7 +5,6 @@ export interface MarginSymbol extends Pair {
   /** Minimum order: size in base coin, value in quote coin. */
   readonly baseMin: Decimal
   readonly notionalMin: Decimal
-  /** Share of the received coin, for maker and taker alike. */
   readonly feeRate: Decimal
   readonly isolatedLeverageMax: Decimal
   readonly crossedLeverageMax: Decimal
@@ -13,9 +12,7 @@ export interface MarginSymbol extends Pair {
 
 export interface BorrowableCoin {
   readonly coin: string
-  /** Maximum debt of one balance. */
   readonly borrowMax: Decimal
-  /** Share of the principal. */
   readonly hourlyInterestRate: Decimal
 }
 

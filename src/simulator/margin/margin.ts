@@ -65,7 +65,6 @@ export function marginLedger(state: MarginState, uid: string) {
   return {
     balances: balances.map((balance) => toBalance(state, { uid, balance }, coins)),
     openOrders: orders.filter(isOpen).map(toWireOrder),
-    /** Oldest first. */
     endedOrders: orders.filter((order) => !isOpen(order)).map(toWireOrder),
     liquidations: { isolated: count('isolated'), crossed: count('crossed') },
   }

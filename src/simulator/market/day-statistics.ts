@@ -10,11 +10,8 @@ import type { MarketInstrument, MarketReference, MinuteBar, Quote } from './mark
 export interface TickerFigures extends FairPriceFigures {
   readonly high24hTicks: number
   readonly low24hTicks: number
-  /** First price of the oldest bucket. */
   readonly open24hTicks: number
-  /** First price of the UTC day, or at the instrument's start. */
   readonly openUtcTicks: number
-  /** (last - open24h) / open24h. */
   readonly change24h: number
   readonly changeUtc24h: number
   readonly baseLots: number
@@ -30,9 +27,7 @@ export interface Bucket {
 
 /** 100 kB for a whole day; a minute changes little of it. */
 export interface DayStatisticsState {
-  /** The current bucket; -1 before the first step. */
   readonly minute: number
-  /** Up to the current minute, in any order. */
   readonly buckets: readonly Bucket[]
   readonly lastTicks: number
   readonly fair: FairPriceState
@@ -43,9 +38,7 @@ export interface DayStatisticsOptions {
   readonly seed: number | string
   /** Smoothing over seconds is over seconds of market time. */
   readonly speed: number
-  /** Real prices get no invented past. */
   readonly past: readonly MinuteBar[] | undefined
-  /** From `state()`; the past is ignored then. */
   readonly state?: DayStatisticsState | undefined
 }
 
@@ -78,9 +71,7 @@ export class DayStatistics {
   #lastTicks = 0
   /** At the last {@link takeChanged}; earlier buckets have not changed since. */
   #takenMinute = -1
-  /** Without the current bucket, which is added when read. */
   #closed: DaySums | undefined
-  /** Indexed by hour of the day. */
   readonly #hours: HourSums[] = []
 
   constructor({ instrument, seed, speed, past, state }: DayStatisticsOptions) {
@@ -97,7 +88,6 @@ export class DayStatistics {
     else this.#addPast(past ?? [])
   }
 
-  /** @param at Unix ms, ascending. */
   apply(at: number, quote: Quote, reference?: MarketReference): void {
     if (this.#lastTicks === 0) this.#lastTicks = quote.lastTicks
     this.#roll(Math.floor(at / MINUTE_MS))
@@ -159,7 +149,6 @@ export class DayStatistics {
     return changed
   }
 
-  /** Oldest first. @param from Minutes since 1970. */
   buckets(from = 0): Bucket[] {
     if (this.#minute < 0) return []
     const first = Math.max(this.#oldest, from)
@@ -173,7 +162,6 @@ export class DayStatistics {
     this.#lastTicks = lastTicks
     this.#minute = minute
     this.#takenMinute = minute
-    // A contract listed later has no buckets.
     this.#oldest = buckets.length === 0 ? -1 : minute - buckets.length + 1
     for (const bucket of buckets) this.#ring.set(bucket.figures, this.#slot(bucket.minute))
   }
@@ -194,7 +182,6 @@ export class DayStatistics {
     this.#lastTicks = bar.closeTicks
   }
 
-  /** Minutes without a step get the last price. */
   #roll(minute: number): void {
     if (minute <= this.#minute) return
     const first = Math.max(this.#minute < 0 ? minute : this.#minute + 1, minute - BUCKETS + 1)

@@ -57,7 +57,6 @@ interface FairPriceLevels {
   minute: number
   holdingLevel: number
   settledFundingRate?: number
-  /** Recorded values: see {@link MarketReference}. */
   markTicks?: number | undefined
   fundingRate?: number | undefined
 }
@@ -109,7 +108,6 @@ export class FairPrice {
     }
   }
 
-  /** @param middle Middle of bid and ask, in ticks. */
   apply(at: number, middle: number): void {
     const now = this.#now
     const elapsedMs = Math.max(0, at - now.at) * this.#speed
@@ -167,7 +165,6 @@ export class FairPrice {
     return keep * level + deviation * Math.sqrt(1 - keep * keep) * this.#random.normal()
   }
 
-  /** @param minute Minutes since 1970. */
   #settlementsUntil(minute: number): number {
     const minutes = this.#fundingMinutes
     const ofDay = minutes.filter((one) => one <= minute % DAY_MINUTES).length

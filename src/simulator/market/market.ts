@@ -30,7 +30,6 @@ export interface Quote {
   /** For the day's high and low: the last price, and with a candle's last point its whole range. */
   readonly candleHighTicks?: number
   readonly candleLowTicks?: number
-  /** Distance between levels behind the displayed one. */
   readonly levelTicks: number
   /** The candle that this moment is in, or the minute if there are no candles. */
   readonly candle: number
@@ -55,20 +54,16 @@ export const EMPTY_QUOTE: Quote = {
   candleLots: 0,
 }
 
-/** As a share of a usual minute's range: an assumption. */
 const LEVEL_RANGE_SHARE = 0.005
 
-/** @param rangeTicks Range of a usual minute. */
 export function levelTicksFor(rangeTicks: number): number {
   return Math.max(1, Math.round(rangeTicks * LEVEL_RANGE_SHARE))
 }
 
 export interface MarketInstrument {
   readonly symbol: string
-  /** Decimal strings such as `0.1`. */
   readonly tickSize: string
   readonly lotSize: string
-  /** For a seeded path, in quote coin. */
   readonly startPrice: string
   readonly yearlyVolatility?: number
   readonly dailyTurnover: number
@@ -78,13 +73,11 @@ export interface MarketInstrument {
 
 /** Recorded besides the quotes; the exchange invents what is missing. */
 export interface MarketReference {
-  /** In ticks. */
   readonly markTicks: number | undefined
   /** A share of the notional: 0.0001 is 1 bp. */
   readonly fundingRate: number | undefined
 }
 
-/** At `at` (Unix ms on the exchange's clock) the symbol's quote becomes `quote`. */
 export interface MarketStep {
   readonly at: number
   readonly symbol: string
@@ -95,7 +88,6 @@ export interface MarketStep {
 export type MutableStep = { -readonly [Field in keyof MarketStep]: MarketStep[Field] }
 
 export interface MinuteBar {
-  /** A whole minute. */
   readonly startAt: number
   readonly openTicks: number
   readonly highTicks: number
@@ -132,7 +124,6 @@ export interface RecordedReferences {
 }
 
 export interface Market {
-  /** `seeded:1:100ms:x1`, or `recorded:<12 hex of the contents>:x600`. */
   readonly identity: string
   /** Market time for each millisecond of the exchange's clock, ms. */
   readonly speed: number
@@ -143,13 +134,11 @@ export interface Market {
    */
   readonly endings?: ReadonlyMap<string, number>
   readonly funding?: ReadonlyMap<string, FundingPayments>
-  /** Known before the quote of the same instant. */
   readonly references?: ReadonlyMap<string, RecordedReferences>
   /**
    * Hands over every step due up to and including `now`, in time order, and at one instant in a
-   * fixed order, about {@link STEPS_PER_ADVANCE_MAX} in a call, never more than twice that. The
-   * first call starts at `startAt` with a step of every instrument. The steps do not depend on how
-   * the time is divided into calls.
+   * fixed order. The first call starts at `startAt` with a step of every instrument. The steps do
+   * not depend on how the time is divided into calls.
    *
    * @param now Unix ms on the exchange's clock. An earlier one hands over nothing.
    * @param visit The step and its quote are reused, and valid only during the call.
@@ -165,9 +154,8 @@ export interface Market {
 }
 
 /**
- * A tenth of a second of work, so that a market that catches up after a pause leaves its caller
- * time. A seeded market exceeds it to keep the steps of one instant together, a recorded one with a
- * fallback because it may hand over as many steps of each.
+ * A tenth of a second of work, so that a market that catches up leaves its caller time. To keep the
+ * steps of one instant together, a call may hand over twice as many.
  */
 export const STEPS_PER_ADVANCE_MAX = 100_000
 

@@ -11,7 +11,6 @@ const DAY_MS = 86_400_000
  */
 const QUOTE_TRADE_SHARE = 0.1
 
-/** Each is weighted a little less than the one after it. */
 const CANDLES_REMEMBERED = 20
 
 /** Even once every 100 ms, this gives a day's volume in whole lots below 2^53. */
@@ -27,11 +26,8 @@ export function countCutRows({ rows }: Pick<Recording, 'rows'>, lotSize: string)
   )
 }
 
-/** All zero before the first candle. */
 export interface CandleMemory {
-  /** Up to {@link CANDLES_REMEMBERED}. */
   readonly candles: number
-  /** Means. */
   readonly lots: number
   readonly rangeTicks: number
 }
@@ -51,10 +47,8 @@ export function rememberCandle(
 }
 
 export interface QuoteGridState {
-  /** {@link EMPTY_QUOTE} before the first. */
   readonly quote: Quote
   readonly memory: CandleMemory
-  /** The minute of the latest quote. */
   readonly minute: {
     readonly candle: number
     readonly lots: number
@@ -127,12 +121,10 @@ export class QuoteGrid {
     return quote
   }
 
-  /** Rounded down. */
   lots(size: number): number {
     return Math.min(RECORDED_LOTS_MAX, stepBelow(this.#lotGrid, size))
   }
 
-  /** Before anything was seen, the instrument's daily turnover tells. */
   usualLots(price: number, durationMs: number): number {
     const { dailyTurnover, lotSize } = this.#instrument
     return (dailyTurnover * durationMs) / DAY_MS / (price * Number(lotSize))

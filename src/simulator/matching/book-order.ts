@@ -3,7 +3,6 @@ export type Direction = 'buy' | 'sell'
 export type Force = 'gtc' | 'ioc' | 'fok' | 'post_only'
 export type StpMode = 'none' | 'cancel_taker' | 'cancel_maker' | 'cancel_both'
 
-/** The order's price level was not displayed yet since it rests. */
 export const QUEUE_UNKNOWN = -1
 
 /**
@@ -35,7 +34,6 @@ export interface BookOrder {
   readonly orderType: 'limit' | 'market'
   readonly force: Force
   readonly stpMode: StpMode
-  /** 0 for a market order. */
   readonly priceTicks: number
   /**
    * The last price that triggered it, 0 for none: it is filled at no better one, see
@@ -59,9 +57,7 @@ export interface BookOrder {
   updatedAt: number
 }
 
-/** With the market or with another order of its account. */
 export interface Trade {
-  /** Maximum lots. */
   readonly lots: number
   readonly ticks: number
   readonly scope: 'taker' | 'maker'

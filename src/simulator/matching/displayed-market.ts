@@ -8,7 +8,6 @@ import type { FillModel, MatchingRules } from './fill-model.ts'
  * zero before the first quote.
  */
 export interface DisplayedMarket extends MutableQuote {
-  /** Unix ms; 0 before the first quote. */
   at: number
   previousAt: number
   /** Since the previous quote; `lastTicks` if unknown. */
@@ -17,9 +16,7 @@ export interface DisplayedMarket extends MutableQuote {
   readonly taken: TakenLots
 }
 
-/** At one of the market's quotes. */
 export interface TakenLots {
-  /** The quote, and its candle. */
   at: number
   candle: number
   /** With deeper levels; recovers with time. */
@@ -27,7 +24,6 @@ export interface TakenLots {
   bidLots: number
   /** From the trades at `lastTicks`, of this quote only. */
   tradedLots: number
-  /** Altogether in this candle, and at this quote. */
   candleLots: number
   quoteLots: number
 }
@@ -36,12 +32,10 @@ export function createTaken(): TakenLots {
   return { at: 0, candle: 0, askLots: 0, bidLots: 0, tradedLots: 0, candleLots: 0, quoteLots: 0 }
 }
 
-/** @param taken Shared by all displays of the same market. */
 export function createDisplayedMarket(taken = createTaken()): DisplayedMarket {
   return { ...EMPTY_QUOTE, lowTicks: 0, highTicks: 0, at: 0, previousAt: 0, taken }
 }
 
-/** @param at Unix ms of the exchange's clock. */
 export function showQuote(
   market: DisplayedMarket,
   quote: Quote,
@@ -81,7 +75,6 @@ function recover(taken: TakenLots, { recoveryMs }: FillModel, elapsedMs: number)
   taken.bidLots = left(taken.bidLots)
 }
 
-/** Shared by all orders. */
 export function allowedLots(market: DisplayedMarket, model: FillModel): number {
   const ofCandle = market.candleLots * model.participation
   const left = Math.min(
@@ -104,7 +97,6 @@ export function depthUpTo(market: DisplayedMarket, direction: Direction, level: 
   return Math.max(0, Math.floor(displayed * (level + 1) - taken))
 }
 
-/** The first that is not completely taken. */
 export function firstLevel(market: DisplayedMarket, direction: Direction): number {
   const displayed = direction === 'buy' ? market.askLots : market.bidLots
   const taken = direction === 'buy' ? market.taken.askLots : market.taken.bidLots

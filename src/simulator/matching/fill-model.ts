@@ -9,7 +9,6 @@ export interface FillModel {
   readonly name: FillModelName
   /** Share of a candle's volume (a minute's, without candles) that all orders together may have. */
   readonly participation: number
-  /** Share of that at one quote. */
   readonly participationAtOnce: number
   /**
    * A trade at, not through, the price of a resting order. `never`: no fill. `queue`: a fill once
@@ -24,7 +23,6 @@ export interface FillModel {
 
 export interface MatchingRules {
   readonly model: FillModel
-  /** Levels of a quote available to an order. */
   readonly levelsMax: number
   /** Market time for each millisecond of the exchange's clock, ms. */
   readonly speed: number

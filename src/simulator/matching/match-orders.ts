@@ -18,9 +18,8 @@ import type { Venue } from './venue.ts'
  * (self-trade.ts).
  *
  * An order that reaches the other side walks its levels, each as deep as the displayed one and
- * `levelTicks` worse. A limit order stops at its price, a market order at the last level. The rest
- * of a gtc order takes at each following quote while it reaches it, and rests as a maker from the
- * first that it does not.
+ * `levelTicks` worse. The rest of a gtc order takes at each following quote while it reaches it,
+ * and rests as a maker from the first that it does not.
  *
  * A resting order is filled at its own price if the market goes through it, also between two
  * quotes; a mere touch is up to fill-model.ts. All orders together never get more of a candle than
@@ -31,7 +30,6 @@ import type { Venue } from './venue.ts'
  * order that entered at the end of one would profit from the gap.
  */
 
-/** An order of the system fills its rest at the last level. */
 const FORCED_LEVELS_MAX = 10_000
 
 export function enterMarket<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
@@ -136,7 +134,6 @@ function isBeyond(
   return orderType === 'limit' && (isBuy ? ticks > priceTicks : ticks < priceTicks)
 }
 
-/** The order's own price may be better than the one that triggered it. */
 function noBetter({ direction, priceTicks, triggerTicks }: BookOrder, ticks: number): number {
   if (triggerTicks === 0) return ticks
   if (direction === 'sell') return Math.min(ticks, Math.max(triggerTicks, priceTicks))
@@ -178,12 +175,10 @@ function meetQuote<Order extends BookOrder>(venue: Venue<Order>, order: Order): 
 }
 
 interface QuoteMatch {
-  /** The market went through its price, or reached it with a quote or a trade. */
   readonly by: 'through' | 'quote' | 'trade'
   readonly lots: number
 }
 
-/** At the order's own price. */
 function lotsMet<Order extends BookOrder>(venue: Venue<Order>, order: Order): QuoteMatch {
   const { market } = venue.book
   const { model } = venue
@@ -203,7 +198,6 @@ function lotsMet<Order extends BookOrder>(venue: Venue<Order>, order: Order): Qu
   return { by: 'trade', lots: Math.min(allowed, lotsTradedAt(venue, order)) }
 }
 
-/** After the queue before it has traded. */
 function lotsTradedAt<Order extends BookOrder>(venue: Venue<Order>, order: Order): number {
   const { market } = venue.book
   const { touch, touchShare } = venue.model
@@ -222,7 +216,6 @@ function lotsTradedAt<Order extends BookOrder>(venue: Venue<Order>, order: Order
   return Math.floor((left - before) * touchShare) - market.taken.tradedLots
 }
 
-/** None if its price is better than the best one. */
 function queueBefore<Order extends BookOrder>(
   { market }: OrderBook<Order>,
   order: BookOrder,

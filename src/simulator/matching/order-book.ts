@@ -5,7 +5,6 @@ import type { DisplayedMarket } from './displayed-market.ts'
 export interface BookSide<Order extends BookOrder> {
   readonly isBuy: boolean
   readonly orders: Order[]
-  /** Kept, because most quotes need only this; 0 if there is none. */
   bestTicks: number
 }
 
@@ -26,7 +25,6 @@ export function sideOf<Order extends BookOrder>(
   return direction === 'buy' ? buys : sells
 }
 
-/** Behind earlier ones of the same price. */
 export function insertOrder<Order extends BookOrder>(side: BookSide<Order>, order: Order): void {
   side.orders.splice(placeOf(side, order), 0, order)
   noteBest(side)

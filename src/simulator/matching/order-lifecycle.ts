@@ -19,7 +19,6 @@ export function isOpen({ status }: Pick<BookOrder, 'status'>): boolean {
   return status !== 'filled' && status !== 'cancelled'
 }
 
-/** @returns the lots that were traded */
 export function fillOrder<Order extends BookOrder>(
   venue: Venue<Order>,
   order: Order,
@@ -36,13 +35,11 @@ export function fillOrder<Order extends BookOrder>(
   return lots
 }
 
-/** Nothing more is available to it. */
 export function endMarketOrder<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
   if (venue.isSpent(order)) finishOrder(venue, order)
   else cancelOrder(venue, order, 'no_liquidity')
 }
 
-/** Whatever remains of it. */
 export function finishOrder<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
   endOrder(venue, order, 'filled')
 }

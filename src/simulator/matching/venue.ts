@@ -4,15 +4,12 @@ import type { OrderBook } from './order-book.ts'
 
 export interface Venue<Order extends BookOrder> {
   readonly model: FillModel
-  /** Available to an account's order, with the best one. */
   readonly levelsMax: number
   readonly book: OrderBook<Order>
-  /** Orders of one account trade with each other if their `stpMode` allows it. */
   readonly meetsOwn?: boolean
   readonly now: number
   /** Whole lots that it still wants at a price. */
   wantedLots(order: Order, ticks: number): number
-  /** An order of the system must be filled. */
   isForced(order: Order): boolean
   /** Books money, positions and the filled size. @returns the lots that were traded */
   settle(order: Order, trade: Trade): number
@@ -22,7 +19,6 @@ export interface Venue<Order extends BookOrder> {
   /** It may only close, and there is nothing to close. */
   isPointless(order: Order): boolean
   stopWaiting(order: Order): void
-  /** Releases reserved money, and takes it off the list of open orders. */
   close(order: Order): void
   putOrder(order: Order): void
   putMarket(): void

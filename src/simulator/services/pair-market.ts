@@ -36,7 +36,6 @@ export class PairMarket<
   readonly market: DisplayedMarket
   readonly buys = createBookSide<Order>(true)
   readonly sells = createBookSide<Order>(false)
-  /** Not yet in the market, oldest first. */
   readonly waiting = new Set<Order>()
   readonly #ports: ServicePorts
   readonly #taken: PairTaken
@@ -47,7 +46,6 @@ export class PairMarket<
   /** There may be a quote that was not taken in. */
   #isBehind = true
 
-  /** Keeps the stored size that orders have taken. */
   constructor(ports: ServicePorts, rules: Rules) {
     const tick = createGrid(unitText(rules.priceDecimals))
     const lot = createGrid(unitText(rules.sizeDecimals))
@@ -85,12 +83,10 @@ export class PairMarket<
     this.#isBehind = false
   }
 
-  /** @param at Unix ms of the exchange's clock. */
   show(quote: Quote, at: number): void {
     showQuote(this.market, quote, at, this.#ports.matching)
   }
 
-  /** Also the taken size. */
   clear(): void {
     Object.assign(this.market.taken, createTaken())
     this.put()
@@ -107,7 +103,6 @@ export class PairMarket<
     return decimalOfInteger(ticks).times(this.#tick)
   }
 
-  /** @param price A price on the grid. */
   ticks(price: Decimal): number {
     return Number(price.div(this.#tick).toString())
   }
@@ -116,7 +111,6 @@ export class PairMarket<
     return decimalOfInteger(lots).times(this.#lot)
   }
 
-  /** Whole lots in a size. */
   lots(size: Decimal): number {
     return Number(roundDown(size.div(this.#lot), 0).toString())
   }
@@ -131,7 +125,6 @@ export class PairMarket<
     return this.price(this.market.lastTicks)
   }
 
-  /** The next lot's price: the first level that is not completely taken. */
   nextAsk(): number {
     return levelTicksAt(this.market, 'buy', firstLevel(this.market, 'buy'))
   }

@@ -15,7 +15,6 @@ export interface PairOrder extends BookOrder {
   readonly symbol: string
   /** Quote coin; zero for a market order of an account. */
   readonly price: Decimal
-  /** Base coin, or quote coin. */
   readonly size: Decimal
   /** The size is the amount to spend, as in an account's market buy. */
   readonly isQuoteSized: boolean
@@ -36,7 +35,6 @@ export function remainingOf(order: PairOrder): Decimal {
   return order.size.minus(order.isQuoteSized ? order.filledQuote : order.filledBase)
 }
 
-/** @param at Unix ms. */
 export function beginOrder<Order extends PairOrder>(
   { sequence: ids }: ServicePorts,
   pair: Pick<PairMarket<Order>, 'ticks'>,
@@ -56,7 +54,6 @@ export function beginOrder<Order extends PairOrder>(
 
 interface PairOrdersOptions {
   readonly table: string
-  /** Besides those of every order. */
   readonly decimals: readonly string[]
   /** The oldest ended orders are dropped. */
   readonly ordersMax: number
@@ -64,12 +61,10 @@ interface PairOrdersOptions {
 
 export interface PairTrading<Order extends PairOrder, Rules extends Pair> {
   readonly ports: ServicePorts
-  /** Keyed by symbol, in the order of the list. */
   readonly pairs: ReadonlyMap<string, PairMarket<Order, Rules>>
   readonly orders: Histories<Order>
 }
 
-/** At the first start there are no orders. */
 export function openPairs<Order extends PairOrder, Rules extends Pair>(
   ports: ServicePorts,
   list: readonly Rules[],

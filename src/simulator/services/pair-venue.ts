@@ -9,7 +9,6 @@ import { remainingOf, type PairOrder, type PairTrading } from './pair-order.ts'
 export interface Receipt {
   readonly trade: Trade
   readonly balance: CoinRef
-  /** Quote coin. */
   readonly price: Decimal
   readonly amount: Decimal
 }
@@ -21,9 +20,7 @@ export interface PairRules<Order extends PairOrder> {
   balanceOf(order: Order): BalanceName
   /** The system's orders reserve nothing, and stop when the money ends. */
   readonly isForced: (order: Order) => boolean
-  /** Charges the fee, with its consequences. */
   receive(order: Order, receipt: Receipt): void
-  /** @param unused The released rest of its reserve. */
   close(order: Order, unused: Decimal): void
 }
 
@@ -102,7 +99,6 @@ export function paidCoin(
   return direction === 'buy' ? quoteCoin : baseCoin
 }
 
-/** Fees are charged in it. */
 export function obtainedCoin(
   { baseCoin, quoteCoin }: Pair,
   { direction }: Pick<PairOrder, 'direction'>,
@@ -110,7 +106,6 @@ export function obtainedCoin(
   return direction === 'buy' ? baseCoin : quoteCoin
 }
 
-/** In the coin that the order pays with. */
 export function costOf(
   order: Pick<PairOrder, 'direction' | 'isQuoteSized' | 'price' | 'size'>,
 ): Decimal {

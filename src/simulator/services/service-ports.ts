@@ -7,11 +7,9 @@ import type { StoredRows } from '../store/stored-rows.ts'
 import type { OrderSequence } from '../shared/order-sequence.ts'
 import type { Wallet } from '../wallet/wallet.ts'
 
-/** For a service that trades at the prices of a futures symbol. */
 export interface FollowedMarket {
   readonly tickSize: string
   readonly lotSize: string
-  /** The current display; its `at` is 0 before the first quote. */
   readonly shown: Readonly<DisplayedMarket>
   /**
    * Calls `hear` at every later quote, after futures were matched with it: the quote is in `shown`.
@@ -21,7 +19,6 @@ export interface FollowedMarket {
 
 /** Services are synchronous and deterministic, without I/O, clock or randomness of their own. */
 export interface ServicePorts {
-  /** The moment being played. */
   readonly clock: { readonly now: number }
   readonly market: (symbol: string) => FollowedMarket | undefined
   /** Undefined without such futures, or before their first quote. */

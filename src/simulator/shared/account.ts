@@ -3,10 +3,8 @@ import { Failure, messageOf } from '../../lib/failure.ts'
 import type { PositionMode } from '../../protocol/endpoint.ts'
 
 export interface AccountSetup {
-  /** Digits; unique. */
   readonly uid: string
   readonly label: string
-  /** Unique among the accounts. */
   readonly key: string
   readonly secret: string
   readonly passphrase: string
@@ -24,7 +22,6 @@ export interface AccountSetup {
    */
   readonly boundAt?: number
   readonly gateway?: GatewayClient
-  /** `{ USDT: '10000' }` */
   readonly balances: Readonly<Record<string, string>>
   /** Instruments without a row of their own have this, capped by the instrument. Default 20. */
   readonly leverage?: number
@@ -35,7 +32,6 @@ export interface AccountSetup {
 export interface GatewayClient {
   readonly key: string
   readonly secret: string
-  /** Without it, a client is answered with HTTP 403. */
   readonly isWhitelisted: boolean
 }
 

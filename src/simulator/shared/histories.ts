@@ -7,7 +7,6 @@ interface HistoryOptions<Row> {
   /** For each owner; beyond it the oldest that may go is dropped. */
   readonly max: number
   readonly ownerOf: (row: Row) => string
-  /** Default: every row may go. */
   readonly mayGo?: (row: Row) => boolean
 }
 

@@ -13,21 +13,17 @@ export interface HistoryQuery {
 }
 
 export interface HistoryRules {
-  /** A larger limit is cut. */
   readonly limitMax: number
   readonly limitUsual?: number
-  /** Limits that are refused instead of cut. */
   readonly refusedLimits?: 'belowOne' | 'outOfRange'
   /** Resolves the requested times to Unix ms. Default: a missing time is no bound. */
   readonly span?: (
     query: HistoryQuery,
     now: number,
   ) => { readonly startAt: number; readonly endAt: number }
-  /** Times in the wrong order are refused; else nothing is found. */
   readonly refusesDisorder?: boolean
   /** Earlier rows are hidden, and an earlier start is refused. */
   readonly boundAt?: number | undefined
-  /** A longer span is refused. */
   readonly daysMax?: number
 }
 
@@ -102,14 +98,11 @@ function spanRefusal(
 }
 
 interface PageOptions<Row> {
-  /** Digits, ascending with the rows. */
   readonly idOf: (row: Row) => string
   /** Ascending with the rows. Absent if times do not filter. */
   readonly timeOf?: (row: Row) => number
-  /** Inclusive. */
   readonly startAt?: number
   readonly endAt?: number
-  /** Only rows with smaller ids. */
   readonly idLessThan?: string | undefined
   readonly limit: number
   readonly accepts?: (row: Row) => boolean

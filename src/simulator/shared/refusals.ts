@@ -7,7 +7,6 @@ import type { Refusal } from './reply.ts'
 export const refusals = {
   parameter: (name: string) => refusal('40020', `Parameter ${name} error`),
   parameterEmpty: (name: string) => refusal('40019', `Parameter ${name} cannot be empty`),
-  /** It is forbidden here, or violates a rule. */
   parameterPresent: (name: string) => refusal('40017', `Parameter verification failed ${name}`),
   parameterIllegal: (name: string) => refusal('400172', `Parameter verification failed ${name}`),
   outOfRange: (name: string, range: string) =>

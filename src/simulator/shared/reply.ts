@@ -1,6 +1,5 @@
 import type { ResponseOf } from '../../protocol/endpoints.ts'
 
-/** A code of the exchange's table and its message. */
 export interface Refusal {
   readonly ok: false
   readonly code: string
@@ -18,7 +17,6 @@ export function accept<Data>(data: Data): { readonly ok: true; readonly data: Da
   return { ok: true, data }
 }
 
-/** All data together, or the first refusal. */
 export function acceptAll<Fields>(replies: {
   readonly [Name in keyof Fields]: Reply<Fields[Name]>
 }): Reply<Fields> {

@@ -2,18 +2,16 @@ import { isDeepStrictEqual } from 'node:util'
 import { createRandom, type Random } from '../../lib/random.ts'
 import { COINS } from './coins.ts'
 
-/** An account may withdraw to it. */
 export interface BookAddress {
   readonly coin: string
   readonly chain: string
   readonly address: string
-  /** Empty for coins that need none. */
   readonly tag: string
 }
 
 /**
  * The real exchange sets up the address book on its web client. Here it has one address for each
- * coin and chain, derived from the UID and not from the seed, so that a help text can name one.
+ * coin and chain, derived from the UID, so that a help text can name one.
  */
 export function addressesOf(uid: string): readonly BookAddress[] {
   return COINS.flatMap(({ coin, chains }) =>
@@ -24,7 +22,6 @@ export function addressesOf(uid: string): readonly BookAddress[] {
   )
 }
 
-/** @param sought With coin and chain spelled as listed. */
 export function hasAddress(uid: string, sought: BookAddress): boolean {
   return addressesOf(uid).some((entry) => isDeepStrictEqual(entry, sought))
 }
@@ -34,7 +31,6 @@ export function contactOf(uid: string) {
   return {
     uid,
     email: `${uid}@mail.example`,
-    /** Without the area code. */
     mobile: uid.padStart(11, '0').slice(-11),
     areaCode: '1',
   }

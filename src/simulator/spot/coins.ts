@@ -4,7 +4,6 @@ export interface CoinChain {
   /** In the coin, deducted from the amount withdrawn. */
   readonly withdrawFee: string
   readonly minWithdrawAmount: string
-  /** Decimals of a withdrawal's amount. */
   readonly withdrawMinScale: number
 }
 
@@ -14,7 +13,6 @@ export interface Coin {
   readonly chains: readonly CoinChain[]
 }
 
-/** Decimals of an internal transfer. */
 export const TRANSFER_SCALE = 8
 
 /** ETH's row is the simulator's own, modelled on the others. */

@@ -37,7 +37,6 @@ const fullRequest = placeRequest.extend({
   /** Default `normal`. A tpsl order waits for its triggerPrice. */
   tpslType: z.enum(['normal', 'tpsl']).optional(),
   triggerPrice: positiveDecimal.optional(),
-  /** Default `none`. */
   stpMode: stpMode.optional(),
 })
 
@@ -70,7 +69,6 @@ interface OpeningFacts {
   readonly reference: Decimal
 }
 
-/** Reserves the order's money. It waits until it enters the market. */
 export function openOrder(
   state: SpotState,
   terms: SpotTerms,
@@ -165,7 +163,6 @@ function sizeRefusal(pair: SpotPair, terms: SpotTerms): Refusal | undefined {
   return base.gt(maxTradeAmount) ? refusals.sizeAboveMaximum : undefined
 }
 
-/** Compared with the last price, or the order's trigger. */
 function priceRefusal(pair: SpotPair, terms: SpotTerms): Refusal | undefined {
   const { direction, price, trigger } = terms
   const { buyPriceRatioMax, sellPriceRatioMin } = pair.rules

@@ -6,7 +6,6 @@ import type { SpotOrder } from './spot-order.ts'
 import { negated } from '../wallet/rounding.ts'
 import type { SpotState } from './spot-state.ts'
 
-/** Has the history's status names, and every market order's size in quote coin. */
 export function toHistoryOrder(state: SpotState, order: SpotOrder) {
   const isMarketSell = order.orderType === 'market' && !order.isQuoteSized
   const sold = order.filledQuote.gt(ZERO) ? order.filledQuote : order.quoteSize
@@ -19,7 +18,6 @@ export function toHistoryOrder(state: SpotState, order: SpotOrder) {
   }
 }
 
-/** Has a market sell's size in base coin, and both kinds of fees of recent orders. */
 export function toOrderDetail(state: SpotState, order: SpotOrder) {
   return {
     ...shared(order),
@@ -29,7 +27,6 @@ export function toOrderDetail(state: SpotState, order: SpotOrder) {
   }
 }
 
-/** `priceAvg` is the order's price there, and `basePrice` the price paid so far. */
 export function toUnfilledOrder(order: SpotOrder) {
   const { price, priceAvg, cancelReason: _none, ...rest } = shared(order)
   return {

@@ -16,7 +16,6 @@ export interface SpotTerms extends Pick<
   | 'size'
   | 'isQuoteSized'
 > {
-  /** Undefined: the exchange creates one. */
   readonly clientOid: string | undefined
   /** The order is pending until the last price reaches it. */
   readonly trigger: SpotTrigger | undefined
@@ -27,16 +26,13 @@ export interface SpotTerms extends Pick<
 
 export interface SpotTrigger {
   readonly price: Decimal
-  /** Triggers at or above; else at or below. */
   readonly isAbove: boolean
 }
 
 /** Positive, in the obtained coin except `deducted`. */
 export interface SpotFeeSums {
   readonly total: Decimal
-  /** In the platform coin. */
   readonly deducted: Decimal
-  /** The platform coin did not cover this part. */
   readonly remainder: Decimal
 }
 
@@ -45,7 +41,6 @@ export interface SpotOrder extends Omit<SpotTerms, 'clientOid'>, PairOrder {
   fees: SpotFeeSums
   /** Earlier orders have their fees only under a coin's name. */
   readonly hasOldFees: boolean
-  /** The history shows it for a market order. */
   readonly quoteSize: Decimal
 }
 

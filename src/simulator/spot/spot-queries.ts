@@ -17,7 +17,6 @@ import { refusals } from '../shared/refusals.ts'
 import type { SpotSymbolRow } from './spot-symbol.ts'
 import type { SpotState } from './spot-state.ts'
 
-/** Open orders too. */
 export function spotHistory(
   state: SpotState,
   { uid }: AccountRef,
@@ -60,7 +59,6 @@ type SpotPageQuery = HistoryQuery & {
   readonly tpslType?: 'normal' | 'tpsl' | undefined
 }
 
-/** @param orders Oldest first. */
 function orderPage(
   state: SpotState,
   orders: readonly SpotOrder[],
@@ -82,7 +80,6 @@ function orderPage(
   })
 }
 
-/** With `all`, every coin ever held. */
 export function spotAssetRows(
   state: SpotState,
   { uid }: AccountRef,
@@ -104,7 +101,6 @@ export function spotAssetRows(
   return accept(rows)
 }
 
-/** Document: "when blank, all symbols are returned". */
 export function spotSymbolRows(
   state: SpotState,
   _: unknown,

@@ -8,14 +8,11 @@ export type SpotSettings = Readonly<typeof defaultSpotSettings>
 export const defaultSpotSettings = {
   symbols: SPOT_SYMBOLS,
   platformCoin: defaultPlatformCoin,
-  /** Before an account's first order. */
   opening: OPENING,
   platformOpening: '400',
-  /** As far as the balance in the platform's own coin goes. */
   deductsFees: false,
   /** The share of a fee that is paid: 0.8 is a discount of 20 %. */
   deductionRatio: '0.8',
-  /** The oldest ended orders are dropped. */
   ordersMax: 20_000,
   withdrawalsMax: 10_000,
 }

@@ -11,11 +11,9 @@ export interface SpotState extends PairTrading<SpotOrder, SpotSymbol> {
   readonly withdrawals: Histories<WithdrawalRecord>
 }
 
-/** Always completed, never pending. */
 export interface WithdrawalRecord {
   readonly orderId: string
   readonly uid: string
-  /** Empty if the client sent none. */
   readonly clientOid: string
   readonly coin: string
   readonly transferType: 'on_chain' | 'internal_transfer'

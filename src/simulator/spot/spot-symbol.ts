@@ -3,7 +3,6 @@ import type { ResponseOf } from '../../protocol/endpoints.ts'
 import type { Pair } from '../services/pair-market.ts'
 import type { FeeRates } from '../wallet/fees.ts'
 
-/** Document: Spot symbol. */
 export interface SpotSymbolRow extends Readonly<
   Record<keyof ResponseOf<'spotSymbols'>[number], string>
 > {

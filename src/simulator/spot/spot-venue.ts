@@ -44,7 +44,6 @@ export function followPair(state: SpotState, pair: SpotPair): void {
   })
 }
 
-/** A share of the received amount. */
 function chargeFee(
   state: SpotState,
   order: SpotOrder,

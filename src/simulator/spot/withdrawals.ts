@@ -12,7 +12,6 @@ import type { SpotState } from './spot-state.ts'
 
 type Withdrawal = WireRequestOf<'spotWithdrawal'>
 
-/** @param at Also in the past, which is written with it too. */
 export function withdraw(
   state: SpotState,
   { uid }: AccountRef,

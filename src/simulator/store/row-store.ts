@@ -12,6 +12,5 @@ export interface StoredRow {
 export interface RowStore {
   /** Undefined if nothing was ever saved. */
   load(): readonly StoredRow[] | undefined
-  /** All rows or none. */
   save(changes: readonly StoredRow[]): void
 }

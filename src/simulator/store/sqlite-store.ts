@@ -162,7 +162,6 @@ function readRows(database: DatabaseSync): readonly StoredRow[] | undefined {
 /** Result codes of SQLite: https://sqlite.org/rescode.html */
 const [BUSY, CORRUPT, FULL, NOT_A_DATABASE] = [5, 11, 13, 26]
 
-/** Undefined for other errors. */
 function resultOf(cause: unknown): number | undefined {
   const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : undefined
   return typeof code === 'number' ? code & 0xff : undefined
@@ -170,7 +169,6 @@ function resultOf(cause: unknown): number | undefined {
 
 const FOREIGN_HINT = 'name another file: one that is not there is made; this one is left as it is'
 
-/** Tables of another form belong to another program. */
 function assertOwn(database: DatabaseSync, path: string): void {
   const tables = database
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")

@@ -9,10 +9,8 @@ const VERSION_BEFORE = 5
 /** Decimals are written as strings. */
 export interface Codec<Entity, Row = Entity> {
   readonly table: string
-  /** Unique in the table. */
   readonly id: (entity: Entity) => string
   readonly write?: (entity: Entity) => Row
-  /** An ended entity's row is removed. */
   readonly isGone?: (entity: Entity) => boolean
   /** At any depth of the row. */
   readonly decimals?: readonly string[]
@@ -32,9 +30,7 @@ export interface PlacedCodec<State, Entity, Row = Entity> extends Codec<Entity, 
 export class StoredRows {
   readonly #store: RowStore | undefined
   readonly isFresh: boolean
-  /** An earlier version wrote them. */
   readonly isOfBefore: boolean
-  /** Not yet read, by table and id. */
   readonly #loaded = new Map<string, Map<string, string>>()
   /** A row is written when its `json` is read. */
   readonly #changed = new Map<string, StoredRow>()
@@ -86,7 +82,6 @@ export class StoredRows {
     }
   }
 
-  /** The content at the end of the operation is written. */
   put<Entity>(codec: Codec<Entity, unknown>, entity: Entity): void {
     if (this.#store === undefined) return
     if (codec.isGone?.(entity)) return this.drop(codec, entity)
@@ -107,7 +102,6 @@ export class StoredRows {
     this.#changed.set(`${table} ${id(entity)}`, { table, id: id(entity), json: undefined })
   }
 
-  /** All changes or none. */
   save(): void {
     if (this.#changed.size === 0) return
     this.#store?.save([...this.#changed.values()])

@@ -14,13 +14,11 @@ export const defaultSubaccountSettings = { subaccountsMax: 20 }
 export interface Subaccount {
   /** Unique over all accounts, like those of accounts. */
   readonly uid: string
-  /** The account that owns it. */
   readonly parentUid: string
   readonly alias: string
   readonly createdAt: number
 }
 
-/** The document only allows to create them. */
 export interface SubaccountState {
   readonly ports: ServicePorts
   readonly settings: SubaccountSettings
@@ -37,7 +35,6 @@ export function openSubaccounts(
   return { ports, settings: { ...defaultSubaccountSettings, ...settings }, byAlias }
 }
 
-/** Oldest first. */
 export function subaccountsOf({ byAlias }: SubaccountState, uid: string): readonly Subaccount[] {
   return [...byAlias.values()]
     .filter(({ parentUid }) => parentUid === uid)

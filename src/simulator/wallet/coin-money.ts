@@ -16,9 +16,7 @@ export interface CoinRef extends BalanceRef {
 /** No column is ever negative. Equity = available + frozen - borrowed - interest. */
 export interface CoinMoney {
   readonly available: Decimal
-  /** Reserved by open orders. */
   readonly frozen: Decimal
-  /** Principal owed to the platform. */
   readonly borrowed: Decimal
   readonly interest: Decimal
 }
@@ -66,7 +64,6 @@ export function equityOf({ available, frozen, borrowed, interest }: CoinMoney): 
   return available.plus(frozen).minus(borrowed).minus(interest)
 }
 
-/** The bookings add up to the equity, to the last digit. */
 export function isExplained({ money, flows }: CoinAccount): boolean {
   return sumDecimals(Object.values(flows)).eq(equityOf(money))
 }

@@ -6,7 +6,6 @@ import { roundUp, smaller } from './rounding.ts'
  * units of the coin's last digit, rounded up.
  */
 
-/** Shares of the charged amount. */
 export interface FeeRates {
   readonly maker: Decimal
   readonly taker: Decimal
@@ -20,7 +19,6 @@ export function wholeFee(charged: Decimal, rate: Decimal): Decimal {
   return roundUp(charged.times(rate))
 }
 
-/** The insurance fund's share of a liquidation's trades. */
 export function liquidationFee(traded: Decimal, rate: Decimal, available: Decimal): Decimal {
   return smaller(wholeFee(traded, rate), available)
 }
@@ -33,7 +31,6 @@ export interface Deduction {
   /** In the obtained coin, and its value in quote coin. */
   readonly total: Decimal
   readonly worth: Decimal
-  /** Share of the value that is charged. */
   readonly ratio: string
   readonly price: string
   readonly available: Decimal

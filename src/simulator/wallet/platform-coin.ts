@@ -3,7 +3,6 @@ import { createRandom } from '../../lib/random.ts'
 export interface PlatformCoin {
   /** Upper case; in lower case it is part of the path of the conversion history. */
   readonly name: string
-  /** Approximately, in USDT. */
   readonly price: string
 }
 

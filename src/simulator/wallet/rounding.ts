@@ -35,17 +35,14 @@ export function negated(value: Decimal): Decimal {
   return value.times('-1')
 }
 
-/** At most so many decimals. */
 export function hasPlaces(value: Decimal, places: number): boolean {
   return value.round(places, DOWN).eq(value)
 }
 
-/** Two for `0.10`. */
 export function decimalsOf(text: string): number {
   return text.split('.')[1]?.length ?? 0
 }
 
-/** Exactly as the float prints. */
 export function decimalOfFloat(value: number, decimals: number): Decimal {
   return decimal(value.toFixed(decimals))
 }

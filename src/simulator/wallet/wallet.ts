@@ -47,7 +47,6 @@ export class Wallet {
     return this.#accounts.has(coinKey(ref))
   }
 
-  /** Ever booked, in alphabetical order. */
   coins(uid: string, balance: BalanceName): ReadonlyMap<string, CoinMoney> {
     const found = new Map<string, CoinMoney>()
     for (const { ref, money } of this.#of(uid)) {
@@ -71,17 +70,14 @@ export class Wallet {
     this.#charge(ref.coin, COUNTERPARTY_OF[booking], amount)
   }
 
-  /** For an open order. @param amount Not negative. */
   freeze(ref: CoinRef, amount: Decimal): void {
     this.#move(ref, { available: negated(amount), frozen: amount })
   }
 
-  /** @param amount Not negative. */
   unfreeze(ref: CoinRef, amount: Decimal): void {
     this.#move(ref, { available: amount, frozen: negated(amount) })
   }
 
-  /** To any account. @param amount Not negative. */
   transfer(from: CoinRef, to: BalanceRef, amount: Decimal): void {
     const target = { ...to, coin: from.coin }
     this.#move(from, { available: negated(amount) })
@@ -95,7 +91,6 @@ export class Wallet {
     this.#move(ref, { available: amount, borrowed: amount })
   }
 
-  /** Owed until it is repaid. @param amount Not negative. */
   accrueInterest(ref: CoinRef, amount: Decimal): void {
     this.#move(ref, { interest: amount })
     this.#flow(ref, 'interest', negated(amount))
@@ -114,7 +109,6 @@ export class Wallet {
     })
   }
 
-  /** Always zero for every coin. */
   sums(): readonly { readonly coin: string; readonly sum: string }[] {
     return [...this.#counterparties].map(([coin, counterparties]) => {
       let sum = Object.values(counterparties).reduce(
@@ -132,7 +126,6 @@ export class Wallet {
     return this.#of(uid).map(toCoin)
   }
 
-  /** Bookings do not explain their equity. There should be none. */
   unexplained(): readonly CoinRef[] {
     return [...this.#accounts.values()]
       .filter((account) => !isExplained(account))
@@ -163,7 +156,6 @@ export class Wallet {
     this.#rows.put(COIN_ACCOUNTS, account)
   }
 
-  /** The counterparty gives what the account receives. */
   #charge(coin: string, counterparty: keyof Counterparties, amount: Decimal): void {
     const counterparties = this.#counterparties.get(coin) ?? { ...NO_COUNTERPARTIES }
     counterparties[counterparty] = counterparties[counterparty].minus(amount)

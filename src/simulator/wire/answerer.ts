@@ -11,15 +11,12 @@ export interface AnswererOptions {
   readonly faults: FaultPlan
   readonly clock: Clock
   readonly timers: Timers
-  /** Time from the execution of a request to its answer, ms. */
   readonly answerDelay: () => number
   readonly onEvent: (event: ServerEvent) => void
 }
 
-/** Answers arrive on time, late, broken or never, as the faults demand. */
 export class Answerer {
   readonly #options: AnswererOptions
-  /** End the wait of each pending answer. */
   readonly #waiting = new Set<() => void>()
   #stopped = false
 
@@ -47,7 +44,6 @@ export class Answerer {
     if (!this.#stopped) answer?.(outgoing, response, clock.now())
   }
 
-  /** No answer comes late any more. */
   stop(): void {
     this.#stopped = true
     for (const end of this.#waiting) end()
@@ -116,7 +112,6 @@ function send(outgoing: ServerResponse, { status, headers, body }: WireResponse)
   outgoing.end(body)
 }
 
-/** Announces the whole length, sends half of it, and ends the connection. */
 function sendHalf(outgoing: ServerResponse, response: WireResponse | undefined): void {
   if (outgoing.destroyed || response === undefined) return
   const body = bytesOf(response)

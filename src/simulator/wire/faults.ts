@@ -6,21 +6,16 @@ import type { ServedName } from './served-rows.ts'
  * before the request is executed.
  */
 export const faultKinds = [
-  /** Never reaches the exchange, and is never answered. */
   'requestDropped',
   /** A gateway's HTML page with status 502. */
   'gatewayErrorBefore',
-  /** HTTP 429 although no limit was reached. */
   'tooManyRequests',
   /** Executed, then the connection is reset before the first byte of the answer. */
   'answerLost',
   /** Executed, then a gateway's HTML page with status 500. */
   'gatewayErrorAfter',
-  /** Half of the answer comes, then the connection ends. */
   'truncatedBody',
-  /** HTTP 200 with a body that is not JSON. */
   'garbageBody',
-  /** Executed at once; the answer comes late. */
   'delayedAnswer',
 ] as const
 
@@ -29,14 +24,12 @@ export type FaultKind = (typeof faultKinds)[number]
 export interface FaultSettings {
   /** For each request, 0 to 1. A missing kind never happens. */
   readonly probability: Readonly<Partial<Record<FaultKind, number>>>
-  /** For `delayedAnswer`, ms. Default 1000 to 5000. */
   readonly delayMs?: { readonly min: number; readonly max: number }
   readonly endpoints?: readonly ServedName[]
 }
 
 export interface Fault {
   readonly kind: FaultKind
-  /** For `delayedAnswer`; 0 for the others. */
   readonly delayMs: number
 }
 
@@ -59,7 +52,6 @@ export class FaultPlan {
   readonly #delays: Random
   readonly #injected = new Map<FaultKind, number>()
 
-  /** @throws RangeError */
   constructor(settings: FaultSettings, seed: string | number) {
     const random = createRandom(seed).fork('faults')
     const { endpoints, delayMs = DEFAULT_DELAY_MS } = settings

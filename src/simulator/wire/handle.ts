@@ -19,7 +19,6 @@ import type { WireCounters, WireEvent } from './server-event.ts'
 import type { WireRequest, WireResponse } from './wire-request.ts'
 
 export interface ServedExchange {
-  /** @param request Checked by the row's schema. @param now Unix ms of the exchange's clock. */
   answer(name: ServedName, account: AccountRef, request: never, now: number): Reply<unknown>
   accountByKey(apiKey: string): AccountSetup | undefined
   accountByGatewayKey(apiKey: string): AccountSetup | undefined
@@ -34,7 +33,6 @@ export interface WireOptions {
 
 interface TakenRequest {
   readonly request: WireRequest
-  /** Undefined if the exchange has no such path. */
   readonly endpoint: NamedEndpoint | undefined
   readonly now: number
   account: AccountSetup | undefined
@@ -50,7 +48,6 @@ export class Wire {
   readonly #limits: RateLimits
   readonly #requests: Record<ServedName, number>
   readonly #refusals = new Map<string, number>()
-  /** Keyed by the core's array, which stays the same while the market stands still. */
   readonly #tickersJson = new WeakMap<object, Buffer>()
   #latestAt = 0
 

@@ -16,7 +16,6 @@ export type ServedResponseOf<Name extends ServedName> = z.input<
 
 export const servedNames = Object.keys(servedRows) as readonly ServedName[]
 
-/** Without its exact schemas. */
 export function servedRow(name: ServedName): NamedEndpoint {
   return { ...servedRows[name], name }
 }

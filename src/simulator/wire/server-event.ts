@@ -5,14 +5,11 @@ import type { ServedName } from './served-rows.ts'
 export type WireEvent =
   | {
       readonly kind: 'requestRefused'
-      /** Undefined if the path is in no row. */
       readonly endpoint: ServedName | undefined
-      /** Undefined before authentication. */
       readonly uid: string | undefined
       readonly code: string
       readonly message: string
     }
-  /** A defect of the exchange, to be reported. */
   | {
       readonly kind: 'handlerFailed'
       readonly endpoint: ServedName | undefined
@@ -34,7 +31,6 @@ export type ServerEvent =
     }
   /** Quotes stand still until the market can be played again. */
   | { readonly kind: 'marketFailed'; readonly reason: string }
-  /** They have more lots than the maximum, to which they were cut. */
   | {
       readonly kind: 'volumesCut'
       readonly file: string

@@ -11,13 +11,11 @@ import { startTicking } from './ticking.ts'
 const { createServer } = process.getBuiltinModule('node:http')
 
 export interface ServerOptions extends AnswererOptions {
-  /** Loopback, unless the operator allows others. */
   readonly host: string
   /** 0 takes any free port. */
   readonly port: number
   /** The market is played this often without requests. */
   readonly stepMs: number
-  /** `now` is Unix ms of the exchange's clock. */
   readonly advance: (now: number) => unknown
   readonly bodyBytesMax: number
   /**
@@ -30,7 +28,6 @@ export interface ServerOptions extends AnswererOptions {
 }
 
 export interface RunningServer {
-  /** Without a trailing slash. */
   readonly baseUrl: string
   /**
    * Answers what it can within {@link STOP_GRACE_MS}, then closes every socket. A second call does

@@ -1,14 +1,10 @@
-/** Neither decoded nor checked. */
 export interface WireRequest {
   readonly method: string
   readonly path: string
   /** Still percent-encoded; without `?`. */
   readonly query: string
-  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** As UTF-8 text. */
   readonly body: string
-  /** The socket's other end. */
   readonly remoteAddress: string
 }
 

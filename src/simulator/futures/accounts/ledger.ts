@@ -1,7 +1,6 @@
 import { sumDecimals, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import { textsOf } from '../../wallet/rounding.ts'
 
-/** Counterparties of bookings. They may be negative. */
 export const NO_COUNTERPARTIES = {
   outside: ZERO,
   market: ZERO,
@@ -24,11 +23,9 @@ export const NO_MONEY = {
 }
 
 export interface CoinBalance extends Record<keyof typeof NO_MONEY, Decimal> {
-  /** For prechecks only. */
   balanceFloat: number
 }
 
-/** `[counterparty, the account's column]`. */
 const BOOKINGS = {
   opening: ['outside', 'opening'],
   deposit: ['outside', 'deposits'],
@@ -40,7 +37,7 @@ const BOOKINGS = {
 
 export type Booking = keyof typeof BOOKINGS
 
-/** @param amount Margin coin. Received amounts are positive; a paid fee is negative. */
+/** @param amount Margin coin; received is positive, a paid fee is negative. */
 export function book(
   booking: Booking,
   amount: Decimal,
@@ -66,7 +63,6 @@ export function bookSum(
     marginCoin,
     ...textsOf(counterparties),
     accounts: accounts.toString(),
-    /** Always zero, because money is neither made nor lost. */
     sum: sumDecimals(Object.values(counterparties)).plus(accounts).toString(),
   }
 }

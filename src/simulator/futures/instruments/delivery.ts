@@ -30,7 +30,6 @@ export function cancelRefusal(symbol: SymbolState, now: number): Refusal | undef
     : undefined
 }
 
-/** Nothing is traded between delivery and settlement. */
 export function isTrading({ instrument, isSettled, opensAt }: SymbolState, now: number): boolean {
   if (isSettled) return false
   return now >= opensAt && now < (instrument.delivery?.deliveryAt ?? Number.POSITIVE_INFINITY)
@@ -51,9 +50,8 @@ function delistedAt({ clock }: CoreState, { endsAt }: SymbolState): number {
 }
 
 /**
- * Cancels orders, closes positions with delivery_close_long/short and the taker fee, and delists
- * the contract. A delivery settles at the index price (else the mark price), a contract whose
- * prices have ended at its last price.
+ * Closes positions with delivery_close_long/short and the taker fee. A delivery settles at the
+ * index price (else the mark price), a contract whose prices have ended at its last price.
  */
 export function settleContract(state: CoreState, symbol: SymbolState): void {
   const { buys, sells, positions, planOrders, instrument } = symbol

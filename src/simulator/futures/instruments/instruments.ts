@@ -16,7 +16,6 @@ export interface Instrument {
   readonly productType: ProductType
   readonly baseCoin: string
   readonly quoteCoin: string
-  /** The one coin of margin, profit and fees. */
   readonly marginCoin: string
   /** Profit and fees are computed in the quote coin and converted at the fill price. */
   readonly isInverse: boolean
@@ -25,7 +24,6 @@ export interface Instrument {
   readonly lotsMin: number
   readonly limitLotsMax: number
   readonly marketLotsMax: number
-  /** Quote coin. */
   readonly notionalMin: string
   /** 0.01 lets a buy be 1 % above the mark price, a sell 1 % below it. */
   readonly priceLimitRatio: number
@@ -41,7 +39,6 @@ export interface Instrument {
   readonly dailyTurnover: number
   /** Exact, in quote coin. */
   readonly tickLotValue: Decimal
-  /** Floats are for prechecks only. */
   readonly tickFloat: number
   readonly lotFloat: number
 }
@@ -53,7 +50,6 @@ interface InstrumentRow
   readonly delivery?: Instrument['delivery']
 }
 
-/** Positions above the last tier need its rate. */
 function maintenanceTiers(
   rows: readonly (readonly [notionalMax: number, rate: string])[],
 ): MaintenanceTier[] {
@@ -165,7 +161,6 @@ export function toMarketInstrument(instrument: Instrument): MarketInstrument {
 }
 
 const DAY_MS = 86_400_000
-/** For the first contract of the calendar. */
 const LISTED_BEFORE_MS = 182 * DAY_MS
 /** No two quarterly deliveries are further apart. */
 const QUARTER_MS = 98 * DAY_MS

@@ -18,7 +18,6 @@ interface Notation<Value, Nothing> {
 
 const TEXTS: Notation<string, null> = {
   steps: formatOnGrid,
-  // Rounds without trailing zeros or an exponent.
   round(value, decimals) {
     const text = value.toFixed(decimals).replace(/\.?0+$/, '')
     return text === '-0' ? '0' : text
@@ -59,7 +58,6 @@ export function toTicker(state: CoreState, symbol: SymbolState): WireTicker {
   return writeTicker(state, symbol, TEXTS)
 }
 
-/** A backtest reads tickers often, so it gets them without texts. */
 export function toTickerNumbers(state: CoreState, symbol: SymbolState): TickerNumbers {
   return writeTicker(state, symbol, NUMBERS)
 }

@@ -5,8 +5,6 @@ import { orderIdText } from './order.ts'
 import { IDEMPOTENCY, ORDERS, PLAN_ORDERS } from '../stored-entities.ts'
 
 /**
- * The answer to a new order whose clientOid was used before.
- *
  * Document: "clientOid: Unique; idempotency window 20 minutes". The answer to a duplicate is not
  * proved: see CoreSettings.idempotency. A refused order leaves no entry. After the window a late
  * retry makes a second order, even if the first is open.
@@ -38,7 +36,6 @@ export function rememberOrder(state: CoreState, account: Account, entry: Idempot
   }
 }
 
-/** Entries are in order, oldest first. */
 export function pruneWindow(state: CoreState, account: Account): void {
   const endedAt = state.clock.now - state.settings.idempotencyWindowMs
   for (const entry of account.idempotency.values()) {

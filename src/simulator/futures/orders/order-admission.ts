@@ -16,7 +16,6 @@ import { refusals } from '../../shared/refusals.ts'
 import { cancelOrder, closingOrders } from './order-lifecycle.ts'
 import { reduces, remainingLots, remainingLotsOf, type OrderTerms } from './order.ts'
 
-/** A close may have been reduced to the closable size. */
 export interface OrderAdmission {
   readonly terms: OrderTerms
   /** A reduce-only order exceeded its position, so the answer has no orderId. */
@@ -28,11 +27,9 @@ interface Placement {
   readonly account: Account
   readonly symbol: SymbolState
   readonly terms: OrderTerms
-  /** Lots that would open. */
   readonly opening: number
 }
 
-/** Cheapest first. */
 const RULES: readonly ((placement: Placement) => Refusal | undefined)[] = [
   ({ state, symbol, opening }) => deliveryRefusal(symbol, state.clock.now, opening > 0),
   ({ symbol }) => (symbol.market.at === 0 ? refusals.suspended : undefined),
@@ -44,8 +41,7 @@ const RULES: readonly ((placement: Placement) => Refusal | undefined)[] = [
 ]
 
 /**
- * The first refusing rule decides, then the position that the order closes. Older orders are
- * cancelled only for an order that is admitted.
+ * The first refusing rule decides. Older orders are cancelled only for an order that is admitted.
  */
 export function admitOrder(
   state: CoreState,
@@ -65,9 +61,6 @@ export function admitOrder(
 /** A multiple of the mark price that keeps prices within safe integers. */
 const SELL_PRICE_MAX = 10
 
-/**
- * A buy may be at most `priceLimitRatio` above the mark price, a sell at most that far below it.
- */
 function priceRefusal({ symbol, terms }: Placement): Refusal | undefined {
   const { orderType, direction, priceTicks } = terms
   const { instrument, markTicks } = symbol
@@ -160,7 +153,6 @@ function marginRefusal({ state, account, symbol, terms, opening }: Placement): R
   return cost.gt(available) ? refusals.balanceExceeded : undefined
 }
 
-/** See CoreSettings.hedgeCloseExcess and reduceOnlyExcess. */
 function admitClose({ state, account, terms }: Placement): Reply<OrderAdmission> {
   const position = positionOf(account, terms.symbol, terms.slot)
   if (position === undefined || !reduces(terms, position)) return refusals.noPosition

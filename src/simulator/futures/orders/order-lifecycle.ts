@@ -6,7 +6,6 @@ import * as lifecycle from '../../matching/order-lifecycle.ts'
 import { mayOpen, orderIdText, type Order, type OrderTerms } from './order.ts'
 import { ACCOUNTS, ORDERS } from '../stored-entities.ts'
 
-/** The order is pending until {@link Order.dueAt}. */
 export function createOrder(state: CoreState, terms: OrderTerms): Order {
   const { clock, settings } = state
   const sequence = ++clock.orderSequence
@@ -50,7 +49,6 @@ export function cancelClosingOrders(
   }
 }
 
-/** Oldest first. */
 export function closingOrders(account: Account, of: Pick<Order, 'symbol' | 'slot'>): Order[] {
   const isClosing = (order: Order) =>
     order.symbol === of.symbol && order.slot === of.slot && !mayOpen(order)

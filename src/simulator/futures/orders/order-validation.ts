@@ -29,7 +29,6 @@ export function readPrice({ instrument }: SymbolState, text: string): Reply<numb
   return ticks > 0 ? accept(ticks) : refusals.priceStep(instrument.priceGrid.step)
 }
 
-/** @returns 0 for a market order. */
 export function readOrderPrice(
   symbol: SymbolState,
   { orderType, price = '' }: Pick<BatchPlaceItem, 'orderType' | 'price'>,

@@ -6,7 +6,6 @@ import type { OrderReference } from '../../shared/reply.ts'
 export type PositionSlot = 'long' | 'short' | 'net'
 export type MarginMode = 'isolated' | 'crossed'
 
-/** Validated. Sizes in lots, prices in ticks. */
 export interface OrderTerms extends PositionExits {
   readonly uid: string
   readonly symbol: string
@@ -30,7 +29,6 @@ export interface OrderTerms extends PositionExits {
   readonly systemTradeSide: string | undefined
 }
 
-/** For orders that no request made. */
 export const UNSAID = {
   clientOid: undefined,
   force: 'gtc',
@@ -49,7 +47,6 @@ export interface PositionTrigger {
   readonly executeTicks: number | undefined
 }
 
-/** The watched price: latest trade or mark price. */
 export type TriggerType = 'fill_price' | 'mark_price'
 
 export interface PositionExits {
@@ -57,13 +54,11 @@ export interface PositionExits {
   readonly stopLoss: PositionTrigger | undefined
 }
 
-/** Its id on the wire is {@link orderIdText}. */
 export interface Order extends Omit<OrderTerms, 'clientOid' | 'lots'>, BookOrder {
   readonly clientOid: string
   /** Reduced if a reduce-only order exceeds its position. */
   lots: number
   filledLots: number
-  /** When it enters matching. */
   readonly dueAt: number
 }
 
@@ -75,7 +70,6 @@ export function tradeIdText(sequence: number): string {
   return idText('trade', sequence)
 }
 
-/** Undefined if the text is no order id. */
 export function sequenceOfId(text: string): number | undefined {
   return text.length === 18 && text.startsWith('11') ? Number(text.slice(2)) : undefined
 }
@@ -115,7 +109,6 @@ export function wireSide({ slot, direction }: Pick<OrderTerms, 'slot' | 'directi
   return slot === 'long' ? 'buy' : 'sell'
 }
 
-/** The reverse of {@link wireSide}. */
 export function tradeDirection(side: Direction, action: 'open' | 'close'): Direction {
   if (action === 'open') return side
   return side === 'buy' ? 'sell' : 'buy'

@@ -35,7 +35,6 @@ export function placeBatch(
   )
 }
 
-/** An error of the order refuses the request. */
 export function placeOne(
   state: CoreState,
   { uid }: AccountRef,
@@ -46,7 +45,6 @@ export function placeOne(
   return symbol.ok ? placeItem(state, account, symbol.data, request) : symbol
 }
 
-/** The order enters matching at once, or after the lag. */
 export function placeAdmitted(state: CoreState, terms: OrderTerms): Order {
   const { arrivals, clock } = state
   const order = createOrder(state, terms)
@@ -59,7 +57,6 @@ export function placeAdmitted(state: CoreState, terms: OrderTerms): Order {
   return order
 }
 
-/** Here the whole request can be refused. */
 function tradedSymbol(state: CoreState, account: Account, request: BatchTerms): Reply<SymbolState> {
   const listed = listedSymbol(state, request)
   if (listed.ok && listed.data.isSettled) return refusals.delisted

@@ -1,6 +1,5 @@
 import type { OrderTerms, TriggerType, UNSAID } from '../orders/order.ts'
 
-/** A modification may change these. */
 export interface PlanTerms extends Pick<
   OrderTerms,
   'takeProfit' | 'stopLoss' | 'lots' | 'priceTicks'

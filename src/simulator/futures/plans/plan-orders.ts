@@ -115,7 +115,6 @@ function isAbove(
   return plan.triggerTicks >= watchedTicks(symbol, plan)
 }
 
-/** Each triggered order places a normal one, which may be refused. */
 export function triggerPlanOrders(state: CoreState, symbol: SymbolState): void {
   if (symbol.planOrders.length === 0) return
   for (const plan of symbol.planOrders.slice()) {
@@ -163,7 +162,6 @@ function executePlan(state: CoreState, symbol: SymbolState, plan: PlanOrder): vo
   if (admission.ok) placeAdmitted(state, admission.data.terms)
 }
 
-/** The account keeps it for the idempotency window. */
 export function endPlanOrder(
   state: CoreState,
   plan: PlanOrder,

@@ -31,7 +31,6 @@ export function readPlanTerms(
   })
 }
 
-/** Empty fields keep their values. */
 export function readChangedTerms(
   symbol: SymbolState,
   plan: PlanOrder,
@@ -62,7 +61,6 @@ export function readChangedTerms(
   })
 }
 
-/** A trailing order requires a ratio; others must not have one. */
 function callbackRefusal(name: string, ratio: string, isTrailing: boolean): Refusal | undefined {
   if (!isTrailing) return ratio === '' ? undefined : refusals.parameterPresent(name)
   if (ratio === '') return refusals.parameterEmpty(name)

@@ -10,16 +10,13 @@ export interface Fill {
   readonly orderSequence: number
   readonly priceTicks: number
   readonly lots: number
-  /** Direction of the trade: `buy` adds to the account's net size. */
   readonly direction: Direction
-  /** As on the wire at the time of the fill. */
   readonly side: Direction
   readonly tradeSide: string
   readonly tradeScope: 'taker' | 'maker'
   readonly source: 'API' | 'SYS'
   /** In the margin coin; positive when paid. */
   readonly fee: Decimal
-  /** A fee taken in another coin instead. */
   readonly otherFee?: { readonly coin: string; readonly amount: string }
   /** In the margin coin; zero for an opening fill. */
   readonly profit: Decimal

@@ -47,7 +47,6 @@ export function fillsPage(
   return accept({ fillList, endId: fillList.at(-1)?.tradeId ?? '' })
 }
 
-/** The two fills of a self-trade have one id and are adjacent. */
 function idOfFill({ sequence, idSequence = sequence }: Fill): string {
   return tradeIdText(idSequence)
 }

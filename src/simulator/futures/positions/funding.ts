@@ -40,8 +40,8 @@ function nextInDay(minutes: readonly number[], now: number): number {
 }
 
 /**
- * At the mark price, longs pay shorts when the rate is positive. The funding pool is the other
- * side, since other traders' positions are not simulated. @param dueAt Unix ms.
+ * Other traders' positions are not simulated, so a funding pool is the other side. @param dueAt
+ * Unix ms.
  */
 export function settleFunding(state: CoreState, dueAt: number): void {
   // Eight hours of the exchange's clock are days of a faster market.

@@ -81,7 +81,6 @@ function stands({ equity, maintenance }: MarginLevel): boolean {
   return equity.gt(maintenance)
 }
 
-/** The largest loss first, until the rest meets its maintenance margin. */
 function liquidateCrossed(state: CoreState, account: Account, coin: string): void {
   const isStanding = () => {
     const standing = crossedStanding(state, account, coin)
@@ -150,7 +149,6 @@ function closeInSteps(
   }
 }
 
-/** 0 in the lowest tier. */
 function lotsAboveTier({ instrument, markTicks }: SymbolState, { lots }: Position): number {
   const { maintenanceTiers, tickFloat, lotFloat } = instrument
   const lotValue = markTicks * tickFloat * lotFloat

@@ -37,7 +37,6 @@ export function positionsOfCoin(state: CoreState, account: Account, coin: string
   )
 }
 
-/** Without the margins of isolated positions. */
 export function unsetBalance(state: CoreState, account: Account, coin: string): Decimal {
   let rest = coinOf(account, coin).balance
   for (const position of positionsOfCoin(state, account, coin)) rest = rest.minus(position.margin)
@@ -82,7 +81,6 @@ export function crossedStanding(state: CoreState, account: Account, coin: string
 /** Maximum relative error of the floats; within it the exact check decides. */
 const FLOAT_SLACK = 1e-6
 
-/** A {@link MarginLevel} in floats, for each new mark price. */
 export interface FloatMarginLevel {
   readonly positions: readonly Position[]
   readonly equity: number
@@ -115,7 +113,6 @@ export function floatStanding(
   return { positions, equity, need }
 }
 
-/** Floats are too imprecise to decide, so the exact level must. */
 export function isNear({ equity, need }: FloatMarginLevel): boolean {
   return equity - need <= FLOAT_SLACK * (Math.abs(equity) + need)
 }
@@ -138,7 +135,6 @@ export function heldMargin(symbol: SymbolState, position: Position): Decimal {
   return initialMargin(value, position.leverage)
 }
 
-/** Crossed equity minus the margin of positions and open orders. */
 export function availableMargin(state: CoreState, account: Account, coin: string): Decimal {
   let available = unsetBalance(state, account, coin)
   for (const position of positionsOfCoin(state, account, coin)) {
@@ -151,7 +147,6 @@ export function availableMargin(state: CoreState, account: Account, coin: string
   return available.minus(openOrderMargin(state, account, coin))
 }
 
-/** Initial margin and taker fee of the part that would open. */
 function openOrderMargin(state: CoreState, account: Account, coin: string): Decimal {
   const opening = [...account.openOrders.values()].filter(
     (order) => mayOpen(order) && symbolOf(state, order.symbol).instrument.marginCoin === coin,
@@ -186,7 +181,6 @@ function openingCostOf(
   return openingCost(state, account, symbol, opened)
 }
 
-/** @param tickLots The sum of ticks times lots. */
 export function openingCost(
   state: CoreState,
   account: Account,
@@ -198,7 +192,6 @@ export function openingCost(
   return margin.plus(tradeFee(value, state.rates, 'taker'))
 }
 
-/** Depends on the position and the account's other open orders. */
 export function openingLots(account: Account, order: OrderTerms): number {
   if (!mayOpen(order)) return 0
   const net = order.slot === 'net' ? positionOf(account, order.symbol, 'net') : undefined
@@ -248,7 +241,6 @@ function legsOf({ positions }: Account, position: Position): readonly Position[]
 interface TierSpan {
   readonly from: number
   readonly to: number
-  /** Any price within the range. */
   readonly within: number
 }
 
@@ -271,7 +263,6 @@ interface LiquidationLine {
 
 interface LiquidatedLegs {
   readonly legs: readonly Position[]
-  /** At any price, in the margin coin. */
   readonly behind: Decimal
   readonly at: number
 }
@@ -334,7 +325,6 @@ function crossingAbove(spans: readonly LiquidationSpan[], mark: number): Decimal
   return undefined
 }
 
-/** Without the given positions. */
 function crossedMarginBehind(
   state: CoreState,
   account: Account,

@@ -6,12 +6,11 @@ import { POSITIONS } from '../stored-entities.ts'
 import { closePosition } from './system-close.ts'
 
 /*
- * Exits close the whole position by market order, or by a limit order if an execution price was
- * given. The order is the system's (enterPointSource SYS), since the account did not request it.
- * Resting closes give way to it.
+ * Exits close the whole position, by limit order if an execution price was given. The order is the
+ * system's (enterPointSource SYS), since the account did not request it. Resting closes give way to
+ * it.
  */
 
-/** At most one for each position. */
 export function fireExits(state: CoreState, symbol: SymbolState): void {
   // Firing removes positions from the list, so it is copied first.
   let positions: readonly Position[] = symbol.positions

@@ -41,7 +41,6 @@ export function singlePosition(
   return accept(held.map((position) => toWirePosition(state, account, position)))
 }
 
-/** For callers that read them often. */
 export function readHeldPositions(
   state: CoreState,
   { uid }: AccountRef,
@@ -106,8 +105,9 @@ function writeStandingPart(symbol: SymbolState, position: Position) {
 }
 
 /**
- * Document: Futures position. Its field table gives `available`, `locked` and `total` in quote
- * currency, but its sample and all clients in base coin. `locked` is the size of resting closes.
+ * Document: Futures position. `available`, `locked` and `total` are in base coin, as in its sample
+ * and all clients, although its field table says quote currency. `locked` is the size of resting
+ * closes.
  */
 export function toWirePosition(
   state: CoreState,
@@ -146,7 +146,6 @@ export function toWirePosition(
   }
 }
 
-/** Unfilled lots of open orders that would enlarge the position. */
 function openingDelegateLots({ openOrders }: Account, position: Position): number {
   const enlarging = [...openOrders.values()].filter(
     (order) =>

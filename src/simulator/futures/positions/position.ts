@@ -2,7 +2,6 @@ import { decimal, decimalOfInteger, quotient, ZERO, type Decimal } from '../../.
 import type { Instrument, MaintenanceTier } from '../instruments/instruments.ts'
 import type { MarginMode, PositionSlot, PositionTrigger } from '../orders/order.ts'
 
-/** Exists while `lots` is above zero. */
 export interface Position {
   /** The opening trade's sequence gives the order in which positions are visited. */
   readonly sequence: number
@@ -58,12 +57,10 @@ function priceDecimal(instrument: Instrument, ticks: number): Decimal {
   return decimal(instrument.priceGrid.step).times(decimalOfInteger(ticks))
 }
 
-/** Exact, in the margin coin. */
 export function marginValue(instrument: Instrument, ticks: number, lots: number): Decimal {
   return instrument.isInverse ? baseSize(instrument, lots) : quoteValue(instrument, ticks, lots)
 }
 
-/** Only inverse amounts are rounded, to {@link MONEY_DECIMALS}. */
 function toMarginCoin(instrument: Instrument, amount: Decimal, ticks: number): Decimal {
   if (!instrument.isInverse) return amount
   return roundMoney(amount.div(priceDecimal(instrument, ticks)))
@@ -85,7 +82,6 @@ export function profitOf(
   return toMarginCoin(instrument, gain, close.ticks)
 }
 
-/** Margin coin, before fees. */
 export function unrealised(instrument: Instrument, position: Position, ticks: number): Decimal {
   return profitOf(instrument, position, { lots: position.lots, ticks, cost: position.cost })
 }
@@ -95,12 +91,10 @@ export function averageEntry(instrument: Instrument, position: Position): Decima
   return position.cost.div(baseSize(instrument, position.lots))
 }
 
-/** Rounded up. */
 export function initialMargin(value: Decimal, leverage: number): Decimal {
   return quotient(value, decimalOfInteger(leverage), { decimals: MONEY_DECIMALS, rounding: 'up' })
 }
 
-/** @param value Quote coin. */
 export function maintenanceTier({ maintenanceTiers }: Instrument, value: number): MaintenanceTier {
   return maintenanceTiers.find(({ notionalMax }) => value <= notionalMax) ?? WHOLE_VALUE
 }

@@ -91,7 +91,6 @@ export function coverDebt(state: CoreState, account: Account, coin: string): voi
   if (rest.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: negated(rest) })
 }
 
-/** Shortly before a delivery an order may only close. */
 export function fillableLots(state: CoreState, symbol: SymbolState, order: Order): number {
   const left = remainingLots(order)
   if (!mayOpen(order) || !isOpeningProhibited(symbol, state.clock.now)) return left
@@ -147,7 +146,6 @@ function settlePart(
   if (tradeSide === 'open' || position.lots === 0) coverDebt(state, account, coin)
 }
 
-/** A rebate is paid in the margin coin, and so is a fee for which `feeCoin` does not suffice. */
 function feeInOtherCoin(
   state: CoreState,
   account: Account,
@@ -162,7 +160,6 @@ function feeInOtherCoin(
   return coinOf(account, coin).balance.gte(amount) ? { coin, amount } : undefined
 }
 
-/** @returns the profit, in the margin coin. */
 function reducePosition(
   { instrument }: SymbolState,
   position: Position,
@@ -248,7 +245,6 @@ function recordFill(
   dropOldFills(state, account)
 }
 
-/** See CoreSettings.oneWayTradeSide. */
 function tradeSideText(state: CoreState, order: Order, tradeSide: 'open' | 'close'): string {
   if (order.systemTradeSide !== undefined) return order.systemTradeSide
   if (order.slot !== 'net' || state.settings.oneWayTradeSide === 'openClose') return tradeSide

@@ -6,12 +6,10 @@ import { UNSAID, type Order } from '../orders/order.ts'
 import type { Position } from './position.ts'
 
 interface CloseTerms {
-  /** Default: the whole position. */
   readonly lots?: number
   /** For a limit order, which may rest. Default: a market order. */
   readonly priceTicks?: number
   readonly triggerTicks?: number
-  /** Default: the usual `close`. */
   readonly tradeSide?: string
 }
 
@@ -24,7 +22,6 @@ export function closePosition(
   enterMatching(state, createClosingOrder(state, position, closing))
 }
 
-/** Closes without the market, for the settlement at delivery. */
 export function settlePosition(
   state: CoreState,
   position: Position,

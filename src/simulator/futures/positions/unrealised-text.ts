@@ -32,7 +32,6 @@ function wholeText(instrument: Instrument, position: Position, ticks: number): s
   const cost = costOf(instrument, position.cost)
   const { digits, scale } = unitOf(instrument)
   const gained = (position.holdSide === 'long' ? value - cost : cost - value) * digits
-  // The condition also rejects NaN.
   if (!(value < DIGITS_MAX && Math.abs(gained) < DIGITS_MAX)) return undefined
   const amount = gained / scale
   return Math.abs(amount) < VALUE_MIN && gained !== 0 ? undefined : String(amount + 0)

@@ -8,11 +8,9 @@ import { debtOf, pairsOf, type MarginPair, type MarginState } from '../margin-st
 export interface BalanceRisk {
   readonly debts: Decimal
   readonly equity: Decimal
-  /** The equity must stay above this. */
   readonly maintenance: Decimal
 }
 
-/** Undefined while a coin of the balance has no price. */
 export function assessBalance(state: MarginState, ref: BalanceRef): BalanceRisk | undefined {
   const pairs = pairsOf(state, ref)
   let assets = ZERO

@@ -25,10 +25,8 @@ import { payBack } from './loans.ts'
  * quote coin.
  */
 
-/** Every coin pays, trades and swaps for every other a few times. */
 const STEPS_MAX = 64
 
-/** Only balances that hold the symbol are judged. */
 export function judgeDebtors(state: MarginState, { rules }: MarginPair): void {
   const isolated = balanceOf('isolated', rules.symbol)
   for (const debtor of state.debtors.values()) {
@@ -67,7 +65,6 @@ function firstForced(
   return undefined
 }
 
-/** An order that traded nothing leaves no record. */
 function recordForced(state: MarginState, order: MarginOrder): MarginOrder {
   const {
     uid,
@@ -130,7 +127,6 @@ function settle(state: MarginState, ref: BalanceRef, traded: Decimal): void {
  * trade: amounts below the minimum order, and coins without a common pair.
  */
 
-/** @returns whether anything was swapped */
 function swapForDebt(state: MarginState, ref: BalanceRef, coin: string): boolean {
   const pairs = pairsOf(state, ref)
   const target = pricesOf(pairs, coin)
@@ -146,7 +142,6 @@ function swapForDebt(state: MarginState, ref: BalanceRef, coin: string): boolean
   return false
 }
 
-/** Rests of a base coin can be too small to sell. */
 function convertDust(state: MarginState, ref: BalanceRef): void {
   for (const pair of pairsOf(state, ref)) {
     const { rules } = pair

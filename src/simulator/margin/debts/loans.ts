@@ -8,7 +8,6 @@ import { BORROWABLE_COINS } from '../margin-symbols.ts'
 import { modeOf } from '../orders/margin-order.ts'
 import { assessBalance, pricesOf } from './balance-risk.ts'
 
-/** Lends without a check; {@link borrowRefusal} limits loans. */
 export function lend(state: MarginState, ref: BalanceRef, { coin, amount }: CoinAmount): void {
   if (amount.lte(ZERO)) return
   state.ports.wallet.borrow(coinIn(ref, coin), amount)
@@ -31,7 +30,6 @@ export function payBack(
   return settle(state, ref, { coin, principal, interest })
 }
 
-/** Principal only, because the loan was not used. */
 export function returnLoan(
   state: MarginState,
   ref: BalanceRef,

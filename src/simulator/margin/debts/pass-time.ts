@@ -21,7 +21,6 @@ export function passTime(state: MarginState, now: number): void {
   clock.now = Math.max(clock.now, now)
 }
 
-/** Earlier hours cost no interest. */
 export function startClock(state: MarginState, now: number): void {
   state.clock.now = now
   state.clock.accruedAt = Math.floor(now / HOUR_MS) * HOUR_MS

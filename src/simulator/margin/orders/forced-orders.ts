@@ -9,9 +9,9 @@ import { shareAfterFee } from '../../wallet/fees.ts'
 type ForcedPurpose = Exclude<Purpose, 'trade'>
 
 /**
- * A market order of the system turns assets into the owed coin: base coin is sold for a debt in
- * quote coin, and bought for a debt in base coin. It repays as it fills. @returns the ended order;
- * undefined if no pair of the balance can do that with the available money
+ * Assets are turned into the owed coin: base coin is sold for a debt in quote coin, and bought for
+ * a debt in base coin. @returns the ended order; undefined if no pair of the balance can do that
+ * with the available money
  */
 export function placeForcedOrder(
   state: MarginState,

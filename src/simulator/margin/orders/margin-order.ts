@@ -7,7 +7,6 @@ export const LOAN_TYPES = ['normal', 'autoLoan', 'autoRepay', 'autoLoanAndRepay'
 export type LoanType = (typeof LOAN_TYPES)[number]
 export type OrderSource = 'WEB' | 'IOS' | 'ANDROID' | 'API' | 'SYS'
 
-/** The account's own, forced by a liquidation, or repaying an overdue loan. */
 export type Purpose = 'trade' | 'liquidation' | 'systemRepay'
 
 export interface ModeOwner {
@@ -15,7 +14,6 @@ export interface ModeOwner {
   readonly mode: MarginMode
 }
 
-/** The price of a forced one is the one displayed when it was placed. */
 export interface MarginOrder extends PairOrder {
   readonly mode: MarginMode
   readonly loanType: LoanType
@@ -51,7 +49,6 @@ export function repays(loanType: LoanType): boolean {
 
 export type LiquidationRecord = OrderRecord | SwapRecord
 
-/** The id is the order's; a swap has its own. */
 type RecordBase = Pick<MarginOrder, 'uid' | 'mode' | 'id' | 'createdAt' | 'updatedAt'>
 
 /** The price is the one displayed when the order was placed. */

@@ -23,7 +23,6 @@ export function createVenue(state: MarginState, pair: MarginPair): Venue<MarginO
   })
 }
 
-/** Charges the fee on the received amount; an order that repays does so from the rest. */
 function receive(state: MarginState, order: MarginOrder, { balance, amount }: Receipt): void {
   const fee = wholeFee(amount, pairOf(state, order.symbol).rules.feeRate)
   state.ports.wallet.book(balance, 'fee', negated(fee))
@@ -31,7 +30,6 @@ function receive(state: MarginState, order: MarginOrder, { balance, amount }: Re
   payBack(state, balanceRefOf(order), { coin: balance.coin, amount: amount.minus(fee) })
 }
 
-/** The unused part of the loan goes back. */
 function close(state: MarginState, order: MarginOrder, unused: Decimal): void {
   if (!unused.gt(ZERO)) return
   const coin = paidCoin(pairOf(state, order.symbol).rules, order)
@@ -61,7 +59,6 @@ export function enterMarginOrder(state: MarginState, terms: NewOrder): MarginOrd
   return order
 }
 
-/** On the owner's request, or at a liquidation. */
 export function cancelMarginOrder(
   state: MarginState,
   order: MarginOrder,

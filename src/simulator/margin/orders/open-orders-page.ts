@@ -68,7 +68,6 @@ export function toWireOrder(order: MarginOrder) {
   }
 }
 
-/** Zero before the first fill, as in the sample. */
 export function averagePrice(order: Pick<MarginOrder, 'filledBase' | 'filledQuote'>): string {
   const { filledBase, filledQuote } = order
   return filledBase.eq('0') ? '0' : roundNearest(filledQuote.div(filledBase)).toString()

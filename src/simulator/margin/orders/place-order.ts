@@ -33,11 +33,9 @@ export const placeMarginFields = {
   clientOid: wire.clientOid.optional(),
 }
 
-/** Callers inside the exchange may omit the loan type. */
 const looseRequest = z.looseObject(placeMarginFields).partial({ loanType: true })
 export type PlaceMarginOrderRequest = z.input<typeof looseRequest>
 
-/** At current prices, with source API. */
 export function placeNow(
   state: MarginState,
   { uid, mode }: ModeOwner,
@@ -101,9 +99,7 @@ function accountRefusal(
   return isTaken ? refusals.duplicateClientOid.margin : undefined
 }
 
-/** Prices in quote coin, sizes as requested. */
 interface MarginOrderTerms extends Pick<PairOrder, 'price' | 'size' | 'isQuoteSized'> {
-  /** Amount of the paid coin to be reserved. */
   readonly cost: Decimal
 }
 

@@ -11,10 +11,8 @@ import {
 } from '../market.ts'
 import { type ForeignQuote, QuoteGrid, type QuoteGridState } from '../quote-grid.ts'
 
-/** Prices in quote coin, sizes in base coin. */
 export interface LiveTicker extends Omit<ForeignQuote, 'at' | 'volume'> {
   readonly symbol: string
-  /** Undefined if the exchange does not state it. */
   readonly mark: number | undefined
   readonly fundingRate: number | undefined
 }
@@ -35,7 +33,6 @@ export class LiveMarket implements Market {
   readonly speed = 1
   readonly endsAt = undefined
   readonly #grids: ReadonlyMap<string, QuoteGrid>
-  /** Received and not handed over yet: the latest for each symbol. */
   readonly #waiting = new Map<string, Omit<MarketStep, 'at'>>()
 
   constructor(
@@ -67,7 +64,6 @@ export class LiveMarket implements Market {
     return { identity: this.identity, symbols: Object.fromEntries(symbols) }
   }
 
-  /** Skips a row without a market (never traded, or a crossed book). */
   #hear(ticker: LiveTicker, at: number): void {
     const { symbol, bid, ask, bidSize, askSize, last, mark = 0, fundingRate } = ticker
     const grid = this.#grids.get(symbol)

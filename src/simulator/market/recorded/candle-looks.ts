@@ -28,7 +28,6 @@ const HALVES = 2
 const PLACES = 14
 export const RULES_COUNT = RULES.length + HALVES + PLACES
 
-/** All looks in order, and the rules by index into them. */
 const LOOKS = [...new Set(RULES.flat())].sort((one, other) => one - other)
 const RULES_BY_LOOKS = RULES.map(([from, to, until]) => ({
   from: LOOKS.indexOf(from),
@@ -36,9 +35,7 @@ const RULES_BY_LOOKS = RULES.map(([from, to, until]) => ({
   until: LOOKS.indexOf(until),
 }))
 
-/** Reuses its arrays from path to path. */
 export class CandleLooks {
-  /** Price at each look. */
   readonly #seen = new Float64Array(LOOKS.length)
   readonly #brought = new Float64Array(RULES_COUNT)
 
@@ -71,7 +68,6 @@ export class CandleLooks {
     let side = 0
     for (let point = 1; point <= last; point++) {
       const time = times[point] as number
-      // An unseen extreme is skipped.
       if (time === times[point + 1]) continue
       const price = prices[point] as number
       const move = price - before

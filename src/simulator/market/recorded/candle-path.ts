@@ -55,9 +55,7 @@ const MIX_PACE = 0.01
 const COARSE_MIN = 0.02
 
 export interface PathMemory {
-  /** 0 if there was none. */
   readonly lastTicks: number
-  /** The last move's: -1, 0 or 1. */
   readonly lastSign: number
   /** Moves with the sign of the one before, minus those with the opposite sign. */
   readonly signs: number
@@ -65,7 +63,6 @@ export interface PathMemory {
   readonly within: number
   /** In usual ranges: of following each move, then of each rule of candle-looks.ts. */
   readonly gains: readonly number[]
-  /** Mean of the last candles, in ticks. */
   readonly usualRange: number
   /** Share of coarse paths, before a candle is seen. */
   readonly coarse: number
@@ -82,7 +79,6 @@ export const NO_PATH: PathMemory = {
 }
 
 interface DrawnPath extends CandlePath {
-  /** Undefined for straight lines. */
   laid: ShapePlacement | undefined
   lastSign: number
   signs: number
@@ -94,7 +90,6 @@ interface ShapePlacement {
   readonly shape: Shape
   readonly isFlipped: boolean
   readonly isReversed: boolean
-  /** Shifts the shape to meet the candle's open and close. */
   readonly atOpen: number
   readonly atClose: number
 }
@@ -105,7 +100,6 @@ export class CandlePaths {
   readonly #looks = new CandleLooks()
   #memory: PathMemory
 
-  /** @param points Points of each candle, at least {@link CANDLE_POINTS_MIN}. */
   constructor({
     kind,
     points,
@@ -156,7 +150,6 @@ export class CandlePaths {
   #drawRandom(candle: TickCandle, random: Random): DrawnPath {
     const { usualRange } = this.#memory
     const shapes = this.#kindOf(candle, random)
-    // In usual ranges.
     const reach = usualRange === 0 ? 1 : (candle.high - candle.low) / usualRange
     let [best] = this.#drawn as [DrawnPath]
     let least = Number.POSITIVE_INFINITY
@@ -195,7 +188,6 @@ export class CandlePaths {
     let signWithin = 0
     let seen = open
     for (let point = 1; point < path.prices.length; point++) {
-      // An unseen extreme is skipped.
       if (path.times[point] === path.times[point + 1]) continue
       const move = (path.prices[point] as number) - seen
       seen = path.prices[point] as number
@@ -245,7 +237,6 @@ export class CandlePaths {
 
 const SHAPES = new Map<string, Shapes>()
 
-/** Drawn when they are first needed. */
 function shapesOf(kind: 'smooth' | 'coarse', points: number): Shapes {
   const name = `${kind} ${points}`
   const shapes = SHAPES.get(name) ?? new Shapes(kind, points)
@@ -330,7 +321,6 @@ function put({ prices, times }: DrawnPath, index: number, price: number, time: n
   times[index] = time
 }
 
-/** Index of the move, or price, with an extreme. */
 function moveOf(move: number, isReversed: boolean, last: number): number {
   return isReversed ? last - move : move
 }
@@ -348,7 +338,6 @@ function meetExtremes(prices: Float64Array, { high, low }: { high: number; low: 
   if (!prices.includes(low)) prices[bottom === top ? top + 1 : bottom] = low
 }
 
-/** Points are distributed over the three lines by length, at least one each. */
 function fillStraight(
   { prices, times }: CandlePath,
   { open, high, low, close }: TickCandle,

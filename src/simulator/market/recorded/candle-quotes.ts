@@ -31,9 +31,7 @@ const DISPLAYED_DEVIATION = 1.2
 const SPREAD_SHARE = 30
 const SPREAD_RANGE_MAX = 0.25
 
-/** Before the first candle. */
 export interface CandleScale {
-  /** Traded in a candle. */
   readonly lots: number
   /** One lot at a price of one tick, in quote coin. */
   readonly lotNotional: number
@@ -49,7 +47,6 @@ export interface CandleParts {
   readonly times: Float64Array
   /** In ticks; 0 if there was none. */
   readonly before: number
-  /** Direction of the last move: 1 up, -1 down, 0 none. */
   readonly signBefore: number
   readonly lots: number
   readonly memory: CandleMemory

@@ -1,4 +1,3 @@
-/** Each candle is drawn completely when its first point is shown. */
 import { createRandom, restoreRandom, type Random, type RandomState } from '../../../lib/random.ts'
 import { EMPTY_QUOTE, type MarketInstrument, type MutableQuote, type Quote } from '../market.ts'
 import { type CandleMemory, NO_MEMORY, QuoteGrid, rememberCandle } from '../quote-grid.ts'
@@ -12,7 +11,6 @@ import {
 import { type CandleScale, fillCandleQuotes } from './candle-quotes.ts'
 import type { CandleRows } from '../../../prices/recording.ts'
 
-/** Before the current candle was drawn. */
 export interface CandleSourceState {
   readonly random: RandomState
   readonly path: PathMemory
@@ -28,7 +26,6 @@ export class CandleSource {
   readonly #quotes: readonly MutableQuote[]
   #times: Float64Array = new Float64Array()
   #memory: CandleMemory
-  /** Undefined until the current candle is drawn. */
   #drawnFrom: CandleSourceState | undefined
 
   constructor(options: {
@@ -67,14 +64,12 @@ export class CandleSource {
     this.#memory = state?.memory ?? NO_MEMORY
   }
 
-  /** As a share of the candle. */
   timeOf(row: number, point: number): number {
     if (point === 0) return 0
     this.#draw(row)
     return this.#times[point] as number
   }
 
-  /** @param candle Counted over all laps. */
   show(row: number, point: number, candle: number): Quote {
     this.#draw(row)
     const quote = this.#quotes[point] as MutableQuote

@@ -9,13 +9,11 @@ import { createRandom, exponential, logarithm, type Random } from '../../../lib/
 export interface Shape {
   /** At equal intervals, from open to close; 0 is the lowest and 1 the highest of the shape. */
   readonly prices: readonly number[]
-  /** Within each move; empty if moves are jumps. */
   readonly bottoms: readonly number[]
   readonly tops: readonly number[]
   /** Counted from 1; if the extreme is one of the prices, the price's index. */
   readonly highMove: number
   readonly lowMove: number
-  /** Decides if both extremes are in one move. */
   readonly isHighFirst: boolean
   /** Relative to the mean shape: in a wide shape more moves had the same direction. */
   readonly reach: number
@@ -28,7 +26,6 @@ const SHAPES = 3000
  */
 const STEPS = 12
 const CELLS = STEPS + 2
-/** Standard deviation of the logarithm of a coarse shape's moves. */
 const COARSE_SPREAD = 1
 
 export class Shapes {

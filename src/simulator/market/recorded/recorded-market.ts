@@ -1,6 +1,6 @@
 /**
  * Candles are played as a path through their four prices (candle-path.ts) with quotes around it
- * (candle-quotes.ts), quotes unchanged. Instruments without a recording follow a seeded market.
+ * (candle-quotes.ts), quotes unchanged.
  *
  * Recordings run `speed` times as fast as the exchange's clock from `startAt`, where the earliest
  * begins: a row recorded at t is due at startAt + floor((t - first) / speed). A candle has as many
@@ -25,18 +25,15 @@ import type { Recording } from '../../../prices/recording.ts'
 import { SeededMarket } from '../seeded/seeded-market.ts'
 
 export interface RecordedMarketOptions {
-  /** Every symbol must be an instrument. */
   readonly recordings: readonly Recording[]
   /** Recording time for each millisecond of the exchange's clock, ms; up to 10,000. */
   readonly speed: number
   readonly startAt: number
   readonly instruments: readonly MarketInstrument[]
-  /** For instruments without a recording; its seed also draws the displayed sizes. */
   readonly fallback: { readonly seed: number | string; readonly stepMs?: number }
   /** At the end the recordings start again, with a jump of the price; else the market stops. */
   readonly repeat?: boolean
   readonly candlePath?: CandlePathKind
-  /** These recordings were cut: their prices continue. */
   readonly continued?: ReadonlySet<string>
 }
 
@@ -166,7 +163,6 @@ export class RecordedMarket implements Market {
     )
   }
 
-  /** A repeated recording has no payments of its own. */
   #placeFunding({ symbol, funding }: Recording): readonly (readonly [string, FundingPayments])[] {
     if (funding === undefined || this.#repeat) return []
     const at = funding.at.map(
@@ -175,7 +171,6 @@ export class RecordedMarket implements Market {
     return [[symbol, { at, rate: funding.rate }]]
   }
 
-  /** A repeated recording has only the references of its steps. */
   #placeReferences(path: RecordedPath): readonly (readonly [string, RecordedReferences])[] {
     const { symbol, references } = path
     if (references === undefined || this.#repeat) return []

@@ -17,7 +17,6 @@ import {
   type Recording,
 } from '../../../prices/recording.ts'
 
-/** Assumed step of a file with one row. */
 const SINGLE_QUOTE_MS = 100
 
 export interface PathState {
@@ -25,7 +24,6 @@ export interface PathState {
   readonly lap: number
   readonly row: number
   readonly point: number
-  /** The first quote is shown at the market's start, even if the recording begins later. */
   readonly opened: boolean
 }
 
@@ -38,7 +36,6 @@ interface RecordedPathOptions {
   readonly state?: PathState | undefined
 }
 
-/** Each row gives one point or several. */
 interface RowSource {
   timeOf(row: number, point: number): number
   show(row: number, point: number, candle: number): Quote
@@ -55,11 +52,9 @@ export class RecordedPath {
   readonly #rows: Recording['rows']
   readonly #source: RowSource
   readonly #grid: QuoteGrid
-  /** 0 for quotes. */
   readonly #intervalMs: number
   readonly #points: number
   readonly #funding: RecordedFunding | undefined
-  /** The same object each time. */
   readonly step: MutableStep
   /** In recording time; infinite if there is none. */
   nextAt = Number.POSITIVE_INFINITY
@@ -127,7 +122,6 @@ export class RecordedPath {
     return true
   }
 
-  /** @param isRepeated The recording restarts at its end. */
   advance(isRepeated: boolean): void {
     const place = this.#place
     this.#show()
@@ -183,7 +177,6 @@ export class RecordedPath {
   }
 }
 
-/** Unchanged. */
 function quoteSource(rows: QuoteRows, grid: QuoteGrid): RowSource {
   const field = (column: Float64Array, row: number) => column[row] as number
   return {
@@ -214,7 +207,6 @@ export function priceStepMs(
   return candleMs / (pointsThatFit(candleMs) - (kind === 'random' ? 2 : 0))
 }
 
-/** One for each whole millisecond, within bounds. */
 function pointsThatFit(exchangeMs: number): number {
   return Math.max(CANDLE_POINTS_MIN, Math.min(CANDLE_POINTS_MAX, Math.floor(exchangeMs)))
 }

@@ -12,7 +12,6 @@ const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
 export interface VolatilityComponent {
-  /** Standard deviation of the component of ln(volatility). */
   readonly deviation: number
   /** Market time after which a disturbance has faded to 1/e. */
   readonly memoryMs: number
@@ -39,13 +38,8 @@ export class Volatility {
   readonly #keep: number[]
   readonly #levels: number[]
 
-  /**
-   * @param levels A stored state; without one the components are drawn from their usual
-   * distribution.
-   */
   constructor(options: {
     readonly components: readonly VolatilityComponent[]
-    /** Market time of one step. */
     readonly stepMs: number
     readonly random: Random
     readonly levels?: readonly number[] | undefined
@@ -102,7 +96,6 @@ export interface Shocks {
   readonly probability: number
 }
 
-/** Times are market time. */
 export function createShocks({ stepMs, perSecond }: { stepMs: number; perSecond: number }): Shocks {
   const probability = 1 - exponential((-perSecond * stepMs) / 1000)
   const jumpProbability = 1 - exponential((-JUMPS_PER_DAY * stepMs) / DAY_MS)
@@ -137,7 +130,6 @@ export interface FactorState {
   readonly shockSum: number
 }
 
-/** Reaches every instrument. */
 export class SharedFactor {
   /** Usually 0; mean 0, variance 1. */
   shock = 0
@@ -148,7 +140,6 @@ export class SharedFactor {
 
   constructor(options: {
     readonly seed: number | string
-    /** Market time of one step. */
     readonly stepMs: number
     readonly state?: FactorState | undefined
   }) {
@@ -172,7 +163,6 @@ export class SharedFactor {
     return this.#shocks.probability
   }
 
-  /** @param index Counts steps since the start. */
   step(index: number): void {
     const { updateSteps } = this.#volatility
     if (index % updateSteps === 0) {

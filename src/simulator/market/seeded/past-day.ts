@@ -61,7 +61,6 @@ export function buildPastDay(options: {
   return bars.reverse()
 }
 
-/** The bar is a Brownian bridge, whose extremes are drawn from their exact distribution. */
 function drawExtremes(
   random: Random,
   { from, to, deviation }: { from: number; to: number; deviation: number },

@@ -89,7 +89,6 @@ export class SeededMarket implements Market {
     return true
   }
 
-  /** Infinite without instruments. */
   get nextAt(): number {
     if (this.#paths.length === 0) return Number.POSITIVE_INFINITY
     return this.#startAt + this.#stepsDone * this.#stepMs
@@ -111,7 +110,6 @@ export class SeededMarket implements Market {
     }
   }
 
-  /** The first step shows the start price; every later one moves it. */
   #step(): void {
     const index = this.#stepsDone++
     if (index === 0) return

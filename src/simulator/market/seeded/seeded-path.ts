@@ -29,7 +29,6 @@ export const OWN_VOLATILITY = [
 /** A move widens the spread so often at usual volatility; this share is left 100 ms later. */
 const WIDENING_PROBABILITY = 0.07
 const GAP_KEPT = 0.1
-/** As a share of the price. */
 const GAP_SHARE_MAX = 0.002
 
 /** ln(displayed size): standard deviation, lasting share and its memory. */
@@ -48,7 +47,6 @@ const TRADE_DEVIATION = 2.2
 /** A path turns around at this price: below it a tick is too large a share of the price. */
 const PRICE_TICKS_MIN = 10
 
-/** In standard deviations of its move from open to close. */
 const MEAN_RANGE = 1.6
 
 export const DEFAULT_YEARLY_VOLATILITY = 0.6
@@ -60,7 +58,6 @@ interface PathLevels {
   gapTicks: number
   bidSize: number
   askSize: number
-  /** In the current minute. */
   minuteLots: number
 }
 
@@ -78,7 +75,6 @@ export class SeededPath {
   readonly #random: Random
   readonly #volatility: Volatility
   readonly #shocks: Shocks
-  /** One step's return at usual volatility. */
   readonly #stepDeviation: number
   readonly #stepMs: number
   readonly #turnoverAMinute: number
@@ -90,7 +86,6 @@ export class SeededPath {
   /** exp of the sum of the shared and the own level; 1 is usual. */
   #wildness = 1
 
-  /** @param stepMs Market time of one step. */
   constructor(options: {
     readonly instrument: MarketInstrument
     readonly seed: number | string
@@ -207,7 +202,6 @@ export class SeededPath {
     this.#now.gapTicks = Math.min(gap, this.#ticks() * GAP_SHARE_MAX)
   }
 
-  /** One tick apart plus the gap. */
   #show(ticks: number): void {
     const gap = Math.round(this.#now.gapTicks)
     this.quote.bidTicks = Math.max(1, Math.floor(ticks - gap / 2))

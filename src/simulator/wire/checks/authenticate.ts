@@ -13,14 +13,12 @@ import { gatewayRefusals, wireRefusals } from './refusal.ts'
 
 export interface AuthenticateOptions {
   readonly accountByKey: (key: string) => AccountSetup | undefined
-  /** Distance of the signed timestamp from the exchange's clock, either way. */
   readonly toleranceMs: number
   readonly now: number
 }
 
 const UNIX_MS = /^\d{1,16}$/
 
-/** In the order of the real exchange: the key, the clock, the signature, the passphrase. */
 export function authenticate(
   request: WireRequest,
   { accountByKey, toleranceMs, now }: AuthenticateOptions,

@@ -5,7 +5,6 @@ import type { ServedName } from '../served-rows.ts'
 
 export interface Batch {
   readonly list: string
-  /** For an item that was not understood. */
   readonly toFailure: (item: unknown, refusal: Refusal) => Readonly<Record<string, string>>
 }
 
@@ -54,7 +53,6 @@ function marginFailure(item: unknown, { message }: Refusal) {
   return { clientOid: idsOf(item).clientOid, errorMsg: message }
 }
 
-/** As sent, so the client recognises its item. */
 function idsOf(item: unknown): { orderId: string; clientOid: string } {
   const { orderId, clientOid, clientId }: Parameters = isRecord(item) ? item : {}
   return { orderId: textOf(orderId), clientOid: textOf(clientOid ?? clientId) }

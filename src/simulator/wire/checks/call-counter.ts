@@ -9,7 +9,6 @@ export const callCounters = { sliding: slidingCounter, fixed: fixedCounter, buck
 
 export type CountingMethod = keyof typeof callCounters
 
-/** `remaining` further calls are possible now. */
 export interface CallAdmission {
   readonly granted: boolean
   readonly remaining: number
@@ -21,7 +20,6 @@ export type CallCounter = (now: number) => CallAdmission
 interface CountedLimit {
   readonly calls: number
   readonly perMs: number
-  /** A refused call is counted too. */
   readonly refusedCallsCount: boolean
 }
 

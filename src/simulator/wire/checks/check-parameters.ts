@@ -23,7 +23,6 @@ type Path = readonly PropertyKey[]
  */
 const CLIENT_OID = /^[0-9A-Za-z_:#+.\-\s]{1,49}$/
 
-/** Errors have the exchange's codes. */
 export function checkParameters(
   endpoint: NamedEndpoint,
   request: WireRequest,
@@ -38,7 +37,6 @@ export function checkParameters(
   return refuseItems(endpoint, parameters)
 }
 
-/** A clientOid may have the exchange's wider form. */
 function issuesOf(endpoint: NamedEndpoint, parameters: Parameters): readonly Issue[] {
   const issues = endpoint.request.safeParse(parameters).error?.issues ?? []
   return issues.filter(({ code, path }) => {
@@ -47,7 +45,6 @@ function issuesOf(endpoint: NamedEndpoint, parameters: Parameters): readonly Iss
   })
 }
 
-/** Any other error, or one without a batch, refuses the request. */
 function refuseItems(endpoint: NamedEndpoint, parameters: Parameters): Reply<CheckedParameters> {
   const list = batchOf(endpoint.name)?.list
   const issues = issuesOf(endpoint, parameters)
@@ -98,7 +95,6 @@ function tolerate(parameters: Parameters, issues: readonly Issue[], settings: Wi
   if (limit !== undefined) parameters['limit'] = limit
 }
 
-/** The row's maximum, if the requested limit is above it. */
 function cutLimit(asked: unknown, issues: readonly Issue[]): string | undefined {
   const max = maximumIn(issues.find(({ path }) => path.length === 1 && path[0] === 'limit'))
   return max !== undefined && typeof asked === 'string' && Number(asked) > Number(max)
@@ -147,7 +143,6 @@ function refusalOfIssue(issue: Issue, name: string): Refusal {
     : refusals.parameterEmpty(name)
 }
 
-/** Writes `orderList[3].size`. */
 function nameOf(path: Path): string {
   return path
     .map((step, index) =>
@@ -169,7 +164,6 @@ function isIndexable(value: unknown): value is Record<PropertyKey, unknown> {
 /** Document: "receiveWindow (ms; must not exceed 60 s)". It is also the default. */
 const RECEIVE_WINDOW_MS_MAX = 60_000
 
-/** Only endpoints that have requestTime and receiveWindow. */
 export function receiveWindowRefusal(
   { requestTime, receiveWindow }: Parameters,
   now: number,

@@ -31,7 +31,6 @@ export function readQueryText(query: string): Readonly<Record<string, string>> {
   return read.ok ? read.data : {}
 }
 
-/** Unchanged, because the exchange does not interpret them. */
 function readParts(request: WireRequest): Reply<Parameters> {
   const query = parseQuery(request.query)
   if (!query.ok) return query
@@ -81,7 +80,6 @@ function withTexts(parameters: Parameters): Parameters {
   return Object.fromEntries(texts) as Parameters
 }
 
-/** Requests go no deeper than the objects of lists. */
 function asDocumented(parameters: Parameters, levels = 1): Parameters {
   const given = Object.entries(parameters).filter(([, value]) => value !== '' && value !== null)
   const written = given.map(([name, value]) => {

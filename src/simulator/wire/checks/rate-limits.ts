@@ -30,7 +30,6 @@ export interface CountedCall {
   readonly endpoint: string
   readonly limit: RateLimit
   readonly who: string
-  /** Copy traders have lower limits where the document says so. */
   readonly isCopyTrader: boolean
 }
 
@@ -75,7 +74,6 @@ interface OverallWindow {
   refusedUntil: number
 }
 
-/** Moves the entry to the end of the map's order. If there are too many, the first is dropped. */
 function recall<Value>(map: Map<string, Value>, key: string, create: () => Value): Value {
   const value = map.get(key) ?? create()
   map.delete(key)
