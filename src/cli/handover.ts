@@ -100,7 +100,6 @@ async function handOver(options: HandoverOptions): Promise<number> {
   }
 }
 
-/** Without keys on this machine, the standby compares them. */
 function ownKeys(config: DaemonConfig, request: ConfigRequest): Pick<JournalWriter, 'keys' | 'by'> {
   const access = accessTo(config, findCredentials(config, request))
   const { apiKey } = credentialVariables(config.account.keys)

@@ -10,7 +10,6 @@ import { writeAside } from '../lib/write-out.ts'
 
 interface Verbs {
   readonly names: readonly string[]
-  /** Loads only the code of these verbs. */
   readonly load: () => Promise<AddVerb>
 }
 
@@ -95,7 +94,7 @@ export const VERBS: readonly Verbs[] = [
   { names: ['replay'], load: async () => (await import('./replay/replay.ts')).addReplayCommand },
 ]
 
-/** Resolves with the exit code: 0 done, 64 not understood, else from `process/exit-codes.ts`. */
+/** 0 done, 64 not understood, else from `process/exit-codes.ts`. */
 export async function main(argv: readonly string[]): Promise<number> {
   let exitCode = 0
   const program = await createProgram(neededFor(argv), (code) => {
@@ -109,7 +108,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The program with these verbs, before it reads a command line. */
+/** Has only these verbs. */
 export async function createProgram(
   verbs: readonly Verbs[],
   setExit: VerbFrame['setExit'],

@@ -26,7 +26,7 @@ export interface CallExchange extends Pick<
 export interface CallExchangeOptions {
   readonly config: DaemonConfig
   readonly endpoint: EndpointName
-  /** File in which the simulator keeps orders, positions and balances from call to call. */
+  /** Keeps orders, positions and balances from call to call. */
   readonly state: string | undefined
   readonly cwd: string
   readonly clock: Clock
@@ -39,8 +39,8 @@ export function platformCoinOf({ exchange }: DaemonConfig): string | undefined {
 }
 
 /**
- * The configured exchange with its keys, or the simulator, which needs none.
- * @throws ConfigError for missing keys; CallRefused for a state without a simulator
+ * The simulator needs no keys. @throws ConfigError for missing keys; CallRefused for a state
+ * without a simulator
  */
 export async function openCallExchange(options: CallExchangeOptions): Promise<CallExchange> {
   const { config, endpoint, state, cwd } = options

@@ -20,7 +20,6 @@ export interface ReadParameters {
 
 type Given = readonly (readonly [name: string, value: string])[]
 
-/** Converts options to parameters by the types of the row, and reports all problems. */
 export function readParameters(description: EndpointDescription, given: Given): ReadParameters {
   const problems: CallProblem[] = []
   const texts = new Map<FieldDescription, string[]>()
@@ -43,7 +42,7 @@ export function readParameters(description: EndpointDescription, given: Given): 
   return { request: withCapitals(request), problems }
 }
 
-/** The request's own fields, without aliases. */
+/** Without aliases. */
 export function topParameters({ parameters }: EndpointDescription): readonly FieldDescription[] {
   return parameters.filter(({ name, aliasOf }) => /^\w+$/.test(name) && aliasOf === undefined)
 }
@@ -67,7 +66,6 @@ function findParameter(description: EndpointDescription, name: string): FieldDes
   return `${description.name} has no such parameter${guess === undefined ? '' : `; did you mean --${guess}?`}`
 }
 
-/** @throws Error whose message is the problem */
 function readValue(
   field: FieldDescription,
   texts: readonly string[],

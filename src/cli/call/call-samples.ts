@@ -6,9 +6,7 @@ import type { PendingOrder } from './call-arguments.ts'
 type Options = Readonly<Record<string, string | undefined>>
 
 export interface BrokenSample {
-  /** Changes to the sample. */
   readonly change: Options
-  /** Expected text of the refusal. */
   readonly says: string
   readonly positionMode?: PositionMode
   readonly pending?: PendingOrder
@@ -59,9 +57,6 @@ const liquidation: CallSample = {
   ],
 }
 
-/**
- * For each endpoint a valid call, and one that breaks each rule: for help, documentation and tests.
- */
 const SAMPLES: Readonly<Record<EndpointName, CallSample>> = {
   batchPlaceOrder: {
     options: { ...batch, orders: order },
@@ -315,7 +310,6 @@ export function sampleOf(endpoint: EndpointName): CallSample {
   return SAMPLES[endpoint]
 }
 
-/** The words after `intentd call`. */
 export function toWords(endpoint: EndpointName, change: Options = {}): readonly string[] {
   const options = Object.entries({ ...SAMPLES[endpoint].options, ...change })
   return [

@@ -8,7 +8,6 @@ import { loadOperated } from '../operator/operated-config.ts'
 import { type Span, type SpanOptions, toSpan } from '../process/span-options.ts'
 import type { ConfigOptions } from '../../config/config-request.ts'
 
-/** A configuration, and a span of what its journal has. */
 export interface JournalSpanOptions extends ConfigOptions, SpanOptions {}
 
 export interface OpenedRows extends Span {
@@ -23,8 +22,8 @@ export interface OpenedRows extends Span {
 }
 
 /**
- * Reading a year of fills in the daemon would delay its trading, so they come from the journal,
- * which may be written meanwhile.
+ * Reading a year of fills in the daemon would delay its trading. The journal may be written
+ * meanwhile.
  */
 export function withRows<Result>(
   options: JournalSpanOptions,

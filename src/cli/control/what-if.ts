@@ -12,7 +12,6 @@ import { showEachAccount } from './each-account.ts'
 import { readDaemon, type ShowOptions } from '../operator/find-daemon.ts'
 import { COLUMNS, formatTable } from '../process/table.ts'
 
-/** Default move. */
 const MOVE_USUAL = -0.1
 
 interface WhatIfOptions extends ShowOptions {
@@ -168,7 +167,6 @@ function percent(share: number | null): string {
   return share === null ? '-' : `${(share * 100).toFixed(1)} %`
 }
 
-/** Seven significant digits. */
 function price(value: number): string {
   return String(Number(value.toPrecision(7)))
 }

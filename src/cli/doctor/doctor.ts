@@ -177,7 +177,7 @@ interface Keys {
   readonly credentials: Credentials | undefined
 }
 
-/** Checks that keys exist and only their owner can read them. They are never shown. */
+/** Keys must exist, and only their owner may read them. They are never shown. */
 function examineKeys(config: DaemonConfig, request: SecretsRequest): Keys {
   if (!needsCredentials(config)) {
     return {

@@ -14,10 +14,8 @@ export interface FleetDatabase<Reader> {
 }
 
 /**
- * Reads all databases of a configuration concurrently. Accounts with a journal in a file are listed
- * with the command that shows them.
- * @returns the worst exit code
- * @throws the error of the only database; Failure FLEET_IMPOSSIBLE
+ * Concurrently. Accounts with a journal in a file are listed with the command that shows them.
+ * @returns the worst exit code @throws the error of the only database; Failure FLEET_IMPOSSIBLE
  */
 export async function lookAtDatabases(
   options: ConfigOptions & { readonly url?: string | undefined },
@@ -37,10 +35,7 @@ export async function lookAtDatabases(
   return Math.max(code, await lookSideBySide(databases, look))
 }
 
-/**
- * @returns the worst exit code
- * @throws the error of the only database
- */
+/** @returns the worst exit code @throws the error of the only database */
 export async function lookSideBySide<Reader extends Pick<FleetReader, 'close'>>(
   databases: readonly FleetDatabase<Reader>[],
   look: (database: FleetDatabase<Reader>) => Promise<number>,

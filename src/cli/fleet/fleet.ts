@@ -73,7 +73,6 @@ interface AlertsOptions extends ConfigOptions {
   readonly url?: string
 }
 
-/** With several databases each line names its own. */
 export async function showAlerts(
   { name, reader }: FleetDatabase<Pick<FleetReader, 'readAlerts' | 'assertVersion'>>,
   { limit, json, follow }: Pick<AlertsOptions, 'limit' | 'json' | 'follow'>,
@@ -85,7 +84,6 @@ export async function showAlerts(
   await reader.assertVersion()
   let last: number | undefined
   for (;;) {
-    // Following continues after the last alert.
     const most =
       last === undefined ? Math.min(Math.max(1, limit), ALERTS_READ_MAX) : ALERTS_READ_MAX
     const alerts = await readOrWait(reader, { after: last, most, prefix })
@@ -98,7 +96,7 @@ export async function showAlerts(
   }
 }
 
-/** While following, a server that fails is retried. */
+/** A server that fails is retried while following. */
 async function readOrWait(
   reader: Pick<FleetReader, 'readAlerts'>,
   {
@@ -143,7 +141,7 @@ async function showFleet(
   }
 }
 
-/** One of several unreachable databases is shown as such while watching, and retried. */
+/** Several databases: an unreachable one is shown as such while watching, and retried. */
 export async function describeDatabase(
   { name, reader }: FleetDatabase<Pick<FleetReader, 'assertVersion' | 'read'>>,
   { json, isWatched }: { readonly json: boolean | undefined; readonly isWatched: boolean },
@@ -225,7 +223,6 @@ function describeWriter(account: FleetAccount): string {
   }
 }
 
-/** The last report of its daemon, which may be out of date. */
 function describeShown({ shown, state }: FleetAccount): readonly string[] {
   if (shown?.state['mode'] === undefined) return []
   const say = (name: string): string => textOf(shown.state[name])

@@ -5,19 +5,17 @@ import type { PriceCoverage } from '../../report/run-facts.ts'
 import type { PlayedFeed } from '../../backtest/played-feeds.ts'
 import type { RecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 
-/** Tables of one instrument, ascending. */
 type Quotes = readonly PriceTable[]
 
 /** Maximum step of the prices repeated before the first quote. */
 const LEAD_STEP_MS_MAX = 100
 
-/** Unix ms: from the start of the run to the end of the recording. */
+/** From the start of the run to the end of the recording. */
 export interface QuotesRange {
   readonly fromAt: number
   readonly toAt: number
 }
 
-/** @returns `SYMBOL=FILE` texts */
 export function writeRecordedPrices(
   tables: ReadonlyMap<string, Quotes>,
   directory: string,
@@ -31,9 +29,7 @@ export function writeRecordedPrices(
   )
 }
 
-/**
- * Extends the quotes with constant prices to the whole run, since a recording only holds changes.
- */
+/** A recording only holds changes, so quotes are extended with constant prices to the whole run. */
 export function standStill(quotes: Quotes, { fromAt, toAt }: QuotesRange): Quotes {
   const first = quotes[0]
   const last = quotes.at(-1)
@@ -61,10 +57,7 @@ export function standStill(quotes: Quotes, { fromAt, toAt }: QuotesRange): Quote
   ].filter((table) => timesOf(table).length > 0)
 }
 
-/**
- * Each price keeps its recorded time, so it counts as no newer, and closes candles no sooner; also
- * the price that stood when the run began.
- */
+/** Each price keeps its recorded time, so it counts as no newer, and closes candles no sooner. */
 export function asRecorded(
   coverage: readonly PriceCoverage[],
   tables: ReadonlyMap<string, Quotes>,
@@ -94,15 +87,14 @@ function repeatRow(table: PriceTable, row: number, times: readonly number[]): Pr
 }
 
 interface PricesRead {
-  /** Unix ms, exchange clock, ascending: all readings of the recorded run. */
+  /** Exchange clock, ascending: all readings of the recorded run. */
   readonly readsAt: readonly number[]
-  /** One way. */
   readonly latencyMs: number
 }
 
 /**
- * Places each feed reading between the same two price readings as in the recorded run: latencies
- * differ, and a decision should see the same readings again.
+ * Each feed reading stays between the same two price readings: latencies differ, and a decision
+ * should see the same readings again.
  */
 export function playRecordedFeeds(feeds: RecordedFeeds, prices: PricesRead): readonly PlayedFeed[] {
   return [...feeds].map(([feed, recorded]) => ({

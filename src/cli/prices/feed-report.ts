@@ -7,7 +7,6 @@ import { showTime } from '../../report/text/figures.ts'
 export interface WrittenFeed {
   readonly feed: string
   readonly readings: number
-  /** Unix ms. */
   readonly from: number
   readonly to: number
   readonly file: string

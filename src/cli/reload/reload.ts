@@ -129,7 +129,6 @@ async function order(
   return EXIT_NOT_YET
 }
 
-/** Accounts without a running daemon. */
 function listOff(configs: readonly DaemonConfig[]): readonly string[] {
   return configs.filter((config) => findSocket(config) === undefined).map(({ name }) => name)
 }
@@ -151,7 +150,7 @@ function findAnySocket(configs: readonly DaemonConfig[]): string | undefined {
   return configs.map(findSocket).find((socket) => socket !== undefined)
 }
 
-/** When the daemon began to run with its configuration; undefined until it trades and answers. */
+/** Undefined until the daemon trades and answers. */
 async function startOf(configs: readonly DaemonConfig[]): Promise<number | undefined> {
   const socket = findAnySocket(configs)
   if (socket === undefined) return undefined
