@@ -23,7 +23,6 @@ import { writeOut } from '../lib/write-out.ts'
 const WITHIN_MS = 120_000
 const LOOK_MS = 250
 
-/** Nothing was moved. */
 const EXIT_NOT_DONE = 1
 const EXIT_PENDING = 75
 

@@ -218,7 +218,6 @@ export function describeNext(
     : `take journal.url out of ${file}, then ${run}`
 }
 
-/** A quick copy prints nothing. */
 function progressPrinter(): (progress: CopyProgress) => void {
   let saidAt = systemClock.monotonic()
   return ({ doing, rows, of }) => {

@@ -13,7 +13,6 @@ interface Verbs {
   readonly load: () => Promise<AddVerb>
 }
 
-/** In the order of the help. */
 export const VERBS: readonly Verbs[] = [
   { names: ['init'], load: async () => (await import('./setup/init.ts')).addInitCommand },
   { names: ['run'], load: async () => (await import('./run/run.ts')).addRunCommand },
@@ -108,7 +107,6 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Has only these verbs. */
 export async function createProgram(
   verbs: readonly Verbs[],
   setExit: VerbFrame['setExit'],

@@ -39,7 +39,6 @@ export function addRepairCommand(program: Command, { version, setExit }: VerbFra
     )
 }
 
-/** The journal may be on a server too: nothing of it is replaced. */
 async function takeOver(
   { market, speed, fromExchange: _fromExchange, ...options }: RepairCommandOptions,
   version: string,

@@ -119,7 +119,6 @@ export class AccountProbe {
     return { ...wanted, clientOid, force: 'post_only' }
   }
 
-  /** A repetition has the same clientOid. */
   async send(terms: WireTerms): Promise<ItemOutcome> {
     const { client, config, instrument, clock } = this.#options
     this.#hasPlaced = true
@@ -134,7 +133,6 @@ export class AccountProbe {
     return outcome
   }
 
-  /** @throws StepFailure */
   async place(
     wanted: WantedOrder,
   ): Promise<{ readonly terms: WireTerms; readonly orderId: string }> {

@@ -28,9 +28,7 @@ import { writeAside, writeOut } from '../../lib/write-out.ts'
 export interface CallFrame {
   readonly cwd: string
   readonly clock: Clock
-  /** Only the answer. */
   readonly print: (text: string) => void
-  /** Everything else. */
   readonly printError: (text: string) => void
 }
 

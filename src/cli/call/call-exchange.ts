@@ -26,7 +26,6 @@ export interface CallExchange extends Pick<
 export interface CallExchangeOptions {
   readonly config: DaemonConfig
   readonly endpoint: EndpointName
-  /** Keeps orders, positions and balances from call to call. */
   readonly state: string | undefined
   readonly cwd: string
   readonly clock: Clock
@@ -59,7 +58,6 @@ export async function openCallExchange(options: CallExchangeOptions): Promise<Ca
   return {
     baseUrl,
     gatewayUrl,
-    // Public endpoints need no key.
     credentials: read && {
       apiKey: read.apiKey,
       secret: read.apiSecret,

@@ -15,7 +15,6 @@ export interface Guard {
   readonly sentence: string
   /** The value that `--yes` must have: `12.5USDT`. */
   readonly consent: string
-  /** Set if the address is on no list and the exchange is simulated. */
   readonly notice: string | undefined
 }
 

@@ -8,7 +8,6 @@ import { hasItems, toOption, toShortName } from './endpoint-words.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 export interface CallProblem {
-  /** For example `--order-list[0].price`. */
   readonly at: string
   readonly message: string
 }
@@ -42,7 +41,6 @@ export function readParameters(description: EndpointDescription, given: Given): 
   return { request: withCapitals(request), problems }
 }
 
-/** Without aliases. */
 export function topParameters({ parameters }: EndpointDescription): readonly FieldDescription[] {
   return parameters.filter(({ name, aliasOf }) => /^\w+$/.test(name) && aliasOf === undefined)
 }

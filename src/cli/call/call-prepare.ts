@@ -64,7 +64,6 @@ interface CallCheck {
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
 
-/** In the words of the command line. */
 function checkCall(check: CallCheck): readonly CallProblem[] {
   const { row, request, context } = check
   const checked = row.request.safeParse(request)

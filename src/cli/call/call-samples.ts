@@ -2,7 +2,6 @@ import type { PositionMode } from '../../protocol/endpoint.ts'
 import type { EndpointName } from '../../protocol/endpoints.ts'
 import type { PendingOrder } from './call-arguments.ts'
 
-/** Names without `--`; `undefined` removes the sample's own option. */
 type Options = Readonly<Record<string, string | undefined>>
 
 export interface BrokenSample {

@@ -53,7 +53,6 @@ export function toLimitWords({
   return `${calls} ${calls === 1 ? 'call' : 'calls'} ${per} per ${who}${traders}${assumed}`
 }
 
-/** `text`, `list of objects`, `list of texts`, `object`. */
 export function toTypeWords(field: FieldDescription, fields: readonly FieldDescription[]): string {
   if (field.type === 'string') return 'text'
   if (field.type !== 'list') return field.type

@@ -5,7 +5,6 @@ import { writeValue } from '../../lib/value-text.ts'
 
 export interface StepEffects {
   readonly at: number
-  /** The first 48 bits of the SHA-256 of what it recorded and sent. */
   readonly digest: number
   readonly strategyId: string
 }

@@ -19,7 +19,6 @@ export interface OpenedFile {
 
 interface OutsideFiles {
   readonly opened: readonly OpenedFile[]
-  /** Values of `--market` and `--feed`. */
   readonly played: readonly string[]
 }
 

@@ -23,7 +23,6 @@ interface FillGroup {
   readonly bought: string
   readonly sold: string
   readonly fees: string
-  /** Fees that are not in `fees`, in words. */
   readonly uncounted: string
 }
 

@@ -16,7 +16,6 @@ export interface OpenedRows extends Span {
   readonly fills: Iterable<BookedFill>
   readonly funding: Iterable<BookedFunding>
   readonly reader: JournalReader
-  /** Ignores the span. */
   readonly allFills: () => Iterable<BookedFill>
   readonly book: () => Book
 }

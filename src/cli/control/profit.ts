@@ -187,7 +187,6 @@ export function formatProfit(
   )
 }
 
-/** Rows of several coins have no total. */
 function totalOf(rows: readonly ProfitRow[], uncounted: string): readonly ProfitRow[] {
   const coins = new Set(rows.map(({ coin }) => coin))
   if (coins.size !== 1 || rows.length < 2) return []
@@ -214,7 +213,6 @@ interface StrategyProfit extends Made {
   readonly coin: string
   /** Where a strategy's fills do not explain its holding, the exchange's figures count. */
   readonly unexplained: readonly string[]
-  /** From fills without a strategy, such as a liquidation. */
   readonly taken: Made
 }
 

@@ -1,7 +1,6 @@
 import { Option } from 'commander'
 import { dateOf, weekOf } from '../../lib/start-of-day.ts'
 
-/** Fills that belong to no strategy. */
 export const NOBODY = '(nobody)'
 
 export type GroupBy = 'day' | 'week' | 'month' | 'strategy' | 'instrument' | 'coin'

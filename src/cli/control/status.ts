@@ -194,7 +194,6 @@ function describeSharedLimits({ sharedLimits, now }: StatusView): string {
   ].join('')
 }
 
-/** Shows only failing targets: the operator who waits for alerts sees it here. */
 function describeAlerts({ alerts = [] }: StatusView): string {
   const failing = alerts.flatMap(({ target, failing: why }) =>
     why === null ? [] : [{ target, ...why }],
@@ -336,7 +335,6 @@ function leadTo({ scope, command }: RestrictionView, { unattended, ages }: Accou
   return `No strategy holds all of ${symbols.join(', ')}: BEFORE a release give the rest to one that trades it (${handed}) or flatten it, else a strategy may order its whole target again: a release is refused where one would. Then, to release it:`
 }
 
-/** Keeps a number and its unit on one line. */
 function line(label: string, text: string): string {
   const lines = wrapWords(text.replaceAll(/(\d) (ms|s|min|h)\b/g, '$1\u00A0$2'), COLUMNS - LABEL)
   const begin = label.length < LABEL ? label.padEnd(LABEL) : `${label}\n${' '.repeat(LABEL)}`

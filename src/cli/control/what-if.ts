@@ -42,7 +42,6 @@ export function addWhatIfCommand(program: Command, { setExit }: VerbFrame): void
 
 const SHARE = /^(?:([^=]+)=)?([+-]?\d+(?:\.\d+)?)\s?%$/
 
-/** Returns an objection as a string. */
 function readQuery({ move: texts, fillAll, ...options }: WhatIfOptions): WhatIfQuery | string {
   const moves = new Map<string, number>()
   let all = texts.length === 0 ? MOVE_USUAL : 0

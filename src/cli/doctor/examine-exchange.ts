@@ -165,7 +165,6 @@ async function examineAccount(
     if (answer.kind !== 'accepted')
       return [judgeRefusal(answer, config), mode ?? MODE_UNSEEN, ...margin]
     mode ??= judgeMode(answer.data, config)
-    // Margin settings belong to an instrument.
     margin.push(...judgeMargin(answer.data, config))
   }
   const accepted = ok('key accepted', 'the exchange answers a private read')
@@ -279,5 +278,4 @@ function judgePrecision(table: TickerTable, config: DaemonConfig): Finding {
   return PRECISION_UNSEEN
 }
 
-/** These lie on the exchange's grid. */
 const PRICE_COLUMNS = ['bidPr', 'askPr', 'lastPr'] as const

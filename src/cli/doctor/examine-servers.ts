@@ -49,7 +49,6 @@ async function examineJournalServer(
     const { probeServer } = await import('../../journal/postgres/server-tables.ts')
     const server = await probeServer(place, { identity, own }, systemClock)
     const file = join(config.state.directory, JOURNAL_FILE)
-    // A start checks the same.
     if (server.journal !== 'written' && isJournalFile(file))
       throw notCopied(file, place.schema, configOption)
     const there = {
@@ -185,7 +184,6 @@ function failedAt(what: string, url: string, error: unknown): Finding {
   )
 }
 
-/** The facts name both of two different accounts or databases. */
 function describe(error: unknown): string {
   const [first = ''] = messageOf(error).split('\n')
   if (!(error instanceof Failure)) return first

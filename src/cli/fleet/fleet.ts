@@ -161,7 +161,6 @@ export async function describeDatabase(
   }
 }
 
-/** A vanished writer or an unreadable account gives a temporary failure. */
 export function exitOfFleet({ accounts, unread }: Pick<Fleet, 'accounts' | 'unread'>): number {
   const isSound = unread.length === 0 && accounts.every(({ state }) => state !== 'vanished')
   return isSound ? 0 : EXITS.temporary
@@ -258,7 +257,6 @@ export function formatAlert({ at, holder, urgency, title }: FleetAlertRow): stri
   return `${instant(at)}  ${urgency === 'urgent' ? '! ' : ''}${title} (${holder})`
 }
 
-/** Empty for a released kill. */
 function describeKill({ kill }: FleetAccount): readonly string[] {
   if (kill === undefined || kill.state === 'released') return []
   const order = `a kill was ordered by ${kill.by} at ${instant(kill.orderedAt)}: ${kill.reason}`
@@ -280,7 +278,6 @@ function instant(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** Keeps a number and its unit on one line. */
 function paragraph(text: string): string {
   const lines = wrapWords(
     text.replaceAll(/(\d) (s|min|h)\b/g, '$1\u00A0$2'),

@@ -13,7 +13,6 @@ const LOOK_MS = 250
 const NOBODY_AFTER_MS = 10_000
 /** An account without a writer for so long is not being restarted, so the kill does not wait. */
 const UNUSED_AFTER_MS = 60_000
-/** sysexits.h: the order stands, but is not proved. */
 const EXIT_NOT_PROVED = 75
 
 export interface KillFleetOptions {
@@ -39,7 +38,6 @@ export interface KilledDatabase {
 
 export type KillFleetsOptions = Omit<KillFleetOptions, 'reader'>
 
-/** @returns the worst exit code */
 export async function killFleets(
   databases: readonly KilledDatabase[],
   options: KillFleetsOptions,

@@ -34,7 +34,6 @@ import { writeAside, writeOut } from '../../lib/write-out.ts'
 const SEEN_WITHIN_MS = 5000
 /** Exceeds the acceptance deadline of a request in flight and the proof after it. */
 const CLEAN_WITHIN_MS = 120_000
-/** sysexits.h: the kill stands, but is not proved yet. */
 const EXIT_NOT_PROVED = 75
 
 const URL_FLAGS = '--url <address>'

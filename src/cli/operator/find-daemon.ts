@@ -20,7 +20,6 @@ import { loadOperated } from './operated-config.ts'
 import { explainSilence, print, printOnce } from '../process/operator.ts'
 import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 
-/** sysexits.h: no answer, or not the expected one. */
 export const EXIT_SILENT = 75
 const EXIT_REFUSED = 1
 const ASKED_MS_MAX = 2000
@@ -166,7 +165,7 @@ function listAccounts(mainFile: string): readonly DaemonConfig[] {
     const { main, others } = loadAccounts({ file: mainFile, cwd: process.cwd() })
     return [main, ...others].map(({ config }) => config)
   } catch {
-    return [] // The files are broken by now; `intentd check` reports it.
+    return []
   }
 }
 
@@ -219,7 +218,7 @@ export async function askForMove(
     const { movedTo } = await server.look()
     return movedTo === undefined ? undefined : `the journal was moved from the server to ${movedTo}`
   } catch {
-    return undefined // The local part of the journal is shown all the same.
+    return undefined
   } finally {
     await server?.close()
   }

@@ -16,11 +16,8 @@ export interface FleetConfig {
 
 export interface FleetPlaces {
   readonly places: readonly PostgresPlace[]
-  /** Each with the options that address it. */
   readonly served: readonly FleetConfig[]
-  /** Their journal is in a file. */
   readonly files: readonly FleetConfig[]
-  /** Accounts that could not be read do not stop the others. */
   readonly code: number
 }
 

@@ -62,7 +62,6 @@ export function asStarted(options: ConfigOptions): ConfigOptions & MarketOptions
   return { ...options, set: start.set, param, market: start.market, speed: start.speed }
 }
 
-/** Set if it differs. */
 export function setOtherwise(
   { file, state }: DaemonConfig,
   set: readonly string[],
@@ -121,7 +120,6 @@ function isSame(one: readonly string[], other: readonly string[]): boolean {
 }
 
 function sayInstead({ problems: [first] }: ConfigError, { file, directory }: RunningFile): void {
-  // A verb may load the same configuration again.
   printOnce(`! the configuration is broken: ${first ? formatProblem(first) : file}`)
   printOnce(`  this goes to the daemon that runs with what it was before (state ${directory})`)
 }

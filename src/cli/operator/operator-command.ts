@@ -64,7 +64,6 @@ const SCOPES = {
   '<symbol>': 'an instrument',
 }
 
-/** `scope` is the verb's argument. */
 export function addOperatorCommand(
   program: Command,
   verb: string,
@@ -228,7 +227,6 @@ async function printOfKill({
   }
   if (answer?.killFiles.length === 0) {
     const ordered = await findOrdered()
-    // A kill released here counts as over before the server has heard of it.
     if (ordered === undefined || ordered.kill.state === 'clean')
       printResult('not done: no kill stands; name the scope that is to be released')
     else
@@ -244,7 +242,6 @@ async function printOfKill({
   return isObeyed ? 0 : EXIT_WAITING
 }
 
-/** A release may name a scope that is no longer configured. */
 function isScope(scope: Scope): boolean {
   if (scope !== '' && scope.length <= SCOPE_MAX) return true
   print(
@@ -285,7 +282,6 @@ function printNoAnswer(file: string): number {
   return EXIT_WAITING
 }
 
-/** The result goes to standard output, done or not. */
 function printAnswer(order: Order, answer: CommandAnswer, repeated: string): number {
   const { kind, scope } = order
   const { held, lifted } = answer

@@ -20,7 +20,6 @@ type Both<Item> = readonly [recorded: readonly Item[], played: readonly Item[]]
 interface WishFrame {
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly symbols: readonly string[]
-  /** From the whole runs, in the order in which they became known. */
   readonly fills: Both<Fill>
   /** Exchange clock: the last prices read in each run. */
   readonly lastReadAt: readonly [recorded: number, played: number]

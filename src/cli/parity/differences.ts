@@ -14,7 +14,6 @@ export function firstOther<Item>(
   return undefined
 }
 
-/** In any order. */
 export function unmatched<Item>(
   items: readonly Item[],
   others: readonly Item[],

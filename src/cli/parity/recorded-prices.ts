@@ -10,7 +10,6 @@ type Quotes = readonly PriceTable[]
 /** Maximum step of the prices repeated before the first quote. */
 const LEAD_STEP_MS_MAX = 100
 
-/** From the start of the run to the end of the recording. */
 export interface QuotesRange {
   readonly fromAt: number
   readonly toAt: number
@@ -40,7 +39,6 @@ export function standStill(quotes: Quotes, { fromAt, toAt }: QuotesRange): Quote
     { length: Math.max(0, Math.ceil((firstAt - fromAt) / stepMs)) },
     (_, index) => fromAt + index * stepMs,
   )
-  // If the run begins between two quotes, it begins with the first.
   const shown = quotes.findLast((table) => (timesOf(table)[0] ?? 0) <= fromAt)
   return [
     ...(shown === undefined
@@ -108,7 +106,6 @@ export function playRecordedFeeds(feeds: RecordedFeeds, prices: PricesRead): rea
   }))
 }
 
-/** @param after number of price readings before it */
 function placeBetween(readAt: number, after: number, { readsAt, latencyMs }: PricesRead): number {
   const before = (readsAt[after - 1] ?? Number.NEGATIVE_INFINITY) + latencyMs + 1
   const next = (readsAt[after] ?? Number.POSITIVE_INFINITY) + latencyMs - 1

@@ -209,7 +209,6 @@ class RecordedRun {
     this.#collector.fill(shown, this.#orders.fill(shown))
   }
 
-  /** At the strategies' own average prices, minus what the exchange says was realised. */
   #unrealised(): number {
     const own = [...this.#collector.strategies.values()].reduce(
       (sum, { realised }) => sum + realised,

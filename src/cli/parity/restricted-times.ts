@@ -13,7 +13,6 @@ export interface RestrictedTime extends Pick<Restriction, 'scope' | 'mode' | 'co
 export class RestrictedTimes {
   readonly #ended: RestrictedTime[] = []
   readonly #open = new Map<string, RestrictedTime>()
-  /** Only its restrictions are kept up to date. */
   #book: Book = createBook('one_way_mode')
 
   get times(): readonly RestrictedTime[] {
@@ -22,7 +21,6 @@ export class RestrictedTimes {
     )
   }
 
-  /** `book` is changed by later records. */
   begin(book: Book, at: number): void {
     this.#book = book
     this.#follow(at)
@@ -119,7 +117,6 @@ export interface Concerned {
   readonly strategies: readonly string[]
 }
 
-/** The first such time that began before a difference and concerns it. */
 export function explainByRestriction(
   alone: readonly AloneTime[],
   { at, symbols, strategies }: Concerned,

@@ -142,7 +142,6 @@ function withRecordedAge(
 }
 
 interface RecordedRun extends Pick<SegmentHead, 'configFile' | 'given'> {
-  /** Only those with the first configuration. */
   readonly segments: readonly SegmentFile[]
   readonly settings: EngineSettings
   readonly trace: RunTrace
@@ -150,7 +149,6 @@ interface RecordedRun extends Pick<SegmentHead, 'configFile' | 'given'> {
   readonly readsAt: readonly number[]
   readonly feeds: RecordedFeeds
   readonly allReadsAt: readonly number[]
-  /** Undefined if the recording does not show them. */
   readonly accountReads: { readonly fillsMs?: number; readonly positionsMs?: number }
   /** Read time of the first prices after the stop, from which no strategy was asked. */
   readonly quietFrom: number | undefined
@@ -218,7 +216,6 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
   }
 }
 
-/** Timers on a grid are this imprecise. */
 const GRID_MS = 10
 
 class RecordedPolls {
@@ -253,7 +250,6 @@ function mostFrequent(counts: ReadonlyMap<number, number>): number | undefined {
   return most?.[0]
 }
 
-/** Undefined if the file continues the run of those before it. */
 function describeNext(
   file: string,
   {
@@ -443,7 +439,6 @@ function toSeen({ feeds, instruments }: Snapshot): SnapshotSeen {
   return { feeds, instruments: moments }
 }
 
-/** @returns the place of each. @throws Failure REPORT_UNWRITABLE */
 function writeReports(
   directory: string,
   {

@@ -21,7 +21,6 @@ export interface Wish {
   readonly intents: readonly Intent[]
   readonly text: string
   readonly shown: Shown
-  /** All instruments, known by then. */
   readonly fillsBefore: number
 }
 
@@ -46,7 +45,6 @@ export interface TraceFrame {
 
 /** Built from a run's steps alone, recorded or of a backtest. */
 export class RunTrace {
-  /** Keyed by strategy; each change once. */
   readonly wishes = new Map<string, Wish[]>()
   readonly fills: Fill[] = []
   readonly restricted = new RestrictedTimes()
@@ -76,7 +74,6 @@ export class RunTrace {
     }
   }
 
-  /** Exchange clock: the prices of the first decision. */
   get firstReadAt(): number | undefined {
     return this.#firstReadAt
   }

@@ -12,7 +12,6 @@ export interface WrittenFeed {
   readonly file: string
 }
 
-/** @throws Failure IMPORT_EXISTS, IMPORT_UNWRITABLE */
 export function writeFeedFiles(
   feeds: RecordedFeeds,
   { directory, isReplacing }: { readonly directory: string; readonly isReplacing: boolean },

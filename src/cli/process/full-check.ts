@@ -41,10 +41,8 @@ export interface FullCheck {
   readonly warnings: readonly Problem[]
 }
 
-/** The main file's account comes first. */
 type StatesOfAccounts = readonly ReadonlyMap<StrategyId, string>[]
 
-/** Everything that a start would check. */
 export async function checkFully(
   request: ConfigRequest,
   states: StatesOfAccounts = [],

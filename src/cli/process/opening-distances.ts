@@ -83,7 +83,6 @@ interface Limited {
   readonly isInverse: boolean
 }
 
-/** All strategies together, in the quote coin; undefined if a size has no price. */
 function largestOf(
   { grossNotionalMax, leverageMax = Number.POSITIVE_INFINITY }: LoadedConfig['config']['risk'],
   { capital, price, owners, isInverse: inBase }: Limited,

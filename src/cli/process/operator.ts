@@ -38,7 +38,6 @@ export function printOnce(text: string): void {
   print(text)
 }
 
-/** @throws Failure STATE_UNWRITABLE */
 export function leaveOrder<Left>(directory: string, leave: () => Left): Left {
   try {
     return leave()
@@ -61,7 +60,6 @@ function isFull(error: unknown): boolean {
   )
 }
 
-/** False if no silent daemon holds the state. */
 export function explainSilence(directory: string): boolean {
   const holders = listHolders(directory)
   for (const { pid, host, name, command } of holders) {

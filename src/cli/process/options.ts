@@ -106,7 +106,6 @@ export function adviseAgain(words: readonly string[], problems: readonly Problem
   return `Check again with: intentd check${[rest, ...params, ...played].join('')}`
 }
 
-/** For a command to paste. */
 export function repeatOptions({ config, set, state }: ConfigOptions): string {
   const words = [
     ...(config === undefined ? [] : ['-c', config]),

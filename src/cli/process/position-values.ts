@@ -85,7 +85,6 @@ export function listPositionValues(
   )
 }
 
-/** If the limit by value is always reached first, the size was perhaps meant as money. */
 export async function listPositionWarnings(
   loaded: LoadedConfig,
   played: PlayedPrices,

@@ -8,7 +8,6 @@ const RELOADED_WITHIN_MS = 30_000
 export interface RunStopOptions {
   readonly daemon: Pick<Daemon, 'stop'>
   readonly policies: readonly StopPolicy[]
-  /** An earlier run of this process may have left orders to this one. */
   readonly isReloaded: boolean
   readonly timers: Timers
 }

@@ -16,7 +16,6 @@ const NOTIFY_MS_MAX = 10_000
 export interface SupervisorOptions {
   readonly variables: Variables
   readonly timers: Timers
-  /** Grows while the trading loop runs. */
   readonly heartbeat: () => number
   readonly onTrouble: (reason: string) => void
 }
@@ -70,7 +69,6 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   }
 }
 
-/** Now and at each interval, if the heartbeat has grown. Returns a function that stops it. */
 function whileBeating(
   { timers, heartbeat }: SupervisorOptions,
   everyMs: number,

@@ -12,7 +12,6 @@ export interface Column<Row> {
   readonly isNumber?: boolean
   /** Shortened first if the table is too wide; one column at most. */
   readonly isElastic?: boolean
-  /** Shortened before its last word. */
   readonly isEndKept?: boolean
   /** A part of it is useless, so it is never shortened. */
   readonly isWhole?: boolean
@@ -116,7 +115,6 @@ function cutBeforeEnd(text: string, width: number): string {
 export function money(text: string | null, coin: string): string {
   if (text === null) return '-'
   const digits = coinDigits(coin)
-  // Avoids -0.
   const value = Math.round(Number(text) * 10 ** digits) / 10 ** digits || 0
   return Number.isFinite(value)
     ? value.toLocaleString('en-US', {

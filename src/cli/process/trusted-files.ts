@@ -9,7 +9,6 @@ import { tokenFilesOf } from '../../daemon/control/open-control.ts'
 import { listCodeFiles } from '../../assembly/state/running-config.ts'
 import { type FileFault, findFileFault, type Trust, trustIn } from '../../lib/file-trust.ts'
 
-/** `what`: name in the output of `doctor`. */
 export interface FilesRead {
   readonly what: string
   readonly files: readonly string[]

@@ -23,7 +23,6 @@ const DOES = {
   streak: 'the strategy is halted at once',
 } as const
 
-/** Limits that the next configuration newly exceeds, and what they will do. */
 export function* listExceeded(next: DaemonConfig, used: Used): Generator<string> {
   yield* listLosses(next, used)
   yield* listSizes(next, used)
@@ -128,7 +127,6 @@ function isReached(lost: number, max: number): boolean {
   return lost >= max * (1 - 1e-9)
 }
 
-/** As in a configuration. */
 function showAmount(amount: number, coin: string): string {
   return String(decimal(showCoin(amount, coin)))
 }

@@ -143,7 +143,6 @@ async function planAccount(options: ConfigOptions, config: DaemonConfig): Promis
   }
 }
 
-/** The last run's, if none is running. */
 function describePlayed(config: DaemonConfig): string {
   const start = listHolders(config.state.directory).length === 0 ? readRunStart(config) : undefined
   return start?.mainFile === config.file ? repeatMarket(start) : ''

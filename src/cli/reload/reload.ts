@@ -145,12 +145,10 @@ function readRunning(configs: readonly DaemonConfig[]): string {
   return JSON.stringify(configs.map(readRunningConfig))
 }
 
-/** With one account off, another one may answer. */
 function findAnySocket(configs: readonly DaemonConfig[]): string | undefined {
   return configs.map(findSocket).find((socket) => socket !== undefined)
 }
 
-/** Undefined until the daemon trades and answers. */
 async function startOf(configs: readonly DaemonConfig[]): Promise<number | undefined> {
   const socket = findAnySocket(configs)
   if (socket === undefined) return undefined

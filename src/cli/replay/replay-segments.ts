@@ -31,7 +31,6 @@ export interface ReplayTask {
 
 export interface ReplayResult {
   readonly lines: readonly string[]
-  /** Why it ended before the recording did, or empty. */
   readonly damage: string
   readonly exit: number
 }

@@ -32,7 +32,6 @@ export function addReplayCommand(program: Command, { version, setExit }: VerbFra
     )
 }
 
-/** Without a strategy only our own code runs. */
 async function replayHere(task: ReplayTask): Promise<number> {
   const { lines, damage, exit } = await replaySegments(task, () => undefined)
   writeAside(damage)

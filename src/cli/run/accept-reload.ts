@@ -86,7 +86,6 @@ export async function examineReload(
   return { loaded, next, changes, problems: found }
 }
 
-/** If the present configuration cannot be used, its problems are logged. */
 export async function acceptReload(
   request: ConfigRequest,
   { logger, ...frame }: ReloadFrame,
@@ -126,7 +125,6 @@ function withCodes(was: DaemonConfig, is: DaemonConfig): readonly [DaemonConfig,
   return [running, withCode(is)]
 }
 
-/** An account that is off is retried with the keys that exist by then. */
 function isOff({ file }: DaemonConfig, { accounts }: Daemon): boolean {
   return !accounts.some(
     ({ shown: { config, fatal } }) => config.file === file && fatal === undefined,

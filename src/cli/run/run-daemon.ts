@@ -50,7 +50,6 @@ export interface RunOptions extends ConfigOptions, MarketOptions {
   readonly trustFiles?: boolean
 }
 
-/** @param createStandby for a daemon that waits to take over */
 export async function run(
   options: RunOptions,
   version: string,
@@ -110,7 +109,6 @@ export async function run(
   }
 }
 
-/** A run that ends for a reload is followed by the next. */
 async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> {
   let endAt: number | undefined
   let before: Configured | undefined
@@ -164,7 +162,6 @@ interface TradeFrame
   readonly reloads: Reloads
   readonly breakdowns: Breakdowns
   readonly standby?: WaitingStandby | undefined
-  /** From `--for`. */
   readonly endAt?: number | undefined
   /** An earlier run of this process may have left orders to this one. */
   readonly isReloaded?: boolean
@@ -231,7 +228,6 @@ async function trade(
   return { code: standsByAgain ? EXIT_HANDED_OVER : 0 }
 }
 
-/** For commands and plans; an account that is off is left out. */
 function keepRunning(
   { daemon }: OpenedDaemon,
   { loaded, others, request: { overrides = [], params = [], played } }: TradeFrame,
@@ -250,7 +246,6 @@ function keepRunning(
   }
 }
 
-/** For commands that ask for the last end while nothing runs. */
 function noteEnds({ daemon }: OpenedDaemon, { summaries }: DaemonEnd): void {
   for (const [index, { clean, fault }] of summaries.entries()) {
     const directory = daemon.accounts[index]?.shown.config.state.directory
@@ -298,7 +293,6 @@ interface Reloads {
   readonly forget: () => void
 }
 
-/** One after the other; requests during a reload lead to one more. */
 function listenForReloads(): Reloads {
   let listener: (() => Promise<void>) | undefined
   let dryRun: (() => Promise<readonly string[]>) | undefined

@@ -1,4 +1,3 @@
-/** Those of the installation with local paths, and a first strategy. */
 import { existsSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +13,6 @@ const SCHEMAS = ['intentd', 'simulator', 'strategy'].map(
 
 const COPIED = ['.env.example', 'config/simulator.yaml', ...SCHEMAS]
 
-/** Keyed by path in the working directory. */
 export type InitFiles = ReadonlyMap<string, string>
 
 /** @param directory absolute; supervisors are told to run the present Node */
@@ -51,7 +49,6 @@ function buildEcosystem(): string {
     .replace(/^const node = .*$/m, () => `const node = ${JSON.stringify(process.execPath)}`)
 }
 
-/** For root a service user that has yet to be made. */
 export function unitUser(): string {
   return isRoot() ? SERVICE_USER : userInfo().username
 }

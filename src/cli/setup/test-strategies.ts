@@ -6,7 +6,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 
-/** Sources have .ts, compiled files .js. */
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 const HOOKS = new URL(`../../strategy/install-contract${EXTENSION}`, import.meta.url).href
 const CODE = fileURLToPath(new URL('../../', import.meta.url))

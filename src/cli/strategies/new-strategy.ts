@@ -55,7 +55,6 @@ interface NewOptions {
   readonly like?: string
 }
 
-/** Keyed by the end of the name. */
 type Texts = ReadonlyMap<string, string>
 
 function freshFiles(name: string): Texts {
@@ -118,7 +117,6 @@ function writeStrategy(name: string, directory: string, texts: Texts): void {
   for (const [file, text] of files) writeFileSync(file, text)
 }
 
-/** Only this strategy runs. */
 function paperConfig(name: string): string {
   const shipped = readFileSync(PAPER, 'utf8')
   return shipped
