@@ -173,7 +173,7 @@ export type DisputedFigure = (typeof DISPUTED_FIGURES)[number]
 /**
  * Two witnesses of one figure differ, or one of them says nothing (MON1).
  *
- * (agreed) ──a comparison finds a difference──► open ──a later one finds none──► (agreed)
+ *     (agreed) ──a comparison finds a difference──► open ──a later one finds none──► (agreed)
  *
  * `unrealised`: an instrument's profit, ours against the exchange's. `fills`: the book against a
  * second count of its fills. `liquidation`: where a position would be liquidated.

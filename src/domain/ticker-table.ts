@@ -128,7 +128,7 @@ function createColumns(capacity: number): Record<TickerColumn, Float64Array> {
  * A reader fills the spare one of two tables with an answer and publishes it, so the newest table
  * is never overwritten while a snapshot uses it.
  *
- * spare ──publish()──► current ──publish() of the other──► spare
+ *     spare ──publish()──► current ──publish() of the other──► spare
  */
 export class TickerBuffers {
   readonly #tables = [new TickerTable(), new TickerTable()] as const

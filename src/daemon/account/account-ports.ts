@@ -33,7 +33,6 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly recent: RecentActivity
   readonly health: Health
   readonly recorder: FlightRecorder | undefined
-  /** Receives the running strategy. */
   readonly watchdog?: StrategyWatch | undefined
 }
 
