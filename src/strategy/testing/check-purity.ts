@@ -7,16 +7,14 @@ import { watchImpureCalls } from './impure-calls.ts'
 import { runSeries, type SeriesDecision } from './run-series.ts'
 
 const MINUTE_MS = 60_000
-/** Bounds on the number of prices: the longest series of candles, and some more. */
 const PRICES_MIN = 300
 const PRICES_MAX = 5200
 const PRICE_TICKS = 200_000
 const MOVE_TICKS = 400
 
 export interface PurityCheck {
-  /** A sentence for each impure act. */
   readonly problems: readonly string[]
-  /** Errors and invalid intents; made-up prices are not the market. */
+  /** Made-up prices are not the market. */
   readonly notes: readonly string[]
 }
 
@@ -26,8 +24,8 @@ interface Trial {
 }
 
 /**
- * Tests purity: two runs along the same made-up prices must give the same decisions and leave the
- * globals unchanged. Only `watched-purity.ts` ends a strategy that never returns.
+ * Two runs along the same made-up prices must give the same decisions and leave the globals
+ * unchanged. Only `watched-purity.ts` ends a strategy that never returns.
  */
 export function checkPurity(
   strategy: Strategy,
@@ -50,7 +48,6 @@ export function checkPurity(
   return { problems: [[changed, ...asked].join('. '), ...touched], notes }
 }
 
-/** Decisions as text; the last one may be the failure. */
 function runOnce(strategy: Strategy, params: unknown, instruments: readonly Instrument[]): Trial {
   try {
     const { candles } = resolveNeeds(strategy, params)
@@ -91,7 +88,6 @@ function makePrices({ symbol, tick }: Instrument, length: number): readonly numb
   })
 }
 
-/** A sentence for each code, with the first example. */
 function countDenials(run: readonly SeriesDecision[]): readonly string[] {
   const byCode = Map.groupBy(
     run.flatMap(({ denials }) => denials),
