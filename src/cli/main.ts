@@ -5,6 +5,7 @@ import { hideLogins } from '../config/yaml/setting-path.ts'
 import { Failure } from '../lib/failure.ts'
 import { EXITS, exitOf } from './process/exit-codes.ts'
 import { adviseAgain } from './process/options.ts'
+import { adviseForWord } from './process/other-words.ts'
 import type { AddVerb, VerbFrame } from './process/verb-frame.ts'
 import { writeAside } from '../lib/write-out.ts'
 
@@ -132,7 +133,11 @@ function neededFor([word = '']: readonly string[]): readonly Verbs[] {
 }
 
 function explain(error: unknown, argv: readonly string[]): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXITS.usage
+  if (error instanceof CommanderError) {
+    const advice = error.code === 'commander.unknownCommand' ? adviseForWord(argv[0]) : undefined
+    if (advice !== undefined) writeAside(`${argv[0]}: ${advice}\n`)
+    return error.exitCode === 0 ? 0 : EXITS.usage
+  }
   writeAside(`${textOf(error, argv)}\n`)
   return exitOf(error)
 }

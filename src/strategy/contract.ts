@@ -1,6 +1,5 @@
 /**
- * All that a strategy file may import, as `#strategy` inside this project and as `intentd/strategy`
- * elsewhere.
+ * All that a strategy file may import, as `intentd/strategy`.
  *
  * A strategy is a pure function. It gets one moment (a snapshot of its instruments: market data as
  * floats, its own holdings and orders in whole ticks and lots), its params from the YAML file, and

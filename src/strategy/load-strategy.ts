@@ -54,7 +54,7 @@ export async function loadStrategy(file: string, timers: Timers = systemTimers):
   }
   throw strategyFailure('STRATEGY_NOT_DEFINED', {
     facts: { file: path },
-    hint: "write: import { defineStrategy } from '#strategy' and export default defineStrategy({ … })",
+    hint: "write: import { defineStrategy } from 'intentd/strategy' and export default defineStrategy({ … })",
   })
 }
 
@@ -222,7 +222,7 @@ function toSyntaxFailure(
 function missingExportHint(found: string): string {
   const [, file, name = ''] =
     /module '([^']+)' does not provide an export named '([^']+)'/.exec(found) ?? []
-  const isContract = file === '#strategy' || file === 'intentd/strategy'
+  const isContract = file === 'intentd/strategy' || file === '#strategy'
   const guess = isContract ? didYouMean(name, Object.keys(contract)) : undefined
   const type = 'a type is imported with the word type: import { type Intent } from …'
   return guess === undefined ? type : `did you mean ${guess}? Otherwise: ${type}`

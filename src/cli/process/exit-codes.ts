@@ -50,6 +50,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     'IMPORT_EXCHANGES_DIFFER',
     'IMPORT_SYMBOL_UNKNOWN',
     'INIT_NOT_EMPTY',
+    'SIMULATE_ACCOUNT_UNKNOWN',
   ],
   // Causes in files, which another start finds again.
   configuration: [

@@ -80,6 +80,10 @@ export interface SeriesDecision {
 
 const START_AT = 1_704_067_200_000
 
+type SeriesResult =
+  | { readonly kind: 'decided'; readonly decision: SeriesDecision }
+  | { readonly kind: 'failed'; readonly message: string }
+
 interface Ticker {
   readonly at: number
   readonly price: number
@@ -101,7 +105,27 @@ interface Part {
  */
 export function runSeries(options: SeriesOptions): readonly SeriesDecision[] {
   const host = new SeriesHost(options)
-  return toTickers(options).flatMap((ticker) => host.take(ticker) ?? [])
+  return toTickers(options).flatMap((ticker) => {
+    const result = host.take(ticker)
+    if (result?.kind === 'failed') throw new Error(result.message)
+    return result?.decision ?? []
+  })
+}
+
+export interface TriedSeries {
+  readonly decisions: readonly SeriesDecision[]
+  /** Messages of decisions that failed. */
+  readonly failures: readonly string[]
+}
+
+/** As {@link runSeries}, but a decision that fails changes nothing, and the series goes on. */
+export function trySeries(options: SeriesOptions): TriedSeries {
+  const host = new SeriesHost(options)
+  const results = toTickers(options).flatMap((ticker) => host.take(ticker) ?? [])
+  return {
+    decisions: results.flatMap((result) => (result.kind === 'decided' ? result.decision : [])),
+    failures: results.flatMap((result) => (result.kind === 'failed' ? result.message : [])),
+  }
 }
 
 function toTickers({
@@ -182,7 +206,7 @@ class SeriesHost {
     })
   }
 
-  take(ticker: Ticker): SeriesDecision | undefined {
+  take(ticker: Ticker): SeriesResult | undefined {
     this.#now = ticker.at
     const hasFilled = this.#fill()
     const hasClosed = this.#parts
@@ -222,18 +246,19 @@ class SeriesHost {
     return hasClosed
   }
 
-  #ask(ticker: Ticker): SeriesDecision {
+  #ask(ticker: Ticker): SeriesResult {
     this.#decisions += 1
     const { at, price } = ticker
     const { longLots, shortLots } = this.#parts[0]?.holding ?? FLAT
     const result = this.#runner.decide(this.#snapshot(ticker))
-    if (result.kind === 'failed') throw new Error(result.message)
+    if (result.kind === 'failed') return { kind: 'failed', message: result.message }
     const { intents, denials, state } = result
     for (const intent of intents) {
       const part = this.#parts.find(({ instrument }) => instrument.symbol === intent.symbol)
       if (part && intent.kind === 'target') part.target = intent.lots
     }
-    return { at, price, intents, denials, state, netLots: longLots - shortLots }
+    const netLots = longLots - shortLots
+    return { kind: 'decided', decision: { at, price, intents, denials, state, netLots } }
   }
 
   #snapshot({ at, all }: Ticker): Snapshot {
