@@ -246,9 +246,7 @@ function followedMarket(found: SymbolState | undefined): FollowedMarket | undefi
 
 interface FirstStart {
   readonly startAt: number
-  /** The accounts still need their past. */
   isPastDue: boolean
-  /** Missing in the state of an earlier version. */
   readonly settings?: FirstSettings
 }
 

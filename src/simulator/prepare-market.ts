@@ -29,7 +29,6 @@ interface SeededPriceSettings {
   /** In quote coin; other instruments use that of their row. */
   readonly prices?: Readonly<Record<string, string>>
   readonly yearlyVolatility?: number
-  /** Between two moves. Default 100. */
   readonly stepMs?: number
   /** Market time relative to real time, also for recordings. Default 1. */
   readonly speed?: number

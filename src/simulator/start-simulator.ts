@@ -42,7 +42,6 @@ export interface SimulatorOptions {
    * still.
    */
   readonly storeFile?: string
-  /** Replaces `storeFile`; the caller closes it after the stop. */
   readonly store?: RowStore
   /** Paused until `resume`. Default false. */
   readonly isPaused?: boolean
@@ -65,7 +64,6 @@ export interface SimulatorOptions {
 }
 
 export interface RunningSimulator {
-  /** Without a trailing slash. */
   readonly baseUrl: string
   readonly accounts: readonly AccountSetup[]
   readonly exchange: Exchange
@@ -76,7 +74,6 @@ export interface RunningSimulator {
   readonly priceStepsMs: ReadonlyMap<string, number>
   /** Symbols without a recording beside others with one; their prices follow the seed. */
   readonly madeUp: readonly string[]
-  /** @throws Failure SIMULATOR_UNKNOWN */
   ledger(uid: string): ExchangeStatement
   counters(): WireCounters & { readonly faults: ReturnType<FaultPlan['counts']> }
   pause(): void

@@ -45,7 +45,6 @@ export function dayStart(at: number): number {
   return Math.floor((at + DAY_OFFSET_MS) / DAY_MS) * DAY_MS - DAY_OFFSET_MS
 }
 
-/** @param opening USDT. */
 export function createTrader(uid: string, startAt: number, opening: Decimal): Trader {
   return {
     uid,

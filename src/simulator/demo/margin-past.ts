@@ -94,7 +94,6 @@ interface Episode extends BalanceOwner {
   readonly isLong: boolean
   readonly at: number
   readonly price: number
-  /** Hundredths of the quote coin. */
   readonly cents: number
 }
 
@@ -103,7 +102,6 @@ const BORROWED_PERCENT = { isolated: 810, crossed: 180 } as const
 const FIRST_MOVE = { isolated: 0.07, crossed: 0.28 } as const
 const LOOKS_MAX = 40
 
-/** Opens a position with a loan, and moves the price until it is liquidated. */
 function liveLiquidation(state: MarginState, episode: Episode): void {
   const { uid, mode, symbol, isLong, at, price, cents } = episode
   const pair = pairOf(state, symbol)

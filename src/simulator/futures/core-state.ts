@@ -75,7 +75,6 @@ export interface Account {
   readonly openOrders: Map<number, Order>
   /** Only within the idempotency window, oldest first. */
   readonly closedOrders: Map<number, Order>
-  /** Keyed by {@link positionKey}. */
   readonly positions: Map<string, Position>
   /** Completed ones stay within the idempotency window. */
   readonly planOrders: Map<number, PlanOrder>
@@ -181,7 +180,6 @@ function listingOf(
   return { listedAt, opensAt: listedAt + deliveryConfigMs }
 }
 
-/** The caller checks whether the choices may be changed now. */
 export function applyChoices(account: Account, choices: AccountChoices): void {
   account.choices = { ...account.choices, ...choices }
   const { positionMode, leverageBySymbol } = account.choices

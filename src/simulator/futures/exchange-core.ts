@@ -52,7 +52,6 @@ export class ExchangeCore {
   readonly #answers: BoundHandlers<FuturesHandlers>
   readonly #byKey: ReadonlyMap<string, Account>
   readonly #played: ((now: number) => void)[] = []
-  /** On the exchange's clock. */
   #checkpointAt: number
 
   constructor(state: CoreState, market: Market) {
@@ -136,7 +135,6 @@ export class ExchangeCore {
     return this.#byKey.get(apiKey)?.setup
   }
 
-  /** @param amount A positive decimal. */
   deposit(
     uid: string,
     { coin, amount }: { readonly coin: string; readonly amount: string },
@@ -214,11 +212,9 @@ export class ExchangeCore {
 export interface ExchangeCoreOptions {
   readonly instruments: readonly Instrument[]
   readonly accounts: readonly AccountSetup[]
-  /** A market with another identity than the stored one is refused. */
   readonly market: (stored: MarketState | undefined) => Market
   readonly settings?: Partial<CoreSettings>
   readonly store?: RowStore
-  /** Seed of statistics that the market lacks: premium, open interest, long/short ratio. */
   readonly seed: string | number
 }
 

@@ -37,7 +37,6 @@ export const defaultCoreSettings = {
   hedgeCloseExcess: oneOf('closeRemainder', 'reject', 'cancelResting'),
   /** The document's `open`/`close`, or `buy_single`/`sell_single`. */
   oneWayTradeSide: oneOf('openClose', 'single'),
-  /** Without a discount: `0`, or null as in samples. */
   totalDeductionFee: oneOf('zero', 'null'),
   /**
    * Two orders of one account without self-trade prevention trade with the market, or with each

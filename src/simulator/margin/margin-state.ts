@@ -16,7 +16,6 @@ export interface MarginState extends PairTrading<MarginOrder, MarginSymbol> {
   readonly debtors: Map<string, Debtor>
 }
 
-/** Unix ms of the exchange's clock; 0 is "never yet". */
 export interface MarginClock {
   now: number
   accruedAt: number

@@ -20,7 +20,6 @@ export interface TickerFigures extends FairPriceFigures {
 }
 
 export interface Bucket {
-  /** Minutes since 1970. */
   readonly minute: number
   readonly figures: readonly number[]
 }
@@ -65,7 +64,6 @@ export class DayStatistics {
   readonly #fair: FairPrice
   /** A ring: minute m is in slot m % 1440. */
   readonly #ring = new Float64Array(BUCKETS * FIELDS)
-  /** Minutes since 1970, current and oldest; -1 before the first step. */
   #minute = -1
   #oldest = -1
   #lastTicks = 0
@@ -131,7 +129,6 @@ export class DayStatistics {
     }
   }
 
-  /** In ticks; undefined before the first step without a past. */
   markTicks(now: number): number | undefined {
     if (this.#lastTicks === 0) return undefined
     this.#roll(Math.floor(now / MINUTE_MS))
@@ -142,7 +139,6 @@ export class DayStatistics {
     return { minute: this.#minute, lastTicks: this.#lastTicks, fair: this.#fair.state() }
   }
 
-  /** Opened or changed since the last call; at first all. */
   takeChanged(): Bucket[] {
     const changed = this.buckets(this.#takenMinute)
     this.#takenMinute = this.#minute

@@ -24,10 +24,8 @@ import type { MarketInstrument, MarketReference } from './market.ts'
 export interface FairPriceFigures {
   readonly indexTicks: number
   readonly markTicks: number
-  /** If it were settled now, as a share of the notional, six decimals. */
   readonly fundingRate: number
   readonly settledFundingRate: number | undefined
-  /** The document's holdingAmount. */
   readonly holdingLots: number
 }
 
@@ -38,7 +36,6 @@ const PREMIUM_DEVIATION = 0.0004
 const INTEREST = 0.0001
 const INTEREST_REACH = 0.0005
 const FUNDING_MAX = 0.003
-/** Minutes after midnight UTC. */
 export const USUAL_FUNDING_MINUTES: readonly number[] = [0, 480, 960]
 const DAY_MINUTES = 1440
 const HOLDING_DAYS = 0.33

@@ -7,7 +7,6 @@ import { Failure } from '../../lib/failure.ts'
 
 /** Prices in whole ticks, sizes in whole lots; both at least 1. */
 export interface Quote {
-  /** Always below `askTicks`. */
   readonly bidTicks: number
   readonly askTicks: number
   readonly bidLots: number
@@ -31,7 +30,6 @@ export interface Quote {
   readonly candleHighTicks?: number
   readonly candleLowTicks?: number
   readonly levelTicks: number
-  /** The candle that this moment is in, or the minute if there are no candles. */
   readonly candle: number
   /**
    * Lots traded in the candle limit what orders may take; not displayed. If they are not known yet:
@@ -67,7 +65,6 @@ export interface MarketInstrument {
   readonly startPrice: string
   readonly yearlyVolatility?: number
   readonly dailyTurnover: number
-  /** Minutes after midnight UTC, ascending. Default: 0, 480 and 960. */
   readonly fundingMinutes?: readonly number[]
 }
 

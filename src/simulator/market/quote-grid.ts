@@ -64,14 +64,12 @@ const NOTHING_SEEN: QuoteGridState = {
 }
 
 export interface ForeignQuote {
-  /** Prices in quote coin, sizes in base coin. */
   readonly at: number
   readonly bid: number
   readonly ask: number
   readonly bidSize: number
   readonly askSize: number
   readonly last: number
-  /** Since the previous quote; undefined if unknown. */
   readonly volume: number | undefined
 }
 

@@ -51,7 +51,6 @@ export interface BookOrder {
    */
   queueLots: number
   status: OrderStatus
-  /** Null until it is cancelled; stored, so that a restart changes nothing. */
   cancelReason: CancelReason | null
   readonly createdAt: number
   updatedAt: number

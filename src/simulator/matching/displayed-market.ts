@@ -10,7 +10,6 @@ import type { FillModel, MatchingRules } from './fill-model.ts'
 export interface DisplayedMarket extends MutableQuote {
   at: number
   previousAt: number
-  /** Since the previous quote; `lastTicks` if unknown. */
   lowTicks: number
   highTicks: number
   readonly taken: TakenLots
@@ -22,7 +21,6 @@ export interface TakenLots {
   /** With deeper levels; recovers with time. */
   askLots: number
   bidLots: number
-  /** From the trades at `lastTicks`, of this quote only. */
   tradedLots: number
   candleLots: number
   quoteLots: number

@@ -115,7 +115,6 @@ export class PairMarket<
     return Number(roundDown(size.div(this.#lot), 0).toString())
   }
 
-  /** Quote coin; undefined while nothing is displayed. */
   shownPrices(): { readonly bid: Decimal; readonly ask: Decimal } | undefined {
     const { at, bidTicks, askTicks } = this.market
     return at === 0 ? undefined : { bid: this.price(bidTicks), ask: this.price(askTicks) }

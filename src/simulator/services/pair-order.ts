@@ -9,7 +9,6 @@ import { PairMarket, type Pair } from './pair-market.ts'
 import type { ServicePorts } from './service-ports.ts'
 
 export interface PairOrder extends BookOrder {
-  /** 18 digits; later ids are larger. */
   readonly id: string
   readonly clientOid: string
   readonly symbol: string
@@ -30,7 +29,6 @@ export interface OrderNames {
   readonly clientOid?: string | undefined
 }
 
-/** In the coin of the order's size. */
 export function remainingOf(order: PairOrder): Decimal {
   return order.size.minus(order.isQuoteSized ? order.filledQuote : order.filledBase)
 }
@@ -55,7 +53,6 @@ export function beginOrder<Order extends PairOrder>(
 interface PairOrdersOptions {
   readonly table: string
   readonly decimals: readonly string[]
-  /** The oldest ended orders are dropped. */
   readonly ordersMax: number
 }
 

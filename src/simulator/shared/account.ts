@@ -23,7 +23,6 @@ export interface AccountSetup {
   readonly boundAt?: number
   readonly gateway?: GatewayClient
   readonly balances: Readonly<Record<string, string>>
-  /** Instruments without a row of their own have this, capped by the instrument. Default 20. */
   readonly leverage?: number
   readonly leverageBySymbol?: Readonly<Record<string, number>>
 }

@@ -4,7 +4,6 @@ import { isIdBefore } from './order-sequence.ts'
 
 interface HistoryOptions<Row> {
   readonly codec: Codec<Row>
-  /** For each owner; beyond it the oldest that may go is dropped. */
   readonly max: number
   readonly ownerOf: (row: Row) => string
   readonly mayGo?: (row: Row) => boolean

@@ -42,7 +42,6 @@ export function lastNinetyDays(query: HistoryQuery, now: number) {
 type PageRequest<Row> = HistoryRules &
   Pick<PageOptions<Row>, 'idOf' | 'timeOf' | 'accepts'> & { readonly now: number }
 
-/** Newest first. @param rows Oldest first. */
 export function readHistory<Row>(
   rows: readonly Row[],
   query: HistoryQuery,
@@ -99,7 +98,6 @@ function spanRefusal(
 
 interface PageOptions<Row> {
   readonly idOf: (row: Row) => string
-  /** Ascending with the rows. Absent if times do not filter. */
   readonly timeOf?: (row: Row) => number
   readonly startAt?: number
   readonly endAt?: number

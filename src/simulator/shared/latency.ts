@@ -15,7 +15,6 @@ export const NO_LATENCY: LatencySettings = { medianMs: 0, deviation: 0 }
 /** With deviation 0.5: between a quarter and four times the median. */
 const DEVIATIONS_MAX = 2.8
 
-/** @returns whole ms. */
 export function drawLatency({ medianMs, deviation }: LatencySettings, random: Random): number {
   if (medianMs === 0 || deviation === 0) return medianMs
   const level = Math.max(-DEVIATIONS_MAX, Math.min(DEVIATIONS_MAX, random.normal()))

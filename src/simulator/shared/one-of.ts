@@ -1,4 +1,3 @@
-/** The first value is the default. */
 export function oneOf<Value extends string | number>(
   byDefault: Value,
   ..._others: readonly Value[]

@@ -2,7 +2,6 @@ import { singleRow, type StoredRows } from '../store/stored-rows.ts'
 
 /** One counter for all services, so that no two records share an id. */
 export interface OrderSequence {
-  /** From 1 on, continued after a restart. */
   next(): number
 }
 

@@ -22,7 +22,6 @@ import { refusals } from '../shared/refusals.ts'
 import { createVenue, isTriggered } from './spot-venue.ts'
 import type { SpotPair, SpotState } from './spot-state.ts'
 
-/** The document has no endpoint for placing. */
 export const placeRequest = z.looseObject({
   symbol: symbolText,
   side: sideText,

@@ -39,7 +39,6 @@ export function toUnfilledOrder(order: SpotOrder) {
   }
 }
 
-/** `init` waits for its trigger. */
 const HISTORY_STATUS = {
   pending: 'init',
   live: 'new',
@@ -64,7 +63,6 @@ function triggerFields({ trigger }: SpotOrder) {
   }
 }
 
-/** Document: Spot order. */
 function shared(order: SpotOrder) {
   const { filledBase, filledQuote } = order
   return {

@@ -20,7 +20,6 @@ export interface WithdrawalRecord {
   /** Chain address, or UID of the receiving account. */
   readonly to: string
   readonly chain: string
-  /** Including the fee. */
   readonly size: string
   readonly fee: string
   readonly remark: string

@@ -10,7 +10,6 @@ export interface StoredRow {
 
 /** Synchronous: what `save` was given survives a restart. */
 export interface RowStore {
-  /** Undefined if nothing was ever saved. */
   load(): readonly StoredRow[] | undefined
   save(changes: readonly StoredRow[]): void
 }

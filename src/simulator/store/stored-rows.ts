@@ -6,7 +6,6 @@ const STORE_VERSION = 6
 /** 0.1.0 differs only in the state of markets that are not seeded. */
 const VERSION_BEFORE = 5
 
-/** Decimals are written as strings. */
 export interface Codec<Entity, Row = Entity> {
   readonly table: string
   readonly id: (entity: Entity) => string
@@ -131,7 +130,6 @@ export function damagedRow({
   })
 }
 
-/** @param id Unique among single rows. */
 export function singleRow<Entity>(id: string): Codec<Entity> & { readonly id: () => string } {
   return { table: 'meta', id: () => id }
 }

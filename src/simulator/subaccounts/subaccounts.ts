@@ -12,7 +12,6 @@ export type SubaccountSettings = Readonly<typeof defaultSubaccountSettings>
 export const defaultSubaccountSettings = { subaccountsMax: 20 }
 
 export interface Subaccount {
-  /** Unique over all accounts, like those of accounts. */
   readonly uid: string
   readonly parentUid: string
   readonly alias: string

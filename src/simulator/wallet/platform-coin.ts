@@ -9,7 +9,6 @@ export interface PlatformCoin {
 /** The name is no real ticker; the price is near that of such coins. */
 export const defaultPlatformCoin: PlatformCoin = { name: 'HOUSE', price: '1.25' }
 
-/** A day's price is within this share of the coin's own. */
 const SPREAD = 0.04
 const DAY_MS = 86_400_000
 

@@ -9,7 +9,6 @@ export const servedRows = { ...endpoints, ...undocumentedRows }
 
 export type ServedName = keyof typeof servedRows
 export type ServedRequestOf<Name extends ServedName> = z.input<(typeof servedRows)[Name]['request']>
-/** The envelope's `data`, as a server writes it. */
 export type ServedResponseOf<Name extends ServedName> = z.input<
   (typeof servedRows)[Name]['response']
 >

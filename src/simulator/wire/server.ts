@@ -12,9 +12,7 @@ const { createServer } = process.getBuiltinModule('node:http')
 
 export interface ServerOptions extends AnswererOptions {
   readonly host: string
-  /** 0 takes any free port. */
   readonly port: number
-  /** The market is played this often without requests. */
   readonly stepMs: number
   readonly advance: (now: number) => unknown
   readonly bodyBytesMax: number
@@ -53,7 +51,6 @@ const HEADER_BYTES_MAX = 16_384
 const CONNECTIONS_MAX = 1024
 const STOP_GRACE_MS = 250
 
-/** @throws Failure SIMULATOR_LISTEN_FAILED */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { clock, timers, host, port, stepMs, onEvent } = options
   const { headersMsMax = HEADERS_MS_MAX, requestMsMax = REQUEST_MS_MAX } = options

@@ -31,13 +31,10 @@ export interface Instrument {
   readonly productOrdersMax: number
   readonly leverageMax: number
   readonly maintenanceTiers: readonly MaintenanceTier[]
-  /** Undefined for perpetual contracts. */
   readonly delivery: { readonly listedAt: number; readonly deliveryAt: number } | undefined
-  /** Minutes after midnight UTC, ascending. */
   readonly fundingMinutes: readonly number[]
   readonly startPrice: string
   readonly dailyTurnover: number
-  /** Exact, in quote coin. */
   readonly tickLotValue: Decimal
   readonly tickFloat: number
   readonly lotFloat: number

@@ -47,7 +47,6 @@ export function rounded(value: number, decimals: number): number {
 const CLEAR_MAX = 2 ** 40
 const HALF_MARGIN = 0.01
 
-/** Named as on the wire; NaN for the delivery fields of perpetual contracts. */
 export type TickerNumbers = ReturnType<typeof writeTicker<number, number>>
 
 /**

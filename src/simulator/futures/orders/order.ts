@@ -19,7 +19,6 @@ export interface OrderTerms extends PositionExits {
   readonly orderType: 'limit' | 'market'
   readonly force: Force
   readonly stpMode: StpMode
-  /** 0 for a market order. */
   readonly priceTicks: number
   /** The last price that triggered it; 0 for none. */
   readonly triggerTicks: number

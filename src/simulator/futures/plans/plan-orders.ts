@@ -75,7 +75,6 @@ export function placePlanOrder(
   return accept(referenceOf(plan))
 }
 
-/** All or nothing. */
 export function modifyPlan(
   state: CoreState,
   { uid }: AccountRef,

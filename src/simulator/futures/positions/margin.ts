@@ -23,11 +23,9 @@ import {
 
 export const DISPLAY_DECIMALS = 10
 
-/** In the margin coin, for one isolated position or all crossed ones of a coin. */
 export interface MarginLevel {
   /** Margin (crossed: balance without isolated margins) plus unrealised profit at the mark. */
   readonly equity: Decimal
-  /** Includes the closing fee. */
   readonly maintenance: Decimal
 }
 
@@ -43,7 +41,6 @@ export function unsetBalance(state: CoreState, account: Account, coin: string): 
   return rest
 }
 
-/** With less equity than this a position is liquidated. */
 function maintenanceOf(state: CoreState, position: Position): Decimal {
   const symbol = symbolOf(state, position.symbol)
   const value = marginValue(symbol.instrument, symbol.markTicks, position.lots)

@@ -40,7 +40,6 @@ export function watchedTicks(
   return triggerType === 'mark_price' ? symbol.markTicks : symbol.market.lastTicks
 }
 
-/** 0 if it watches the mark price. */
 export function lastTriggerTicks(
   trigger: Pick<PositionTrigger, 'triggerType' | 'triggerTicks'>,
 ): number {

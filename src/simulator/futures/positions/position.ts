@@ -19,7 +19,6 @@ export interface Position {
   /** For prechecks only; see {@link updateFloats}. */
   costFloat: number
   marginFloat: number
-  /** Over the life of the position, in the margin coin. Fees are positive when paid. */
   realised: Decimal
   fees: Decimal
   /** Undefined until the first funding; negative when paid. */
@@ -86,7 +85,6 @@ export function unrealised(instrument: Instrument, position: Position, ticks: nu
   return profitOf(instrument, position, { lots: position.lots, ticks, cost: position.cost })
 }
 
-/** In the quote coin; divided, so not exact. */
 export function averageEntry(instrument: Instrument, position: Position): Decimal {
   return position.cost.div(baseSize(instrument, position.lots))
 }

@@ -7,7 +7,6 @@ import type { Position } from './position.ts'
 
 interface CloseTerms {
   readonly lots?: number
-  /** For a limit order, which may rest. Default: a market order. */
   readonly priceTicks?: number
   readonly triggerTicks?: number
   readonly tradeSide?: string

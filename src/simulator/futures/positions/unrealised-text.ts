@@ -6,7 +6,6 @@ import { decimalOfInteger, type Decimal } from '../../../lib/decimal.ts'
 import type { Instrument } from '../instruments/instruments.ts'
 import { unrealised, type Position } from './position.ts'
 
-/** In quote coin, `digits` / `scale`. */
 interface TickLotUnit {
   readonly digits: number
   readonly scale: number

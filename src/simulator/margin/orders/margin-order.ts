@@ -51,7 +51,6 @@ export type LiquidationRecord = OrderRecord | SwapRecord
 
 type RecordBase = Pick<MarginOrder, 'uid' | 'mode' | 'id' | 'createdAt' | 'updatedAt'>
 
-/** The price is the one displayed when the order was placed. */
 export interface OrderRecord
   extends
     RecordBase,

@@ -20,7 +20,6 @@ export interface LiveTicker extends Omit<ForeignQuote, 'at' | 'volume'> {
 export interface LiveSource {
   /** The source's address, because a stored state belongs to one source. */
   readonly name: string
-  /** @param hear Called with every answer; `at` is Unix ms of our clock. */
   follow(hear: (tickers: readonly LiveTicker[], at: number) => void): void
 }
 

@@ -29,7 +29,6 @@ export interface TickCandle {
 }
 
 export interface CandlePath {
-  /** In ticks: the open first, the close last. */
   readonly prices: Float64Array
   /** As a share of the candle, 0 for the first. Two points may be at one instant. */
   readonly times: Float64Array
@@ -59,12 +58,10 @@ export interface PathMemory {
   readonly lastSign: number
   /** Moves with the sign of the one before, minus those with the opposite sign. */
   readonly signs: number
-  /** The same count within single candles. */
   readonly within: number
   /** In usual ranges: of following each move, then of each rule of candle-looks.ts. */
   readonly gains: readonly number[]
   readonly usualRange: number
-  /** Share of coarse paths, before a candle is seen. */
   readonly coarse: number
 }
 
@@ -130,7 +127,6 @@ export class CandlePaths {
     return this.#memory
   }
 
-  /** @returns the candle's points; valid until the next call. */
   draw(candle: TickCandle, random: Random): CandlePath {
     if (this.#kind !== 'random' || candle.high === candle.low) {
       const [path] = this.#drawn as [DrawnPath]

@@ -33,7 +33,6 @@ const SPREAD_RANGE_MAX = 0.25
 
 export interface CandleScale {
   readonly lots: number
-  /** One lot at a price of one tick, in quote coin. */
   readonly lotNotional: number
   readonly intervalMs: number
 }
@@ -45,7 +44,6 @@ export interface CandleParts {
   readonly highs: Float64Array
   /** At one instant, the first of two points is an unseen extreme. */
   readonly times: Float64Array
-  /** In ticks; 0 if there was none. */
   readonly before: number
   readonly signBefore: number
   readonly lots: number

@@ -54,7 +54,6 @@ export class RecordedMarket implements Market {
   readonly #startAt: number
   readonly #repeat: boolean
   readonly #paths: readonly RecordedPath[]
-  /** In recording time, counted over laps; infinite if there is none. */
   readonly #nextMs: Float64Array
   /**
    * Indexes of the paths by next point, ties in order of the instruments; a ring that begins at

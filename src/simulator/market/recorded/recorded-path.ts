@@ -56,7 +56,6 @@ export class RecordedPath {
   readonly #points: number
   readonly #funding: RecordedFunding | undefined
   readonly step: MutableStep
-  /** In recording time; infinite if there is none. */
   nextAt = Number.POSITIVE_INFINITY
   readonly #place: { -readonly [Field in keyof Omit<PathState, 'source'>]: PathState[Field] }
 

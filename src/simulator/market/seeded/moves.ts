@@ -91,7 +91,6 @@ const JUMPS_PER_DAY = 4
 const STUDENT_MAX = 12
 
 export interface Shocks {
-  /** 0, or a shock; over many steps mean 0 and variance 1. */
   draw(random: Random): number
   readonly probability: number
 }
@@ -131,7 +130,6 @@ export interface FactorState {
 }
 
 export class SharedFactor {
-  /** Usually 0; mean 0, variance 1. */
   shock = 0
   readonly #random: Random
   readonly #volatility: Volatility

@@ -24,7 +24,6 @@ export interface SeededMarketOptions {
   readonly seed: number | string
   readonly instruments: readonly MarketInstrument[]
   readonly startAt: number
-  /** On the exchange's clock, ms; default 100. */
   readonly stepMs?: number
   /** Market time for each millisecond of the exchange's clock, ms; default 1. */
   readonly speed?: number

@@ -83,7 +83,6 @@ export class SeededPath {
   readonly #tradeNotional: number
   readonly #quietTradeProbability: number
   readonly #now: PathLevels
-  /** exp of the sum of the shared and the own level; 1 is usual. */
   #wildness = 1
 
   constructor(options: {

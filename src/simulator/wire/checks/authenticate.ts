@@ -56,7 +56,6 @@ function signaturesOf(secret: string, request: WireRequest, timestamp: string): 
   )
 }
 
-/** The order stays. Returns the query if its encoding is not valid. */
 function decodeQuery(query: string): string {
   try {
     return query.includes('%') ? decodeURIComponent(query) : query

@@ -43,12 +43,10 @@ export function withRefusedItems(
   return { ok: true, data: { ...data, failureList: [...failures, ...(data.failureList ?? [])] } }
 }
 
-/** Document: failureList item, futures endpoints. */
 function futuresFailure(item: unknown, { code, message }: Refusal) {
   return { ...idsOf(item), errorMsg: message, errorCode: code }
 }
 
-/** Document: failureList item, isolated margin batch cancel. */
 function marginFailure(item: unknown, { message }: Refusal) {
   return { clientOid: idsOf(item).clientOid, errorMsg: message }
 }

@@ -41,7 +41,6 @@ function slidingCounter({ calls, perMs, refusedCallsCount }: CountedLimit): Call
   }
 }
 
-/** Counting refused calls makes no difference. */
 function fixedCounter({ calls, perMs }: CountedLimit): CallCounter {
   let window = Number.NEGATIVE_INFINITY
   let count = 0
