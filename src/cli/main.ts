@@ -11,11 +11,9 @@ import { writeAside } from '../lib/write-out.ts'
 
 interface Verbs {
   readonly names: readonly string[]
-  /** Loads only the code of these verbs. */
   readonly load: () => Promise<AddVerb>
 }
 
-/** In the order of the help. */
 export const VERBS: readonly Verbs[] = [
   { names: ['init'], load: async () => (await import('./setup/init.ts')).addInitCommand },
   { names: ['run'], load: async () => (await import('./run/run.ts')).addRunCommand },
@@ -96,7 +94,7 @@ export const VERBS: readonly Verbs[] = [
   { names: ['replay'], load: async () => (await import('./replay/replay.ts')).addReplayCommand },
 ]
 
-/** Resolves with the exit code: 0 done, 64 not understood, else from `process/exit-codes.ts`. */
+/** 0 done, 64 not understood, else from `process/exit-codes.ts`. */
 export async function main(argv: readonly string[]): Promise<number> {
   let exitCode = 0
   const program = await createProgram(neededFor(argv), (code) => {
@@ -110,7 +108,6 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The program with these verbs, before it reads a command line. */
 export async function createProgram(
   verbs: readonly Verbs[],
   setExit: VerbFrame['setExit'],

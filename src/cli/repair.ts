@@ -20,8 +20,8 @@ interface RepairCommandOptions extends ConfigOptions, MarketOptions {
 }
 
 /**
- * Repair is a verb and no option of `run`, so that no unit file repairs by itself what a person
- * should look at.
+ * A verb and no option of `run`, so that no unit file repairs by itself what a person should look
+ * at.
  */
 export function addRepairCommand(program: Command, { version, setExit }: VerbFrame): void {
   addConfigOptions(program.command('repair'))
@@ -39,7 +39,6 @@ export function addRepairCommand(program: Command, { version, setExit }: VerbFra
     )
 }
 
-/** The journal may be on a server too: nothing of it is replaced. */
 async function takeOver(
   { market, speed, fromExchange: _fromExchange, ...options }: RepairCommandOptions,
   version: string,

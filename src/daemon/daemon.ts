@@ -17,32 +17,22 @@ export interface DaemonOptions {
   readonly market: MarketData
   readonly accounts: readonly Account[]
   readonly embedded: Pick<EmbeddedExchange, 'resume' | 'stop'> | undefined
-  /** Control interfaces. */
   readonly controls?: readonly OpenedControl[]
-  /** Ends a process that hangs. */
   readonly watchdog?: Pick<Watchdog, 'start' | 'stop'>
   readonly off?: readonly AccountOff[]
   /** Where a target of alerts asks for trades. */
   readonly tradeLogs?: readonly Pick<ClosedTradeLog, 'finish'>[]
 }
 
-/**
- * How a run ended. `fatals`: errors that broke an account or kept it off: keys, an unwritable
- * journal, a defect.
- */
 export interface DaemonEnd {
-  /** One for each account, in order. */
   readonly summaries: readonly RunSummary[]
-  /** One for each account that broke or was off; first those that ran. */
   readonly fatals: readonly unknown[]
-  /** No account was left. */
   readonly isBroken: boolean
 }
 
 /**
- * Market data and the accounts that trade on it, in one process. They start together, once the
- * clock is synchronised. An account that breaks, or whose keys are refused, is off; the others
- * trade on, and the exit code reports it.
+ * Accounts start together, once the clock is synchronised. One that breaks, or whose keys are
+ * refused, is off; the others trade on, and the exit code reports it.
  */
 export class Daemon {
   readonly accounts: readonly Account[]
@@ -77,9 +67,6 @@ export class Daemon {
     this.#quiet = Promise.all(accounts.map(({ atRest }) => atRest)).then(() => market.stop())
   }
 
-  /**
-   * Synchronises the clock, then begins the run. False if the daemon was stopped or broke before.
-   */
   async start(): Promise<boolean> {
     this.#watchdog?.start({
       loops: [this.#market, ...this.accounts].flatMap(({ loops }) => loops),
@@ -101,17 +88,13 @@ export class Daemon {
     return !this.#isBroken
   }
 
-  /**
-   * Begins an orderly end, with each account's `onStop` unless a policy is given; {@link ended}
-   * resolves when it is done.
-   */
   stop(policy?: StopPolicy): void {
     for (const account of this.accounts) account.stop(policy)
   }
 
   /**
-   * Handles an uncaught error: a strategy's harms that strategy (STR1), any other breaks the run.
-   * False for a strategy that does not run here, but was loaded by a reload.
+   * A strategy's error harms that strategy (STR1), any other breaks the run. False for a strategy
+   * that does not run here, but was loaded by a reload.
    */
   failBy(strategy: string | undefined, error: unknown): boolean {
     if (strategy !== undefined)
@@ -120,7 +103,7 @@ export class Daemon {
     return true
   }
 
-  /** A defect: no account performs anything any more, and the run ends as fatal. */
+  /** After a defect no account performs anything any more, and the run ends as fatal. */
   fail(error: unknown): void {
     for (const account of this.accounts) account.fail(error)
   }
@@ -150,10 +133,7 @@ export class Daemon {
     return equity === null ? undefined : `${showCoin(Number(equity), marginCoin)} ${marginCoin}`
   }
 
-  /**
-   * Resolves when everything is at rest and closed.
-   * @throws Failure LOOP_HUNG if it would wait for a loop that hangs
-   */
+  /** Resolves when everything is at rest and closed. @throws Failure LOOP_HUNG */
   ended(): Promise<DaemonEnd> {
     return Promise.race([this.#closeAll(), this.#givenUp.promise])
   }
@@ -179,7 +159,7 @@ export class Daemon {
     )
   }
 
-  /** Grows when the accounts have handled the passing of time, twenty times a second. */
+  /** Twenty times a second, when the accounts have handled the passing of time. */
   get heartbeat(): number {
     return this.#market.timeSteps
   }

@@ -43,32 +43,25 @@ import { Watchdog } from './watchdog/watchdog.ts'
 export interface OpenDaemonOptions
   extends AccountGiven, Pick<Opening, 'market' | 'version' | 'logger' | 'timers' | 'standby'> {
   readonly clock: Clock
-  /** Unix ms. Default: start of this run. */
   readonly processStartedAt?: number
-  /** Further accounts on the same market. */
   readonly others?: readonly AccountGiven[]
-  /** A reload is requested; absent: not possible. */
   readonly onReload?: () => void
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly tryReload?: () => Promise<readonly string[]> | undefined
-  /** Addresses an account in a command: ` -c live.yaml`; default empty. */
+  /** Addresses an account in a command: ` -c live.yaml`. */
   readonly configOptionOf?: (config: DaemonConfig) => string
 }
 
 export interface OpenedDaemon {
   readonly daemon: Daemon
-  /** Unix ms at the end of the recorded market. */
   readonly endsAt: () => number | undefined
-  /** Keeps the journals' leases at the end: this process opens them again. */
   readonly keepLeases: () => void
-  /** The run ends or has ended because the account is wanted elsewhere. */
   readonly isHandedOver: () => boolean
 }
 
 interface Ground extends Opened {
   readonly trusted: TrustedClock
   readonly shared: SharedLimits | undefined
-  /** Calls of the address. */
   readonly calls: ExchangeCalls
   readonly sharedTickers: SharedTickers | undefined
 }
@@ -80,9 +73,9 @@ interface Opened {
 }
 
 /**
- * Opens strategies, state, journal and exchange. An account whose keys are missing or whose state
- * is held or unreadable is off, as long as another one is not.
- * @throws ConfigError for strategies that do not load; Failure if no account can be opened
+ * An account whose keys are missing or whose state is held or unreadable is off, as long as another
+ * one is not. @throws ConfigError for strategies that do not load; Failure if no account can be
+ * opened
  */
 export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaemon> {
   const trusted = new TrustedClock(options.clock)
@@ -285,7 +278,6 @@ function createWatchdog({ loaded, logger, timers }: OpenDaemonOptions, ground: G
   })
 }
 
-/** Ends the run in good order when a lease is wanted elsewhere. */
 function heedLeases(
   accounts: readonly OpenedAccount[],
   daemon: Pick<Daemon, 'stop'>,
@@ -308,7 +300,6 @@ function heedLeases(
   }
 }
 
-/** Distinct product types. */
 function listProducts(accounts: readonly OpenedAccount[]): readonly Product[] {
   const configs = accounts.map(({ opening }) => opening.loaded.config)
   return [...Map.groupBy(configs, ({ account }) => account.productType)].map(

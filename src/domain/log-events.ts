@@ -1,7 +1,6 @@
 /**
- * Every event that the log can hold, and one sentence that says what happened and, for a warning or
- * an error, what the operator does. `npm run docs` generates docs/log-events.md from it, with the
- * levels and the fields.
+ * One sentence says what happened and, for a warning or an error, what the operator does. `npm run
+ * docs` generates docs/log-events.md from it.
  */
 export const LOG_EVENTS = {
   'account.held':

@@ -35,7 +35,6 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly health: Health
   readonly recorder: FlightRecorder | undefined
   readonly tradeLog?: Pick<ClosedTradeLog, 'observe'> | undefined
-  /** Receives the running strategy. */
   readonly watchdog?: StrategyWatch | undefined
 }
 

@@ -59,31 +59,22 @@ export interface DaemonControlOptions {
   readonly version: string
   readonly environment: string
   readonly exchange: string
-  /** For commands: ` -c live.yaml`. */
   readonly configOption: string
-  /** Market time over real time. */
   readonly speed: number
   readonly accounts: readonly Pick<Account, 'shown' | 'command'>[]
-  /** Accounts that could not be opened. */
   readonly off: readonly AccountOff[]
   readonly market: { readonly polls: PollGridStats; listen(listener: MarketListener): void }
   readonly isReadOnly: boolean
   readonly closedPort: () => StatusView['closedPort']
-  /** Set if other daemons share the limits of the address. */
   readonly sharedLimits: Pick<SharedLimits, 'view'> | undefined
   readonly sharedTickers: Pick<SharedTickers, 'view'> | undefined
-  /** Failures by target of alerts; absent without alerts. */
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly readings: Pick<Readings, 'ask' | 'stop'>
   readonly clock: Clock
   readonly timers: Timers
-  /** Unix ms. Default: start of this run. */
   readonly processStartedAt?: number | undefined
-  /** Absent if the journal is a file. */
   readonly fleet?: FleetSource | undefined
-  /** Absent if a reload is not possible. */
   readonly onReload?: (() => void) | undefined
-  /** Problems of a reload; undefined if the run is not ready for one. */
   readonly tryReload?: (() => Promise<readonly string[]> | undefined) | undefined
   readonly logger: Pick<DaemonLogger, 'log' | 'listen' | 'setLevel'>
 }
@@ -342,7 +333,6 @@ type AccountOrder = Exclude<ControlRequest['order'], { readonly kind: 'logLevel'
 
 interface Surroundings extends Pick<DaemonControlOptions, 'configOption'> {
   readonly isKilled: boolean
-  /** Strategies hold something in the scope, or orders rest there. */
   readonly isToClose: (scope: Scope) => boolean
 }
 
