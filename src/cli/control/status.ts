@@ -314,11 +314,15 @@ function describeMode(mode: AccountView['mode'], restrictions: readonly Restrict
 
 /** A command has a line of its own, so that it can be pasted. */
 function formatRestriction(restriction: RestrictionView, account: AccountView): string {
-  const { scope, mode, code, reason, by, at, ends, command } = restriction
-  const what = `! ${scope} ${mode} since ${toTime(at)} by ${by} (${code}): ${reason}; ends when ${ends}`
+  const { scope, mode, code, reason, by, at, ends, command, releasableAt } = restriction
+  const what = `! ${scope} ${mode} since ${toTime(at)} by ${by} (${code}): ${reason}; ends when ${ends}${describeWait(releasableAt)}`
   return command === null
     ? line('', what)
     : `${line('', `${what}. ${leadTo(restriction, account)}`)}${' '.repeat(LABEL + 2)}${command}\n`
+}
+
+function describeWait(releasableAt: number | null): string {
+  return releasableAt === null ? '' : `, from ${toTime(releasableAt)} on`
 }
 
 /** After a release a strategy may order its whole target again, whatever else the account holds. */

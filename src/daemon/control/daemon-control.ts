@@ -51,7 +51,7 @@ import { viewEquity } from '../../views/losses-view.ts'
 import { Metrics } from './metrics.ts'
 import { viewProfit } from '../../views/money-view.ts'
 import { PriceHistory, ProfitCurve } from './run-history.ts'
-import { viewRestriction } from '../../views/restriction-view.ts'
+import { type RestrictionFrame, viewRestriction } from '../../views/restriction-view.ts'
 import { type Rest, viewWhatIf } from '../../views/what-if.ts'
 
 export interface DaemonControlOptions {
@@ -287,9 +287,13 @@ export class DaemonControl implements Controlled {
       return { ...nothing, isObeyed: false, text }
     }
     const { configOption } = this.#options
+    const coolDownMs = Math.max(
+      0,
+      ...this.#shown.map(({ settings }) => settings.losses?.coolDownMs ?? 0),
+    )
     const isToClose = (scope: Scope) => this.#shown.some((shown) => isOpen(shown, scope))
     const isKilled = this.#shown.some(({ engine }) => engine.kill !== undefined)
-    const verdict = judge(order, answers, { configOption, isKilled, isToClose })
+    const verdict = judge(order, answers, { configOption, isKilled, isToClose, coolDownMs })
     const text = [verdict.text, ...answers.flatMap(describePeak)].join('; ')
     return { ...nothing, ...verdict, text }
   }
@@ -331,9 +335,8 @@ export class DaemonControl implements Controlled {
 
 type AccountOrder = Exclude<ControlRequest['order'], { readonly kind: 'logLevel' | 'reload' }>
 
-interface Surroundings extends Pick<DaemonControlOptions, 'configOption'> {
+interface Surroundings extends RestrictionFrame {
   readonly isKilled: boolean
-  readonly isToClose: (scope: Scope) => boolean
 }
 
 function judge(
@@ -345,8 +348,8 @@ function judge(
   const lifted = answers.flatMap((answer) => answer.lifted)
   return {
     ...verdictOf(order, answers, around),
-    held: held.map((one) => viewRestriction(one, around.configOption, around.isToClose)),
-    lifted: lifted.map((one) => viewRestriction(one, around.configOption, around.isToClose)),
+    held: held.map((one) => viewRestriction(one, around)),
+    lifted: lifted.map((one) => viewRestriction(one, around)),
     stillHeld: Object.assign({}, ...answers.map(({ stillHeld }) => stillHeld)) as Record<
       string,
       string
