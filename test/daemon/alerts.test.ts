@@ -85,7 +85,7 @@ test('[SEC1] a run says that it started, what was halted and that it stopped; it
 
   expect(received('ops').map(({ event }) => event)).toContain('daemon.stopped')
   expect(received('ops').find(({ event }) => event === 'trading.halted')).toMatchObject({
-    title: 'URGENT paper (simulator): trading is halted for BTCUSDT (operator)',
+    title: 'paper (simulator): trading is halted for BTCUSDT (operator)',
     command: expect.stringMatching(
       /^intentd release BTCUSDT --reason "\.\.\." -c \/.*paper\.yaml --set /,
     ),
