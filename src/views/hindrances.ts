@@ -86,7 +86,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   yield* listWarmUps(account)
 }
 
-/** What a kill or a stop waits for, with the instruments that it cannot prove yet. */
+/** Says what a kill or a stop waits for, with the instruments that it cannot prove yet. */
 function describeEnding({ kind, phase, unproved }: Ending): string {
   const what = kind === 'kill' ? 'a kill is under way' : `a stop is under way (${kind})`
   const names = [...unproved].map(([symbol, why]) => (why === '' ? symbol : `${symbol} (${why})`))
