@@ -159,8 +159,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'displaced-at-full-size',
     what: 'a displaced order that was filled in part is placed again with its whole size',
-    find: 'const lots = openLots(order) - foundLots(core, settled)',
-    replace: 'const lots = order.terms.lots + 0 * (openLots(order) - foundLots(core, settled))',
+    find: 'const lots = openLots(order) - foundLots(found, settled)',
+    replace: 'const lots = order.terms.lots + 0 * (openLots(order) - foundLots(found, settled))',
   },
   {
     name: 'stale-intent-sent',
@@ -295,9 +295,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'used-keys-lost-in-a-checkpoint',
     what: 'a checkpoint takes the keys for stored that its records have used, and stores none',
-    find: 'for (const used of this.#recent.values()) this.#save(used, before)',
-    replace:
-      'for (const used of this.#recent.values()) if (used.at < before) this.#save(used, before)',
+    find: 'this.#save(used, before)',
+    replace: 'if (used.at < before) this.#save(used, before)',
     lastsMonths: true,
   },
   {
