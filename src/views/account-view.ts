@@ -207,8 +207,8 @@ function viewDistance(
 }
 
 /** Entry price by our fills; if they do not explain all of it, the exchange's. */
-function viewEntry(
-  { book, grids }: ShownAccount,
+export function viewEntry(
+  { book, grids }: Pick<ShownAccount, 'book' | 'grids'>,
   {
     symbol,
     side,
