@@ -96,7 +96,7 @@ export interface LiquidationReport {
  */
 export interface WorstMoment {
   readonly at: number
-  /** By the use of `risk.survives`; without it, by the distance to a liquidation. */
+  /** Moments are compared by the use of `risk.survives`; without it, by the distance to a liquidation. */
   readonly measure: 'worstCase' | 'distance'
   /** The used share of the equity, or the distance as a share of the mark price. */
   readonly figure: number

@@ -100,6 +100,8 @@ function drawCurve(curve: MoveCurve, coin: string): string {
 <p class="note">${describeEnds(curve)}</p>`
 }
 
+const FUNDING_NOTE = 'The next funding payment is taken off, where the account pays it.'
+
 function describeEnds({ moves, liquidations }: MoveCurve): string {
   const [from, to] = [moves[0] ?? 0, moves.at(-1) ?? 0]
   const ends = LINES.flatMap((line) => {
@@ -108,8 +110,9 @@ function describeEnds({ moves, liquidations }: MoveCurve): string {
       ? []
       : [`with ${NAMES[line]} at ${shown.map((move) => showShare(move)).join(' and ')}`]
   })
-  if (ends.length === 0) return 'No move within this range would have liquidated anything.'
-  return `Red: the exchange would have liquidated, ${ends.join('; ')}. The lines go on as if it had not.`
+  if (ends.length === 0)
+    return `${FUNDING_NOTE} No move within this range would have liquidated anything.`
+  return `${FUNDING_NOTE} Red: the exchange would have liquidated, ${ends.join('; ')}; the lines go on as if it had not.`
 }
 
 function renderMoves(curve: MoveCurve, decimals: number): string {
