@@ -30,7 +30,7 @@ export interface AccountPicture {
 
 /** @param booked The equity when positions were last compared; at rest that without what is held. NaN: not known. */
 export function pictureAccount(shown: PicturedAccount, booked: number): AccountPicture {
-  const { settings, book } = shown
+  const { settings, book, engine } = shown
   const notCounted: string[] = []
   const prices = new Map<string, StoredPrice>()
   const instruments = [...settings.instruments.keys()].flatMap(
@@ -53,6 +53,9 @@ export function pictureAccount(shown: PicturedAccount, booked: number): AccountP
         notCounted.push(`${symbol}: a position of it, since it is not known what was paid for it`)
       if (legs.some(({ margin = 0 }) => Number.isNaN(margin)))
         notCounted.push(`${symbol}: the margin that it has set aside (account.leverage)`)
+      const { marginMode } = engine.instrument(symbol)?.setup ?? {}
+      if (marginMode !== undefined && marginMode !== settings.marginMode)
+        notCounted.push(`${symbol}: that it is held in ${marginMode} margin`)
       return [pictured]
     },
   )
