@@ -219,8 +219,8 @@ test('by default 2 BTC at 20 times are warned of, reduced and flattened in time,
   expect([run.liquidations, run.openPositions]).toEqual([0, []])
   // What is left is what every sale brought, less its fee.
   const left = sold.reduce((sum, { last_qty: size, last_px: price }) => {
-    const [lots, at] = [Number(size), Number(price)]
-    return sum + lots * (at - 50_000.1) - lots * at * TAKER
+    const [lots, sale] = [Number(size), Number(price)]
+    return sum + lots * (sale - 50_000.1) - lots * sale * TAKER
   }, balance)
   expect(Number(run.money.final)).toBeCloseTo(left + Number(run.money.funding), 6)
   expect(left).toBeGreaterThan(0)
