@@ -1,7 +1,7 @@
 import type { FeeRates } from '../wallet/fees.ts'
 import type { WireTicker } from '../../protocol/futures/tickers.ts'
 import type { DayStatistics } from '../market/day-statistics.ts'
-import type { FundingPayments, Market, RecordedReferences } from '../market/market.ts'
+import type { FundingPayments, Market, PastMinutes, RecordedReferences } from '../market/market.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import { indexFrom } from '../../prices/recording.ts'
@@ -134,6 +134,8 @@ export interface SymbolState extends OrderBook<Order> {
   readonly endsAt: number
   /** Recorded funding payments, on the market's clock. */
   readonly funding: FundingPayments | undefined
+  /** The minutes before the market opened; undefined if they are unknown. */
+  readonly past: PastMinutes | undefined
   /** Recorded mark prices and rates, known from row to row. */
   readonly references: RecordedReferences | undefined
   /** Open positions of all accounts, in the order of their opening. */
@@ -177,6 +179,7 @@ export function createSymbolState(
     statistics,
     endsAt: market.endings?.get(instrument.symbol) ?? Number.POSITIVE_INFINITY,
     funding: market.funding?.get(instrument.symbol),
+    past: instrument.delivery === undefined ? market.past?.(instrument.symbol) : undefined,
     references: market.references?.get(instrument.symbol),
     market: createDisplayedMarket(),
     quoteCount: 0,
@@ -192,7 +195,7 @@ export function createSymbolState(
   }
 }
 
-type MarketFacts = Pick<Market, 'endings' | 'funding' | 'priceStepsMs' | 'references'>
+type MarketFacts = Pick<Market, 'endings' | 'funding' | 'past' | 'priceStepsMs' | 'references'>
 
 /**
  * A contract of the calendar follows the one before it. With recorded prices, the recording states

@@ -3,7 +3,12 @@
  * the 1439 before it. Every minute gets its bucket, with or without a trade, so the figures depend
  * only on the steps and the elapsed minutes.
  */
-import { FairPrice, type FairPriceFigures, type FairPriceState } from './fair-price.ts'
+import {
+  FairPrice,
+  type FairPriceFigures,
+  type FairPriceState,
+  type FundingSettlement,
+} from './fair-price.ts'
 import type { MarketInstrument, MarketReference, MinuteBar, Quote } from './market.ts'
 
 /**
@@ -157,6 +162,11 @@ export class DayStatistics {
     if (this.#lastTicks === 0) return undefined
     this.#roll(Math.floor(now / MINUTE_MS))
     return this.#fair.markTicks()
+  }
+
+  /** The latest payments of funding, oldest first. */
+  settlements(): readonly FundingSettlement[] {
+    return this.#fair.settlements()
   }
 
   state(): Omit<DayStatisticsState, 'buckets'> {

@@ -119,6 +119,15 @@ export interface MinuteBar {
   readonly lots: number
 }
 
+/** A past that is drawn on demand: the same minute is always the same bar. */
+export interface PastMinutes {
+  /** Unix ms: its first minute, and the first after it. */
+  readonly fromAt: number
+  readonly untilAt: number
+  /** Minutes that open at `fromAt` or later and before `untilAt`, Unix ms, oldest first. */
+  between(fromAt: number, untilAt: number): readonly MinuteBar[]
+}
+
 /**
  * A market's state for a restart, as JSON: below 1 kB for each instrument. Only the same market can
  * read it.
@@ -188,6 +197,8 @@ export interface Market {
    * Undefined for real prices: their past is unknown, and none is invented.
    */
   pastDay(symbol: string): readonly MinuteBar[] | undefined
+  /** Everything before `startAt`; absent if it is unknown. */
+  past?(symbol: string): PastMinutes | undefined
   state(): MarketState
 }
 
