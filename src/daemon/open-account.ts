@@ -195,6 +195,7 @@ export function createAccount(
       signingObjection: lease && (() => lease.objection()),
     }),
     ledger: embedded && (() => embedded.ledger()),
+    past: embedded?.past,
     onQuiesced: () => embedded?.pause(),
     onClosed: opened.release,
     onKillNoted: kills?.note,
