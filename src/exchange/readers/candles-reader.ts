@@ -63,7 +63,8 @@ export async function readCandles(
   const candles = new Map<number, ExchangeCandle>()
   for (const row of answer.data) {
     const candle = toCandle(row)
-    if (candle === undefined) return unreadable(answer, row)
+    if (candle === undefined)
+      return unreadableRow(answer, `${row.join(', ').slice(0, 100)} is no candle`)
     if (candle.openAt >= fromAt && candle.openAt < untilAt) candles.set(candle.openAt, candle)
   }
   const data = [...candles.values()].toSorted((one, other) => one.openAt - other.openAt)
@@ -81,16 +82,10 @@ function toCandle(row: readonly string[]): ExchangeCandle | undefined {
   return { openAt: Number(at), open, high, low, close, volume: volume >= 0 ? volume : 0 }
 }
 
-function unreadable(
+export function unreadableRow(
   { receivedAt }: { readonly receivedAt: number },
-  row: readonly string[],
+  message: string,
 ): Answer<never> {
-  return {
-    kind: 'unknown',
-    cause: 'unreadableRow',
-    code: SUCCESS_CODE,
-    message: `${row.join(', ').slice(0, 100)} is no candle`,
-    status: 200,
-    receivedAt,
-  }
+  const cause = 'unreadableRow'
+  return { kind: 'unknown', cause, code: SUCCESS_CODE, message, status: 200, receivedAt }
 }
