@@ -13,6 +13,7 @@ const ENDS = 'an operator has compared orders and position, and releases it'
 /** What is usual in each field; a new one is added here. */
 const USUAL: Readonly<Record<string, unknown>> = {
   candles: 384,
+  since: '2026-01-02T13:50:00.000Z',
   interval: '5m',
   series: ['BTCUSDT 5m', 'ETHUSDT 5m'],
   differing: 3,
@@ -264,6 +265,17 @@ const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
   'order.displacedLate': { orders: ['quote:BTCUSDT:17'] },
   'call.accepted': { reason: '' },
+  'trade.closed': {
+    entryPrice: '60000.1',
+    exitPrice: '60160.2',
+    heldMs: 7_500_000,
+    reason: 'order',
+    net: '0.27123456',
+    share: 0.00225,
+    fees: '0.04808',
+    funding: '-0.00123',
+    uncounted: '2 fees in BGB, 0.003 in all',
+  },
 }
 
 const ROUTINE_LEVELS = ['debug', 'info']
@@ -297,6 +309,7 @@ const MORE_THAN_A_LINE = [
   'standby.agrees',
   'standby.following',
   'standby.tookOver',
+  'trade.closed',
 ]
 
 interface Row {

@@ -104,7 +104,7 @@ export class CandleFetcher {
       const problem = reason === '' ? await this.#fetchSeries(series).catch(messageOf) : reason
       if (problem === undefined) continue
       failed.push(series)
-      // What no candle of the exchange makes up says nothing about the other series.
+      // A length that no candle of the exchange makes up says nothing about the other series.
       if (sourceOf(series.intervalMs) !== undefined) reason = problem
       else this.#sayNotFetched([series], problem)
     }

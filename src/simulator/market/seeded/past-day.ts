@@ -20,9 +20,8 @@ const MINUTES_A_DAY = 1440
 const MINUTES_A_YEAR = 525_600
 
 /**
- * 1440 minutes, oldest first; the last one closes at the start price.
- *
- * @param options.endAt Unix ms; the last bar ends at the start of this minute.
+ * 1440 minutes, oldest first. @param options.endAt The last bar ends at the start of this minute,
+ * at the start price.
  */
 export function buildPastDay(options: {
   readonly seed: number | string
@@ -232,7 +231,6 @@ export class SeededPast implements PastMinutes {
   }
 }
 
-/** Highest and lowest point of a Brownian bridge, each from its exact distribution. */
 function drawExtremes(
   random: Random,
   { from, to, deviation }: { from: number; to: number; deviation: number },
