@@ -88,6 +88,10 @@ export const VERBS: readonly Verbs[] = [
     load: async () => (await import('./simulate/simulate.ts')).addSimulateCommand,
   },
   { names: ['import'], load: async () => (await import('./prices/import.ts')).addImportCommand },
+  {
+    names: ['download'],
+    load: async () => (await import('./prices/download.ts')).addDownloadCommand,
+  },
   { names: ['data'], load: async () => (await import('./prices/data.ts')).addDataCommand },
   { names: ['record'], load: async () => (await import('./prices/record.ts')).addRecordCommand },
   { names: ['call'], load: async () => (await import('./call/call.ts')).addCallCommand },

@@ -186,6 +186,7 @@ export function createAccount(
       signingObjection: lease && (() => lease.objection()),
     }),
     ledger: embedded && (() => embedded.ledger()),
+    past: embedded?.past,
     tradeLog,
     onQuiesced: () => embedded?.pause(),
     onClosed: opened.release,

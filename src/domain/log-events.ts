@@ -168,6 +168,14 @@ export const LOG_EVENTS = {
     "A commit on PostgreSQL does not wait for its server's disk, so a power cut there can lose or damage the journal; set fsync to on there.",
   'journal.opened':
     'The journal on PostgreSQL is open and its lease is taken; the commit for that took `commitMs`. `abandoned`: another machine had the lease and did not give it back, so what the book says about resting orders is not trusted.',
+  'history.differs':
+    'Candles that the exchange keeps differ from those that were seen here: ours stay. If more than a tenth of those that can be compared differ, none of the missing ones is taken either; find out whether the prices are those of another exchange, or of a recording.',
+  'history.ends':
+    '`history:` of a strategy ends before the present, and its candles since then are missing or flat; bring the files up to date, or let them be fetched (`exchange.beyondDocument: true`).',
+  'history.fetched':
+    'Closed candles that a strategy needs, and that were not seen here, were read from the exchange; nothing to do.',
+  'history.notFetched':
+    'Closed candles that strategies need could not be read from the exchange: the strategies wait until they have seen as many, as they would without `exchange.beyondDocument`, and everything else goes on. Nothing to do, unless the reason names something that can be fixed; a restart asks again.',
   'kill.clean':
     'It is proved that nothing of ours rests; release the kill switch when it may trade again.',
   'kill.notThrown':

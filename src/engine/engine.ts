@@ -1,4 +1,4 @@
-import { listMissingCandles } from './state/candles.ts'
+import { listMissingCandles, takeFetchedCandles } from './state/candles.ts'
 import type { Denial } from '../domain/denial.ts'
 import type { LiquidationDistance, NearestDistance } from '../domain/liquidation.ts'
 import type { WorstCase } from '../domain/worst-case.ts'
@@ -368,6 +368,8 @@ function handleEvent(core: Core, event: EngineEvent): void {
       hearAnswer(core, event)
       noteReadFailure(core, `position ${event.symbol}`, { reason: event.problem, isRefused: false })
       return takeUnreadablePosition(core, event)
+    case 'candlesFetched':
+      return takeFetchedCandles(core, event)
     case 'feedRead':
       return noteFeed(core, event.feed, event.reading)
     case 'readFailed':
@@ -411,6 +413,7 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
     case 'granted':
     case 'clockSynchronised':
     case 'clockUnsynchronised':
+    case 'candlesFetched':
     case 'feedRead':
     case 'callAnswered':
     case 'spaceMeasured':

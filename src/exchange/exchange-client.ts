@@ -16,7 +16,7 @@ import type { ProxyFor } from '../lib/net/proxy.ts'
 import type { Timers } from '../lib/timers.ts'
 import type { Endpoint, PositionMode } from '../protocol/endpoint.ts'
 import {
-  type EndpointName,
+  type CallableName,
   endpointNamed,
   type RequestOf,
   type ResponseOf,
@@ -114,7 +114,7 @@ export class ExchangeClient implements EndpointCaller {
   }
 
   /** A request that breaks a rule of the document is refused, class `invalid`. */
-  call<Name extends EndpointName>(
+  call<Name extends CallableName>(
     endpoint: Name,
     request: RequestOf<Name>,
     options: CallOptions = {},
@@ -125,7 +125,7 @@ export class ExchangeClient implements EndpointCaller {
     return Promise.resolve(prepared)
   }
 
-  prepareBody<Name extends EndpointName>(
+  prepareBody<Name extends CallableName>(
     endpoint: Name,
     request: RequestOf<Name>,
   ): PreparedRequest<Name> | RefusedAnswer {
@@ -136,7 +136,7 @@ export class ExchangeClient implements EndpointCaller {
   }
 
   /** The bytes may come from the journal. */
-  send<Name extends EndpointName>(
+  send<Name extends CallableName>(
     prepared: PreparedRequest<Name>,
     options: CallOptions = {},
   ): Promise<Answer<ResponseOf<Name>>> {
@@ -144,7 +144,7 @@ export class ExchangeClient implements EndpointCaller {
     return this.#sendTracked(prepared, options, (answer) => readAnswer(answer, rules))
   }
 
-  sendExactly<Name extends EndpointName>(
+  sendExactly<Name extends CallableName>(
     prepared: PreparedRequest<Name>,
   ): Promise<Answer<{ readonly data: ResponseOf<Name>; readonly text: string }>> {
     const rules = answerRulesOf(prepared.endpoint, this.#answerLimits)

@@ -7,6 +7,8 @@ export interface EndpointDescription extends Pick<
   Endpoint,
   'name' | 'method' | 'path' | 'auth' | 'limit' | 'retry' | 'section'
 > {
+  /** Whether the endpoint is beyond the document. */
+  readonly outside: boolean
   /** Parameters of the path, filled in from the configuration. */
   readonly pathParameters: readonly string[]
   /** In the order of the document; fields of list items follow their list. */
@@ -40,7 +42,7 @@ export interface FieldDescription {
 }
 
 export function describeEndpoint(endpoint: Endpoint): EndpointDescription {
-  const { name, method, path, auth, limit, retry, section } = endpoint
+  const { name, method, path, auth, limit, retry, section, outside = false } = endpoint
   return {
     name,
     method,
@@ -49,6 +51,7 @@ export function describeEndpoint(endpoint: Endpoint): EndpointDescription {
     limit,
     retry,
     section,
+    outside,
     pathParameters: [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter ?? ''),
     parameters: describeFields(endpoint.request),
     answer: describeFields(endpoint.response),

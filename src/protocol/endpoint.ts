@@ -64,11 +64,11 @@ export interface Endpoint<
   readonly auth: Auth
   readonly limit: RateLimit
   readonly retry: Retry
-  /** The document's heading for this endpoint; undocumented ones have none. */
+  /** The document's heading for this endpoint, or where it is beyond the document. */
   readonly section: string
   /**
-   * True if the endpoint is not in the document; the simulator serves it to clients that need it at
-   * their start.
+   * True if the endpoint is not in the document: the simulator serves it to public clients, and our
+   * client calls it if it is in the table of `beyond/`.
    */
   readonly outside?: true
   /**

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { beyondEndpoints, type BeyondName, beyondNames } from './beyond/beyond-endpoints.ts'
 import { convertRecords } from './convert/convert-records.ts'
 import { copyConfigSettingSymbols } from './copy/copy-config-setting-symbols.ts'
 import { copyOrderTotalDetail } from './copy/copy-order-total-detail.ts'
@@ -49,22 +50,31 @@ export const endpoints = {
   gatewayTest,
 } as const
 
+/** An endpoint of the document. */
 export type EndpointName = keyof typeof endpoints
-type Row<Name extends EndpointName> = (typeof endpoints)[Name]
+
+/** Every endpoint that our client can call: those of the document, then those beyond it. */
+const callableEndpoints = { ...endpoints, ...beyondEndpoints } as const
+
+export type CallableName = EndpointName | BeyondName
+type Row<Name extends CallableName> = (typeof callableEndpoints)[Name]
 
 /** The clean request that a caller of the client passes. */
-export type RequestOf<Name extends EndpointName> =
+export type RequestOf<Name extends CallableName> =
   Row<Name> extends Endpoint<string, z.ZodType, z.ZodType, infer Clean> ? Clean : never
 /** The clean answer that a caller of the client gets; absent values are `undefined`. */
-export type ResponseOf<Name extends EndpointName> = z.output<Row<Name>['response']>
+export type ResponseOf<Name extends CallableName> = z.output<Row<Name>['response']>
 /** The request on the wire, as a server receives it. */
 export type WireRequestOf<Name extends EndpointName> = z.input<Row<Name>['request']>
 /** The envelope's `data`, as a server writes it. */
 export type WireResponseOf<Name extends EndpointName> = z.input<Row<Name>['response']>
 
 /** A row without its exact schemas, for code that treats all endpoints alike. */
-export function endpointNamed(name: EndpointName): Endpoint {
-  return endpoints[name]
+export function endpointNamed(name: CallableName): Endpoint {
+  return callableEndpoints[name]
 }
 
+/** The names of the document's endpoints, in its order. */
 export const endpointNames = Object.keys(endpoints) as readonly EndpointName[]
+
+export const callableNames: readonly CallableName[] = [...endpointNames, ...beyondNames]

@@ -80,17 +80,19 @@ export const requestTime = millisText.describe('Request time, Unix ms')
 export function pageLimit({
   byDefault,
   max,
+  name = 'limit',
 }: {
   readonly byDefault: number
   readonly max?: number
+  readonly name?: string
 }) {
   return z
     .string()
     .regex(
       /^[1-9]\d{0,3}$/,
-      max === undefined ? 'a positive number in a string' : `limit is 1 to ${max}`,
+      max === undefined ? 'a positive number in a string' : `${name} is 1 to ${max}`,
     )
-    .refine((text) => max === undefined || Number(text) <= max, `limit is 1 to ${max}`)
+    .refine((text) => max === undefined || Number(text) <= max, `${name} is 1 to ${max}`)
     .meta({ description: 'Rows a page', default: String(byDefault) })
 }
 

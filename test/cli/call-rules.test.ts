@@ -4,10 +4,10 @@ import { topParameters } from '../../src/cli/call/call-parameters.ts'
 import { sampleOf, toWords } from '../../src/cli/call/call-samples.ts'
 import { toOption } from '../../src/cli/call/endpoint-words.ts'
 import { describeEndpoint } from '../../src/protocol/describe-endpoint.ts'
-import { endpointNamed, endpointNames } from '../../src/protocol/endpoints.ts'
+import { endpointNamed, callableNames } from '../../src/protocol/endpoints.ts'
 import { typed } from './call-fixture.ts'
 
-const broken = endpointNames.flatMap((name) =>
+const broken = callableNames.flatMap((name) =>
   sampleOf(name).broken.map((sample) => ({ name, says: sample.says, sample })),
 )
 
@@ -30,13 +30,13 @@ describe('a broken rule is refused before anything is sent, in words', () => {
     expect({ code, out }).toEqual({ code: 64, out: '' })
   })
 
-  it.each(endpointNames)('%s: a parameter that it does not have', async (name) => {
+  it.each(callableNames)('%s: a parameter that it does not have', async (name) => {
     const { code, err } = await typed([...toWords(name), '--no-such-parameter=1'])
     expect(code).toBe(64)
     expect(err).toContain(`${name} has no such parameter`)
   })
 
-  it.each(endpointNames)('%s: every required parameter', async (name) => {
+  it.each(callableNames)('%s: every required parameter', async (name) => {
     const { code, err } = await typed([name])
     const required = topParameters(describeEndpoint(endpointNamed(name))).filter(
       ({ isRequired }) => isRequired,
@@ -104,7 +104,7 @@ describe('words', () => {
 
   it('no parameter of the table has the name of an option of the command', () => {
     const own = new Set(CALL_OPTIONS.map(toKey))
-    const names = endpointNames.flatMap((name) =>
+    const names = callableNames.flatMap((name) =>
       topParameters(describeEndpoint(endpointNamed(name))),
     )
     expect(names.filter(({ name }) => own.has(toKey(name)))).toEqual([])
@@ -115,7 +115,7 @@ describe('help', () => {
   it('lists every endpoint under its family', async () => {
     const { code, out } = await typed(['--help'])
     expect(code).toBe(0)
-    for (const name of endpointNames) expect(out).toMatch(new RegExp(`^  ${name} `, 'm'))
+    for (const name of callableNames) expect(out).toMatch(new RegExp(`^  ${name} `, 'm'))
     for (const family of [
       'Futures',
       'Spot',
@@ -134,7 +134,7 @@ describe('help', () => {
     expect(out).toMatch(/^Usage: intentd call/)
   })
 
-  it.each(endpointNames)(
+  it.each(callableNames)(
     'of %s names its parameters, values, limit and signature',
     async (name) => {
       const { code, out } = await typed([name, '--help'])

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { exampleOf, sampleOf, toWords } from '../../src/cli/call/call-samples.ts'
-import { endpointNames, type EndpointName } from '../../src/protocol/endpoints.ts'
+import { callableNames, type CallableName } from '../../src/protocol/endpoints.ts'
 import { isGuarded } from '../../src/exchange/client/call-options.ts'
 import {
   envelopeOf,
@@ -15,7 +15,7 @@ import {
 import { PAPER, typed } from './call-fixture.ts'
 
 const CANARIES = { key: 'canary-key-1', secret: 'canary-secret-1', passphrase: 'canary-phrase-1' }
-const CONSENT: Partial<Record<EndpointName, string>> = {
+const CONSENT: Partial<Record<CallableName, string>> = {
   spotWithdrawal: '12.5USDT',
   createVirtualSubaccounts: '2accounts',
 }
@@ -57,7 +57,7 @@ const accept: WireScript = (_request, socket) =>
 const withdraw = toWords('spotWithdrawal')
 
 describe('--dry-run', () => {
-  it.each(endpointNames)(
+  it.each(callableNames)(
     '[SEC1] of %s shows the request and no secret, and sends nothing',
     async (name) => {
       const { server, at } = await openExchange(accept)
@@ -77,7 +77,7 @@ describe('--dry-run', () => {
 
   it('shows what is then sent, to the letter', async () => {
     const { server, at } = await openExchange(accept)
-    for (const name of endpointNames) {
+    for (const name of callableNames) {
       const yes = CONSENT[name] === undefined ? [] : [`--yes=${CONSENT[name]}`]
       const dry = await typed([...toWords(name), '--dry-run', '--json'], at)
       await typed([...toWords(name), ...yes], at)
@@ -93,7 +93,7 @@ describe('--dry-run', () => {
         url: sent?.target,
       })
     }
-    expect(server.requests).toHaveLength(endpointNames.length)
+    expect(server.requests).toHaveLength(callableNames.length)
   })
 })
 
@@ -110,7 +110,7 @@ describe('how a call ends', () => {
   })
 
   it('--json prints the data just as it came: every field, spelling, digit and empty value', async () => {
-    const answers: readonly (readonly [EndpointName, string])[] = [
+    const answers: readonly (readonly [CallableName, string])[] = [
       ['cancelAllOrders', '{"successList":[],"failureList":null,"newField":{"a":[1.50,1e3,-0.0]}}'],
       ['orderFills', '{"fillList":null,"endId":null,"total":12345678901234567890.10}'],
       [
@@ -309,19 +309,19 @@ describe('what moves money out or makes accounts', () => {
   )
 
   it('is exactly what asks for consent', () => {
-    expect(endpointNames.filter(isGuarded)).toEqual(Object.keys(CONSENT))
+    expect(callableNames.filter(isGuarded)).toEqual(Object.keys(CONSENT))
   })
 })
 
 describe('against the simulator, without keys', () => {
   /** On a fresh exchange there is no such order. */
-  const REFUSED: Partial<Record<EndpointName, RegExp>> = {
+  const REFUSED: Partial<Record<CallableName, RegExp>> = {
     cancelAllOrders: /^22001: /,
     modifyPlanOrder: /^43025: /,
     isolatedBatchCancelOrders: /1 of its items was refused/,
   }
 
-  it.each(endpointNames)('%s is carried out, or refused by name', async (name) => {
+  it.each(callableNames)('%s is carried out, or refused by name', async (name) => {
     const yes = CONSENT[name] === undefined ? [] : [`--yes=${CONSENT[name]}`]
     const { code, out, err } = await typed([...toWords(name), ...yes])
 

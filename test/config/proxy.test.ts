@@ -17,7 +17,14 @@ function proxyFor(
   variables: Record<string, string> = {},
   address = EXCHANGE,
 ) {
-  const exchange = { requestTimeoutMs: 1, answerBytesMax: 1, locale: 'en-US', limitsUse: 1, proxy }
+  const exchange = {
+    requestTimeoutMs: 1,
+    answerBytesMax: 1,
+    locale: 'en-US',
+    limitsUse: 1,
+    beyondDocument: false,
+    proxy,
+  }
   return loadProxies({ exchange }, { cwd: workspace.directory, variables })(address)
 }
 

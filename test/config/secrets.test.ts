@@ -22,7 +22,13 @@ const all = {
 }
 
 function exchange(baseUrl?: string) {
-  const rest = { requestTimeoutMs: 5000, answerBytesMax: 65_536, locale: 'en-US', limitsUse: 1 }
+  const rest = {
+    requestTimeoutMs: 5000,
+    answerBytesMax: 65_536,
+    locale: 'en-US',
+    limitsUse: 1,
+    beyondDocument: false,
+  }
   return baseUrl === undefined ? rest : { ...rest, baseUrl }
 }
 

@@ -12,6 +12,12 @@ const ENDS = 'an operator has compared orders and position, and releases it'
 
 /** What is usual in each field; a new one is added here. */
 const USUAL: Readonly<Record<string, unknown>> = {
+  candles: 384,
+  since: '2026-01-02T13:50:00.000Z',
+  interval: '5m',
+  series: ['BTCUSDT 5m', 'ETHUSDT 5m'],
+  differing: 3,
+  compared: 384,
   accounts: ['alice', 'bob', 'cara', 'dave'],
   seed: 1,
   speed: 60,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { buildApiDocs } from './api-docs.ts'
 import { describeEndpoint } from '../../src/protocol/describe-endpoint.ts'
-import { endpointNamed, endpointNames } from '../../src/protocol/endpoints.ts'
+import { endpointNamed, callableNames } from '../../src/protocol/endpoints.ts'
 
 const FILE = join(import.meta.dirname, '../../docs/exchange-api.md')
 
@@ -12,7 +12,7 @@ describe('docs/exchange-api.md', () => {
     expect(readFileSync(FILE, 'utf8')).toBe(buildApiDocs())
   })
 
-  it.each(endpointNames)('has a section for %s, with every field', (name) => {
+  it.each(callableNames)('has a section for %s, with every field', (name) => {
     const [, rest = ''] = buildApiDocs().split(`\n### ${name}\n`)
     const section = rest.split(/\n##+ /)[0] ?? ''
     const { path, parameters, answer } = describeEndpoint(endpointNamed(name))

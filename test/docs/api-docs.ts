@@ -3,7 +3,7 @@ import {
   type EndpointDescription,
   type FieldDescription,
 } from '../../src/protocol/describe-endpoint.ts'
-import { type EndpointName, endpointNamed, endpointNames } from '../../src/protocol/endpoints.ts'
+import { type CallableName, endpointNamed, callableNames } from '../../src/protocol/endpoints.ts'
 import { readCallArguments } from '../../src/cli/call/call-arguments.ts'
 import { prepareCall, toPlanOrder } from '../../src/cli/call/call-prepare.ts'
 import { CallRefused } from '../../src/cli/call/call-refused.ts'
@@ -30,10 +30,12 @@ the client sends, types what it reads, and is served by the simulator.
 - An answer is an envelope: \`code\` (\`00000\` is success), \`msg\`, \`requestTime\`, \`data\`. The tables below
   are of \`data\`, as it stands on the wire.
 - *What we check*: a request that breaks one of these is refused here, with this message, and never sent.
-- Every endpoint can be tried without keys, against the simulator: \`intentd call <endpoint> --help\`.`
+- Every endpoint can be tried without keys, against the simulator: \`intentd call <endpoint> --help\`.
+- *Beyond the document*, at the end, are public endpoints of the exchange that its API document leaves out. A
+  daemon reads them only with \`exchange.beyondDocument: true\`, behind everything that trades, and needs none of them.`
 
 export function buildApiDocs(): string {
-  const rows = endpointNames.map((name) => ({ name, row: describeEndpoint(endpointNamed(name)) }))
+  const rows = callableNames.map((name) => ({ name, row: describeEndpoint(endpointNamed(name)) }))
   const families = [...new Set(rows.map(({ row }) => familyOf(row)))]
   const sections = families.flatMap((family) => {
     const own = rows.filter(({ row }) => familyOf(row) === family)
@@ -47,7 +49,7 @@ export function buildApiDocs(): string {
   return `${[PREFACE, toTable(['Endpoint', 'Does', 'Request'], contents), ...sections].join('\n\n')}\n`
 }
 
-function buildSection(name: EndpointName, row: EndpointDescription): string {
+function buildSection(name: CallableName, row: EndpointDescription): string {
   const { method, path, auth, limit, retry } = row
   return [
     `### ${name}`,
@@ -85,17 +87,17 @@ function toFields(
 }
 
 /** An answer that is one value. */
-function toPlainAnswer(name: EndpointName, { answer }: EndpointDescription): string {
+function toPlainAnswer(name: CallableName, { answer }: EndpointDescription): string {
   const { description } = endpointNamed(name).response
   return answer.length > 0 ? '' : `Answer: ${description ?? 'one value'}.`
 }
 
 /** The messages that broken samples really get. */
-function checksOf(name: EndpointName): readonly string[] {
+function checksOf(name: CallableName): readonly string[] {
   return [...new Set(sampleOf(name).broken.flatMap((sample) => messagesOf(name, sample)))]
 }
 
-function messagesOf(name: EndpointName, { change, positionMode, pending }: BrokenSample): string[] {
+function messagesOf(name: CallableName, { change, positionMode, pending }: BrokenSample): string[] {
   const { given } = readCallArguments(toWords(name, change))
   const context = {
     positionMode: positionMode ?? 'one_way_mode',
@@ -128,7 +130,7 @@ function toCheck(at: string, message: string): string {
 }
 
 /** What a reader of the document would stumble over, out of the row. */
-function odditiesOf(name: EndpointName, row: EndpointDescription): readonly string[] {
+function odditiesOf(name: CallableName, row: EndpointDescription): readonly string[] {
   const { textField, parts } = endpointNamed(name)
   const aliases = (fields: readonly FieldDescription[], verb: string) =>
     fields.flatMap((field) =>

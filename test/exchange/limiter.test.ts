@@ -1,12 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { type Grant, type Priority } from '../../src/exchange/limiter/grant.ts'
+import { type Grant, PRIORITY, type Priority } from '../../src/exchange/limiter/grant.ts'
 import { type Limiter } from '../../src/exchange/limiter/limiter.ts'
-import { endpointNamed, type EndpointName, endpointNames } from '../../src/protocol/endpoints.ts'
+import {
+  type CallableName,
+  callableNames,
+  endpointNamed,
+  type EndpointName,
+  endpointNames,
+} from '../../src/protocol/endpoints.ts'
 import { createHandLimiter, type HandTime } from './limiter-fixture.ts'
 
 function takeNow(
   limiter: Limiter,
-  endpoint: EndpointName,
+  endpoint: CallableName,
   priority: Priority = 2,
 ): Grant | undefined {
   let taken: Grant | undefined
@@ -349,6 +355,27 @@ describe('two accounts on one address', () => {
 
     time.advance(60_000)
     expect(served).toEqual(['an order of bob', 'a read of alice'])
+  })
+
+  it('serves what lies beyond the document after every read of the account', () => {
+    const { limiter, time } = createHandLimiter({ beyondDocument: true })
+    const spend = (endpoint: CallableName) => {
+      for (let grant = takeNow(limiter, endpoint, 1); grant; grant = takeNow(limiter, endpoint, 1))
+        grant.release()
+    }
+    for (let second = 0; second < 40; second++) {
+      for (const endpoint of endpointNames) spend(endpoint)
+      time.advance(1002)
+    }
+    const served: string[] = []
+    limiter.request('historyCandles', PRIORITY.background, () => served.push('candles'))
+    limiter.request('tickers', PRIORITY.reads, () => served.push('tickers'))
+    limiter.request('batchPlaceOrder', PRIORITY.addsRisk, () => served.push('order'))
+    expect(served).toEqual([])
+
+    time.advance(60_000)
+    expect(served).toEqual(['order', 'tickers', 'candles'])
+    expect(limiter.statistics().map(({ endpoint }) => endpoint)).toEqual(callableNames)
   })
 
   it('one that stops leaves the address to the other', async () => {

@@ -453,7 +453,13 @@ test.each([
 test('another Node and another system are warned of, and on Windows nothing trades with money', () => {
   const live = {
     environment: 'live',
-    exchange: { requestTimeoutMs: 1, answerBytesMax: 1, locale: 'en-US', limitsUse: 1 },
+    exchange: {
+      requestTimeoutMs: 1,
+      answerBytesMax: 1,
+      locale: 'en-US',
+      limitsUse: 1,
+      beyondDocument: false,
+    },
   } as const
 
   expect(examineRuntime('v24.1.0', 'linux').map(({ state }) => state)).toEqual(['ok', 'ok'])

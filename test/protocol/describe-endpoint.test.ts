@@ -10,6 +10,7 @@ describe('a described endpoint', () => {
     expect(columns).toEqual({
       name: 'batchPlaceOrder',
       method: 'POST',
+      outside: false,
       path: '/api/v2/mix/order/batch-place-order',
       auth: 'schemeA',
       limit: { calls: 5, perMs: 1000, scope: 'uid', copyTraderCalls: 1 },

@@ -362,6 +362,15 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: () => 'a power cut at its server can damage the journal',
   },
   'journal.opened': SILENT,
+  'history.differs': {
+    urgency: warning,
+    by: ['symbol', 'interval'],
+    title: ({ symbol, interval }) =>
+      `candles of ${showFact(interval)} of ${showFact(symbol)} differ from those of the exchange`,
+  },
+  'history.ends': SILENT,
+  'history.fetched': SILENT,
+  'history.notFetched': SILENT,
   'kill.clean': {
     urgency: warning,
     by: [],

@@ -65,6 +65,7 @@ function createLimiter({
     shared,
     tier: config.account.tier,
     use: config.exchange.limitsUse,
+    beyondDocument: config.exchange.beyondDocument,
     // An embedded exchange has forgotten the calls of an earlier run. Elsewhere a run may have made
     // calls that the journal lacks: its disk was full, or it died too early.
     previousRunEndedAt: isEmbedded ? undefined : clock.monotonic(),

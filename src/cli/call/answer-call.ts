@@ -8,7 +8,7 @@ import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import type { PreparedRequest } from '../../exchange/client/request-writer.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
-import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
+import { type CallableName, endpointNamed } from '../../protocol/endpoints.ts'
 import { type CallArguments, readCallArguments } from './call-arguments.ts'
 import { formatDryRun, writeDryRun } from './call-dry-run.ts'
 import { type CallExchange, openCallExchange } from './call-exchange.ts'
@@ -50,7 +50,7 @@ export async function callForAnswer(
   return endpoint === undefined ? undefined : sendCall({ ...given, endpoint }, frame)
 }
 
-export type EndpointCall = CallArguments & { readonly endpoint: EndpointName }
+export type EndpointCall = CallArguments & { readonly endpoint: CallableName }
 
 export async function sendCall(
   given: EndpointCall,

@@ -1,11 +1,11 @@
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
-import { type EndpointName, endpointNames } from '../../protocol/endpoints.ts'
+import { type CallableName, callableNames } from '../../protocol/endpoints.ts'
 import { CallRefused } from './call-refused.ts'
 
 export type PendingOrder = (typeof PENDING)[number]
 
 export interface CallArguments {
-  readonly endpoint: EndpointName | undefined
+  readonly endpoint: CallableName | undefined
   readonly given: readonly (readonly [name: string, value: string])[]
   readonly config: string | undefined
   readonly set: readonly string[]
@@ -103,7 +103,7 @@ function valueMissing(name: string): CallRefused {
 }
 
 /** Case and dashes do not count: `batch-place-order` is batchPlaceOrder. */
-function readEndpoint([word, surplus]: readonly string[]): EndpointName | undefined {
+function readEndpoint([word, surplus]: readonly string[]): CallableName | undefined {
   if (word === undefined) return undefined
   if (surplus !== undefined) {
     throw new CallRefused({
@@ -113,11 +113,11 @@ function readEndpoint([word, surplus]: readonly string[]): EndpointName | undefi
     })
   }
   const wanted = toKey(word)
-  const found = endpointNames.find((name) => toKey(name) === wanted)
+  const found = callableNames.find((name) => toKey(name) === wanted)
   if (found !== undefined) return found
   throw new CallRefused({
     code: 'CALL_ENDPOINT_UNKNOWN',
-    sentence: `there is no endpoint "${word}"${didYouMeanEnd(word, endpointNames)}`,
+    sentence: `there is no endpoint "${word}"${didYouMeanEnd(word, callableNames)}`,
     hint: 'intentd call --help lists them all',
   })
 }

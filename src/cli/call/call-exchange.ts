@@ -13,7 +13,7 @@ import type { ExchangeClientOptions } from '../../exchange/exchange-client.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Failure } from '../../lib/failure.ts'
 import { Secret } from '../../lib/secret.ts'
-import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
+import { type CallableName, endpointNamed } from '../../protocol/endpoints.ts'
 import { CallRefused } from './call-refused.ts'
 
 export interface CallExchange extends Pick<
@@ -25,7 +25,7 @@ export interface CallExchange extends Pick<
 
 export interface CallExchangeOptions {
   readonly config: DaemonConfig
-  readonly endpoint: EndpointName
+  readonly endpoint: CallableName
   readonly state: string | undefined
   readonly cwd: string
   readonly clock: Clock

@@ -1,10 +1,10 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
-import type { RequestOf, EndpointName } from '../../protocol/endpoints.ts'
+import type { RequestOf, CallableName } from '../../protocol/endpoints.ts'
 import { type GuardedEndpoint, isGuarded } from '../../exchange/client/call-options.ts'
 import { CallRefused } from './call-refused.ts'
 
 export interface GuardedCall {
-  readonly endpoint: EndpointName
+  readonly endpoint: CallableName
   readonly request: Readonly<Record<string, unknown>>
   readonly config: Pick<DaemonConfig, 'environment' | 'withdrawal'>
 }
@@ -72,7 +72,7 @@ export function assertConsent({ sentence, consent }: Guard, yes: string | undefi
  * On the command line that sends, a list of addresses or another exchange would be no protection.
  * @throws CallRefused
  */
-export function assertSettingsOfFile(endpoint: EndpointName, set: readonly string[]): void {
+export function assertSettingsOfFile(endpoint: CallableName, set: readonly string[]): void {
   if (!isGuarded(endpoint) || set.length === 0) return
   throw new CallRefused({
     code: 'CALL_SETTINGS_FROM_FILE',
@@ -85,7 +85,7 @@ export function assertSettingsOfFile(endpoint: EndpointName, set: readonly strin
  * Keys of another account would move its money. @throws CallRefused @param overriddenKeys variables
  * of keys that differ from `.env`
  */
-export function assertKeysOfFile(endpoint: EndpointName, overriddenKeys: readonly string[]): void {
+export function assertKeysOfFile(endpoint: CallableName, overriddenKeys: readonly string[]): void {
   if (!isGuarded(endpoint) || overriddenKeys.length === 0) return
   throw new CallRefused({
     code: 'CALL_KEYS_OVERRIDDEN',

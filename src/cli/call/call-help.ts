@@ -3,7 +3,7 @@ import {
   type EndpointDescription,
   type FieldDescription,
 } from '../../protocol/describe-endpoint.ts'
-import { type EndpointName, endpointNamed, endpointNames } from '../../protocol/endpoints.ts'
+import { type CallableName, endpointNamed, callableNames } from '../../protocol/endpoints.ts'
 import { topParameters } from './call-parameters.ts'
 import { exampleOf } from './call-samples.ts'
 import {
@@ -34,7 +34,7 @@ Exit codes: 0 done, 1 refused by the exchange, 64 refused before sending, 69 not
 75 unknown: it may have been done.`
 
 export function formatEndpointList(): string {
-  const rows = endpointNames.map((name) => describeEndpoint(endpointNamed(name)))
+  const rows = callableNames.map((name) => describeEndpoint(endpointNamed(name)))
   const families = [...new Set(rows.map(familyOf))]
   const width = Math.max(...rows.map(({ name }) => name.length))
   const lists = families.map((family) => {
@@ -57,7 +57,7 @@ function toSummary(row: EndpointDescription): string {
   return `${titleOf(row)}${row.auth === 'public' ? ' (public)' : ''}`
 }
 
-export function formatEndpointHelp(name: EndpointName): string {
+export function formatEndpointHelp(name: CallableName): string {
   const row = describeEndpoint(endpointNamed(name))
   const { method, path, auth, limit, retry, pathParameters } = row
   const facts = [

@@ -5,7 +5,7 @@ import {
   type FieldDescription,
 } from '../../protocol/describe-endpoint.ts'
 import type { RuleContext, Endpoint } from '../../protocol/endpoint.ts'
-import { endpointNamed, type EndpointName, type RequestOf } from '../../protocol/endpoints.ts'
+import { endpointNamed, type CallableName, type RequestOf } from '../../protocol/endpoints.ts'
 import type { CallArguments, PendingOrder } from './call-arguments.ts'
 import { readParameters, type CallProblem } from './call-parameters.ts'
 import { CallRefused } from './call-refused.ts'
@@ -15,7 +15,7 @@ import { toWireRequest } from '../../protocol/write-request.ts'
 import { toOption } from './endpoint-words.ts'
 
 export interface GivenCall extends Pick<CallArguments, 'given'> {
-  readonly endpoint: EndpointName
+  readonly endpoint: CallableName
 }
 
 export interface PreparedCall {
@@ -36,7 +36,7 @@ export function prepareCall(call: GivenCall, context: RuleContext): PreparedCall
   throw refuse(endpoint, [{ at: 'request', message: preparation.problem }])
 }
 
-function refuse(endpoint: EndpointName, problems: readonly CallProblem[]): CallRefused {
+function refuse(endpoint: CallableName, problems: readonly CallProblem[]): CallRefused {
   const facts: Record<string, string> = {}
   for (const { at, message } of problems)
     facts[at] = at in facts ? `${facts[at]}; ${message}` : message

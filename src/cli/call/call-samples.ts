@@ -1,5 +1,5 @@
 import type { PositionMode } from '../../protocol/endpoint.ts'
-import type { EndpointName } from '../../protocol/endpoints.ts'
+import type { CallableName } from '../../protocol/endpoints.ts'
 import type { PendingOrder } from './call-arguments.ts'
 
 type Options = Readonly<Record<string, string | undefined>>
@@ -56,7 +56,17 @@ const liquidation: CallSample = {
   ],
 }
 
-const SAMPLES: Readonly<Record<EndpointName, CallSample>> = {
+const recentCandles: CallSample = {
+  options: { ...futures, symbol: 'BTCUSDT', granularity: '5m', limit: '20' },
+  broken: [
+    ...symbolRules,
+    { change: { granularity: '7m' }, says: 'takes 1m, 3m, 5m' },
+    { change: longSpan, says: 'at most 90 days apart' },
+    { change: { limit: '1001' }, says: 'limit is 1 to 1000' },
+  ],
+}
+
+const SAMPLES: Readonly<Record<CallableName, CallSample>> = {
   batchPlaceOrder: {
     options: { ...batch, orders: order },
     broken: [
@@ -303,13 +313,43 @@ const SAMPLES: Readonly<Record<EndpointName, CallSample>> = {
       { change: { body: undefined }, says: 'required: A JSON body' },
     ],
   },
+  contracts: {
+    options: { ...futures, symbol: 'BTCUSDT' },
+    broken: [
+      { change: { 'product-type': undefined }, says: 'required: Product type' },
+      { change: { symbol: 'BTC/USDT' }, says: 'a symbol in capitals' },
+    ],
+  },
+  candles: recentCandles,
+  historyCandles: {
+    options: recentCandles.options,
+    broken: [
+      ...recentCandles.broken.slice(0, -1),
+      { change: { limit: '201' }, says: 'limit is 1 to 200' },
+    ],
+  },
+  historyFundRate: {
+    options: { ...futures, symbol: 'BTCUSDT', 'page-size': '20' },
+    broken: [
+      ...symbolRules,
+      { change: { 'page-size': '101' }, says: 'pageSize is 1 to 100' },
+      { change: { 'page-no': '0' }, says: 'the number of a page' },
+    ],
+  },
+  currentFundRate: {
+    options: { ...futures, symbol: 'BTCUSDT' },
+    broken: [
+      ...symbolRules,
+      { change: { 'product-type': undefined }, says: 'required: Product type' },
+    ],
+  },
 }
 
-export function sampleOf(endpoint: EndpointName): CallSample {
+export function sampleOf(endpoint: CallableName): CallSample {
   return SAMPLES[endpoint]
 }
 
-export function toWords(endpoint: EndpointName, change: Options = {}): readonly string[] {
+export function toWords(endpoint: CallableName, change: Options = {}): readonly string[] {
   const options = Object.entries({ ...SAMPLES[endpoint].options, ...change })
   return [
     endpoint,
@@ -317,7 +357,7 @@ export function toWords(endpoint: EndpointName, change: Options = {}): readonly 
   ]
 }
 
-export function exampleOf(endpoint: EndpointName): string {
+export function exampleOf(endpoint: CallableName): string {
   const options = Object.entries(SAMPLES[endpoint].options).map(([name, value = '']) =>
     /^[\w.,=-]+$/.test(value) ? `--${name} ${value}` : `--${name} '${value}'`,
   )

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import type { Answer, RefusedAnswer, UnknownAnswer } from '../../domain/answer.ts'
 import { Failure } from '../../lib/failure.ts'
-import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
+import { type CallableName, endpointNamed } from '../../protocol/endpoints.ts'
 import {
   type CallFrame,
   type EndpointCall,
@@ -77,7 +77,7 @@ function exitOf(answer: RefusedAnswer | UnknownAnswer): number {
 }
 
 function toRefusal(
-  endpoint: EndpointName,
+  endpoint: CallableName,
   { code, message, class: kind, status }: RefusedAnswer,
 ): Failure {
   const isOurs = kind === 'invalid' || kind === 'notSent'
@@ -94,7 +94,7 @@ function toRefusal(
 }
 
 function toUnknown(
-  endpoint: EndpointName,
+  endpoint: CallableName,
   { code, message, cause, status }: UnknownAnswer,
 ): Failure {
   const isSafe = endpointNamed(endpoint).retry !== 'protocol'

@@ -12,7 +12,8 @@ const FAMILIES = [
   ['/api/v2/user/', 'Sub-accounts'],
 ] as const
 
-export function familyOf({ path }: Pick<EndpointDescription, 'path'>): string {
+export function familyOf({ path, outside }: Pick<EndpointDescription, 'path' | 'outside'>): string {
+  if (outside) return 'Beyond the document'
   return FAMILIES.find(([start]) => path.startsWith(start))?.[1] ?? 'Signed gateway'
 }
 

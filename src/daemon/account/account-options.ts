@@ -1,6 +1,7 @@
 import type { DaemonConfig, GivenChanges } from '../../config/load-config.ts'
 import type { Book } from '../../engine/book/book.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
+import type { BeyondCaller } from '../../exchange/readers/candles-reader.ts'
 import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import type { OpenedJournal } from '../../journal/journal.ts'
@@ -32,6 +33,8 @@ export interface AccountOptions {
   /** Accounts that share one address. */
   readonly accounts: number
   readonly watchdog?: StrategyWatch | undefined
+  /** Shows the candles that were before the start; absent: the exchange itself. */
+  readonly past?: BeyondCaller | undefined
   /** Absent if the exchange does not show its books. */
   readonly ledger?: (() => ExchangeLedger) | undefined
   /** Absent where nobody asks for closed trades. */

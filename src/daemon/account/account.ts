@@ -10,6 +10,7 @@ import type { Ports } from '../../interpreter/ports.ts'
 import { Retreat } from '../../interpreter/retreat.ts'
 import { PollGrids } from '../../market/poll-grids.ts'
 import { feedsOf } from '../../assembly/strategies/feed-plan.ts'
+import { CandleFetcher } from '../market-data/candle-fetcher.ts'
 import { Feeds } from '../market-data/feeds.ts'
 import type { MarketListener } from '../market-data/product-market.ts'
 import { createRecorder } from '../recording/create-recorder.ts'
@@ -61,6 +62,7 @@ export class Account implements MarketListener {
   readonly #interpreter: Interpreter
   readonly #polls: PollGrids
   readonly #feeds: Feeds
+  readonly #candles: CandleFetcher
   readonly #eventLog: EventLog
   readonly #operator: Operator
   readonly #space: DiskSpace
@@ -111,6 +113,7 @@ export class Account implements MarketListener {
     const onError = (what: string, reason: string) =>
       logger.log('error', 'poll.failed', { what, reason })
     this.#polls = this.#createGrids(new PollGrids({ clock, timers, onError }))
+    this.#candles = this.#createCandleFetcher()
     const feeds = feedsOf(options.strategies, 'private')
     this.#feeds = new Feeds({
       feeds,
@@ -183,6 +186,7 @@ export class Account implements MarketListener {
     this.#space.start()
     this.#polls.start()
     this.#feeds.start()
+    this.#candles.start()
   }
 
   hear(event: EngineEvent, readAt?: number): void {
@@ -285,7 +289,7 @@ export class Account implements MarketListener {
     const isClean = await this.#rest.promise
     this.#space.stop()
     const retreated = this.#retreat()
-    await Promise.all([this.#polls.stop(), this.#feeds.stop()])
+    await Promise.all([this.#polls.stop(), this.#feeds.stop(), this.#candles.stop()])
     await Promise.all([this.#exchange.idle(), retreated])
     this.#interpreter.close()
     this.#eventLog.flush()
@@ -410,6 +414,21 @@ export class Account implements MarketListener {
     grids.add('operator', OPERATOR_STEP_MS, () => this.#operator.inbox.empty())
     grids.add('health', HEALTH_STEP_MS, () => this.health.look())
     return grids
+  }
+
+  #createCandleFetcher(): CandleFetcher {
+    const { config, settings, book, calls, past, trusted, timers, logger } = this.#options
+    return new CandleFetcher({
+      isAllowed: config.exchange.beyondDocument,
+      caller: past ?? calls.client,
+      productType: config.account.productType,
+      settings,
+      book,
+      exchangeNow: () => trusted.offset.exchangeNow(trusted.clock.now()),
+      timers,
+      dispatch: this.#dispatch,
+      logger,
+    })
   }
 
   #createHealth(): Health {

@@ -7,6 +7,7 @@ import { decimal, sumDecimals } from '../../lib/decimal.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { RunningSimulator } from '../../simulator/start-simulator.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
+import type { BeyondCaller } from '../../exchange/readers/candles-reader.ts'
 import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { contractsOf, listInstruments } from '../../assembly/instruments/listed-instruments.ts'
 import {
@@ -38,6 +39,8 @@ export interface EmbeddedExchange extends ExchangeAccess {
   readonly endsAt: number | undefined
   /** Market time over real time; other than 1 it is a demonstration. */
   readonly speed: number
+  /** The exchange whose live prices it follows, which knows what was before. */
+  readonly past: BeyondCaller | undefined
   pause(): void
   /** The market stands still until the daemon is ready. */
   resume(): void
@@ -88,6 +91,7 @@ export async function startEmbeddedExchange(
     get endsAt() {
       return simulator.endsAt
     },
+    past: live?.caller,
     pause: () => simulator.pause(),
     resume: () => simulator.resume(),
     ledger: () => ({ ...readLedger(simulator, SIMULATED_UID, config.account.marginCoin), prices }),

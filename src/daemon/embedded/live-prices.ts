@@ -3,6 +3,7 @@ import type { LogEvent } from '../../domain/log-events.ts'
 import { type TickerColumn, TickerTable } from '../../domain/ticker-table.ts'
 import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
+import type { BeyondCaller } from '../../exchange/readers/candles-reader.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Failure } from '../../lib/failure.ts'
 import type { ProxyFor } from '../../lib/net/proxy.ts'
@@ -62,6 +63,11 @@ export class LivePrices implements LiveSource {
       answerBytesMax: ANSWER_BYTES_MAX,
       locale: 'en-US',
     })
+  }
+
+  /** Calls the exchange that is followed. */
+  get caller(): BeyondCaller {
+    return this.#client
   }
 
   follow(hear: Parameters<LiveSource['follow']>[0]): void {

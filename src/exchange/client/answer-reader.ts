@@ -13,7 +13,7 @@ import type { WireAnswer } from './pending-call.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { cleanLine } from '../../lib/text/clean-text.ts'
 import { ANSWER_BYTES_MAX } from '../../protocol/endpoint.ts'
-import { type EndpointName, endpointNamed, type ResponseOf } from '../../protocol/endpoints.ts'
+import { type CallableName, endpointNamed, type ResponseOf } from '../../protocol/endpoints.ts'
 
 const MESSAGE_CHARS_MAX = 300
 
@@ -222,7 +222,7 @@ function dataText(envelopeJson: string): string {
   return JSON.stringify(read.data ?? null)
 }
 
-export function answerRulesOf<Name extends EndpointName>(
+export function answerRulesOf<Name extends CallableName>(
   endpoint: Name,
   options: Pick<AnswerRules<unknown>, 'answerBytesMax' | 'scrub'>,
 ): AnswerRules<ResponseOf<Name>> {
@@ -232,13 +232,13 @@ export function answerRulesOf<Name extends EndpointName>(
   return { ...options, answerBytesMax, isGateway, parse }
 }
 
-export function answerBytesMaxOf(endpoint: EndpointName, bytesMax: number): number {
+export function answerBytesMaxOf(endpoint: CallableName, bytesMax: number): number {
   return endpointNamed(endpoint).listsMarket === true
     ? bytesMax
     : Math.min(bytesMax, ANSWER_BYTES_MAX)
 }
 
-function parseData(endpoint: EndpointName, data: unknown): ParsedData<unknown> {
+function parseData(endpoint: CallableName, data: unknown): ParsedData<unknown> {
   const parsed = endpointNamed(endpoint).response.safeParse(data)
   if (parsed.success) return { success: true, data: parsed.data }
   const [issue] = parsed.error.issues

@@ -1,5 +1,5 @@
 import type { Answer } from '../../domain/answer.ts'
-import type { EndpointName, RequestOf, ResponseOf } from '../../protocol/endpoints.ts'
+import type { CallableName, EndpointName, RequestOf, ResponseOf } from '../../protocol/endpoints.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ExchangeClock } from '../clock/exchange-clock.ts'
 import type { Grant, GrantSource, Priority } from '../limiter/grant.ts'
@@ -34,7 +34,7 @@ export interface ReadingCall {
 export interface GrantRequest {
   readonly limiter: Pick<GrantSource, 'request'>
   readonly timers: Timers
-  readonly endpoint: EndpointName
+  readonly endpoint: CallableName
   readonly priority: Priority
   readonly timeoutMs: number
 }
@@ -66,7 +66,7 @@ export function awaitGrant(
 /** These endpoints move money out of the account or create accounts. */
 export type GuardedEndpoint = Extract<EndpointName, 'spotWithdrawal' | 'createVirtualSubaccounts'>
 
-const GUARDED: readonly EndpointName[] = [
+const GUARDED: readonly CallableName[] = [
   'spotWithdrawal',
   'createVirtualSubaccounts',
 ] satisfies GuardedEndpoint[]
@@ -75,6 +75,6 @@ const GUARDED: readonly EndpointName[] = [
  * Locked unless a client was created for the endpoint by name. The daemon's clients never are, so
  * no strategy, defect or journal can withdraw.
  */
-export function isGuarded(endpoint: EndpointName): endpoint is GuardedEndpoint {
+export function isGuarded(endpoint: CallableName): endpoint is GuardedEndpoint {
   return GUARDED.includes(endpoint)
 }

@@ -1,6 +1,6 @@
 import { formatPath } from '../../protocol/endpoint-path.ts'
 import type { Endpoint, RuleContext } from '../../protocol/endpoint.ts'
-import { type EndpointName, endpointNamed, type RequestOf } from '../../protocol/endpoints.ts'
+import { type CallableName, endpointNamed, type RequestOf } from '../../protocol/endpoints.ts'
 import type { z } from 'zod'
 import { toWireRequest, writeRequest, type WrittenRequest } from '../../protocol/write-request.ts'
 import { createSecretKey, type KeyObject } from 'node:crypto'
@@ -104,18 +104,18 @@ export class RequestWriter {
 }
 
 /** The same bytes are recorded, signed and sent. */
-export interface PreparedRequest<Name extends EndpointName = EndpointName> extends WrittenRequest {
+export interface PreparedRequest<Name extends CallableName = CallableName> extends WrittenRequest {
   readonly endpoint: Name
 }
 
-export type Preparation<Name extends EndpointName> =
+export type Preparation<Name extends CallableName> =
   | { readonly kind: 'prepared'; readonly request: PreparedRequest<Name> }
   | { readonly kind: 'invalid'; readonly problem: string }
 
 const PROBLEMS_MAX = 5
 
 /** Values keep the order of the given object; undefined keys are left out. */
-export function prepareRequest<Name extends EndpointName>(
+export function prepareRequest<Name extends CallableName>(
   endpoint: Name,
   request: RequestOf<Name>,
   context: RuleContext,

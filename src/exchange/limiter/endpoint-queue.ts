@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
-import type { EndpointName } from '../../protocol/endpoints.ts'
+import type { CallableName } from '../../protocol/endpoints.ts'
 import { type ArrivalBounds, type CallWindow, DRIFT } from './call-window.ts'
 import {
   type Grant,
@@ -14,7 +14,7 @@ import type { OverallLimit } from './overall-limit.ts'
 import type { LimitUse } from './shared/shared-limits.ts'
 
 export interface EndpointQueueOptions {
-  readonly endpoint: EndpointName
+  readonly endpoint: CallableName
   readonly calls: number
   readonly perMs: number
   readonly keepsLast: boolean
@@ -59,7 +59,7 @@ export class EndpointQueue {
   readonly #options: EndpointQueueOptions
   readonly #window: CallWindow
   readonly #statistics: LimiterStatistics
-  readonly #waiters: readonly [Waiter[], Waiter[], Waiter[]] = [[], [], []]
+  readonly #waiters: readonly [Waiter[], Waiter[], Waiter[], Waiter[]] = [[], [], [], []]
   #grantedAt = Number.NEGATIVE_INFINITY
   /** For all calls, and longer after repeated 429s for those that do not reduce risk. */
   #allRestUntil: number
@@ -104,7 +104,7 @@ export class EndpointQueue {
     }
   }
 
-  serve(upTo: Priority = PRIORITY.reads): boolean {
+  serve(upTo: Priority = PRIORITY.background): boolean {
     const { clock } = this.#options
     let hasGranted = false
     for (let priority = this.#mostUrgent(); priority !== undefined; priority = this.#mostUrgent()) {
@@ -139,13 +139,14 @@ export class EndpointQueue {
   }
 
   get #waiting(): number {
-    return this.#waiters[0].length + this.#waiters[1].length + this.#waiters[2].length
+    return this.#waiters.reduce((waiting, queue) => waiting + queue.length, 0)
   }
 
   #mostUrgent(): Priority | undefined {
     if (this.#waiters[0].length > 0) return 0
     if (this.#waiters[1].length > 0) return 1
-    return this.#waiters[2].length > 0 ? 2 : undefined
+    if (this.#waiters[2].length > 0) return 2
+    return this.#waiters[3].length > 0 ? 3 : undefined
   }
 
   #hasWaiters(priority: Priority): boolean {
@@ -166,7 +167,7 @@ export class EndpointQueue {
       ? this.#grantedAt + KEPT_SHARE * (perMs / calls)
       : Number.NEGATIVE_INFINITY
     const coolsUntil =
-      priority === PRIORITY.reads ? overall.readsRestUntil : Number.NEGATIVE_INFINITY
+      priority >= PRIORITY.reads ? overall.readsRestUntil : Number.NEGATIVE_INFINITY
     return Math.max(this.#othersRestUntil, keptUntil, coolsUntil)
   }
 
@@ -244,7 +245,7 @@ interface GrantEnds {
 }
 
 interface EndpointGrantOptions {
-  readonly endpoint: EndpointName
+  readonly endpoint: CallableName
   readonly grantedAt: number
   readonly ends: GrantEnds
 }
@@ -252,7 +253,7 @@ interface EndpointGrantOptions {
 const NOTHING_KNOWN: GrantedCall = {}
 
 class EndpointGrant implements Grant {
-  readonly endpoint: EndpointName
+  readonly endpoint: CallableName
   readonly #grantedAt: number
   readonly #ends: GrantEnds
   #isOver = false

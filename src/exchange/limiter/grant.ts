@@ -1,14 +1,15 @@
-import type { EndpointName } from '../../protocol/endpoints.ts'
+import type { CallableName } from '../../protocol/endpoints.ts'
 
-export const PRIORITY = { reducesRisk: 0, addsRisk: 1, reads: 2 } as const
+/** The lower number goes first. `background`: reads that nothing waits for. */
+export const PRIORITY = { reducesRisk: 0, addsRisk: 1, reads: 2, background: 3 } as const
 
 export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY]
 
-export const PRIORITIES = [0, 1, 2] as const
+export const PRIORITIES = [0, 1, 2, 3] as const
 
 /** Only the first call of either method counts. */
 export interface Grant {
-  readonly endpoint: EndpointName
+  readonly endpoint: CallableName
   /** Not earlier than the end of the call, since the window counts from now. */
   release(call?: GrantedCall): void
   unused(): void
@@ -27,7 +28,7 @@ export interface WaitingRequest {
 export interface GrantSource {
   /** Returns undefined if too many wait: then `onGranted` is never called. */
   request(
-    endpoint: EndpointName,
+    endpoint: CallableName,
     priority: Priority,
     onGranted: (grant: Grant) => void,
   ): WaitingRequest | undefined

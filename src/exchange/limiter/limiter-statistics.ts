@@ -1,8 +1,8 @@
 import { Percentiles } from '../../lib/percentiles.ts'
-import type { EndpointName } from '../../protocol/endpoints.ts'
+import type { CallableName } from '../../protocol/endpoints.ts'
 
 export interface EndpointStatistics {
-  readonly endpoint: EndpointName
+  readonly endpoint: CallableName
   readonly calls: number
   readonly perMs: number
   readonly granted: number

@@ -1,6 +1,11 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
-import { type EndpointName, endpointNamed, endpointNames } from '../../protocol/endpoints.ts'
+import {
+  type CallableName,
+  callableNames,
+  endpointNamed,
+  endpointNames,
+} from '../../protocol/endpoints.ts'
 import {
   ArrivalBounds,
   BottleneckPool,
@@ -29,6 +34,8 @@ export interface LimiterOptions {
   /** The first limiter of the same address counts what counts per address. */
   readonly address?: Limiter | undefined
   readonly tier?: AccountTier
+  /** Whether endpoints beyond the document may be called, too. */
+  readonly beyondDocument?: boolean
   /** Share of each documented limit, 0 to 1; at least one call a window. Default 1. */
   readonly use?: number
   /** Monotonic ms: a previous process may have made calls until then. */
@@ -42,7 +49,7 @@ interface AddressParts {
   readonly overall: OverallLimit
   /** The gateway of scheme B may have its own clock. */
   readonly bounds: Readonly<Record<'api' | 'gateway', ArrivalBounds>>
-  readonly queues: Map<EndpointName, EndpointQueue>
+  readonly queues: Map<CallableName, EndpointQueue>
   readonly served: Set<EndpointQueue>
 }
 
@@ -60,7 +67,7 @@ const OVERALL_SPENT_BEFORE = 1 / 2
 const PREVIOUS_RUN_MS = 1200
 
 /** These keep a call for what reduces risk. Cancel-all has only one call in a window. */
-const KEEPING: ReadonlySet<EndpointName> = new Set(['batchPlaceOrder', 'isolatedBatchCancelOrders'])
+const KEEPING: ReadonlySet<CallableName> = new Set(['batchPlaceOrder', 'isolatedBatchCancelOrders'])
 
 /**
  * No window sees more calls than the document allows, whether the exchange counts in fixed or
@@ -76,7 +83,7 @@ const KEEPING: ReadonlySet<EndpointName> = new Set(['batchPlaceOrder', 'isolated
 export class Limiter implements GrantSource {
   readonly #options: LimiterOptions
   readonly #address: AddressParts
-  readonly #queues: ReadonlyMap<EndpointName, EndpointQueue>
+  readonly #queues: ReadonlyMap<CallableName, EndpointQueue>
   readonly #own: readonly EndpointQueue[]
 
   constructor(options: LimiterOptions) {
@@ -85,8 +92,9 @@ export class Limiter implements GrantSource {
     this.#options = options
     this.#address = address ? address.#address : this.#openAddress(opensAt)
     const { queues, served } = this.#address
+    const names = options.beyondDocument === true ? callableNames : endpointNames
     this.#queues = new Map(
-      endpointNames.map((endpoint) => [
+      names.map((endpoint) => [
         endpoint,
         queues.get(endpoint) ?? this.#createQueue(endpoint, opensAt),
       ]),
@@ -104,7 +112,7 @@ export class Limiter implements GrantSource {
    * undefined if too many wait: then `onGranted` is never called.
    */
   request(
-    endpoint: EndpointName,
+    endpoint: CallableName,
     priority: Priority,
     onGranted: (grant: Grant) => void,
   ): WaitingRequest | undefined {
@@ -168,7 +176,7 @@ export class Limiter implements GrantSource {
     return overall
   }
 
-  #createQueue(endpoint: EndpointName, opensAt: number): EndpointQueue {
+  #createQueue(endpoint: CallableName, opensAt: number): EndpointQueue {
     const { clock, timers, tier } = this.#options
     const { overall, bounds } = this.#address
     const { limit, auth } = endpointNamed(endpoint)

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
-import type { EndpointName } from '../../protocol/endpoints.ts'
+import type { CallableName } from '../../protocol/endpoints.ts'
 import { type CallWindow, DRIFT } from './call-window.ts'
 import { PRIORITY, type Priority } from './grant.ts'
 
@@ -50,7 +50,7 @@ export class OverallLimit {
     const spent = this.#spentOf(allowed)
     if (free < 1 || !window.hasToken) return false
     if (free <= spent + (priority === PRIORITY.reducesRisk ? 0 : keptOf(allowed))) return false
-    if (priority !== PRIORITY.reads || !isSpread(allowed - free, allowed - spent)) return true
+    if (priority < PRIORITY.reads || !isSpread(allowed - free, allowed - spent)) return true
     return clock.monotonic() >= this.#nextReadAt
   }
 
@@ -84,7 +84,7 @@ export class OverallLimit {
     this.#options.window.putBack()
   }
 
-  noteAnswer(endpoint: EndpointName, isRateLimited: boolean): void {
+  noteAnswer(endpoint: CallableName, isRateLimited: boolean): void {
     if (!isRateLimited) return this.#coolDown.noteServed()
     const restMs = this.#coolDown.noteRefused(endpoint, this.#options.clock.monotonic())
     if (restMs !== undefined) this.#options.onCoolDown(restMs)
@@ -147,7 +147,7 @@ const REST_MS_MAX = 300_000
 class CoolDown {
   #until = Number.NEGATIVE_INFINITY
   #restMs = REST_MS
-  #last: { readonly endpoint: EndpointName; readonly at: number } | undefined
+  #last: { readonly endpoint: CallableName; readonly at: number } | undefined
   #wasServed = true
 
   get until(): number {
@@ -159,7 +159,7 @@ class CoolDown {
     this.#wasServed = true
   }
 
-  noteRefused(endpoint: EndpointName, now: number): number | undefined {
+  noteRefused(endpoint: CallableName, now: number): number | undefined {
     const last = this.#last
     this.#last = { endpoint, at: now }
     if (last === undefined || last.endpoint === endpoint || now - last.at > TOGETHER_MS)

@@ -1,7 +1,7 @@
 import type { FeeRates } from '../wallet/fees.ts'
 import type { WireTicker } from '../../protocol/futures/tickers.ts'
 import type { DayStatistics } from '../market/day-statistics.ts'
-import type { FundingPayments, Market, RecordedReferences } from '../market/market.ts'
+import type { FundingPayments, Market, PastMinutes, RecordedReferences } from '../market/market.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import { indexFrom } from '../../prices/recording.ts'
@@ -111,6 +111,8 @@ export interface SymbolState extends OrderBook<Order> {
   /** On the market's clock; infinite if the market ends first. */
   readonly endsAt: number
   readonly funding: FundingPayments | undefined
+  /** The minutes before the market opened; undefined if they are unknown. */
+  readonly past: PastMinutes | undefined
   readonly references: RecordedReferences | undefined
   readonly positions: Position[]
   readonly planOrders: PlanOrder[]
@@ -148,6 +150,7 @@ export function createSymbolState(
     statistics,
     endsAt: market.endings?.get(instrument.symbol) ?? Number.POSITIVE_INFINITY,
     funding: market.funding?.get(instrument.symbol),
+    past: instrument.delivery === undefined ? market.past?.(instrument.symbol) : undefined,
     references: market.references?.get(instrument.symbol),
     market: createDisplayedMarket(),
     quoteCount: 0,
@@ -163,7 +166,7 @@ export function createSymbolState(
   }
 }
 
-type MarketFacts = Pick<Market, 'endings' | 'funding' | 'priceStepsMs' | 'references'>
+type MarketFacts = Pick<Market, 'endings' | 'funding' | 'past' | 'priceStepsMs' | 'references'>
 
 /**
  * A contract is listed when the one before it is delivered. With recorded prices, the recording

@@ -3,7 +3,12 @@
  * minute gets its bucket, with or without a trade, so the figures depend only on the steps and the
  * elapsed minutes.
  */
-import { FairPrice, type FairPriceFigures, type FairPriceState } from './fair-price.ts'
+import {
+  FairPrice,
+  type FairPriceFigures,
+  type FairPriceState,
+  type FundingSettlement,
+} from './fair-price.ts'
 import type { MarketInstrument, MarketReference, MinuteBar, Quote } from './market.ts'
 
 /** The document's Futures ticker. Prices in ticks, sizes in lots, changes as shares of 1. */
@@ -133,6 +138,11 @@ export class DayStatistics {
     if (this.#lastTicks === 0) return undefined
     this.#roll(Math.floor(now / MINUTE_MS))
     return this.#fair.markTicks()
+  }
+
+  /** The latest payments of funding, oldest first. */
+  settlements(): readonly FundingSettlement[] {
+    return this.#fair.settlements()
   }
 
   state(): Omit<DayStatisticsState, 'buckets'> {

@@ -93,6 +93,15 @@ export interface MinuteBar {
   readonly lots: number
 }
 
+/** A past that is drawn on demand: the same minute is always the same bar. */
+export interface PastMinutes {
+  /** Unix ms: its first minute, and the first after it. */
+  readonly fromAt: number
+  readonly untilAt: number
+  /** Minutes that open at `fromAt` or later and before `untilAt`, Unix ms, oldest first. */
+  between(fromAt: number, untilAt: number): readonly MinuteBar[]
+}
+
 /** JSON below 1 kB for each instrument. Only the same market can read it. */
 export interface MarketState {
   readonly identity: string
@@ -147,6 +156,8 @@ export interface Market {
    * unknown.
    */
   pastDay(symbol: string): readonly MinuteBar[] | undefined
+  /** Everything before `startAt`; absent if it is unknown. */
+  past?(symbol: string): PastMinutes | undefined
   state(): MarketState
 }
 

@@ -1,42 +1,45 @@
 import { z } from 'zod'
 import { ticker } from '../../protocol/futures/tickers.ts'
+import { beyondEndpoints } from '../../protocol/beyond/beyond-endpoints.ts'
+import { CANDLES_PAGE_MAX, HISTORY_CANDLES_PAGE_MAX } from '../../protocol/beyond/candles.ts'
 import { productType, symbol } from '../../protocol/values.ts'
 import type { CoreState, SymbolState } from '../futures/core-state.ts'
-import { listedSymbol, quotedSymbol } from '../futures/instruments/asked-symbols.ts'
+import { quotedSymbol } from '../futures/instruments/asked-symbols.ts'
 import { deliveryStatus } from '../futures/instruments/delivery-status.ts'
-import { priceText, sizeText } from '../futures/instruments/instruments.ts'
+import { type Instrument, sizeText } from '../futures/instruments/instruments.ts'
+import { nextFundingOf } from '../futures/positions/funding.ts'
 import { toTicker } from '../futures/instruments/ticker-view.ts'
-import { refusals } from '../shared/refusals.ts'
 import { MARGIN_SYMBOLS, type MarginSymbol } from '../margin/margin-symbols.ts'
-import type { DayStatistics } from '../market/day-statistics.ts'
 import { accept } from '../shared/reply.ts'
-import { ofProduct, readPublic, span, textRow, type RowRequest } from './undocumented-row.ts'
+import { answerCandles, recentDays } from './past-candles.ts'
+import { answerFundingHistory } from './past-funding.ts'
+import {
+  fromTable,
+  type ofProduct,
+  readPublic,
+  textRow,
+  type RowRequest,
+} from './undocumented-row.ts'
 
 const named = { symbol, productType }
-const candlesOf = {
-  ...named,
-  granularity: z.string().min(1).describe('1m, 5m, 1H, 1D and others'),
-  ...span,
-}
-/** Open time (Unix ms), open, high, low, close, base volume, quote volume. */
 const text = z.string()
-const candle = z.tuple([text, text, text, text, text, text, text])
-const candles = { asks: candlesOf, shows: z.array(candle), answer: futuresCandles }
 
 export const futuresMarketRows = {
   serverTime: readPublic('/public/time', {
     shows: z.object({ serverTime: text.describe('Unix ms') }),
     answer: ({ clock }: CoreState) => accept({ serverTime: String(clock.now) }),
   }),
-  /** Tradable contracts and their rules: the tick is priceEndStep × 10^-pricePlace. */
-  contracts: readPublic('/mix/market/contracts', {
-    asks: ofProduct,
-    shows: z.array(z.looseObject({ symbol: text, supportMarginCoins: z.array(text).nullish() })),
-    answer: futuresContracts,
-  }),
-  /** Candles of the last 24 hours, oldest first. */
-  candles: readPublic('/mix/market/candles', candles),
-  historyCandles: readPublic('/mix/market/history-candles', candles),
+  contracts: fromTable(beyondEndpoints.contracts, futuresContracts),
+  candles: fromTable(beyondEndpoints.candles, (state: CoreState, _, query) =>
+    answerCandles(state, query, { limitMax: CANDLES_PAGE_MAX, days: recentDays }),
+  ),
+  historyCandles: fromTable(beyondEndpoints.historyCandles, (state: CoreState, _, query) =>
+    answerCandles(state, query, { limitMax: HISTORY_CANDLES_PAGE_MAX, closedOnly: true }),
+  ),
+  historyFundRate: fromTable(beyondEndpoints.historyFundRate, (state: CoreState, _, query) =>
+    answerFundingHistory(state, query),
+  ),
+  currentFundRate: fromTable(beyondEndpoints.currentFundRate, nextFunding),
   /** The symbol's row of the tickers, alone in a list. */
   symbolTicker: readPublic('/mix/market/ticker', {
     asks: named,
@@ -75,6 +78,28 @@ function futuresContracts(state: CoreState, _: unknown, asked: RowRequest<typeof
   return accept(listed.map((entry) => toContract(state, entry)))
 }
 
+/** The rate, interval and time of the next payment; a delivery contract has none. */
+function nextFunding(state: CoreState, _: unknown, request: RowRequest<typeof named>) {
+  const quoted = quotedSymbol(state, request)
+  if (!quoted.ok) return quoted
+  const { instrument } = quoted.data
+  const at = nextFundingOf(state, quoted.data, state.clock.now)
+  return accept([
+    {
+      symbol: instrument.symbol,
+      fundingRate: toTicker(state, quoted.data).fundingRate ?? '0',
+      fundingRateInterval: fundingHours(instrument),
+      nextUpdate: Number.isFinite(at) ? String(at) : '',
+    },
+  ])
+}
+
+/** Hours between two payments as the exchange writes them; empty if there are none. */
+function fundingHours({ delivery, fundingMinutes }: Instrument): string {
+  if (delivery !== undefined || fundingMinutes.length === 0) return ''
+  return String(24 / fundingMinutes.length)
+}
+
 function toContract({ settings, clock }: CoreState, entry: SymbolState) {
   const { instrument, opensAt } = entry
   const { delivery, priceGrid, sizeGrid, priceLimitRatio } = instrument
@@ -106,7 +131,7 @@ function toContract({ settings, clock }: CoreState, entry: SymbolState) {
     deliveryStartTime: delivery === undefined ? '' : String(Math.max(delivery.listedAt, opensAt)),
     deliveryPeriod: delivery === undefined ? '' : 'this_quarter',
     launchTime: '',
-    fundInterval: delivery === undefined ? '8' : '',
+    fundInterval: fundingHours(instrument),
     minLever: '1',
     maxLever: String(instrument.leverageMax),
     posLimit: '0.05',
@@ -150,78 +175,4 @@ function toCurrency(row: MarginSymbol) {
     isIsolatedQuoteBorrowable: true,
     isCrossBorrowable: true,
   }
-}
-
-const MINUTE_MS = 60_000
-const MINUTES: Readonly<Record<string, number>> = {
-  '1m': 1,
-  '3m': 3,
-  '5m': 5,
-  '15m': 15,
-  '30m': 30,
-  '1H': 60,
-  '4H': 240,
-  '6H': 360,
-  '12H': 720,
-  '1D': 1440,
-  '6Hutc': 360,
-  '12Hutc': 720,
-  '1Dutc': 1440,
-}
-const CANDLES_DEFAULT = 100
-const CANDLES_MAX = 1000
-const VOLUME_DECIMALS = 4
-
-/**
- * Candles of the last 24 hours, oldest first, from the minutes of the ticker statistics. Older ones
- * are not kept, so a day's candle is only the kept part.
- */
-function futuresCandles(state: CoreState, _: unknown, query: RowRequest<typeof candlesOf>) {
-  const listed = listedSymbol(state, query)
-  if (!listed.ok) return listed
-  const minutes = MINUTES[query.granularity]
-  if (minutes === undefined) return refusals.parameter('granularity')
-  const { instrument, statistics } = listed.data
-  statistics.read(state.clock.now)
-  const { startTime = 0, endTime = Number.POSITIVE_INFINITY, limit = CANDLES_DEFAULT } = query
-  const bars = [...barsOf(statistics, minutes * MINUTE_MS)].filter(
-    ([startAt]) => startAt >= Number(startTime) && startAt <= Number(endTime),
-  )
-  const price = (ticks: number) => priceText(instrument, ticks)
-  return accept(
-    bars
-      .slice(-Math.min(CANDLES_MAX, Number(limit)))
-      .map(([startAt, { open, high, low, close, lots, quoteVolume }]): z.input<typeof candle> => [
-        ...([String(startAt), price(open), price(high), price(low), price(close)] as const),
-        ...([sizeText(instrument, lots), quoteVolume.toFixed(VOLUME_DECIMALS)] as const),
-      ]),
-  )
-}
-
-interface Bar {
-  readonly open: number
-  high: number
-  low: number
-  close: number
-  lots: number
-  quoteVolume: number
-}
-
-/** Groups minutes by the start of their candle. A minute closes at the open of the next one. */
-function barsOf(statistics: DayStatistics, spanMs: number): Map<number, Bar> {
-  const bars = new Map<number, Bar>()
-  const buckets = statistics.buckets()
-  for (const [index, { minute, figures }] of buckets.entries()) {
-    const [open = 0, high = 0, low = 0, lots = 0, quoteVolume = 0] = figures
-    const close = buckets[index + 1]?.figures[0] ?? statistics.state().lastTicks
-    const startAt = Math.floor((minute * MINUTE_MS) / spanMs) * spanMs
-    const bar = bars.get(startAt) ?? { open, high, low, close, lots: 0, quoteVolume: 0 }
-    bar.high = Math.max(bar.high, high, close)
-    bar.low = Math.min(bar.low, low, close)
-    bar.close = close
-    bar.lots += lots
-    bar.quoteVolume += quoteVolume
-    bars.set(startAt, bar)
-  }
-  return bars
 }

@@ -63,6 +63,31 @@ function kindOf({ method, retry, auth = 'schemeA', scope = 'uid', calls: usual =
   })
 }
 
+type TableRow<Shape extends z.ZodRawShape, Response extends z.ZodType> = Endpoint<
+  string,
+  z.ZodObject<Shape>,
+  Response
+>
+
+/** A row of our client's table beyond the document, answered by a function. */
+export function fromTable<State, Shape extends z.ZodRawShape, Response extends z.ZodType>(
+  { method, path, auth, limit, retry, section, request, response }: TableRow<Shape, Response>,
+  answer: UndocumentedRow<State, z.ZodObject<Shape>, Response>['answer'],
+): UndocumentedRow<State, z.ZodObject<Shape, z.core.$loose>, Response> {
+  return {
+    method,
+    path,
+    auth,
+    retry,
+    limit,
+    section,
+    outside: true,
+    request: z.looseObject(request.shape),
+    response,
+    answer,
+  }
+}
+
 export const read = kindOf({ method: 'GET', retry: 'safe' })
 export const readPublic = kindOf({
   method: 'GET',

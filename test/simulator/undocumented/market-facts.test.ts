@@ -104,7 +104,7 @@ describe('candles', () => {
     const code = (query: string) => bench.call(ANNA, 'candles', { query }).code
 
     expect(code('productType=USDT-FUTURES&symbol=XRPUSDT&granularity=1m')).toBe('40034')
-    expect(code('productType=USDT-FUTURES&symbol=BTCUSDT&granularity=7m')).toBe('40020')
+    expect(code('productType=USDT-FUTURES&symbol=BTCUSDT&granularity=7m')).toBe('400172')
   })
 })
 

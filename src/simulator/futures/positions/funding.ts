@@ -19,7 +19,7 @@ export function nextFundingAfter(state: CoreState, now: number): number {
 }
 
 /** Before and after the recorded times, those of the instrument count. */
-function nextFundingOf(state: CoreState, symbol: SymbolState, now: number): number {
+export function nextFundingOf(state: CoreState, symbol: SymbolState, now: number): number {
   if (symbol.isSettled || symbol.instrument.delivery !== undefined) return Number.POSITIVE_INFINITY
   const { at } = symbol.funding ?? {}
   const [first, last] = [at?.[0], at?.at(-1)]

@@ -140,6 +140,10 @@ export class RecordedMarket implements Market {
     return this.#fallback.pastDay(symbol)
   }
 
+  past(symbol: string) {
+    return this.#fallback.past(symbol)
+  }
+
   state(): RecordedMarketState {
     return {
       identity: this.identity,

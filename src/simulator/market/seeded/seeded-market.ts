@@ -17,7 +17,7 @@ import {
   STEPS_PER_ADVANCE_MAX,
 } from '../market.ts'
 import { type FactorState, SharedFactor } from './moves.ts'
-import { buildPastDay } from './past-day.ts'
+import { buildPastDay, SeededPast } from './past-day.ts'
 import { type PathState, SeededPath } from './seeded-path.ts'
 
 export interface SeededMarketOptions {
@@ -97,6 +97,12 @@ export class SeededMarket implements Market {
     const { seed, instruments } = this.#options
     const instrument = instruments.find((one) => one.symbol === symbol)
     return instrument && buildPastDay({ seed, instrument, endAt: this.#startAt })
+  }
+
+  past(symbol: string) {
+    const { seed, instruments } = this.#options
+    const instrument = instruments.find((one) => one.symbol === symbol)
+    return instrument && new SeededPast({ seed, instrument, endAt: this.#startAt })
   }
 
   state(): SeededMarketState {

@@ -45,7 +45,7 @@ const MOVE_TRADE_FACTOR = 4
 const TRADE_DEVIATION = 2.2
 
 /** A path turns around at this price: below it a tick is too large a share of the price. */
-const PRICE_TICKS_MIN = 10
+export const PRICE_TICKS_MIN = 10
 
 const MEAN_RANGE = 1.6
 
