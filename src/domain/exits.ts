@@ -17,7 +17,8 @@ export type ExitKind = keyof typeof EXIT_KINDS
 
 /** How far a stop is from the price that it counts from: a share in millionths, or so many millionths of the ATR at entry. */
 export type ExitDistance =
-  { readonly kind: 'share'; readonly millionths: number } | { readonly kind: 'atr'; readonly millionths: number }
+  | { readonly kind: 'share'; readonly millionths: number }
+  | { readonly kind: 'atr'; readonly millionths: number }
 
 /**
  * The `exits:` of a strategy file. Shares are whole millionths (0.05 is 50,000), so that a level is

@@ -1,3 +1,4 @@
+import type { ExitKind } from './exits.ts'
 import type { OrderAction } from './order-action.ts'
 
 /**
@@ -127,4 +128,6 @@ export interface OrderIntent {
   readonly stopLossTicks: number | undefined
   /** Unix ms, our clock: the order is not sent after this. */
   readonly deadlineAt: number
+  /** The exit of the strategy that it carries out. Absent: none. */
+  readonly exit?: ExitKind
 }

@@ -18,9 +18,7 @@ export interface PassedLevel {
 
 /** Where an average entry and a share meet, in ticks, rounded to where more is gained. */
 export function gainTicks(side: HoldSide, entryTicks: number, share: number): number {
-  return side === 'long'
-    ? scaleUp(entryTicks, WHOLE + share)
-    : scaleDown(entryTicks, WHOLE - share)
+  return side === 'long' ? scaleUp(entryTicks, WHOLE + share) : scaleDown(entryTicks, WHOLE - share)
 }
 
 /** The same, rounded to where less is gained. A negative share is a loss. */

@@ -23,8 +23,7 @@ interface Drawn {
 
 function momentOf(drawn: Drawn): ExitMoment {
   const { side = 'long', lots, entry = 1000, at = 0, prices, target, net = 0, lotsMin = 1 } = drawn
-  const held =
-    lots === 0 ? FLAT_SIDE : { lots, entryTicks: entry, openedAt: drawn.openedAt ?? 0 }
+  const held = lots === 0 ? FLAT_SIDE : { lots, entryTicks: entry, openedAt: drawn.openedAt ?? 0 }
   const [low, high] = typeof prices === 'number' ? [prices, prices] : (prices ?? [])
   return {
     at,
@@ -41,7 +40,10 @@ function momentOf(drawn: Drawn): ExitMoment {
 }
 
 function play(rules: ExitRules, moments: readonly Drawn[], from = NO_EXITS): ExitState {
-  return moments.reduce<ExitState>((state, drawn) => advanceExits(rules, state, momentOf(drawn)), from)
+  return moments.reduce<ExitState>(
+    (state, drawn) => advanceExits(rules, state, momentOf(drawn)),
+    from,
+  )
 }
 
 describe('stops', () => {
@@ -76,9 +78,15 @@ describe('stops', () => {
 
   it('trail behind the best price once it has brought enough', () => {
     const rules = { trailing: { after: 20_000, distance: share(10_000) } }
-    const below = [{ lots: 1, prices: 1019 }, { lots: 1, prices: 1000 }]
+    const below = [
+      { lots: 1, prices: 1019 },
+      { lots: 1, prices: 1000 },
+    ]
     expect(dueExitOf(play(rules, below))).toBeUndefined()
-    const above = [{ lots: 1, prices: 1100 }, { lots: 1, prices: 1090 }]
+    const above = [
+      { lots: 1, prices: 1100 },
+      { lots: 1, prices: 1090 },
+    ]
     expect(dueExitOf(play(rules, above))).toBeUndefined()
     expect(dueExitOf(play(rules, [...above, { lots: 1, prices: 1089 }]))?.kind).toBe('trailing')
   })
@@ -90,13 +98,18 @@ describe('stops', () => {
     } as const
     const begun = { lots: 1, prices: 1000, atrTicks: 11 }
     expect(dueExitOf(play(rules, [begun, { lots: 1, prices: 973, atrTicks: 1 }]))).toBeUndefined()
-    expect(dueExitOf(play(rules, [begun, { lots: 1, prices: 972, atrTicks: 99 }]))?.kind).toBe('stop')
+    expect(dueExitOf(play(rules, [begun, { lots: 1, prices: 972, atrTicks: 99 }]))?.kind).toBe(
+      'stop',
+    )
     expect(dueExitOf(play(rules, [{ lots: 1, prices: 1 }]))).toBeUndefined()
   })
 
   it('after a gap are named by the level that was met first', () => {
     const rules = { stop: share(50_000), breakEven: { after: 10_000, offset: 1000 } }
-    const moments = [{ lots: 1, prices: 1010 }, { lots: 1, prices: 900 }]
+    const moments = [
+      { lots: 1, prices: 1010 },
+      { lots: 1, prices: 900 },
+    ]
     expect(dueExitOf(play(rules, moments))?.kind).toBe('breakEven')
   })
 
@@ -166,7 +179,10 @@ describe('after an exit', () => {
       { lots: 10, prices: 950, target: 10 },
       { lots: 0, at: MINUTE, target: 10 },
     ])
-    expect(exited).toMatchObject({ lock: 'long', pause: { cause: 'coolDown', untilAt: 11 * MINUTE } })
+    expect(exited).toMatchObject({
+      lock: 'long',
+      pause: { cause: 'coolDown', untilAt: 11 * MINUTE },
+    })
     expect(boundTarget(exited, 10, FLAT)).toBe(0)
     expect(boundTarget(exited, -10, FLAT)).toBe(0)
     const over = play(rules, [{ lots: 0, at: 11 * MINUTE, target: 10 }], exited)
@@ -188,9 +204,12 @@ describe('after an exit', () => {
   })
 
   it('a trade that the strategy closed itself pauses nothing', () => {
-    expect(play(rules, [{ lots: 10, prices: 1000, target: 10 }, { lots: 0, target: 0 }])).toEqual(
-      NO_EXITS,
-    )
+    expect(
+      play(rules, [
+        { lots: 10, prices: 1000, target: 10 },
+        { lots: 0, target: 0 },
+      ]),
+    ).toEqual(NO_EXITS)
   })
 
   it('what is left and cannot be closed is no trade any more', () => {
@@ -238,7 +257,11 @@ describe('after an exit', () => {
 })
 
 /** An independent count: every level as a fraction of whole numbers, from the whole history at each step. */
-function judgeSlowly(rules: ExitRules, entry: readonly [bigint, bigint], history: readonly Drawn[]) {
+function judgeSlowly(
+  rules: ExitRules,
+  entry: readonly [bigint, bigint],
+  history: readonly Drawn[],
+) {
   const million = 1_000_000n
   const isLong = history[0]?.side === 'long'
   const [worst, better] = isLong ? [0, 1] : [1, 0]
@@ -273,7 +296,8 @@ function judgeSlowly(rules: ExitRules, entry: readonly [bigint, bigint], history
     if (at >= timeLimitMs) return { at, kinds: ['timeLimit'] }
     const rows = profitTable.filter(({ fromMs }) => at >= fromMs)
     const row = rows.at(-1)
-    if (row && gainIs(pair[worst] as number, entry, row.least)) return { at, kinds: ['profitTable'] }
+    if (row && gainIs(pair[worst] as number, entry, row.least))
+      return { at, kinds: ['profitTable'] }
   }
   return undefined
 }
@@ -288,7 +312,8 @@ describe('over drawn prices with gaps', () => {
       const side = draw(0, 1) === 0 ? 'long' : 'short'
       const whole = draw(100, 100_000)
       const entry = [BigInt(whole * 2 + draw(0, 1)), 2n] as const
-      const maybe = <Value>(value: Value): Value | undefined => (draw(0, 1) === 0 ? value : undefined)
+      const maybe = <Value>(value: Value): Value | undefined =>
+        draw(0, 1) === 0 ? value : undefined
       const rules = Object.fromEntries(
         Object.entries({
           stop: maybe(share(draw(1, 100_000))),
@@ -318,7 +343,11 @@ describe('over drawn prices with gaps', () => {
       }
       const due = dueExitOf(state)
       expect({ seed, at: due?.since }).toEqual({ seed, at: expected?.at })
-      if (due) expect({ seed, kinds: expected?.kinds }).toEqual({ seed, kinds: expect.arrayContaining([due.kind]) })
+      if (due)
+        expect({ seed, kinds: expected?.kinds }).toEqual({
+          seed,
+          kinds: expect.arrayContaining([due.kind]),
+        })
       kinds.add(due?.kind)
     }
     expect(kinds.size).toBe(6)

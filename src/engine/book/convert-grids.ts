@@ -3,6 +3,7 @@
  * the same counts would mean other prices and sizes. So they are converted, if all of them convert exactly.
  */
 import type { Move, UnsettledAllocation } from '../../domain/allocation.ts'
+import type { ExitState, ExitTrade } from '../../domain/exits.ts'
 import type { Fill } from '../../domain/fill.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { QuoteLevel } from '../../domain/intent.ts'
@@ -109,6 +110,11 @@ function planConversion(book: Book, symbol: string, { was, is }: GridChange): Co
     const converted = counts.exits(exits)
     changes.push((target) => target.exits.set(pair, converted))
   }
+  for (const [pair, state] of book.exitStates) {
+    if (!isOf(pair)) continue
+    const converted = counts.exitState(state, Number(was.tick) / Number(is.tick))
+    changes.push((target) => target.exitStates.set(pair, converted))
+  }
   for (const [pair, levels] of book.quotes) {
     if (!isOf(pair)) continue
     const converted = levels.map((level) => counts.priced(level))
@@ -180,6 +186,23 @@ class Counts {
       if (ticks !== undefined) Object.assign(converted, { [name]: this.#ticks(ticks) })
     }
     return converted
+  }
+
+  /** Prices of exits are rounded. @param ticks As for {@link trades}. */
+  exitState({ long, short, ...rest }: ExitState, ticks: number): ExitState {
+    const price = (was: number | null): number | null => was && Math.round(was * ticks)
+    const lotsOf = (was: number | null): number | null => was && this.lots(was)
+    const convert = (trade: ExitTrade | null): ExitTrade | null =>
+      trade && {
+        ...trade,
+        entryTicks: trade.entryTicks && trade.entryTicks * ticks,
+        lotsMax: this.lots(trade.lotsMax),
+        bestTicks: price(trade.bestTicks),
+        atrTicks: price(trade.atrTicks),
+        capLots: lotsOf(trade.capLots),
+        due: trade.due && { ...trade.due, keptLots: this.lots(trade.due.keptLots) },
+      }
+    return { ...rest, long: convert(long), short: convert(short) }
   }
 
   order(order: Order): Order {

@@ -34,6 +34,7 @@ import {
   type KeptTotals,
   noteChanged,
 } from './changes.ts'
+import type { ExitWatch } from './exits.ts'
 import type { InstrumentStart, RunState } from './run-state.ts'
 import { forgetSettled, type KeptSettled } from './settled-money.ts'
 
@@ -65,6 +66,8 @@ export interface Core {
   /** By symbol: what the distance to a liquidation is held against. Changed by `liquidations.ts`. */
   readonly hours: ReadonlyMap<string, HourlyCloses>
   readonly worstCase: WorstCaseState
+  /** Absent where no strategy has exits. Changed by `exits.ts`. */
+  readonly exits?: ExitWatch
   /** The positions, by symbol, of which the daemon itself closes a part. Changed by `trading-mode.ts`. */
   readonly reductions: ReadonlyMap<string, Reduction>
   readonly recount: RecountState
@@ -558,6 +561,7 @@ const CHANGE_NO_LIMIT = new Set<JournalRecord['kind']>([
   'denial',
   'candles',
   'watermark',
+  'exits',
 ])
 
 /** Records what is about to be sent. Only this function makes a `Recorded`, and nothing else can be sent (ORD1). */

@@ -4,6 +4,7 @@ import type { LossState } from '../../domain/loss-limits.ts'
 import { toNeededCandles } from './candles.ts'
 import type { Book } from '../book/book.ts'
 import { createSettled } from './settled-money.ts'
+import { createExitWatch } from './exits.ts'
 import { createWorstCase } from './worst-case.ts'
 import { createRecount } from '../book/recount.ts'
 import type { EngineSettings } from '../settings.ts'
@@ -14,6 +15,7 @@ const NOT_REFUSED = { refusals: 0, refused: '', refusedUntil: 0 } as const
 /** A core at the beginning of a run, with the book that was rebuilt from the journal. */
 export function createCore(settings: EngineSettings, book: Book): Core {
   const symbols = [...settings.instruments.keys()]
+  const exits = createExitWatch(settings)
   return {
     settings,
     book,
@@ -70,6 +72,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     liquidation: createLiquidation(),
     hours: new Map(),
     worstCase: createWorstCase(),
+    ...(exits && { exits }),
     reductions: new Map(),
     recount: createRecount(book),
     refusals: new Map(),
