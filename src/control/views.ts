@@ -102,7 +102,9 @@ export const orderSchema = z.strictObject({
   size: amount,
   filled: amount,
   force: z.string(),
-  purpose: z.string(),
+  purpose: z.string().meta({
+    description: 'place, quote, target or flatten; of an order that an exit asks for, which one',
+  }),
   key: z.string(),
   reason: z.string(),
 })

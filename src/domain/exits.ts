@@ -82,7 +82,7 @@ export interface ExitTrade {
   readonly due: DueExit | null
   /** The last exit that was due for all of it; null: none was. */
   readonly leftBy: ExitKind | null
-  /** What the strategy had made on the instrument before, realised less fees, margin coin. */
+  /** Realised less fees of the strategy on the instrument before it, margin coin. */
   readonly netBefore: number
 }
 
@@ -120,6 +120,35 @@ export interface ExitState {
   readonly pause: EntryPause | null
   /** The oldest first, and no more than the protections look at. */
   readonly ended: readonly EndedTrade[]
+}
+
+/** The two ends of the last two believed prices, whole ticks: what both of them have passed is passed. */
+export interface BelievedTicks {
+  readonly low: number
+  readonly high: number
+}
+
+/** The state of judging exits that the book lacks. Changed by `exits.ts`. */
+export interface ExitWatch {
+  /** Keyed by strategy and symbol: the exits with the newest best prices, and when they were last recorded; Unix ms, our clock. */
+  readonly states: ReadonlyMap<string, WatchedExits>
+  /** Keyed by symbol. */
+  readonly prices: ReadonlyMap<string, WatchedPrice>
+}
+
+interface WatchedExits {
+  readonly state: ExitState
+  readonly recordedAt: number
+}
+
+interface WatchedPrice {
+  /** Which answer of the tickers it is from; Unix ms, exchange clock. */
+  readonly answeredAt: number
+  /** This answer and the one before it; undefined: it is not believed. */
+  readonly last: BelievedTicks | undefined
+  readonly before: BelievedTicks | undefined
+  /** Unix ms, our clock, since when the prices of the answers contradict each other; undefined: they do not. */
+  readonly contradictedSince: number | undefined
 }
 
 export const NO_EXITS: ExitState = { long: null, short: null, lock: null, pause: null, ended: [] }

@@ -420,7 +420,7 @@ export interface WatermarkRecord extends DatedRecord {
   readonly watermarks: readonly Watermark[]
 }
 
-/** What became of the exits of a strategy on an instrument. */
+/** The new state of the exits of a strategy on an instrument. */
 export interface ExitsRecord extends DatedRecord {
   readonly kind: 'exits'
   readonly strategyId: StrategyId

@@ -1,14 +1,14 @@
-import type { ExitDistance, ExitKind, ExitRules, ExitTrade } from '../domain/exits.ts'
+import type {
+  BelievedTicks,
+  ExitDistance,
+  ExitKind,
+  ExitRules,
+  ExitTrade,
+} from '../domain/exits.ts'
 import type { HoldSide } from '../domain/position.ts'
 
 /** Shares are counted in millionths. */
 const WHOLE = 1_000_000
-
-/** The two ends of the last two believed prices, whole ticks: what both of them have passed is passed. */
-export interface BelievedTicks {
-  readonly low: number
-  readonly high: number
-}
 
 export interface PassedLevel {
   readonly kind: ExitKind

@@ -1,4 +1,5 @@
 import {
+  type BelievedTicks,
   type EndedTrade,
   type EntryPause,
   type ExitKind,
@@ -8,12 +9,12 @@ import {
   NO_EXITS,
 } from '../domain/exits.ts'
 import type { Holding, HoldSide } from '../domain/position.ts'
-import { type BelievedTicks, hasBrought, passedStop, reaches } from './exit-levels.ts'
+import { hasBrought, passedStop, reaches } from './exit-levels.ts'
 
 const WHOLE = 1_000_000
 const SIDES = ['long', 'short'] as const
 
-/** What a strategy holds on one side of an instrument. */
+/** The position of a strategy on one side of an instrument. */
 export interface ExitHolding {
   readonly lots: number
   /** Null: own fills do not explain all of it. */
@@ -33,10 +34,10 @@ export interface ExitMoment extends Readonly<Record<HoldSide, ExitHolding>> {
   readonly lotsMin: number
   /** The standing target in signed lots; undefined: there is none. */
   readonly target: number | undefined
-  /** What the strategy has made on the instrument, realised less fees, and since it was last flat; margin coin. */
+  /** Realised less fees of the strategy on the instrument, in all and since it was last flat; margin coin. */
   readonly net: number
   readonly tradeNet: number
-  /** What one lot is worth at a price in ticks, margin coin. */
+  /** The worth of lots at a price in ticks, margin coin. */
   readonly worthOf: (lots: number, ticks: number) => number
 }
 
@@ -47,7 +48,7 @@ export interface ExitMoment extends Readonly<Record<HoldSide, ExitHolding>> {
  *      ▲                       │                             │
  *      └────────flat───────────┴──────────flat───────────────┘
  *
- * What is due stays due, whatever the price does next. While a part is due, a full exit takes its place. Prices count as
+ * An exit that is due stays due, whatever the price does next. While a part is due, a full exit takes its place. Prices count as
  * met only when two answers in a row have met them. When a trade has ended by an exit, the cool-down begins, and a
  * target on its side is locked until the strategy wants something else or the cool-down is over.
  *
@@ -74,7 +75,7 @@ function advanceSide(rules: ExitRules, state: ExitState, here: SideMoment): Exit
   const known = state[side]
   if (known === null && lots === 0) return state
   if (known === null) return { ...state, [side]: judgeTrade(rules, beginTrade(here), here) }
-  // What an exit has left and nothing can close is no trade any more.
+  // A rest that an exit has left and nothing can close is no trade any more.
   if (lots === 0 || (known.leftBy !== null && lots < moment.lotsMin))
     return endTrade(rules, state, { ...here, trade: known })
   // All was closed and some opened again before anybody looked.

@@ -258,7 +258,7 @@ function viewOrder(
   { grids }: ShownAccount,
   { terms, orderId, state, filledLots, reason }: Order,
 ): OrderView {
-  const { clientOid, strategyId, symbol, action, ticks, lots, force, purpose, key } = terms
+  const { clientOid, strategyId, symbol, action, ticks, lots, force, purpose, key, exit } = terms
   const grid = grids.get(symbol)
   const size = (count: number): string => (grid ? showOnGrid(grid.lot, count) : `${count} lots`)
   return {
@@ -267,7 +267,7 @@ function viewOrder(
     action,
     state,
     force,
-    purpose,
+    purpose: exit ?? purpose,
     key,
     reason,
     orderId: orderId ?? null,

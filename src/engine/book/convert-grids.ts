@@ -110,18 +110,20 @@ function planConversion(book: Book, symbol: string, { was, is }: GridChange): Co
     const converted = counts.exits(exits)
     changes.push((target) => target.exits.set(pair, converted))
   }
-  for (const [pair, state] of book.exitStates) {
-    if (!isOf(pair)) continue
-    const converted = counts.exitState(state, Number(was.tick) / Number(is.tick))
-    changes.push((target) => target.exitStates.set(pair, converted))
-  }
+  changes.push(...convertExits(book, counts, { symbol, ticks: Number(was.tick) / Number(is.tick) }))
+  changes.push(...convertWishes(book, counts, symbol))
+  return { inexact, changes }
+}
+
+function convertWishes(book: Book, counts: Counts, symbol: string): Conversion['changes'] {
+  const changes: ((book: WritableBook) => void)[] = []
   for (const [pair, levels] of book.quotes) {
-    if (!isOf(pair)) continue
+    if (splitPair(pair)[1] !== symbol) continue
     const converted = levels.map((level) => counts.priced(level))
     changes.push((target) => target.quotes.set(pair, converted))
   }
   for (const [pair, target] of book.targets) {
-    if (!isOf(pair)) continue
+    if (splitPair(pair)[1] !== symbol) continue
     const converted = counts.lots(target)
     changes.push((into) => into.targets.set(pair, converted))
   }
@@ -130,7 +132,19 @@ function planConversion(book: Book, symbol: string, { was, is }: GridChange): Co
     const converted = counts.exits(counts.priced(place))
     changes.push((target) => storePlace(target, converted))
   }
-  return { inexact, changes }
+  return changes
+}
+
+function convertExits(
+  { exitStates }: Book,
+  counts: Counts,
+  { symbol, ticks }: { readonly symbol: string; readonly ticks: number },
+): Conversion['changes'] {
+  const states = [...exitStates].filter(([pair]) => splitPair(pair)[1] === symbol)
+  return states.map(([pair, state]) => {
+    const converted = counts.exitState(state, ticks)
+    return (target: WritableBook) => target.exitStates.set(pair, converted)
+  })
 }
 
 type Convert = (steps: number) => number

@@ -53,7 +53,7 @@ export function toNeededCandles({
 }
 
 /** One value of an ATR looks back on so many candles for each of its period. */
-const ATR_CANDLES = 16
+export const ATR_CANDLES = 16
 
 const NO_CANDLES: ReadonlyMap<number, number> = new Map()
 

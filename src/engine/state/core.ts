@@ -10,6 +10,7 @@ import type { LogEvent } from '../../domain/log-events.ts'
 import type { Scope } from '../../domain/trading-mode.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import type { GrantedEndpoint } from '../event.ts'
+import type { ExitWatch } from '../../domain/exits.ts'
 import type { Instrument, MarginMode } from '../../domain/instrument.ts'
 import type { DisputeState, LossState } from '../../domain/loss-limits.ts'
 import type { HourlyCloses, LiquidationState } from '../../domain/liquidation.ts'
@@ -34,7 +35,6 @@ import {
   type KeptTotals,
   noteChanged,
 } from './changes.ts'
-import type { ExitWatch } from './exits.ts'
 import type { InstrumentStart, RunState } from './run-state.ts'
 import { forgetSettled, type KeptSettled } from './settled-money.ts'
 

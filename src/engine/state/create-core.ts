@@ -15,7 +15,6 @@ const NOT_REFUSED = { refusals: 0, refused: '', refusedUntil: 0 } as const
 /** A core at the beginning of a run, with the book that was rebuilt from the journal. */
 export function createCore(settings: EngineSettings, book: Book): Core {
   const symbols = [...settings.instruments.keys()]
-  const exits = createExitWatch(settings)
   return {
     settings,
     book,
@@ -72,7 +71,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     liquidation: createLiquidation(),
     hours: new Map(),
     worstCase: createWorstCase(),
-    ...(exits && { exits }),
+    ...createExitWatch(settings),
     reductions: new Map(),
     recount: createRecount(book),
     refusals: new Map(),

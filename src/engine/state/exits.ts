@@ -1,10 +1,12 @@
 import { candleKey } from '../../domain/candles.ts'
 import {
+  type BelievedTicks,
   type DueExit,
   dueExitOf,
   EXIT_KINDS,
   type ExitRules,
   type ExitState,
+  type ExitWatch,
   NO_EXITS,
   PAUSE_CAUSES,
 } from '../../domain/exits.ts'
@@ -13,7 +15,6 @@ import type { HoldSide } from '../../domain/position.ts'
 import { nearestStep, stepAbove } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import { isSameData } from '../../lib/plain-data.ts'
-import type { BelievedTicks } from '../../risk/exit-levels.ts'
 import { indicatorValue } from '../../strategy/indicators/indicator-values.ts'
 import { atr } from '../../strategy/indicators/specs.ts'
 import { pairOf } from '../book/book.ts'
@@ -22,36 +23,13 @@ import { type Core, record, specOf } from './core.ts'
 import { disputeOf, figureSettingsOf } from './disputes.ts'
 import { ownPriceOf } from './own-figure.ts'
 
-/** What judging exits needs beside the book. Changed by `exits.ts`. */
-export interface ExitWatch {
-  /** By strategy and symbol: the exits with the newest best prices, and when they were last recorded; Unix ms, our clock. */
-  readonly states: ReadonlyMap<string, WatchedExits>
-  /** By symbol. */
-  readonly prices: ReadonlyMap<string, WatchedPrice>
-}
-
-interface WatchedExits {
-  readonly state: ExitState
-  readonly recordedAt: number
-}
-
-interface WatchedPrice {
-  /** Which answer of the tickers it is from; Unix ms, exchange clock. */
-  readonly answeredAt: number
-  /** What this answer and the one before it say, whole ticks; undefined: it is not believed. */
-  readonly last: BelievedTicks | undefined
-  readonly before: BelievedTicks | undefined
-  /** Unix ms, our clock, since when the prices of the answers contradict each other; undefined: they do not. */
-  readonly doubtedSince: number | undefined
-}
-
 /** A better best price alone is recorded after so long, ms: a crash sets a trailing stop back by no more than this. */
 const BEST_UNRECORDED_MS_MAX = 10_000
 
-/** Undefined where no strategy has exits: then nothing of them costs anything. */
-export function createExitWatch({ strategies }: EngineSettings): ExitWatch | undefined {
+/** Without exits there is nothing to watch, and nothing of them costs anything. */
+export function createExitWatch({ strategies }: EngineSettings): { readonly exits?: ExitWatch } {
   const hasExits = [...strategies.values()].some(({ exits }) => exits !== undefined)
-  return hasExits ? { states: new Map(), prices: new Map() } : undefined
+  return hasExits ? { exits: { states: new Map(), prices: new Map() } } : {}
 }
 
 export function rulesOf({ settings }: Pick<Core, 'settings'>, id: string): ExitRules | undefined {
@@ -171,17 +149,18 @@ export function noteExitPrice(core: Core, symbol: string): void {
   const known = core.exits.prices.get(symbol)
   const { price, answeredAt, isInBand } = ownPriceOf(core, symbol)
   if (known?.answeredAt === answeredAt) return
-  const isDoubted = !isInBand && !Number.isNaN(price)
-  const doubtedSince = isDoubted ? (known?.doubtedSince ?? core.now) : undefined
+  const isContradicted = !isInBand && !Number.isNaN(price)
+  const contradictedSince = isContradicted ? (known?.contradictedSince ?? core.now) : undefined
   // A contradiction that lasts, as of an index that stands still, must not keep every exit away.
   const hasLasted =
-    doubtedSince !== undefined && core.now - doubtedSince >= figureSettingsOf(core).disputeMsMax
+    contradictedSince !== undefined &&
+    core.now - contradictedSince >= figureSettingsOf(core).disputeMsMax
   const isBelieved = isInBand || hasLasted
   own(core.exits.prices).set(symbol, {
     answeredAt,
     last: isBelieved ? witnessed(core, symbol, price) : undefined,
     before: known?.last,
-    doubtedSince,
+    contradictedSince,
   })
 }
 
