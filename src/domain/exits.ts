@@ -26,8 +26,8 @@ export type ExitDistance =
  */
 export interface ExitRules {
   readonly stop?: ExitDistance
-  /** The exchange is given the stop with each order that opens. */
-  readonly stopAtExchange?: true
+  /** Each order that opens also gives the exchange a stop-loss, at this share from its price. */
+  readonly stopAtExchange?: number
   /** Counts from the best price, once that has brought `after`. */
   readonly trailing?: { readonly after: number; readonly distance: ExitDistance }
   /** At entry plus `offset`, once the best price has brought `after`. */

@@ -9,7 +9,7 @@ import {
   TRADING_MODES,
   type TradingMode,
 } from '../domain/trading-mode.ts'
-import { splitPair } from '../engine/book/book.ts'
+import { pairKey, splitPair } from '../engine/book/book.ts'
 import { isOpen } from '../engine/lifecycle/flatten.ts'
 import { floatOnGrid, showOnGrid } from '../lib/grid.ts'
 import type { ShownAccount } from './shown-account.ts'
@@ -181,8 +181,27 @@ function viewPosition(
     // After a fill the last reading has another size.
     unrealisedProfit: (row?.lots === lots && row.unrealisedProfit) || null,
     liquidationPrice: orNull(row?.liquidationPrice),
+    keptByExchange: viewKept(account, symbol, side),
     liquidation: viewDistance(account, symbol, side),
     strategies: holdersOf(account, symbol, side),
+  }
+}
+
+function viewKept(
+  { book, grids }: ShownAccount,
+  symbol: string,
+  side: PositionView['side'],
+): PositionView['keptByExchange'] {
+  const kept = book.exits.get(pairKey(symbol, side))
+  const tick = grids.get(symbol)?.tick
+  if (!kept || !tick) return null
+  const show = (ticks: number | undefined): string | null =>
+    ticks === undefined ? null : showOnGrid(tick, ticks)
+  const { stopLossTicks, takeProfitTicks, strategyId } = kept
+  return {
+    stopLoss: show(stopLossTicks),
+    takeProfit: show(takeProfitTicks),
+    setBy: strategyId,
   }
 }
 

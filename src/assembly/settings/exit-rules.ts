@@ -1,4 +1,8 @@
-import { durationMs, type ExitSettings } from '../../config/schema/exits-schema.ts'
+import {
+  durationMs,
+  type ExitSettings,
+  stopAtExchangeShare,
+} from '../../config/schema/exits-schema.ts'
 import { parseInterval } from '../../domain/candles.ts'
 import type { ExitDistance, ExitProtections, ExitRules } from '../../domain/exits.ts'
 
@@ -10,7 +14,10 @@ export function toExitRules(exits: ExitSettings): ExitRules {
     .toSorted((one, other) => one.fromMs - other.fromMs)
   return {
     ...(stop && { stop: toDistance(stop) }),
-    ...(stop?.atExchange === true && { stopAtExchange: true }),
+    ...(stop?.atExchange === true &&
+      stop.distance !== undefined && {
+        stopAtExchange: millionths(stopAtExchangeShare(stop.distance)),
+      }),
     ...(trailing && {
       trailing: { after: millionths(trailing.after), distance: toDistance(trailing) },
     }),

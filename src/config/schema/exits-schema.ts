@@ -23,8 +23,7 @@ const DURATION_TITLE = 'a duration such as "30s", "45m", "6h" or "2d"'
 const duration = (description: string) =>
   z
     .string()
-    .regex(DURATION)
-    .refine((text) => durationMs(text) > 0)
+    .regex(/^[1-9]\d{0,4}[smhd]$/)
     .meta({ title: DURATION_TITLE, description })
 
 /** A share of the entry price, in steps of a millionth. */
@@ -40,6 +39,11 @@ const atrMultiple = (what: string) =>
     .max(100)
     .optional()
     .meta({ description: `${what}, ${ATR}.` })
+
+/** The stop at the exchange is a quarter further away, so that the daemon's own comes first. */
+export function stopAtExchangeShare(distance: number): number {
+  return Math.round(distance * 1_250_000) / 1_000_000
+}
 
 type Distance = { readonly distance?: number | undefined; readonly atr?: number | undefined }
 
@@ -59,10 +63,15 @@ const stop = z
     atr: atrMultiple('How far the stop is from the entry'),
     atExchange: z.boolean().default(false).meta({
       description:
-        'Each order that opens also gives the exchange a stop-loss at this distance from its price. It stays where it was set, and works while the daemon does not.',
+        'Each order that opens also gives the exchange a stop-loss, a quarter further away than this distance from its price. It stays where it was set, and works while the daemon does not.',
     }),
   })
   .check(objectToDistance)
+  .check(({ value, issues }) => {
+    if (!value.atExchange || value.distance !== undefined) return
+    const message = 'needs a distance: the ATR at entry is not known when an order leaves'
+    issues.push({ code: 'custom', input: value, path: ['atExchange'], message })
+  })
   .optional()
   .meta({ description: 'Closes all at a loss.' })
 

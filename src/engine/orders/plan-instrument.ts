@@ -32,6 +32,7 @@ import {
 } from '../resolution/restricted-orders.ts'
 import { hasUnownedFills } from '../resolution/unowned-fills.ts'
 import { noteSatisfied, ordersOf, totalsOf } from '../state/changes.ts'
+import { withStopAtExchange } from './stop-at-exchange.ts'
 import {
   isClosedByDaemon,
   isFlattening,
@@ -256,7 +257,7 @@ function addCandidates(core: Core, candidates: readonly Candidate[], plan: PlanI
       (mayBeRefused && waitsAfterRefusal(core, intent)) ||
       (isAnySilent && waitsInSilence(core, intent))
     if (waits) plan.waiting += 1
-    else plan.candidates.push(candidate)
+    else plan.candidates.push(core.exits ? withStopAtExchange(core, candidate) : candidate)
   }
 }
 

@@ -3,6 +3,7 @@ import { type ExitRules } from '../../../src/domain/exits.ts'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import { strategyScope } from '../../../src/domain/trading-mode.ts'
 import { type EngineSettings } from '../../../src/engine/settings.ts'
+import { listExits } from '../../../src/views/hindrances.ts'
 import { parseCore } from '../../../src/engine/replay/core-image.ts'
 import { resumeEngine } from '../../../src/engine/engine.ts'
 import { accepted, EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
@@ -233,6 +234,59 @@ describe('an exit of a strategy that quotes', () => {
     bench.quote(BID)
     bench.pass(500)
     expect(ordersIn(bench.grantBatch(), bench)).toMatchObject([{ purpose: 'quote', ticks: 97_000 }])
+  })
+})
+
+describe('a stop at the exchange', () => {
+  const RULES = { ...STOP, stopAtExchange: 25_000 }
+
+  test('goes with what opens, and with nothing that closes', () => {
+    const bench = benchWith(RULES)
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
+    // From the best price on the other side, 10,000.1.
+    const batch = bench.grantBatch()
+    expect(ordersIn(batch, bench)).toMatchObject([{ action: 'openLong', stopLossTicks: 97_500 }])
+    bench.accept(batch)
+    const fill = bench.fill({ orderId: toOrderId(`${batch.batchId}001`), lots: 10, ticks: 100_000 })
+    bench.step({ kind: 'pollDue', what: 'fills' })
+    bench.read({ fills: [fill], holding: LONG })
+    expect(bench.book.exits.get(`${SYMBOL}|long`)).toMatchObject({ stopLossTicks: 97_500 })
+
+    bench.pass(6000, { holding: LONG })
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 4 })
+    const [close] = ordersIn(bench.grantBatch(), bench)
+    expect(close).toMatchObject({ action: 'closeLong', lots: 6 })
+    expect(close?.stopLossTicks).toBeUndefined()
+  })
+
+  test('of a level of a ladder counts from its own price', () => {
+    const bench = benchWith(RULES)
+    bench.quote({ side: 'sell', ticks: 102_000, lots: 1 })
+    expect(ordersIn(bench.grantBatch(), bench)).toMatchObject([{ stopLossTicks: 104_550 }])
+  })
+})
+
+describe('the status', () => {
+  test('names the exit that waits, and why', () => {
+    const bench = holding({ ...STOP, atr: { intervalMs: MINUTE, period: 14 } })
+    const restrict = { kind: 'restrict', scope: SYMBOL, mode: 'halted', ...BY_ANNA } as const
+    bench.step({ kind: 'commanded', command: restrict })
+    moveTo(bench, 9800)
+    expect([...listExits(bench)]).toEqual([
+      'BTCUSDT: the stop-loss of s is due, and waits: BTCUSDT is halted (operator: enough)',
+      'BTCUSDT: distances of s in ATR wait for 224 candles of 1m: until then these stops do not count',
+    ])
+  })
+
+  test('says until when nothing is entered', () => {
+    const bench = holding({ ...STOP, coolDownMs: 10 * MINUTE })
+    moveTo(bench, 9800)
+    const batch = bench.grantBatch()
+    bench.accept(batch)
+    sell(bench, batch)
+    expect([...listExits(bench)]).toEqual([
+      expect.stringMatching(/^BTCUSDT: s enters nothing: the cool-down after an exit, until 2024-/),
+    ])
   })
 })
 
