@@ -1,6 +1,6 @@
 import { SupervisedThread, type ThreadEnd } from '../lib/supervised-thread.ts'
 import { withoutPlace } from '../lib/without-place.ts'
-import { showDuration } from '../report/text/figures.ts'
+import { showDuration } from '../lib/text/show-duration.ts'
 import { HEAP_MB_MAX } from '../backtest/playing/watched-play.ts'
 import type { TrialAnswer, TrialOrder } from './play-trial.ts'
 

@@ -716,6 +716,9 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: [],
     title: ({ reason }) => `the supervisor cannot be notified: ${showFact(reason)}`,
   },
+  // `trades` of a target makes messages of them.
+  'trade.closed': SILENT,
+  'trade.unread': SILENT,
   'trading.halted': {
     urgency: urgent,
     by: ['scope', 'code'],

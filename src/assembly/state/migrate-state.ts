@@ -15,9 +15,7 @@ import { journalPlaceOf } from './state-place.ts'
 export interface StateToMigrate {
   readonly config: DaemonConfig
   readonly directory: string
-  /** Password of the journal's server. */
   readonly password: Secret | undefined
-  /** Only reports what would be done. */
   readonly isDry: boolean
   readonly clock: Pick<Clock, 'now'>
 }
@@ -27,9 +25,8 @@ export type StateMigration =
   | ({ readonly kind: 'server'; readonly schema: string } & ServerMigration)
 
 /**
- * Migrates the journal of an unlocked state directory to the present layout; undefined if there is
- * nothing to do.
- * @throws Failure STATE_HELD, and those of `migrateFile` and `migrateServer`
+ * Undefined if there is nothing to do. @throws Failure STATE_HELD, and those of `migrateFile` and
+ * `migrateServer`
  */
 export async function migrateState(state: StateToMigrate): Promise<StateMigration | undefined> {
   const { config, directory, password, isDry, clock } = state

@@ -4,7 +4,6 @@ import type { MarketOverride } from '../simulator/simulated-exchange.ts'
 import { REPLICA_FILE } from '../../journal/journal-failures.ts'
 import { worldOf } from '../simulator/simulator-world.ts'
 
-/** In the state directory: socket of a running daemon. */
 export const CONTROL_SOCKET = 'control.sock'
 
 /** The exchange runs inside the daemon. */
@@ -23,7 +22,7 @@ export function stateDirectoryOf(config: DaemonConfig, market: MarketOverride): 
   return join(directory, worldOf(config, config.simulator, market))
 }
 
-/** In the state directory: a journal that is not on PostgreSQL. */
+/** A journal that is not on PostgreSQL. */
 export const JOURNAL_FILE = 'journal.sqlite'
 
 export function journalPlaceOf({ environment, account, journal }: DaemonConfig, directory: string) {

@@ -57,7 +57,7 @@ export function formatOrders(orders: readonly OrderView[]): string {
   )
 }
 
-/** Sorts like an order book: by instrument, highest price first. */
+/** Like an order book: by instrument, highest price first. */
 function byPrice(one: OrderView, other: OrderView): number {
   return one.symbol.localeCompare(other.symbol) || Number(other.price ?? 0) - Number(one.price ?? 0)
 }

@@ -12,7 +12,6 @@ import { showEachAccount } from './each-account.ts'
 import { readDaemon, type ShowOptions } from '../operator/find-daemon.ts'
 import { COLUMNS, formatTable } from '../process/table.ts'
 
-/** Default move. */
 const MOVE_USUAL = -0.1
 
 interface WhatIfOptions extends ShowOptions {
@@ -43,7 +42,6 @@ export function addWhatIfCommand(program: Command, { setExit }: VerbFrame): void
 
 const SHARE = /^(?:([^=]+)=)?([+-]?\d+(?:\.\d+)?)\s?%$/
 
-/** Returns an objection as a string. */
 function readQuery({ move: texts, fillAll, ...options }: WhatIfOptions): WhatIfQuery | string {
   const moves = new Map<string, number>()
   let all = texts.length === 0 ? MOVE_USUAL : 0
@@ -168,7 +166,6 @@ function percent(share: number | null): string {
   return share === null ? '-' : `${(share * 100).toFixed(1)} %`
 }
 
-/** Seven significant digits. */
 function price(value: number): string {
   return String(Number(value.toPrecision(7)))
 }

@@ -15,20 +15,12 @@ export interface FleetConfig {
 }
 
 export interface FleetPlaces {
-  /** Distinct databases. */
   readonly places: readonly PostgresPlace[]
-  /** Accounts with their journal there, each with the options that address it. */
   readonly served: readonly FleetConfig[]
-  /** Accounts with their journal in a file. */
   readonly files: readonly FleetConfig[]
-  /** Exit code for accounts that could not be read, which does not stop the others. */
   readonly code: number
 }
 
-/**
- * @param options with `url` no configuration is read
- * @param load reads the configuration of an account
- */
 export function loadFleetPlaces(
   options: ConfigOptions & { readonly url?: string | undefined },
   load: (own: ConfigOptions) => DaemonConfig = loadOperated,

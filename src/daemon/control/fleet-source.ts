@@ -5,10 +5,7 @@ import { serverPlaceOf } from '../../assembly/state/open-journal.ts'
 
 export type FleetSource = () => Promise<FleetView>
 
-/**
- * Opens a connection for each look; concurrent callers share it. Undefined if the journal is a
- * file.
- */
+/** Concurrent callers share a connection. Undefined if the journal is a file. */
 export function createFleetSource(
   config: Pick<DaemonConfig, 'journal' | 'name'>,
   password: Secret | undefined,
