@@ -35,7 +35,7 @@ const DAY_MS = 86_400_000
 
 /** How much of the equity a position may lose or be worth: see {@link InstrumentView.lotsForRisk}. */
 export interface RiskedSize {
-  /** Of the account's equity: 0.01 is 1 %. */
+  /** A share of the account's equity: 0.01 is 1 %. */
   readonly share: number
   /** Quote coin, above zero. */
   readonly distance?: number

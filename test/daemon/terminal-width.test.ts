@@ -30,6 +30,7 @@ const USUAL: Readonly<Record<string, unknown>> = {
   size: '0.012',
   action: 'closeShort',
   purpose: 'target',
+  exit: 'stop',
   force: 'post_only',
   clientOid: CLIENT_OID,
   batchId: 12_345,
