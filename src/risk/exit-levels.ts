@@ -17,7 +17,7 @@ export interface PassedLevel {
 }
 
 /** Where an average entry and a share meet, in ticks, rounded to where more is gained. */
-export function gainTicks(side: HoldSide, entryTicks: number, share: number): number {
+function gainTicks(side: HoldSide, entryTicks: number, share: number): number {
   return side === 'long' ? scaleUp(entryTicks, WHOLE + share) : scaleDown(entryTicks, WHOLE - share)
 }
 
@@ -27,7 +27,7 @@ export function stopTicks(side: HoldSide, fromTicks: number, share: number): num
 }
 
 /** The protective levels of a trade that count now: stop, trailing stop, break-even. */
-export function listStops(
+function listStops(
   rules: ExitRules,
   side: HoldSide,
   trade: Pick<ExitTrade, 'entryTicks' | 'bestTicks' | 'atrTicks'>,

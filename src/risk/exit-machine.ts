@@ -230,7 +230,7 @@ function keepEnded(
 }
 
 /** More trades than a protection counts: their numbers are limited in the configuration. */
-export const ENDED_MAX = 100
+const ENDED_MAX = 100
 
 function protect(
   { protections }: ExitRules,

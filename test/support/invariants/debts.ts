@@ -98,7 +98,8 @@ export function debtsOf(
 /** An exit, or a pause after one, stands between a wish and its orders. */
 function isHeldByExits({ exitStates }: Book, pair: string): boolean {
   const { long, short, lock, pause } = exitStates.get(pair) ?? NO_EXITS
-  const isBound = [long, short].some((trade) => trade?.due != null || trade?.capLots != null)
+  const trades = [long, short].filter((trade) => trade !== null)
+  const isBound = trades.some(({ due, capLots }) => due !== null || capLots !== null)
   return isBound || lock !== null || pause !== null
 }
 

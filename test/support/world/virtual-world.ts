@@ -642,7 +642,7 @@ const NEAR_EXITS: ExitRules = {
   breakEven: { after: 15, offset: 0 },
   profitTable: [
     { fromMs: 0, least: 400 },
-    { fromMs: 6000, least: 200 },
+    { fromMs: 6000, least: 80 },
   ],
   takeProfits: [{ at: 20, close: 400_000 }],
   timeLimitMs: 15_000,
