@@ -253,8 +253,9 @@ const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'liquidation.judgedAlone': { holdSide: 'short' },
   'liquidation.near': { holdSide: 'long', trust: 'agreed' },
   'worstCase.near': { reason: 'BTCUSDT down 12 % would take 8012.41 of 10000.00, 80.1 %' },
-  'exit.due': { kind: 'profitTable', kept: '0.012', reason: 'the table of profit by time held' },
-  'entries.paused': { until: '2026-01-01T12:00:00.000Z', reason: 'the cool-down after an exit' },
+  'exit.due': { kind: 'profitTable', kept: '0.012' },
+  'exit.done': { kind: 'profitTable' },
+  'entries.paused': { cause: 'coolDown', until: '2026-01-01T12:00Z' },
   'position.reducing': {
     holdSide: 'long',
     size: '0.024',

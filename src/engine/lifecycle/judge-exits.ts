@@ -1,11 +1,4 @@
-import {
-  dueExitOf,
-  EXIT_KINDS,
-  type ExitRules,
-  type ExitState,
-  NO_EXITS,
-  PAUSE_CAUSES,
-} from '../../domain/exits.ts'
+import { dueExitOf, type ExitRules, type ExitState, NO_EXITS } from '../../domain/exits.ts'
 import { isInverse } from '../../domain/instrument.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { OwnTrades } from '../../domain/own-trades.ts'
@@ -120,27 +113,16 @@ function announceChanges(
   const strategy = id
   const [was, is] = [dueExitOf(before), dueExitOf(after)]
   if (is && (was?.kind !== is.kind || was.keptLots !== is.keptLots)) {
-    const { kind, holdSide, keptLots } = is
+    const { kind, keptLots } = is
     const kept = formatOnGrid(specOf(core, symbol).lot, keptLots)
-    const reason = EXIT_KINDS[kind]
-    announce(core, 'info', 'exit.due', { strategy, symbol, kind, holdSide, kept, reason })
+    announce(core, 'info', 'exit.due', { strategy, symbol, kind, kept })
     expirePlaces(core)
   } else if (was && !is) {
-    announce(core, 'info', 'exit.done', {
-      strategy,
-      symbol,
-      kind: was.kind,
-      holdSide: was.holdSide,
-    })
+    announce(core, 'info', 'exit.done', { strategy, symbol, kind: was.kind })
   }
   if (after.pause !== null && after.pause !== before.pause) {
     const { cause, untilAt } = after.pause
-    const until = new Date(untilAt).toISOString()
-    announce(core, 'info', 'entries.paused', {
-      strategy,
-      symbol,
-      until,
-      reason: PAUSE_CAUSES[cause],
-    })
+    const until = `${new Date(untilAt).toISOString().slice(0, 16)}Z`
+    announce(core, 'info', 'entries.paused', { strategy, symbol, cause, until })
   }
 }

@@ -61,7 +61,7 @@ export interface SeriesOptions {
   readonly columns?: Readonly<Partial<Record<TickerColumn, number>>>
   /** Ascending by `readAt`, from which each reading is visible. */
   readonly feeds?: Readonly<Record<string, readonly FeedReading[]>>
-  /** Of the account, margin coin; it stays. Absent: not known, and `lotsForRisk` gives 0. */
+  /** Equity of the account, margin coin; it stays. Absent: not known, and `lotsForRisk` gives 0. */
   readonly equity?: number
 }
 
