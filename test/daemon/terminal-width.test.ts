@@ -283,6 +283,7 @@ const MORE_THAN_A_LINE = [
   'clock.machineAgrees',
   'control.commanded',
   'control.listening',
+  'entries.paused',
   'daemon.heartbeat',
   'daemon.killed',
   'daemon.opened',
