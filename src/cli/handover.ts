@@ -9,7 +9,7 @@ import {
 } from '../config/secrets.ts'
 import { ConfigError } from '../config/yaml/problem.ts'
 import { accessTo, fingerprintOf } from '../assembly/account/account-keys.ts'
-import { serverPlaceOf } from '../assembly/state/open-journal.ts'
+import { serverPlaceOf } from '../assembly/state/state-place.ts'
 import { assertKeys, type JournalWriter } from '../journal/journal-writer.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'

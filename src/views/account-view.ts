@@ -184,7 +184,8 @@ function viewPosition(
     coin: account.config.account.marginCoin,
     // After a fill the last reading has another size.
     unrealisedProfit: (row?.lots === lots && row.unrealisedProfit) || null,
-    liquidationPrice: orNull(row?.liquidationPrice),
+    // Exchanges state zero where there is none.
+    liquidationPrice: orNull(row && row.liquidationPrice > 0 ? row.liquidationPrice : undefined),
     keptByExchange: viewKept(account, symbol, side),
     liquidation: viewDistance(account, symbol, side),
     strategies: holdersOf(account, symbol, side),
@@ -230,8 +231,8 @@ function viewDistance(
 }
 
 /** Entry price by our fills; if they do not explain all of it, the exchange's. */
-function viewEntry(
-  { book, grids }: ShownAccount,
+export function viewEntry(
+  { book, grids }: Pick<ShownAccount, 'book' | 'grids'>,
   {
     symbol,
     side,

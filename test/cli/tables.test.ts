@@ -470,6 +470,9 @@ test('the side of a position is never cut', () => {
   ])
 })
 
+/** A position that no price liquidates. */
+const NO_LIQUIDATION = { ourPrice: null, distance: null, trust: 'ours' } as const
+
 test('a position that can be liquidated has the price, and how far it is', () => {
   const held: PositionView = {
     ...POSITION,
@@ -506,6 +509,15 @@ test('a position that can be liquidated has the price, and how far it is', () =>
     'BTCUSDT short: its liquidation is 12.3 typical moves of an hour away; it needs 4.3 %',
   )
   expect(shownAs({ ourPrice: 80_000, trust: 'disputed' })).toContain('66123.45, 10.1 %?')
+  // The distance is that of the nearer price, and stands beside it.
+  expect(shownAs({ ourPrice: 63_000, distance: 0.0493, trust: 'disputed' })).toContain(
+    '63000, 4.9 %?',
+  )
+  expect(
+    formatPositions([
+      { ...ours, liquidation: ours.liquidation && { ...ours.liquidation, ...NO_LIQUIDATION } },
+    ]),
+  ).toContain('none')
   expect(shownAs({ ourPrice: 80_000, trust: 'alone' })).toContain('80000, 10.1 %?')
   const [disputed, alone] = [shownAs({ trust: 'disputed' }), shownAs({ trust: 'alone' })]
   expect(disputed).toContain(

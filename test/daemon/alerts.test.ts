@@ -85,7 +85,7 @@ test('[SEC1] a run says that it started, what was halted and that it stopped; it
 
   expect(received('ops').map(({ event }) => event)).toContain('daemon.stopped')
   expect(received('ops').find(({ event }) => event === 'trading.halted')).toMatchObject({
-    title: 'URGENT paper (simulator): trading is halted for BTCUSDT (operator)',
+    title: 'paper (simulator): trading is halted for BTCUSDT (operator)',
     command: expect.stringMatching(
       /^intentd release BTCUSDT --reason "\.\.\." -c \/.*paper\.yaml --set /,
     ),
@@ -100,16 +100,18 @@ test('[SEC1] a run says that it started, what was halted and that it stopped; it
 test('a target gets fills and closed trades, also of those of the last flatten', async () => {
   server.script = (_request, socket) => void socket.write(jsonAnswer({}))
   const { project, variables } = openProject()
+  const earlier = received('trades').length
+  const receivedNow = () => received('trades').slice(earlier)
   const run = project.run(['--set', 'onStop=flatten'], variables)
   await run.untilEvent('order.fill', 3)
   await expect
-    .poll(() => received('trades').map(({ title }) => title), { timeout: 240_000 })
+    .poll(() => receivedNow().map(({ title }) => title), { timeout: 240_000 })
     .toContainEqual(expect.stringMatching(/ fills?$/))
   expect(await run.stop()).toMatchObject({ code: 0 })
 
   const closed = run.events('trade.closed')
   expect(closed.length).toBeGreaterThan(0)
-  const messages = received('trades').filter(({ event }) => event === 'alert.trades')
+  const messages = receivedNow().filter(({ event }) => event === 'alert.trades')
   const shown = messages.flatMap(({ lines = [] }) =>
     lines.filter((line) => / to .*: [+-]/.test(line)),
   )

@@ -8,10 +8,10 @@ import type { Clock } from '../../lib/clock.ts'
 import { Failure } from '../../lib/failure.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Timers } from '../../lib/timers.ts'
-import { leaseTermsOf, serverPlaceOf, takerOf } from './open-journal.ts'
+import { leaseTermsOf, takerOf } from './open-journal.ts'
+import { JOURNAL_FILE, journalPlaceOf, serverPlaceOf } from './state-place.ts'
 import { hasRetreated, retreatNote } from './retreat-note.ts'
 import { describeHolder, holdDirectory } from './state-directory.ts'
-import { JOURNAL_FILE, journalPlaceOf } from './state-place.ts'
 
 export interface StateToCopy extends Pick<CopyOptions, 'onProgress'> {
   readonly config: DaemonConfig

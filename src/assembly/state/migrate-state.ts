@@ -8,9 +8,9 @@ import {
 import type { ServerMigration } from '../../journal/migrate/migrate-server.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Secret } from '../../lib/secret.ts'
-import { serverPlaceOf, takerOf } from './open-journal.ts'
+import { takerOf } from './open-journal.ts'
+import { journalPlaceOf, serverPlaceOf } from './state-place.ts'
 import { describeHolder, holdDirectory } from './state-directory.ts'
-import { journalPlaceOf } from './state-place.ts'
 
 export interface StateToMigrate {
   readonly config: DaemonConfig

@@ -1,3 +1,4 @@
+import { markFileOf } from '../../journal/durable-mark.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
@@ -11,7 +12,7 @@ import {
   migrateFile,
   type MigrationPlan,
 } from '../../journal/migrate/migrate-file.ts'
-import { isJournalFile, markFileOf, openSqliteJournal } from '../../journal/sqlite-journal.ts'
+import { isJournalFile, openSqliteJournal } from '../../journal/sqlite-journal.ts'
 import type { Following } from '../../journal/postgres/follow.ts'
 import type { LeaseTerms } from '../../journal/postgres/lease.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -23,7 +24,7 @@ import type { Secret } from '../../lib/secret.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { describeHolder } from './state-directory.ts'
-import { JOURNAL_FILE, journalPlaceOf } from './state-place.ts'
+import { JOURNAL_FILE, journalPlaceOf, serverPlaceOf } from './state-place.ts'
 
 /**
  * Identifies this directory among all machines: an earlier holder of it is dead, since the
@@ -128,18 +129,6 @@ export function isNearlyLate(
   config: Pick<DaemonConfig, 'execution' | 'risk'>,
 ): boolean {
   return 2 * commitMs > commitMsMaxOf(config)
-}
-
-export function serverPlaceOf(
-  { journal, name }: Pick<DaemonConfig, 'journal' | 'name'>,
-  password: Secret | undefined,
-) {
-  if (journal === undefined) throw new Error('unreachable: this journal is a file')
-  return {
-    url: journal.url,
-    password,
-    schema: journal.schema ?? `intentd_${name.replaceAll('-', '_')}`,
-  }
 }
 
 export function leaseTermsOf(

@@ -1,3 +1,4 @@
+import type { Secret } from '../../lib/secret.ts'
 import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { MarketOverride } from '../simulator/simulated-exchange.ts'
@@ -29,5 +30,17 @@ export function journalPlaceOf({ environment, account, journal }: DaemonConfig, 
   return {
     file: join(directory, journal === undefined ? JOURNAL_FILE : REPLICA_FILE),
     identity: `${environment} ${account.productType} ${account.positionMode}`,
+  }
+}
+
+export function serverPlaceOf(
+  { journal, name }: Pick<DaemonConfig, 'journal' | 'name'>,
+  password: Secret | undefined,
+) {
+  if (journal === undefined) throw new Error('unreachable: this journal is a file')
+  return {
+    url: journal.url,
+    password,
+    schema: journal.schema ?? `intentd_${name.replaceAll('-', '_')}`,
   }
 }

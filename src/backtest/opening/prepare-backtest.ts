@@ -152,6 +152,7 @@ export async function prepareBacktest(
     ),
     unpricedIn: (range) => describeUnpriced({ ...loaded, config }, whole, range),
     open: (fillModel, directory) => ({
+      config,
       model: fillModel,
       coverage,
       toAt,

@@ -51,12 +51,24 @@ const LEGENDS = [
 const LIQUIDATION = { title: 'liquidation', of: liquidationOf, isNumber: true }
 
 /** A question mark marks two figures that differ. */
-function liquidationOf({ liquidationPrice, liquidation }: PositionView): string {
-  const { ourPrice = null, distance = null, trust } = liquidation ?? {}
-  const at = trust === 'alone' ? ourPrice : (liquidationPrice ?? ourPrice)
-  if (at === null) return NONE
+function liquidationOf(view: PositionView): string {
+  const { distance = null, trust } = view.liquidation ?? {}
+  const at = liquidationPriceOf(view)
+  if (at === null) return view.liquidation && distance === null ? 'none' : NONE
   const far = distance === null ? '' : `, ${(distance * 100).toFixed(1)}\u00A0%`
   return `${price(at)}${far}${trust === 'disputed' || trust === 'alone' ? '?' : ''}`
+}
+
+/** The price whose distance is shown: while two figures differ, the nearer one. */
+function liquidationPriceOf({
+  liquidationPrice: stated,
+  liquidation,
+  markPrice,
+}: PositionView): number | null {
+  const { ourPrice = null, trust } = liquidation ?? {}
+  if (trust === 'alone' || stated === null) return ourPrice
+  if (trust !== 'disputed' || ourPrice === null || markPrice === null) return stated
+  return Math.abs(ourPrice - markPrice) < Math.abs(stated - markPrice) ? ourPrice : stated
 }
 
 function describeMargin({ symbol, side, liquidation }: PositionView): readonly string[] {

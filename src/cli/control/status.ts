@@ -5,9 +5,7 @@ import type { VerbFrame } from '../process/verb-frame.ts'
 import type { AccountView, ProfitView, RestrictionView, StatusView } from '../../control/views.ts'
 import { listWaiting } from '../../daemon/account/command-inbox.ts'
 import { killFileOf } from '../../assembly/state/kill-switch.ts'
-import type { ShownAccount } from '../../views/shown-account.ts'
-import { describeOff } from '../../views/hindrances.ts'
-import { viewAccount } from '../../views/account-view.ts'
+import { describeOff, type ShownAccount } from '../../views/shown-account.ts'
 import { describeFall } from '../../views/summary-text.ts'
 import { wrapWords } from '../../lib/text/wrap-words.ts'
 import { describeUncounted } from '../../domain/fill-money.ts'
@@ -94,11 +92,12 @@ function sayWhatWaits(directory: string): void {
   if (last !== undefined) print(describeLastRun(last))
 }
 
-function toStored(
+async function toStored(
   account: ShownAccount,
   configOption: string,
   off: AccountOff | undefined,
-): StatusView {
+): Promise<StatusView> {
+  const { viewAccount } = await import('../../views/account-view.ts')
   const { name, environment } = account.config
   const now = systemClock.now()
   return {

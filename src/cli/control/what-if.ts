@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import type { WhatIfQuery, WhatIfView } from '../../control/what-if-view.ts'
-import { viewWhatIf } from '../../views/what-if.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { showTime } from '../../report/text/figures.ts'
 import { wrapWords } from '../../lib/text/wrap-words.ts'
@@ -68,7 +67,10 @@ async function showWhatIf(options: WhatIfOptions, query: WhatIfQuery): Promise<n
   const found = await readDaemon<readonly WhatIfView[]>(
     options,
     `/v1/whatif?${search.toString()}`,
-    async (account) => [await viewWhatIf(account, query, () => Promise.resolve())],
+    async (account) => {
+      const { viewWhatIf } = await import('../../views/what-if.ts')
+      return [await viewWhatIf(account, query, () => Promise.resolve())]
+    },
   )
   if (found.kind === 'nothing') return found.exitCode
   if (options.json) writeOut(`${JSON.stringify(found.view, undefined, 2)}\n`)

@@ -123,7 +123,7 @@ function examineProtection(accounts: readonly LoadedConfig[]): readonly Finding[
 
 const SEE_TLS = 'give the server a certificate: docs/servers.md says how'
 
-const SEE_LIMITS = 'config/live.example.yaml has all of them; docs/trading-modes.md explains each'
+const SEE_LIMITS = 'config/live.example.yaml has all of them; docs/risk.md explains each'
 
 async function examineAccount(
   config: DaemonConfig,

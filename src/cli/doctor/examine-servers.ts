@@ -5,13 +5,8 @@ import {
   loadLimitsPassword,
   type SecretsRequest,
 } from '../../config/secrets.ts'
-import {
-  commitMsMaxOf,
-  isNearlyLate,
-  notCopied,
-  serverPlaceOf,
-} from '../../assembly/state/open-journal.ts'
-import { JOURNAL_FILE, journalPlaceOf } from '../../assembly/state/state-place.ts'
+import { commitMsMaxOf, isNearlyLate, notCopied } from '../../assembly/state/open-journal.ts'
+import { JOURNAL_FILE, journalPlaceOf, serverPlaceOf } from '../../assembly/state/state-place.ts'
 import { LOG_EVENTS } from '../../domain/log-events.ts'
 import type { ProbedRedis } from '../../exchange/limiter/shared/probe-redis.ts'
 import { systemClock } from '../../lib/clock.ts'

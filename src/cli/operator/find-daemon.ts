@@ -4,15 +4,11 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { ControlClient, type ControlReply } from '../../control/control-client.ts'
 import { loadJournalPassword, type SecretsRequest } from '../../config/secrets.ts'
 import type { StatusView } from '../../control/views.ts'
-import type { ShownAccount } from '../../views/shown-account.ts'
-import { serverPlaceOf } from '../../assembly/state/open-journal.ts'
+import { describeOff, type ShownAccount } from '../../views/shown-account.ts'
+import { CONTROL_SOCKET, JOURNAL_FILE, serverPlaceOf } from '../../assembly/state/state-place.ts'
 import { readMainFile } from '../../assembly/state/running-config.ts'
-import { CONTROL_SOCKET, JOURNAL_FILE } from '../../assembly/state/state-place.ts'
-import { describeOff } from '../../views/hindrances.ts'
-import { readStoredAccount } from '../../views/stored-account.ts'
 import { listHeldDirectories, listHolders } from '../../assembly/state/state-directory.ts'
-import { readMark } from '../../journal/durable-mark.ts'
-import { markFileOf } from '../../journal/sqlite-journal.ts'
+import { readMark, markFileOf } from '../../journal/durable-mark.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { objectToPath } from '../../lib/net/socket-path.ts'
 import { findNewestJournal, newestJournal } from '../process/newest-journal.ts'
@@ -186,6 +182,8 @@ async function readStored<View>(
     printOnce(`! ${move}`)
     return { kind: 'nothing', exitCode: EXIT_SILENT }
   }
+  // A running daemon answers by itself: the code that reads a journal takes most of a command's time.
+  const { readStoredAccount } = await import('../../views/stored-account.ts')
   const account = readStoredAccount(config, file, systemClock)
   const whose = off === undefined ? 'no daemon runs: this' : 'this'
   printOnce(`${whose} is what the journal of the last run says (${dirname(file)})`)

@@ -1,6 +1,6 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { loadJournalPassword, loadSweepPassword } from '../../config/secrets.ts'
-import { serverPlaceOf } from '../../assembly/state/open-journal.ts'
+import { serverPlaceOf } from '../../assembly/state/state-place.ts'
 import type { PostgresPlace } from '../../journal/postgres/connection.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { Secret } from '../../lib/secret.ts'

@@ -1,3 +1,4 @@
+import { describeOff } from '../../views/shown-account.ts'
 import {
   compareConfigs,
   type ConfigChanges,
@@ -7,7 +8,6 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems } from '../../config/yaml/problem.ts'
 import type { ReloadView } from '../../control/detail-views.ts'
 import { viewAccount, viewOrders } from '../../views/account-view.ts'
-import { describeOff } from '../../views/hindrances.ts'
 import { readRunningConfig, readRunStart, withCode } from '../../assembly/state/running-config.ts'
 import { listHolders } from '../../assembly/state/state-directory.ts'
 import { findOff, findSocket, readDaemon, withClient } from '../operator/find-daemon.ts'

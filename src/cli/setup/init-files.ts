@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 
 const INSTALLATION = fileURLToPath(new URL('../../../', import.meta.url))
@@ -116,7 +117,7 @@ function findTypes(module: string): readonly string[] {
 
 /** `npm install` brings what an editor and the type checker of `intentd check` need. */
 function buildPackage(): string {
-  const { devDependencies = {} } = JSON.parse(readShipped('package.json')) as {
+  const { devDependencies = {} } = parseBoundedJson(readShipped('package.json')) as {
     readonly devDependencies?: Readonly<Record<string, string>>
   }
   return toJson({

@@ -1,7 +1,7 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { FleetView } from '../../control/detail-views.ts'
 import type { Secret } from '../../lib/secret.ts'
-import { serverPlaceOf } from '../../assembly/state/open-journal.ts'
+import { serverPlaceOf } from '../../assembly/state/state-place.ts'
 
 export type FleetSource = () => Promise<FleetView>
 

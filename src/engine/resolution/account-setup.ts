@@ -1,11 +1,10 @@
-import type { MarginMode } from '../../domain/instrument.ts'
 import type { PositionReading, PositionRow } from '../../domain/position.ts'
 import type { ModeReason } from '../../domain/trading-mode.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import { tierRateOf } from '../../risk/liquidation.ts'
 import { restrictionOf } from '../book/book.ts'
-import { announce, type Core, instrumentOf, type InstrumentState, specOf } from '../state/core.ts'
+import { announce, type Core, type InstrumentState, specOf } from '../state/core.ts'
 import { askForPositionSoon } from '../state/readings.ts'
 import { endHalt, halt } from '../state/trading-mode.ts'
 
@@ -189,14 +188,4 @@ function isSeenTwice(
   own(setup).found.set(setting, { verdict, at: core.now })
   if (isNews) askForPositionSoon(core, symbol)
   return false
-}
-
-/**
- * The margin mode that a batch names: that of the configuration. While a position is held in another one, only orders
- * that close it leave, and the exchange takes them in its own mode alone.
- */
-export function marginModeOf(core: Core, symbol: string): MarginMode {
-  const isOther = restrictionOf(core.book, symbol, 'marginMode') !== undefined
-  const held = isOther ? instrumentOf(core, symbol).setup.marginMode : undefined
-  return held ?? core.settings.marginMode
 }

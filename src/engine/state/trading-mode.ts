@@ -1,4 +1,5 @@
 import type { StrategyId } from '../../domain/ids.ts'
+import type { MarginMode } from '../../domain/instrument.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
 import { isClosing } from '../../domain/order-action.ts'
 import type { ReleasedRecord } from '../../domain/record.ts'
@@ -15,7 +16,7 @@ import {
 } from '../../domain/trading-mode.ts'
 import { type Book, holdingOf, killOf, restrictionOf, restrictionsOn } from '../book/book.ts'
 import { clockUnsynchronised } from './market-state.ts'
-import { announce, type Core, record } from './core.ts'
+import { announce, type Core, instrumentOf, record } from './core.ts'
 import { holdAllWishes } from './decision-state.ts'
 import { exitDueOn } from './exits.ts'
 import { endRefusalsIn } from './refusals.ts'
@@ -310,4 +311,14 @@ export function endReductions(
 /** Another strategy holds what was to be closed now: the next reading says anew what that is. */
 export function forgetReduction(core: Core, symbol: string): void {
   own(core.reductions).delete(symbol)
+}
+
+/**
+ * The margin mode of an instrument's position, which a batch names and a liquidation follows: that of the configuration,
+ * unless two readings have said another one. Then only orders that close the position leave.
+ */
+export function marginModeOf(core: Core, symbol: string): MarginMode {
+  const isOther = restrictionOf(core.book, symbol, 'marginMode') !== undefined
+  const held = isOther ? instrumentOf(core, symbol).setup.marginMode : undefined
+  return held ?? core.settings.marginMode
 }
