@@ -4,7 +4,7 @@ import { runWorld } from '../support/world/virtual-world.ts'
 
 /** It is no promise about speed: it ends a campaign that hangs, on the slowest machine too. */
 const PATIENCE_MS = 3_600_000
-const WORLDS = 8
+const WORLDS = 14
 
 test(
   '[ORD5] [RSK1] [DET1] worlds in which every strategy has exits keep all that is promised of orders',
