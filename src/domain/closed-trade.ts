@@ -1,7 +1,12 @@
 export const EXIT_REASONS = {
   order: "an order of the strategy, or an older one than the journal's records",
   flatten: 'an order of a flatten, a limit or a stop',
-  takeProfit: 'a take-profit that the exchange kept',
+  stop: 'the stop-loss of `exits`',
+  trailing: 'the trailing stop of `exits`',
+  breakEven: 'the break-even stop of `exits`',
+  timeLimit: 'the time limit of `exits`',
+  profitTable: 'the table of profit by time held, of `exits`',
+  takeProfit: 'a take-profit, of `exits` or one that the exchange kept',
   stopLoss: 'a stop-loss that the exchange kept',
   liquidation: 'a liquidation',
   autoDeleveraging: 'auto-deleveraging',

@@ -3,6 +3,7 @@ export const DENIAL_CODES = {
   TRADING_REDUCING: 'only orders that reduce may leave, and this would add risk',
   TRADING_HALTED: 'trading is halted until an operator has looked',
   TRADING_KILLED: 'the kill switch is thrown',
+  ENTRY_PAUSED: 'an exit of the strategy is due, or its entries pause after one (`exits`)',
   POSITION_UNEXPLAINED:
     'it would open a position that no strategy holds: compare the position with the exchange, and close by hand what no strategy holds; after a fill it waits for the next reading',
   INSTRUMENT_NOT_BOUND: 'the strategy file does not list the instrument',

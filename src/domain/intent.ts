@@ -1,3 +1,4 @@
+import type { ExitKind } from './exits.ts'
 import type { OrderAction } from './order-action.ts'
 
 /**
@@ -106,4 +107,6 @@ export interface OrderIntent {
   readonly takeProfitTicks: number | undefined
   readonly stopLossTicks: number | undefined
   readonly deadlineAt: number
+  /** The exit of the strategy that it carries out. Absent: none. */
+  readonly exit?: ExitKind
 }

@@ -97,6 +97,8 @@ export const LOG_EVENTS = {
     'The free space of the disk could not be measured, or the ballast file could not be made; check the state directory.',
   'dryRun.withheld':
     'A dry run would have sent this now, and did not. The log events of the batch are those of a live run, but the exchange never saw it.',
+  'entries.paused':
+    'An exit, or a protection of `exits`, lets a strategy add nothing on an instrument for a while; it ends by itself.',
   'equity.agreed': 'Two figures of one amount agree again; nothing to do.',
   'equity.disputed':
     'Two figures of one amount differ, or one is not known: of the profit of a position (ours and the exchange’s), or of all fills (the book and a second count of them). While they differ the worse one reduces; nothing is closed for it. Compare the position with the exchange.',
@@ -104,6 +106,9 @@ export const LOG_EVENTS = {
     'Calls of the account have answers again, and what happened meanwhile is known: how many calls had none (`unanswered`), how many orders were unknown and what became of them (`found`), how many orders cancel-alls took away, how many fills were read late, and on which instruments that was proved. Strategies place again what they want; nothing to do.',
   'exchange.silent':
     'Calls of the account have had no answer of the exchange for ten seconds or more, at least two in a row: nothing came, or only errors of a server, pages in front of the exchange, or 429. Nothing is halted for it: what is unknown is found out when answers come (`exchange.answers`). Look at the connection and at what the exchange says of its state.',
+  'exit.done': 'Nothing is left that an exit of a strategy would close.',
+  'exit.due':
+    'An exit of a strategy (`exits`) closes what it holds of an instrument, down to `kept`. While something restricts that, it waits: `intentd status` says so.',
   'fees.uncounted':
     'A fee was taken in a coin of which neither the tickers nor the configuration have a price: it is not counted in profit, equity and the limits on losses, and shown as not counted everywhere. Set `account.feeCoins` for this coin and restart: the fees from then on are counted. Logged for the first such fee of a coin.',
   'fill.deleveraged':

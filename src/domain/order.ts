@@ -1,3 +1,4 @@
+import type { ExitKind } from './exits.ts'
 import type { Force, OrderPurpose } from './intent.ts'
 import type { ClientOid, OrderId, StrategyId } from './ids.ts'
 import type { OrderAction } from './order-action.ts'
@@ -35,6 +36,8 @@ export interface OrderTerms {
   readonly takeProfitTicks?: number
   readonly stopLossTicks?: number
   readonly deadlineAt: number
+  /** The exit of the strategy that it carries out. Absent: none. */
+  readonly exit?: ExitKind
 }
 
 export interface Order {

@@ -6,6 +6,7 @@ import type { ClientOid, OrderId, StrategyId } from './ids.ts'
 import type { PositionMode } from './instrument.ts'
 import type { OrderIntent, QuoteLevel } from './intent.ts'
 import type { Answer } from './answer.ts'
+import type { ExitState } from './exits.ts'
 import type { DenialCode } from './denial.ts'
 import type { Watermark } from './loss-limits.ts'
 import type { SeenMarket } from './seen-market.ts'
@@ -42,6 +43,7 @@ export type JournalRecord =
   | ArchivedRecord
   | CandlesRecord
   | WatermarkRecord
+  | ExitsRecord
 
 interface DatedRecord {
   readonly at: number
@@ -365,6 +367,15 @@ export interface CandlesRecord extends DatedRecord {
 export interface WatermarkRecord extends DatedRecord {
   readonly kind: 'watermark'
   readonly watermarks: readonly Watermark[]
+}
+
+/** The new state of the exits of a strategy on an instrument. */
+export interface ExitsRecord extends DatedRecord {
+  readonly kind: 'exits'
+  readonly strategyId: StrategyId
+  readonly symbol: string
+  /** Null: they are not configured any more. */
+  readonly state: ExitState | null
 }
 
 /** Permanently names one order, or one call on the account. */

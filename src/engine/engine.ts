@@ -79,6 +79,7 @@ import {
 } from './lifecycle/adopt.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
 import { judgeWorstCase } from './lifecycle/judge-worst-case.ts'
+import { judgeExits } from './lifecycle/judge-exits.ts'
 import { judgeLiquidation } from './lifecycle/judge-liquidation.ts'
 import { judgeLosses } from './lifecycle/judge-losses.ts'
 import { findOrderedAgain } from './lifecycle/ordered-again.ts'
@@ -282,6 +283,7 @@ function judgeChanges(core: Core, event: EngineEvent): void {
     event.kind === 'snapshotTaken' && (disputes.open.size > 0 || losses.awaited.size > 0)
   if (isPriceAwaited || BEAR_ON_MONEY.has(event.kind)) judgeMoney(core, event)
   const { rateLimitedPerMinute, unknownOrdersMax } = settings.limits
+  if (core.exits) judgeExits(core, event)
   if (rateLimitedPerMinute !== undefined || unknownOrdersMax !== undefined) judgePace(core, event)
   if (event.kind === 'timePassed') forgetRefusals(core)
   if (names.search !== undefined) searchNames(core)

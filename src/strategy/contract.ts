@@ -30,7 +30,7 @@ export type { Bands, IndicatorSpec, Macd, Stochastic } from './indicators/specs.
 export type { Candle, CandleView } from './views/candle-view.ts'
 export type { DecideOn, Needs } from './needs.ts'
 export type { InstrumentRules } from './instrument-rules.ts'
-export type { InstrumentView, OwnFillView } from './instrument-view.ts'
+export type { InstrumentView, OwnFillView, RiskedSize } from './instrument-view.ts'
 export type { LiquidationView } from './views/liquidation-view.ts'
 export type { OpenOrder } from './views/open-order.ts'
 export type { AccountView } from './views/account-view.ts'

@@ -1,5 +1,5 @@
 import { candleKey, type CandleSeries, openOf, parseInterval } from '../domain/candles.ts'
-import { type Instrument, isCountable } from '../domain/instrument.ts'
+import { type Instrument, isCountable, isInverse } from '../domain/instrument.ts'
 import type {
   CancelAllIntent,
   CancelMarginIntent,
@@ -32,6 +32,14 @@ import { strategyFailure } from './strategy-failure.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
+
+/** How much of the equity a position may lose or be worth: see {@link InstrumentView.lotsForRisk}. */
+export interface RiskedSize {
+  /** A share of the account's equity: 0.01 is 1 %. */
+  readonly share: number
+  /** Quote coin, above zero. */
+  readonly distance?: number
+}
 
 /** Price in quote coin; paid fee and profit in the margin coin. */
 export interface OwnFillView extends Omit<OwnFill, 'fee' | 'profit'> {
@@ -297,6 +305,19 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   }
   size(lots: number): number {
     return floatOnGrid(this.#instrument.lot, lots)
+  }
+  /**
+   * The lots that lose a share of the account's equity when the price moves by a distance (quote
+   * coin): to a stop, or an ATR. Without a distance, lots that are worth that share. Rounded down;
+   * 0 while the equity or the price is not known, and where less than the minimum is left.
+   */
+  lotsForRisk({ share, distance = this.mid }: RiskedSize): number {
+    const equity =
+      (this.#account?.equity ?? Number.NaN) * (isInverse(this.#instrument) ? this.mid : 1)
+    const size = (equity * share) / distance
+    if (!(size > 0) || !Number.isFinite(size) || !(distance > 0)) return 0
+    const lots = this.lotsBelow(size)
+    return lots >= this.lotsMin && Number.isSafeInteger(lots) ? lots : 0
   }
 
   /** The complete list of orders that should rest here; it replaces earlier ones. */

@@ -9,7 +9,7 @@ import {
   TRADING_MODES,
   type TradingMode,
 } from '../domain/trading-mode.ts'
-import { splitPair } from '../engine/book/book.ts'
+import { pairKey, splitPair } from '../engine/book/book.ts'
 import { isOpen } from '../engine/lifecycle/flatten.ts'
 import { floatOnGrid, showOnGrid } from '../lib/grid.ts'
 import type { ShownAccount } from './shown-account.ts'
@@ -186,8 +186,27 @@ function viewPosition(
     unrealisedProfit: (row?.lots === lots && row.unrealisedProfit) || null,
     // Exchanges state zero where there is none.
     liquidationPrice: orNull(row && row.liquidationPrice > 0 ? row.liquidationPrice : undefined),
+    keptByExchange: viewKept(account, symbol, side),
     liquidation: viewDistance(account, symbol, side),
     strategies: holdersOf(account, symbol, side),
+  }
+}
+
+function viewKept(
+  { book, grids }: ShownAccount,
+  symbol: string,
+  side: PositionView['side'],
+): PositionView['keptByExchange'] {
+  const kept = book.exits.get(pairKey(symbol, side))
+  const tick = grids.get(symbol)?.tick
+  if (!kept || !tick) return null
+  const show = (ticks: number | undefined): string | null =>
+    ticks === undefined ? null : showOnGrid(tick, ticks)
+  const { stopLossTicks, takeProfitTicks, strategyId } = kept
+  return {
+    stopLoss: show(stopLossTicks),
+    takeProfit: show(takeProfitTicks),
+    setBy: strategyId,
   }
 }
 
@@ -263,7 +282,7 @@ function viewOrder(
   { grids }: ShownAccount,
   { terms, orderId, state, filledLots, reason }: Order,
 ): OrderView {
-  const { clientOid, strategyId, symbol, action, ticks, lots, force, purpose, key } = terms
+  const { clientOid, strategyId, symbol, action, ticks, lots, force, purpose, key, exit } = terms
   const grid = grids.get(symbol)
   const size = (count: number): string => (grid ? showOnGrid(grid.lot, count) : `${count} lots`)
   return {
@@ -272,7 +291,7 @@ function viewOrder(
     action,
     state,
     force,
-    purpose,
+    purpose: exit ?? purpose,
     key,
     reason,
     orderId: orderId ?? null,

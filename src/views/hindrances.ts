@@ -1,6 +1,13 @@
 import type { Readiness } from '../control/controlled.ts'
 import type { AccountView } from '../control/views.ts'
 import { candleKey, formatInterval } from '../domain/candles.ts'
+import {
+  dueExitOf,
+  EXIT_KINDS,
+  type ExitRules,
+  type ExitState,
+  PAUSE_CAUSES,
+} from '../domain/exits.ts'
 import { type DistanceTrust, LIQUIDATION_DISPUTE_MS } from '../domain/liquidation.ts'
 import type { Dispute } from '../domain/loss-limits.ts'
 import { type Restriction, strategyScope } from '../domain/trading-mode.ts'
@@ -12,6 +19,8 @@ import { isPoisoned } from '../journal/journal-failures.ts'
 import type { Ending } from '../engine/lifecycle/ending.ts'
 import { describeOff, type ShownAccount } from './shown-account.ts'
 import { describeStale, groupStale } from './stale-readings.ts'
+import { ATR_CANDLES } from '../engine/state/candles.ts'
+import { exitStateOf } from '../engine/state/exits.ts'
 import { NO_ANSWER } from '../engine/state/readings.ts'
 import { type LateBatches, roundWait } from './journal-pace.ts'
 
@@ -83,6 +92,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   yield* listWorstCase(account)
   for (const [id, reason] of paused)
     yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
+  yield* listExits(account)
   yield* listWarmUps(account)
 }
 
@@ -187,6 +197,62 @@ function named(symbols: ReadonlySet<string>): string {
 }
 
 const NAMED_MAX = 5
+
+/** Exits that are due, what keeps them from leaving, and what they keep from entering. */
+export function* listExits({
+  settings,
+  book,
+  engine,
+}: Pick<ShownAccount, 'settings' | 'book' | 'engine'>): Generator<string> {
+  for (const { id, symbols, exits } of settings.strategies.values()) {
+    if (exits === undefined) continue
+    for (const symbol of symbols) {
+      const state = exitStateOf({ settings, book }, id, symbol)
+      if (state) yield* describeExits(engine, { id, symbol, state })
+      if (exits.atr && isAtrMissing(book, symbol, exits.atr))
+        yield `${symbol}: distances of ${id} in ATR wait for ${exits.atr.period * ATR_CANDLES} candles of ${formatInterval(exits.atr.intervalMs)}: until then these stops do not count`
+    }
+  }
+}
+
+interface ShownExits {
+  readonly id: string
+  readonly symbol: string
+  readonly state: ExitState
+}
+
+function* describeExits(
+  engine: ShownAccount['engine'],
+  { id, symbol, state }: ShownExits,
+): Generator<string> {
+  const due = dueExitOf(state)
+  if (due) {
+    const scopes = new Set(['*', symbol, strategyScope(id)])
+    const held = engine.restrictions.find(
+      ({ scope, mode }) => scopes.has(scope) && mode !== 'reducing',
+    )
+    yield held
+      ? `${symbol}: ${EXIT_KINDS[due.kind]} of ${id} is due, and waits: ${held.scope} is ${held.mode} (${held.code}: ${held.reason})`
+      : `${symbol}: ${EXIT_KINDS[due.kind]} of ${id} is due`
+  }
+  for (const side of ['long', 'short'] as const) {
+    if (state[side]?.entryTicks === null)
+      yield `${symbol}: the fills of ${id} do not explain at which price it is ${side}: of its exits only the time limit counts`
+  }
+  if (state.pause)
+    yield `${symbol}: ${id} enters nothing: ${PAUSE_CAUSES[state.pause.cause]}, until ${new Date(state.pause.untilAt).toISOString()}`
+  else if (state.lock)
+    yield `${symbol}: ${id} was exited, and its ${state.lock} target counts again once it has wanted something else`
+}
+
+function isAtrMissing(
+  book: ShownAccount['book'],
+  symbol: string,
+  { intervalMs, period }: NonNullable<ExitRules['atr']>,
+): boolean {
+  const length = book.candles.get(candleKey(symbol, intervalMs))?.length ?? 0
+  return length < period * ATR_CANDLES
+}
 
 /** Strategies that lack some of their declared candles. */
 export function* listWarmUps({

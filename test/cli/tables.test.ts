@@ -32,6 +32,7 @@ const POSITION: PositionView = {
   coin: 'USDT',
   unrealisedProfit: LARGE,
   liquidationPrice: null,
+  keptByExchange: null,
   liquidation: null,
   readAgeMs: 119e3,
   entryFrom: 'fills',

@@ -218,6 +218,9 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
         .replaceAll(',', ', ')}): ${showFact(reason)}`,
     command: () => 'status',
   },
+  'exit.done': SILENT,
+  'exit.due': SILENT,
+  'entries.paused': SILENT,
   'fees.uncounted': {
     urgency: warning,
     by: ['coin'],

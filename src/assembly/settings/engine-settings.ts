@@ -11,6 +11,7 @@ import type {
 } from '../../engine/settings.ts'
 import { accountAgeMaxOf } from './read-pace.ts'
 import type { StrategyLimits } from '../../risk/risk-context.ts'
+import { toExitRules } from './exit-rules.ts'
 import { toLossSettings } from './loss-settings.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { sha256 } from '../../lib/digest.ts'
@@ -165,11 +166,18 @@ function toStrategy(
     }
     return [symbol, own] as const
   })
-  const { instruments: symbols, onFailure } = strategy
+  const { instruments: symbols, onFailure, exits } = strategy
   const policy = onFailure === undefined ? {} : { onFailure }
   return [
     id,
-    { id, symbols, limits: new Map(limits), ...policy, ...(shown.get(id) ?? { feeds: new Map() }) },
+    {
+      id,
+      symbols,
+      limits: new Map(limits),
+      ...policy,
+      ...(exits && { exits: toExitRules(exits) }),
+      ...(shown.get(id) ?? { feeds: new Map() }),
+    },
   ]
 }
 

@@ -13,11 +13,21 @@ export function listExitWarnings(accounts: readonly CheckedAccount[]): readonly 
     .filter(({ loaded }) => loaded.config.risk.foreignFills === 'halt')
     .flatMap(({ loaded, strategies }) =>
       strategies.flatMap(({ id, moduleFile }) => {
-        const place = findExit(moduleFile)
+        const place = findSetting(loaded, id) ?? findExit(moduleFile)
         const message = `${id} has a take-profit or stop-loss that the exchange keeps: when one is filled, that is no order of the daemon, and halts the instrument; set risk.foreignFills: adopt in ${loaded.documents.main.shown} (then a fill by hand halts nothing either)`
         return place === undefined ? [] : [{ ...place, path: '', message }]
       }),
     )
+}
+
+/** `exits.stop.atExchange` of a strategy file. */
+function findSetting(
+  { config, documents }: CheckedAccount['loaded'],
+  id: string,
+): Problem | undefined {
+  const entry = config.strategies.find((strategy) => strategy.id === id)
+  if (entry?.exits?.stop?.atExchange !== true) return undefined
+  return documents.strategies.get(id)?.problem(['exits', 'stop', 'atExchange'], '')
 }
 
 function findExit(moduleFile: string): Pick<Problem, 'source' | 'line' | 'column'> | undefined {

@@ -36,6 +36,7 @@ export function formatPositions(positions: readonly PositionView[]): string {
   const below = [
     ...LEGENDS.flatMap(([trust, legend]) => (trusts.has(trust) ? legend : [])),
     ...positions.flatMap(describeMargin),
+    ...positions.flatMap(describeKept),
   ]
   return below.length === 0 ? table : `${table}\n${below.join('\n')}\n`
 }
@@ -82,6 +83,18 @@ function describeMargin({ symbol, side, liquidation }: PositionView): readonly s
     ...(needed === null ? [] : [`it needs ${percent(needed)} of the margin behind it${other}`]),
   ]
   return parts.length === 0 ? [] : [`${symbol} ${side}: ${parts.join('; ')}`]
+}
+
+function describeKept({ symbol, side, keptByExchange }: PositionView): readonly string[] {
+  if (keptByExchange === null) return []
+  const { stopLoss, takeProfit, setBy } = keptByExchange
+  const exits = [
+    ...(stopLoss === null ? [] : [`a stop-loss at ${stopLoss}`]),
+    ...(takeProfit === null ? [] : [`a take-profit at ${takeProfit}`]),
+  ]
+  return [
+    `${symbol} ${side}: the exchange keeps ${exits.join(' and ')}, where an order of ${setBy} set it; it does not move`,
+  ]
 }
 
 function percent(share: number | null): string {

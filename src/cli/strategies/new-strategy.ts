@@ -14,7 +14,7 @@ const LIBRARY: Readonly<Record<string, string>> = {
   grid: 'grid-btc',
   trend: 'trend-btc',
   ...Object.fromEntries(
-    ['breakout', 'dca', 'funding', 'market-maker', 'pair', 'ratio', 'rebalance', 'twap'].map(
+    ['breakout', 'dca', 'dip', 'funding', 'market-maker', 'pair', 'ratio', 'rebalance', 'twap'].map(
       (name) => [name, `examples/${name}`],
     ),
   ),

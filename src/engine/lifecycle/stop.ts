@@ -19,6 +19,7 @@ import {
   noteFlatBeforeStop,
   type StopState,
 } from '../state/run-state.ts'
+import { recordAllExits } from '../state/exits.ts'
 import { expirePlaces, recordAllStates } from '../strategies/take-decision.ts'
 import { describeOwned, holdsAnything } from './flatten.ts'
 
@@ -89,6 +90,7 @@ function isInVain(core: Core, askedAt: number): boolean {
 export function startStop(core: Core, policy: StopPolicy, startedAt = core.now): void {
   if (core.run.phase === 'stopping' || core.run.phase === 'stopped') return
   recordAllStates(core)
+  if (core.exits) recordAllExits(core)
   beginStopping(core.run, {
     policy,
     startedAt,

@@ -9,6 +9,7 @@ import { addToExposure, buildExposure } from '../../risk/exposure.ts'
 import { backedHolding } from '../book/allocation.ts'
 import { restrictionsOn } from '../book/book.ts'
 import type { Core } from '../state/core.ts'
+import { entryPauseOn } from '../state/exits.ts'
 import { ordersOf } from '../state/changes.ts'
 
 type Whose = Pick<OrderTerms, 'strategyId' | 'symbol'>
@@ -79,8 +80,17 @@ export function isHeldFromReturn(core: Core, terms: OrderTerms): boolean {
   return !reducesRisk({ action, lots }, { holding, ownExposure })
 }
 
-/** Whether a recorded restriction lets a strategy only close what it holds of an instrument, if anything. */
+/** Whether anything can be restricted at all. */
+export function mayBeRestricted({ book }: Core): boolean {
+  return book.restrictions.size > 0 || book.exitStates.size > 0
+}
+
+/**
+ * Whether a recorded restriction, or a pause of entries, lets a strategy only close what it holds of an instrument, if
+ * anything.
+ */
 export function isRestricted(core: Core, { strategyId, symbol }: Whose): boolean {
+  if (entryPauseOn(core, strategyId, symbol) !== undefined) return true
   return restrictionsOn(core.book, symbol, strategyId).some(
     (one) => !isToLeave(core, strategyId, one),
   )

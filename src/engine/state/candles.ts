@@ -27,6 +27,15 @@ export function toNeededCandles({
   strategies,
 }: Pick<EngineSettings, 'strategies'>): ReadonlyMap<string, NeededCandles> {
   const needed = new Map<string, NeededCandles>()
+  for (const { symbols, exits } of strategies.values()) {
+    for (const symbol of exits?.atr === undefined ? [] : symbols) {
+      const { intervalMs, period } = exits?.atr ?? { intervalMs: 0, period: 0 }
+      const capacity = period * ATR_CANDLES
+      const key = candleKey(symbol, intervalMs)
+      if (capacity > (needed.get(key)?.capacity ?? 0))
+        needed.set(key, { symbol, intervalMs, capacity, deciders: [] })
+    }
+  }
   for (const { id, symbols, candles = NO_CANDLES, decides = [] } of strategies.values()) {
     for (const [intervalMs, count] of candles) {
       for (const symbol of symbols) {
@@ -43,6 +52,9 @@ export function toNeededCandles({
   }
   return needed
 }
+
+/** One value of an ATR looks back on so many candles for each of its period. */
+export const ATR_CANDLES = 16
 
 const NO_CANDLES: ReadonlyMap<number, number> = new Map()
 

@@ -18,6 +18,7 @@ import { type Book, holdingOf, killOf, restrictionOf, restrictionsOn } from '../
 import { clockUnsynchronised } from './market-state.ts'
 import { announce, type Core, instrumentOf, record } from './core.ts'
 import { holdAllWishes } from './decision-state.ts'
+import { exitDueOn } from './exits.ts'
 import { endRefusalsIn } from './refusals.ts'
 import { noteFlatten } from './run-state.ts'
 import type { HoldSide } from '../../domain/position.ts'
@@ -187,6 +188,18 @@ export function isKilling({ run, book }: Core): boolean {
 
 /** Whether what the strategy holds on the instrument is being closed, wholly or in part: until then it places nothing. */
 export function isFlattening(core: Core, symbol: string, strategyId: StrategyId | string): boolean {
+  return (
+    isClosedByDaemon(core, symbol, strategyId) ||
+    (core.run.phase !== 'stopping' && exitDueOn(core, strategyId, symbol) !== undefined)
+  )
+}
+
+/** The same without exits of the strategy: closing orders leave under `halted` too. */
+export function isClosedByDaemon(
+  core: Core,
+  symbol: string,
+  strategyId: StrategyId | string,
+): boolean {
   if (core.run.phase === 'stopping') return false
   return (
     isFlatteningAll(core, symbol, strategyId) || reductionOf(core, symbol, strategyId) !== undefined
@@ -201,7 +214,11 @@ export function isCovered(
   core: Core,
   { symbol, strategyId, action }: Pick<OrderIntent, 'symbol' | 'strategyId' | 'action'>,
 ): boolean {
-  if (isClosing(action)) return isFlatteningAll(core, symbol, strategyId)
+  if (isClosing(action))
+    return (
+      isFlatteningAll(core, symbol, strategyId) ||
+      exitDueOn(core, strategyId, symbol)?.keptLots === 0
+    )
   return isFlattening(core, symbol, strategyId)
 }
 

@@ -61,6 +61,8 @@ export interface SeriesOptions {
   readonly columns?: Readonly<Partial<Record<TickerColumn, number>>>
   /** Ascending by `readAt`, from which each reading is visible. */
   readonly feeds?: Readonly<Record<string, readonly FeedReading[]>>
+  /** Equity of the account, margin coin; it stays. Absent: not known, and `lotsForRisk` gives 0. */
+  readonly equity?: number
 }
 
 export interface OtherSeries {
@@ -279,7 +281,7 @@ class SeriesHost {
       candles: this.#series,
       account: {
         capital: undefined,
-        equity: undefined,
+        equity: this.#options.equity,
         money: new Map(),
         funding: new Map(),
         marks: new Map(),
