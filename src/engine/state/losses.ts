@@ -283,17 +283,18 @@ function toFlatWorth(net: number): Worth {
 }
 
 function sumUp(worths: readonly (Worth | undefined)[]): ScopeWorth {
-  const sum = (pick: (worth: Worth) => number): number =>
-    worths.reduce((total, worth) => total + (worth ? pick(worth) : Number.NaN), 0)
-  return {
-    isDisputed: worths.some((worth) => worth?.trust === 'disputed' || worth?.trust === 'alone'),
-    ours: sum(({ ours }) => ours),
-    worse: sum(worseOf),
-    believed: sum(({ believed }) => believed),
-    confirmed: sum(({ confirmed }) => confirmed),
-    low: sum(({ low }) => low),
-    basis: sum(({ basis }) => basis),
+  let isDisputed = false
+  let [ours, worse, believed, confirmed, low, basis] = [0, 0, 0, 0, 0, 0]
+  for (const worth of worths) {
+    isDisputed ||= worth?.trust === 'disputed' || worth?.trust === 'alone'
+    ours += worth?.ours ?? Number.NaN
+    worse += worth ? worseOf(worth) : Number.NaN
+    believed += worth?.believed ?? Number.NaN
+    confirmed += worth?.confirmed ?? Number.NaN
+    low += worth?.low ?? Number.NaN
+    basis += worth?.basis ?? Number.NaN
   }
+  return { isDisputed, ours, worse, believed, confirmed, low, basis }
 }
 
 function worseOf({ trust, ours, theirs }: Worth): number {
