@@ -4,7 +4,6 @@ import {
   type MarketInstrument,
   type MarketReference,
   type MutableStep,
-  type Quote,
   type RecordedReferences,
 } from '../market.ts'
 import { QuoteGrid, type QuoteGridState } from '../quote-grid.ts'
