@@ -58,7 +58,7 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     teardownTimeout: 30_000,
-    setupFiles: ['./test/support/open-resources.ts'],
+    setupFiles: ['./src/strategy/install-contract.ts', './test/support/open-resources.ts'],
     reporters: ['default', './test/support/closing-line-reporter.ts'],
   },
 })

@@ -1,6 +1,6 @@
 // The strategy of bench/tick-to-order.ts: fifty orders around every new price, each good for this price only.
 
-import { defineStrategy, z } from '#strategy'
+import { defineStrategy, z } from 'intentd/strategy'
 
 export default defineStrategy({
   name: 'quoting',

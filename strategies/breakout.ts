@@ -1,4 +1,11 @@
-import { atr, defineStrategy, donchian, type InstrumentView, positiveDecimal, z } from '#strategy'
+import {
+  atr,
+  defineStrategy,
+  donchian,
+  type InstrumentView,
+  positiveDecimal,
+  z,
+} from 'intentd/strategy'
 
 /**
  * Buys when the price leaves its channel upwards, sells short when it leaves it downwards. The

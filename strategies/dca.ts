@@ -1,4 +1,4 @@
-import { defineStrategy, type InstrumentView, positiveDecimal, z } from '#strategy'
+import { defineStrategy, type InstrumentView, positiveDecimal, z } from 'intentd/strategy'
 
 /**
  * Buys for the same amount at a fixed interval (dollar-cost averaging), and sells the whole

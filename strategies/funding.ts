@@ -1,4 +1,4 @@
-import { defineStrategy, positiveDecimal, z } from '#strategy'
+import { defineStrategy, positiveDecimal, z } from 'intentd/strategy'
 
 /**
  * Takes the side that is paid funding: short while longs pay, long while shorts pay. A larger rate

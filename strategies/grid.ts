@@ -5,7 +5,7 @@ import {
   positiveDecimal,
   type QuoteLevel,
   z,
-} from '#strategy'
+} from 'intentd/strategy'
 
 /**
  * A grid: buy orders below the price, sell orders above it, all the same size, at fixed levels.

@@ -5,7 +5,7 @@ import {
   type QuoteLevel,
   standardDeviation,
   z,
-} from '#strategy'
+} from 'intentd/strategy'
 
 /**
  * Quotes a buy order below the price and a sell order above it. Each pair of fills earns the

@@ -1,4 +1,4 @@
-import { defineStrategy, type InstrumentView, type SnapshotView, z } from '#strategy'
+import { defineStrategy, type InstrumentView, type SnapshotView, z } from 'intentd/strategy'
 
 /**
  * Trades two instruments that move together. If their ratio is unusually high, it is short the

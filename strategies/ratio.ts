@@ -1,4 +1,4 @@
-import { defineStrategy, positiveDecimal, z } from '#strategy'
+import { defineStrategy, positiveDecimal, z } from 'intentd/strategy'
 
 /**
  * Trades against the crowd: short if far more accounts are long than short, long in the opposite

@@ -1,4 +1,4 @@
-import { defineStrategy, type InstrumentView, z } from '#strategy'
+import { defineStrategy, type InstrumentView, z } from 'intentd/strategy'
 
 /**
  * Holds each instrument at a fixed share of the account's equity: sells part of what has risen,

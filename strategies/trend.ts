@@ -1,4 +1,4 @@
-import { defineStrategy, type Intent, positiveDecimal, z } from '#strategy'
+import { defineStrategy, type Intent, positiveDecimal, z } from 'intentd/strategy'
 
 /**
  * Follows the trend: long while the fast average of the price is above the slow one, short while it

@@ -1,4 +1,4 @@
-import { defineStrategy, type InstrumentView, positiveDecimal, z } from '#strategy'
+import { defineStrategy, type InstrumentView, positiveDecimal, z } from 'intentd/strategy'
 
 /**
  * Executes one large order (the parent) as many small ones (its children), spread evenly over a

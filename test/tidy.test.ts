@@ -101,7 +101,7 @@ describe('a planted violation is found', () => {
     },
     {
       title: 'a module that imports the strategy contract by its short name',
-      files: { 'src/daemon/run.ts': "import { defineStrategy } from '#strategy'\n" },
+      files: { 'src/daemon/run.ts': "import { defineStrategy } from 'intentd/strategy'\n" },
       rule: 'strategy-import',
     },
     {

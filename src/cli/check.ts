@@ -1,8 +1,15 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from './process/verb-frame.ts'
-import type { DaemonConfig } from '../config/load-config.ts'
-import { EXIT_CONFIG, formatProblem, formatProblems, sortProblems } from '../config/yaml/problem.ts'
+import type { DaemonConfig, LoadedConfig } from '../config/load-config.ts'
+import {
+  EXIT_CONFIG,
+  formatProblem,
+  formatProblems,
+  type Problem,
+  sortProblems,
+} from '../config/yaml/problem.ts'
 import { checkFully } from './process/full-check.ts'
+import { findTypeErrors } from './process/type-check.ts'
 import {
   findKnownPrices,
   listBudget,
@@ -25,6 +32,7 @@ import { writeAside, writeOut } from '../lib/write-out.ts'
 
 interface CheckOptions extends ConfigOptions, MarketOptions {
   readonly secrets: boolean
+  readonly types: boolean
 }
 
 const NOTHING_PLAYED = { files: [], speed: undefined }
@@ -37,6 +45,7 @@ export function addCheckCommand(program: Command, { setExit }: VerbFrame): void 
       '--no-secrets',
       'do not ask for keys: where only the daemon has them (systemd), or in a pipeline',
     )
+    .option('--no-types', 'do not check the types of strategies, where TypeScript is installed')
     .action(async (file: string | undefined, options: CheckOptions, command: Command) => {
       if (file !== undefined && options.config !== undefined)
         command.error(
@@ -49,13 +58,17 @@ export function addCheckCommand(program: Command, { setExit }: VerbFrame): void 
 async function check(options: CheckOptions): Promise<number> {
   const request = await withPlayed(toConfigRequest(options), options)
   const { problems: found, missingSecrets, loaded, others, warnings } = await checkFully(request)
-  const problems = options.secrets ? sortProblems([...found, ...missingSecrets]) : found
+  const accounts = loaded ? [loaded, ...others] : []
+  const problems = sortProblems([
+    ...found,
+    ...(options.secrets ? missingSecrets : []),
+    ...(options.types ? await findTypeProblems(accounts, request.cwd) : []),
+  ])
   if (problems.length > 0) {
     writeAside(`${formatProblems(problems, adviseAgain(listCheckWords(options), problems))}\n`)
     return EXIT_CONFIG
   }
   for (const warning of warnings) writeOut(`warning: ${formatProblem(warning)}\n`)
-  const accounts = loaded ? [loaded, ...others] : []
   for (const account of accounts) {
     const { config } = account
     const off = listUnlimited(config)
@@ -98,6 +111,15 @@ async function check(options: CheckOptions): Promise<number> {
     `${request.file}: ${warnings.length === 0 ? 'nothing wrong' : 'can be started, with what is warned of above'}; ${several}${strategies} ${strategies === 1 ? 'strategy' : 'strategies'}\n`,
   )
   return 0
+}
+
+async function findTypeProblems(
+  accounts: readonly LoadedConfig[],
+  directory: string,
+): Promise<readonly Problem[]> {
+  const found: Problem[] = []
+  for (const { config } of accounts) found.push(...(await findTypeErrors(config, directory)))
+  return found
 }
 
 async function describeFunding(

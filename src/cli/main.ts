@@ -5,16 +5,15 @@ import { hideLogins } from '../config/yaml/setting-path.ts'
 import { Failure } from '../lib/failure.ts'
 import { EXITS, exitOf } from './process/exit-codes.ts'
 import { adviseAgain } from './process/options.ts'
+import { adviseForWord } from './process/other-words.ts'
 import type { AddVerb, VerbFrame } from './process/verb-frame.ts'
 import { writeAside } from '../lib/write-out.ts'
 
 interface Verbs {
   readonly names: readonly string[]
-  /** Loads only the code of these verbs. */
   readonly load: () => Promise<AddVerb>
 }
 
-/** In the order of the help. */
 export const VERBS: readonly Verbs[] = [
   { names: ['init'], load: async () => (await import('./setup/init.ts')).addInitCommand },
   { names: ['run'], load: async () => (await import('./run/run.ts')).addRunCommand },
@@ -95,7 +94,7 @@ export const VERBS: readonly Verbs[] = [
   { names: ['replay'], load: async () => (await import('./replay/replay.ts')).addReplayCommand },
 ]
 
-/** Resolves with the exit code: 0 done, 64 not understood, else from `process/exit-codes.ts`. */
+/** 0 done, 64 not understood, else from `process/exit-codes.ts`. */
 export async function main(argv: readonly string[]): Promise<number> {
   let exitCode = 0
   const program = await createProgram(neededFor(argv), (code) => {
@@ -109,7 +108,6 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The program with these verbs, before it reads a command line. */
 export async function createProgram(
   verbs: readonly Verbs[],
   setExit: VerbFrame['setExit'],
@@ -135,7 +133,11 @@ function neededFor([word = '']: readonly string[]): readonly Verbs[] {
 }
 
 function explain(error: unknown, argv: readonly string[]): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXITS.usage
+  if (error instanceof CommanderError) {
+    const advice = error.code === 'commander.unknownCommand' ? adviseForWord(argv[0]) : undefined
+    if (advice !== undefined) writeAside(`${argv[0]}: ${advice}\n`)
+    return error.exitCode === 0 ? 0 : EXITS.usage
+  }
   writeAside(`${textOf(error, argv)}\n`)
   return exitOf(error)
 }

@@ -26,6 +26,9 @@ export const restrictionSchema = z.strictObject({
     .nullable()
     .meta({ description: 'the command that ends it; null: it ends by itself' }),
   isClosing: z.boolean().meta({ description: 'a flatten, and not everything is closed yet' }),
+  releasableAt: instant.nullable().meta({
+    description: 'a release before is refused (risk.losses.coolDownMs); null: at any time',
+  }),
 })
 
 export const positionSchema = z.strictObject({

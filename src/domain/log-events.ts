@@ -1,7 +1,6 @@
 /**
- * Every event that the log can hold, and one sentence that says what happened and, for a warning or
- * an error, what the operator does. `npm run docs` generates docs/log-events.md from it, with the
- * levels and the fields.
+ * One sentence says what happened and, for a warning or an error, what the operator does. `npm run
+ * docs` generates docs/log-events.md from it.
  */
 export const LOG_EVENTS = {
   'account.held':
@@ -364,6 +363,10 @@ export const LOG_EVENTS = {
   'target.changed': 'A strategy wants another position.',
   'ticker.unreadable':
     'The ticker of an instrument is not as the document describes, so the instrument has no prices; others continue. Check what the exchange says about it.',
+  'trade.closed':
+    'A trade of a strategy is over: its entry, exit and result. Logged where a target of alerts asks for trades.',
+  'trade.unread':
+    'The journal was not read for closed trades, so no message tells them; `intentd trades` shows them.',
   'trading.halted':
     'For the scope, nothing leaves but cancel-alls and the orders of a flatten, and open orders that may add risk are cancelled; do what `ends` says, then release the scope.',
   'trading.killed':

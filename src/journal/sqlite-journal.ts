@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
 import { messageOf } from '../lib/failure.ts'
-import { createMark, DurableMark, type MarkReading, readMark } from './durable-mark.ts'
+import { createMark, DurableMark, type MarkReading, readMark, markFileOf } from './durable-mark.ts'
 import type { Flaw } from './journal-failures.ts'
 import * as failures from './journal-failures.ts'
 import {
@@ -38,11 +38,6 @@ export interface SqliteJournalOptions extends TablesGiven {
   readonly salt?: string | undefined
   /** Called once if old records are not as they were written, and so not packed. */
   readonly onUnpacked?: (reason: string) => void
-}
-
-/** The mark of a journal file, see {@link DurableMark}. */
-export function markFileOf(file: string): string {
-  return `${file}.mark`
 }
 
 /**

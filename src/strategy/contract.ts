@@ -1,6 +1,5 @@
 /**
- * The public face of intentd: all that a strategy file may import, as `#strategy` inside this
- * project and as `intentd/strategy` elsewhere.
+ * All that a strategy file may import, as `intentd/strategy`.
  *
  * A strategy is a pure function. It gets one moment (a snapshot of its instruments: market data as
  * floats, its own holdings and orders in whole ticks and lots), its params from the YAML file, and
@@ -8,9 +7,7 @@
  * may be up to ten seconds old; its intents are not ({@link Decision}).
  */
 export { z } from 'zod'
-/**
- * A schema for a size or an amount: a decimal string above zero, digits kept. Takes a description.
- */
+/** A decimal string above zero, digits kept. Takes a description. */
 export { positiveDecimal } from '../config/schema/decimal-text.ts'
 export { defineStrategy } from './define-strategy.ts'
 export type { Decision, Strategy, StrategyDefinition } from './define-strategy.ts'

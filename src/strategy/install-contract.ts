@@ -1,4 +1,4 @@
-// With `node --import` of this file, a program can import `#strategy`.
+// With `node --import` of this file, a program can import `intentd/strategy`.
 import { installContractResolution } from './resolve-contract.ts'
 
 installContractResolution()

@@ -1,7 +1,7 @@
 import { SupervisedThread, type ThreadEnd } from '../lib/supervised-thread.ts'
 import { CandleTapes, type FinishedTape } from '../simulator/market/recorded/candle-tape.ts'
 import { withoutPlace } from '../lib/without-place.ts'
-import { showDuration } from '../report/text/figures.ts'
+import { showDuration } from '../lib/text/show-duration.ts'
 import { HEAP_MB_MAX } from '../backtest/playing/watched-play.ts'
 import type { TrialAnswer, TrialOrder } from './play-trial.ts'
 
@@ -10,7 +10,7 @@ export interface TrialTask {
   readonly tapes: readonly FinishedTape[]
 }
 
-/** What the thread of a trial reports: its outcome as JSON, and candles that it has drawn for all later ones. */
+/** A trial's thread reports its outcome as JSON, and the candles that it has drawn, for later trials. */
 export type TrialNews =
   | { readonly kind: 'outcome'; readonly text: string }
   | { readonly kind: 'tape'; readonly tape: FinishedTape }

@@ -46,7 +46,11 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
       ...listUnexplained(account),
     ],
     restrictions: restrictions.map((one) =>
-      viewRestriction(one, configOption, (scope) => isOpen(account, scope)),
+      viewRestriction(one, {
+        configOption,
+        isToClose: (scope) => isOpen(account, scope),
+        coolDownMs: settings.losses?.coolDownMs ?? 0,
+      }),
     ),
     kill: viewKill(account),
     ages,

@@ -9,7 +9,7 @@ import { describeScenario } from '../risk/worst-case.ts'
 import { showUsed } from '../risk/worst-case-orders.ts'
 import { Failure, headlineOf } from '../lib/failure.ts'
 import { isPoisoned } from '../journal/journal-failures.ts'
-import type { ShownAccount } from './shown-account.ts'
+import { describeOff, type ShownAccount } from './shown-account.ts'
 import { describeStale, groupStale } from './stale-readings.ts'
 import { NO_ANSWER } from '../engine/state/readings.ts'
 import { type LateBatches, roundWait } from './journal-pace.ts'
@@ -156,11 +156,6 @@ function describeLate({ batches, wait }: LateBatches): string {
   const { waitedMs, mostMs } = roundWait(wait)
   const dropped = batches === 1 ? 'the last batch was' : `the last ${batches} batches were`
   return `no order leaves, only cancel-alls do: the journal took ${waitedMs} ms to make the last batch durable, ${mostMs} ms was the most, and ${dropped} dropped`
-}
-
-/** @param why on one line */
-export function describeOff(why: string): string {
-  return `it is off until the daemon is reloaded or started again and finds that mended: ${why}`
 }
 
 function named(symbols: ReadonlySet<string>): string {

@@ -67,7 +67,7 @@ export function writeProject(line: PlayedLine): { project: BacktestProject; file
     join(import.meta.dirname, `../../strategies/${line.strategy}.ts`),
     join(project.directory, 'played.ts'),
   )
-  project.edit('played.ts', "'#strategy'", "'intentd/strategy'")
+  project.edit('played.ts', "'intentd/strategy'", "'intentd/strategy'")
   return { project, files: symbols.map((symbol) => writeCandles(project, symbol, line.days)) }
 }
 

@@ -1,3 +1,5 @@
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { type Project, Projects } from '../daemon/project.ts'
@@ -221,9 +223,34 @@ test.concurrent('a strategy that is no TypeScript is reported in a sentence', as
   expect(text).not.toContain('at async')
 })
 
+test.concurrent('where TypeScript is installed, a wrong type is reported with its place', async () => {
+  const project = projects.open()
+  const packages = new URL('../../node_modules', import.meta.url).pathname
+  symlinkSync(packages, join(project.directory, 'node_modules'))
+  project.write(
+    'tsconfig.json',
+    JSON.stringify({
+      compilerOptions: { module: 'nodenext', strict: true, allowImportingTsExtensions: true },
+    }),
+  )
+  project.write('strategies/helper.ts', 'export const half = (lots: number): number => lots / 2\n')
+  project.write(
+    'strategies/trend.ts',
+    `${project.read('strategies/trend.ts')}import { half } from './helper.ts'\nhalf('2')\n`,
+  )
+
+  const { code, text } = await check(project)
+
+  expect(code).toBe(78)
+  expect(text).toMatch(/^strategies\/trend\.ts:\d+:6: TS2345: Argument of type 'string'/m)
+})
+
 test.concurrent('[CFG1] code of a strategy that throws while it is loaded, or some time after, has file and line too', async () => {
   const project = projects.open()
-  const code = (params: string, rest: string) => `import { defineStrategy, z } from '#strategy'
+  const code = (
+    params: string,
+    rest: string,
+  ) => `import { defineStrategy, z } from 'intentd/strategy'
 export default defineStrategy({
   name: 'own', params: ${params}, initialState: () => ({}),
   decide: (market, { state }) => ({ intents: [], state }),

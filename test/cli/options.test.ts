@@ -13,6 +13,7 @@ test.concurrent.each([
   [['run', '--summary', 'xml'], /Allowed choices are json, text/],
   [['rnu'], /unknown command 'rnu'\n\(Did you mean run\?\)/],
   [['simulate', '--port', '70000'], /write a port/],
+  [['stop'], /unknown command 'stop'[^]*a daemon stops by Ctrl-C/],
   [['run', 'config/paper.yaml'], /too many arguments/],
 ])('%j is not understood: exit 64, one word of advice, nothing started', async (args, advice) => {
   const run = projects.open().start(args)
@@ -43,6 +44,11 @@ async function runHere(args: readonly string[]) {
 }
 
 test.each([
+  [
+    ['simulate', '--print-accounts', '--env', 'nobody'],
+    /SIMULATE_ACCOUNT_UNKNOWN[^]*alice, bob, cara, dave/,
+  ],
+  [['simulate', '--env', 'bob'], /--env goes with --print-accounts/],
   [['kill', '--all', '--url', 'db.example'], /write a server and a database/],
   [
     ['fleet', 'status', '--url', 'postgresql://intentd@db.example'],

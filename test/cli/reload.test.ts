@@ -26,7 +26,7 @@ async function ask(project: Project, ...words: string[]) {
 function writeHolder(project: Project): void {
   project.write(
     'own/holder.ts',
-    `import { defineStrategy, z } from '#strategy'
+    `import { defineStrategy, z } from 'intentd/strategy'
 export default defineStrategy({
   name: 'holder', params: z.strictObject({}), initialState: () => ({}),
   decide: (market, { state }) => ({
@@ -79,7 +79,10 @@ function readOrders(state: string) {
 }
 
 /** In a thread of its own. */
-const codeOf = (params: string, said: string) => `import { defineStrategy, z } from '#strategy'
+const codeOf = (
+  params: string,
+  said: string,
+) => `import { defineStrategy, z } from 'intentd/strategy'
 export default defineStrategy({
   name: 'own', params: z.strictObject({ ${params} }), initialState: () => ({}),
   decide(market, { params, state, log }) { log.info('${said}', params); return { intents: [], state } },

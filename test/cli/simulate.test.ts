@@ -89,8 +89,10 @@ test.concurrent('accounts are the same at every start, other ones with another s
   const project = projects.open()
   const args = ['simulate', '--port', '0', '--print-accounts', '--for', '1ms']
   const runs = [args, args, [...args, '--set', 'seed=2']].map((each) => project.start(each))
+  const lines = project.start([...args, '--env', 'bob'])
 
   const endings = await Promise.all(runs.map(({ ended }) => ended))
+  await lines.ended
 
   const [first, again, other] = runs.map(({ stdout }) => JSON.parse(stdout.join('')) as Printed[])
   expect(endings.map(({ code }) => code)).toEqual([0, 0, 0])
@@ -102,6 +104,11 @@ test.concurrent('accounts are the same at every start, other ones with another s
     ['dave', 'one_way_mode', 'ordinary'],
   ])
   const [alice, bob] = first ?? []
+  expect(lines.stdout).toEqual([
+    `INTENTD_API_KEY=${bob?.key}`,
+    `INTENTD_API_SECRET=${bob?.secret}`,
+    `INTENTD_API_PASSPHRASE=${bob?.passphrase}`,
+  ])
   expect(Object.keys(bob ?? {}).toSorted()).toEqual(
     [
       'key',

@@ -39,7 +39,7 @@ test('[SEC1] check and test run the code of a strategy without keys, files of ot
   project.write('.env', 'INTENTD_OTHER=canary-in-a-file\n')
   project.write(
     'own/hostile.ts',
-    `import { defineStrategy, z } from '#strategy'
+    `import { defineStrategy, z } from 'intentd/strategy'
 const act = () => {${all}}
 act()
 export default defineStrategy({
@@ -92,7 +92,7 @@ test('[SEC1] no command that plays prices or a recording lets the code of a stra
     /^strategies:[^]*/m.exec(project.read('config/paper.yaml'))?.[0] ?? '',
     'strategies: [strategies/trend-btc.yaml]\n',
   )
-  const strategy = (acts: string): string => `import { defineStrategy, z } from '#strategy'
+  const strategy = (acts: string): string => `import { defineStrategy, z } from 'intentd/strategy'
 ${acts}
 export default defineStrategy({
   name: 'hostile', params: z.strictObject({ any: z.number().default(1) }).prefault({}), initialState: () => ({ tried: false }),

@@ -120,6 +120,7 @@ const ACCOUNT: AccountView = {
       by: ID,
       at: AT,
       isClosing: false,
+      releasableAt: null,
       ends: 'a release',
       command: `intentd release 'strategy:${ID}' --reason TEXT`,
     },
@@ -203,6 +204,8 @@ const ACCOUNT: AccountView = {
     },
   ],
 }
+const FRAME = { configOption: ' -c live.yaml', isToClose: () => false, coolDownMs: 0 }
+
 const STATUS = {
   name: ID,
   version: '1.2.3',
@@ -314,6 +317,27 @@ test.each([
   expect(lines.filter((line) => line.length > 80 && !/^ +intentd /.test(line))).toEqual([])
 })
 
+test('a drawdown says from when on it may be released, other limits may be at any time', () => {
+  const of = (code: Restriction['code']): Restriction => ({
+    scope: '*',
+    mode: 'reducing',
+    code,
+    by: 'intentd',
+    at: AT,
+    reason: 'lost',
+  })
+  const coolDownMs = 3_600_000
+  const restrictions = [of('drawdown'), of('dailyLoss')].map((one) =>
+    viewRestriction(one, { ...FRAME, coolDownMs }),
+  )
+
+  expect(restrictions.map(({ releasableAt }) => releasableAt)).toEqual([AT + coolDownMs, null])
+  const accounts = [{ ...ACCOUNT, restrictions, unattended: [] }]
+  expect(formatStatus({ ...STATUS, accounts }, true).replaceAll(/\s+/g, ' ')).toContain(
+    ', from 2025-06-02 01:00:00 UTC on. To release it:',
+  )
+})
+
 test.each([
   '',
   " -c live.yaml --set state.directory='/var/lib/of two/words' --set log.level=debug",
@@ -328,7 +352,9 @@ test.each([
       at: AT,
       reason: 'lost 250.00 of 200',
     }
-    const restrictions = [viewRestriction(held, configOption, () => false)]
+    const restrictions = [
+      viewRestriction(held, { configOption, isToClose: () => false, coolDownMs: 0 }),
+    ]
 
     const text = formatStatus(
       { ...STATUS, accounts: [{ ...ACCOUNT, restrictions, unattended: [] }] },
@@ -358,7 +384,7 @@ describe('what status says before a release', () => {
       reason: 'odd',
       ...more,
     }
-    const restrictions = [viewRestriction(restriction, ' -c live.yaml', () => false)]
+    const restrictions = [viewRestriction(restriction, FRAME)]
     const left = {
       strategy: null,
       symbol: 'BTCUSDT',
@@ -508,6 +534,7 @@ test('a strategy names the instruments on which more is held than on the others'
     by: 'me',
     at: AT,
     isClosing: false,
+    releasableAt: null,
     ends: 'a release',
     command: null,
   })

@@ -1,4 +1,4 @@
-import { defineStrategy, type InstrumentView, positiveDecimal, z } from '#strategy'
+import { defineStrategy, type InstrumentView, positiveDecimal, z } from 'intentd/strategy'
 
 /** Trades all the time and in every way there is, so that a crash at any moment finds something in flight. */
 const paramsSchema = z.strictObject({

@@ -30,7 +30,7 @@ function install(
 }
 
 /** Looks at its feeds, which nobody can change, and then calls once. */
-const WATCHER = `import { defineStrategy, z } from '#strategy'
+const WATCHER = `import { defineStrategy, z } from 'intentd/strategy'
 
 export default defineStrategy({
   name: 'watcher',
@@ -177,7 +177,7 @@ const PLAN = {
   orderType: 'market',
 }
 
-const MODIFIER = `import { defineStrategy, z } from '#strategy'
+const MODIFIER = `import { defineStrategy, z } from 'intentd/strategy'
 
 export default defineStrategy({
   name: 'modifier',

@@ -49,7 +49,7 @@ class LiquidationLies {
   }
 }
 
-const HOLDER = `import { defineStrategy, z } from '#strategy'
+const HOLDER = `import { defineStrategy, z } from 'intentd/strategy'
 export default defineStrategy({
   name: 'holder',
   params: z.strictObject({}).prefault({}),

@@ -175,7 +175,7 @@ test.concurrent('[STR1] a strategy that throws is disabled, and the others go on
   const project = projects.open()
   project.write(
     'elsewhere/broken.ts',
-    `import { defineStrategy, z } from '#strategy'
+    `import { defineStrategy, z } from 'intentd/strategy'
 interface State { readonly seen: number }
 export default defineStrategy({
   name: 'broken',

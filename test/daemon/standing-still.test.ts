@@ -36,7 +36,7 @@ function openStuck(): Project {
   project.write(
     'elsewhere/stuck.ts',
     `import { existsSync } from 'node:fs'
-import { defineStrategy, z } from '#strategy'
+import { defineStrategy, z } from 'intentd/strategy'
 export default defineStrategy({
   name: 'stuck',
   params: z.strictObject({}),

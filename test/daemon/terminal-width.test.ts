@@ -259,6 +259,17 @@ const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
   'order.displacedLate': { orders: ['quote:BTCUSDT:17'] },
   'call.accepted': { reason: '' },
+  'trade.closed': {
+    entryPrice: '60000.1',
+    exitPrice: '60160.2',
+    heldMs: 7_500_000,
+    reason: 'order',
+    net: '0.27123456',
+    share: 0.00225,
+    fees: '0.04808',
+    funding: '-0.00123',
+    uncounted: '2 fees in BGB, 0.003 in all',
+  },
 }
 
 const ROUTINE_LEVELS = ['debug', 'info']
@@ -292,6 +303,7 @@ const MORE_THAN_A_LINE = [
   'standby.agrees',
   'standby.following',
   'standby.tookOver',
+  'trade.closed',
 ]
 
 interface Row {

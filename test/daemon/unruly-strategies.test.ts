@@ -10,7 +10,7 @@ function openWith(code: string, outside = ''): Project {
   const project = projects.open()
   project.write(
     'elsewhere/unruly.ts',
-    `import { defineStrategy, z } from '#strategy'
+    `import { defineStrategy, z } from 'intentd/strategy'
 ${outside}
 export default defineStrategy({
   name: 'unruly',

@@ -37,7 +37,7 @@ afterAll(async () => {
 })
 
 /** Says which position it wants: always the same, or the other side again and again, which costs fees. */
-const HOLDER = `import { defineStrategy, z } from '#strategy'
+const HOLDER = `import { defineStrategy, z } from 'intentd/strategy'
 export default defineStrategy({
   name: 'holder',
   params: z.strictObject({ flips: z.boolean() }),

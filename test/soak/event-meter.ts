@@ -103,9 +103,9 @@ export class EventMeter {
     }
   }
 
-  timeStrategy = <Result>(work: () => Result): Result => this.#apart('#strategy', work)
+  timeStrategy = <Result>(work: () => Result): Result => this.#apart('intentd/strategy', work)
 
-  #apart<Result>(what: '#journal' | '#strategy', work: () => Result): Result {
+  #apart<Result>(what: '#journal' | 'intentd/strategy', work: () => Result): Result {
     const startedAt = performance.now()
     try {
       return work()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { runSeries } from '#testing'
+import { runSeries } from 'intentd/testing'
 import breakout from '../../strategies/breakout.ts'
 import { holdingOf, madeOrder, madeSnapshot } from '../support/market-moment.ts'
 import { createExample, decide, madeCandles } from './decide-on.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { runSeries } from '#testing'
+import { runSeries } from 'intentd/testing'
 import { checkBinding } from '../../src/strategy/load-strategy.ts'
 import funding from '../../strategies/funding.ts'
 import { madeInstrument } from '../support/market-moment.ts'

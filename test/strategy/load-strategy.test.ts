@@ -52,7 +52,7 @@ it('a file is not blamed for the time during which the process was suspended', a
   Reflect.set(globalThis, 'testStrategyRelease', release.promise)
   writeFileSync(
     file,
-    "import { defineStrategy, z } from '#strategy'\nawait globalThis.testStrategyRelease\nexport default defineStrategy({ name: 'late', params: z.strictObject({}), initialState: () => ({}), decide: () => [] })\n",
+    "import { defineStrategy, z } from 'intentd/strategy'\nawait globalThis.testStrategyRelease\nexport default defineStrategy({ name: 'late', params: z.strictObject({}), initialState: () => ({}), decide: () => [] })\n",
   )
   // Its timers as the event loop finds them after a minute: what was due is called once, and then what came is heard.
   const due: (() => void)[] = []
@@ -101,7 +101,9 @@ describe('loading a strategy', () => {
     const esm = `import { defineStrategy, z } from 'intentd/strategy'\nexport default defineStrategy${body}`
     const cjs = `const { defineStrategy, z } = require('intentd/strategy')\nmodule.exports = defineStrategy${body}`
 
-    expect((await loadText(source('#strategy'), { name: 'strategy.mts' })).name).toBe('counter')
+    expect((await loadText(source('intentd/strategy'), { name: 'strategy.mts' })).name).toBe(
+      'counter',
+    )
     expect((await loadText(esm, { name: 'strategy.mjs' })).name).toBe('plain')
     expect((await loadText(esm, { name: 'strategy.js' })).name).toBe('plain')
     expect((await loadText(cjs, { name: 'strategy.js' })).name).toBe('plain')
@@ -110,7 +112,7 @@ describe('loading a strategy', () => {
   it('finds what the file imports beside it', async () => {
     mkdirSync(join(folder, 'shared'))
     writeFileSync(join(folder, 'shared', 'name.ts'), "export const name: string = 'shared'")
-    const text = source('#strategy')
+    const text = source('intentd/strategy')
       .replace("'counter'", 'name')
       .concat("import { name } from '../shared/name.ts'")
 
@@ -129,7 +131,7 @@ describe('loading a strategy', () => {
     writeFileSync(join(packageFolder, 'package.json'), JSON.stringify(manifest))
     writeFileSync(join(packageFolder, 'main.js'), "export { word } from '#strategy'")
     writeFileSync(join(packageFolder, 'own.js'), "export const word = 'its own'")
-    const text = source('#strategy')
+    const text = source('intentd/strategy')
       .replace("'counter'", 'word')
       .concat("import { word } from 'foreign'")
 
@@ -201,13 +203,13 @@ describe('loading a strategy', () => {
       facts: { found: expect.stringContaining('nothing.ts') },
     })
     await expect(
-      loadText("import { Intents } from '#strategy'\nexport default Intents"),
+      loadText("import { Intents } from 'intentd/strategy'\nexport default Intents"),
     ).rejects.toMatchObject({
       code: 'STRATEGY_IMPORT_MISSING',
       facts: { found: expect.stringContaining('Intents') },
     })
     await expect(
-      loadText("import { bolinger } from '#strategy'\nexport default bolinger"),
+      loadText("import { bolinger } from 'intentd/strategy'\nexport default bolinger"),
     ).rejects.toMatchObject({ hint: expect.stringMatching(/^did you mean bollinger\?/) })
   })
 
@@ -225,7 +227,7 @@ describe('loading a strategy', () => {
   })
 
   it('says each thing once, with the line of the file and not of ours', async () => {
-    const imports = "import { defineStrategy } from '#strategy'\n"
+    const imports = "import { defineStrategy } from 'intentd/strategy'\n"
     const [missing, enumerated, misspelt] = await Promise.all(
       [
         `${imports}import { size } from './sizess.ts'`,
@@ -250,7 +252,7 @@ describe('loading a strategy', () => {
 
   it('says which part of a definition is wrong', async () => {
     const text =
-      "import { defineStrategy } from '#strategy'\nexport default defineStrategy({ name: 'a' } as never)"
+      "import { defineStrategy } from 'intentd/strategy'\nexport default defineStrategy({ name: 'a' } as never)"
 
     await expect(loadText(text)).rejects.toMatchObject({
       code: 'STRATEGY_IMPORT_THREW',
@@ -261,7 +263,7 @@ describe('loading a strategy', () => {
   it('refuses TypeScript under node_modules, which Node does not run', async () => {
     const name = join('node_modules', 'somebodys', 'strategy.ts')
 
-    await expect(loadText(source('#strategy'), { name })).rejects.toMatchObject({
+    await expect(loadText(source('intentd/strategy'), { name })).rejects.toMatchObject({
       code: 'STRATEGY_IN_NODE_MODULES',
       hint: expect.stringContaining('copy'),
     })
@@ -270,7 +272,7 @@ describe('loading a strategy', () => {
   it('tells a folder of CommonJS how to be read as modules', async () => {
     mkdirSync(join(folder, 'old'))
     writeFileSync(join(folder, 'old', 'package.json'), '{ "type": "commonjs" }')
-    writeFileSync(join(folder, 'old', 'strategy.ts'), source('#strategy'))
+    writeFileSync(join(folder, 'old', 'strategy.ts'), source('intentd/strategy'))
 
     await expect(loadStrategy(join(folder, 'old', 'strategy.ts'))).rejects.toMatchObject({
       code: 'STRATEGY_SYNTAX',
@@ -281,7 +283,7 @@ describe('loading a strategy', () => {
 
 describe('the params of a strategy', () => {
   it('are read with its own schema: defaults filled in, issues with their path', async () => {
-    const strategy = await loadText(source('#strategy'))
+    const strategy = await loadText(source('intentd/strategy'))
 
     expect(strategy.params.parse({ size: '1' })).toEqual({ size: '1', step: 1 })
     expect(strategy.params.safeParse({ size: 1, stpe: 2 }).error?.issues).toMatchObject([
@@ -291,7 +293,7 @@ describe('the params of a strategy', () => {
   })
 
   it('are objected to by the strategy itself, also by throwing', async () => {
-    const strategy = await loadText(source('#strategy'))
+    const strategy = await loadText(source('intentd/strategy'))
     const instruments = [madeInstrument()]
 
     expect(checkBinding({ strategy, params: { size: '1' }, instruments })).toEqual([])
@@ -304,9 +306,9 @@ describe('the params of a strategy', () => {
   })
 
   it('[STR1] need no objections, and survive nonsense in their place', async () => {
-    const plain = await loadText(source('#strategy').replace(/check: .*\n/, ''))
+    const plain = await loadText(source('intentd/strategy').replace(/check: .*\n/, ''))
     const wild = await loadText(
-      source('#strategy').replace(/check: .*\n/, "check: () => 'no' as never,\n"),
+      source('intentd/strategy').replace(/check: .*\n/, "check: () => 'no' as never,\n"),
     )
 
     expect(checkBinding({ strategy: plain, params: {}, instruments: [] })).toEqual([])

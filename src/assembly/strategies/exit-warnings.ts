@@ -1,14 +1,13 @@
-/** Warns of exits kept by the exchange, if their fills would halt the instrument. */
+/** Fills of exits that the exchange keeps may halt the instrument. */
 import { dirname, join } from 'node:path'
 import type { Problem } from '../../config/yaml/problem.ts'
 import { shownPath } from '../../config/yaml/read-file.ts'
 import { readStrategyCode } from '../state/running-config.ts'
 import type { CheckedAccount } from './pace-warnings.ts'
 
-/** Such an exit in code, outside of comments. */
+/** Outside of comments. */
 const EXIT = /^(?!\s*(?:\/\/|\*|\/\*)).*?\b(?:takeProfitTicks|stopLossTicks)\b/
 
-/** One for each strategy, at the first exit in its code. */
 export function listExitWarnings(accounts: readonly CheckedAccount[]): readonly Problem[] {
   return accounts
     .filter(({ loaded }) => loaded.config.risk.foreignFills === 'halt')

@@ -3,7 +3,6 @@ import { age, formatTable, money } from '../process/table.ts'
 
 export function formatPositions(positions: readonly PositionView[]): string {
   if (positions.length === 0) return 'no position\n'
-  // A strategy is shown in the row of its position.
   const table = formatTable(
     [
       { title: 'position', of: ({ symbol, side }) => `${symbol} ${side}`, isEndKept: true },
@@ -59,7 +58,6 @@ function liquidationOf({ liquidationPrice, liquidation }: PositionView): string 
   return `${price(at)}${far}${trust === 'disputed' || trust === 'alone' ? '?' : ''}`
 }
 
-/** For values that do not fit into the table. */
 function describeMargin({ symbol, side, liquidation }: PositionView): readonly string[] {
   if (liquidation === null) return []
   const { moves, ratio, statedRatio, ratioTrust } = liquidation
@@ -78,7 +76,6 @@ function percent(share: number | null): string {
   return share === null ? '-' : `${(share * 100).toFixed(1)} %`
 }
 
-/** Seven significant digits. */
 function price(value: number | null): string {
   return value === null ? '-' : String(Number(value.toPrecision(7)))
 }

@@ -37,7 +37,6 @@ import { examineSupervisors } from './examine-supervisor.ts'
 import { type Finding, finding, formatFindings, ok } from '../process/finding.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
-/** Warnings and unchecked items do not count as failure. */
 const EXIT_FAILED = 1
 
 interface DoctorOptions extends ConfigOptions {
@@ -151,7 +150,6 @@ async function examineAccount(
   ]
 }
 
-/** A daemon that holds the state must answer. */
 async function examineDaemon(config: DaemonConfig): Promise<readonly Finding[]> {
   const socket = findSocket(config)
   if (socket === undefined || objectToPath(socket) !== undefined) return []
@@ -177,7 +175,7 @@ interface Keys {
   readonly credentials: Credentials | undefined
 }
 
-/** Checks that keys exist and only their owner can read them. They are never shown. */
+/** They are never shown. */
 function examineKeys(config: DaemonConfig, request: SecretsRequest): Keys {
   if (!needsCredentials(config)) {
     return {

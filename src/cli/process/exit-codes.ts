@@ -3,17 +3,13 @@ import { Failure } from '../../lib/failure.ts'
 import { STRATEGY_FAILURES } from '../../strategy/strategy-failure.ts'
 
 /**
- * Exit codes of sysexits.h, by which a supervisor decides: 78 (with 64, 65 and 66) means that no
- * restart helps.
+ * sysexits.h. A supervisor decides by them: 78 (with 64, 65 and 66) means that no restart helps.
  */
 export const EXITS = {
   usage: 64,
-  /** A malformed file of prices or recording. */
   inputWrong: 65,
-  /** A named file is missing or unreadable. */
   inputMissing: 66,
   broken: 70,
-  /** The output cannot be created. */
   cannotCreate: 73,
   temporary: 75,
   configuration: EXIT_CONFIG,
@@ -23,7 +19,7 @@ export const EXITS = {
 
 type Ending = keyof typeof EXITS
 
-/** All codes of a {@link Failure}; a missing code is a defect. */
+/** A missing code is a defect. */
 const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   usage: [
     'ACCEPT_LIVE',
@@ -54,6 +50,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     'IMPORT_EXCHANGES_DIFFER',
     'IMPORT_SYMBOL_UNKNOWN',
     'INIT_NOT_EMPTY',
+    'SIMULATE_ACCOUNT_UNKNOWN',
   ],
   // Causes in files, which another start finds again.
   configuration: [
@@ -223,9 +220,7 @@ export function endingOf(code: string): Ending | undefined {
   return ENDING_OF.get(code)
 }
 
-/**
- * Exit code for several accounts: if a restart may help one of them, the supervisor should restart.
- */
+/** If a restart may help one of several accounts, the supervisor should restart. */
 export function exitOfAll(errors: readonly unknown[]): number {
   const codes = errors.map(exitOf)
   return codes.find((code) => code !== EXITS.configuration) ?? EXITS.configuration

@@ -13,7 +13,6 @@ export function hungAfterOption(): Option {
   )
 }
 
-/** Options of all commands that play past prices. */
 export function addPlayOptions(command: Command, models: readonly string[]): Command {
   return addParamOption(command)
     .addOption(listOption('--market <file>', 'prices: FILE, SYMBOL=FILE, or `seeded`'))

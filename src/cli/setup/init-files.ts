@@ -1,4 +1,3 @@
-/** Files of `intentd init`: those of the installation with local paths, and a first strategy. */
 import { existsSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -12,10 +11,8 @@ const SCHEMAS = ['intentd', 'simulator', 'strategy'].map(
   (name) => `config/schema/${name}.schema.json`,
 )
 
-/** Files that are copied unchanged. */
 const COPIED = ['.env.example', 'config/simulator.yaml', ...SCHEMAS]
 
-/** Text by path in the working directory. */
 export type InitFiles = ReadonlyMap<string, string>
 
 /** @param directory absolute; supervisors are told to run the present Node */
@@ -31,7 +28,7 @@ export function buildInitFiles(directory: string): InitFiles {
     ['strategies/dip.test.ts', DIP_TEST],
     ['ecosystem.config.cjs', buildEcosystem()],
     ['intentd.service', buildUnit(directory)],
-    ['package.json', PACKAGE],
+    ['package.json', buildPackage()],
     ['tsconfig.json', buildTypeScriptConfig()],
     ['.gitignore', IGNORED],
   ])
@@ -52,12 +49,10 @@ function buildEcosystem(): string {
     .replace(/^const node = .*$/m, () => `const node = ${JSON.stringify(process.execPath)}`)
 }
 
-/** The current user; for root a service user that has yet to be made. */
 export function unitUser(): string {
   return isRoot() ? SERVICE_USER : userInfo().username
 }
 
-/** Commands that create the service user and give it the directory; empty if not needed. */
 export function listUserCommands(directory: string): readonly string[] {
   if (!isRoot()) return []
   const folder = toShellWord(directory)
@@ -73,7 +68,7 @@ function isRoot(): boolean {
   return process.geteuid?.() === 0
 }
 
-/** For the user of {@link unitUser}. A % begins a specifier in a unit. */
+/** A % begins a specifier in a unit. */
 function buildUnit(directory: string): string {
   const escape = (path: string): string => path.replaceAll('%', '%%')
   const quote = (path: string): string => JSON.stringify(escape(path))
@@ -89,12 +84,11 @@ function buildUnit(directory: string): string {
     .replace(/^ExecStart=.*$/m, () => `ExecStart=${command}`)
 }
 
-/** Tells editors where `#strategy` is: a checkout has the source, a package its declarations. */
+/**
+ * Tells editors and `intentd check` where the types are: a checkout has sources, a package their
+ * declarations.
+ */
 function buildTypeScriptConfig(): string {
-  const places = ['src/strategy/contract.ts', 'dist/strategy/contract.d.ts'].map((path) =>
-    join(INSTALLATION, path),
-  )
-  const contract = places.filter((path) => existsSync(path)).slice(0, 1)
   const compilerOptions = {
     target: 'es2024',
     module: 'nodenext',
@@ -104,16 +98,42 @@ function buildTypeScriptConfig(): string {
     erasableSyntaxOnly: true,
     verbatimModuleSyntax: true,
     allowImportingTsExtensions: true,
+    types: ['node'],
     paths: {
-      '#strategy': contract,
-      'intentd/strategy': contract,
+      'intentd/strategy': findTypes('strategy/contract'),
+      'intentd/testing': findTypes('strategy/testing/testing'),
     },
   }
-  const files = { include: ['strategies'], exclude: ['strategies/**/*.test.ts'] }
-  return `${JSON.stringify({ compilerOptions, ...files }, undefined, 2)}\n`
+  return toJson({ compilerOptions, include: ['strategies'] })
 }
 
-const PACKAGE = `${JSON.stringify({ private: true, type: 'module', scripts: { test: 'intentd test' } }, undefined, 2)}\n`
+function findTypes(module: string): readonly string[] {
+  return [`src/${module}.ts`, `dist/${module}.d.ts`]
+    .map((path) => join(INSTALLATION, path))
+    .filter((path) => existsSync(path))
+    .slice(0, 1)
+}
+
+/** `npm install` brings what an editor and the type checker of `intentd check` need. */
+function buildPackage(): string {
+  const { devDependencies = {} } = JSON.parse(readShipped('package.json')) as {
+    readonly devDependencies?: Readonly<Record<string, string>>
+  }
+  return toJson({
+    private: true,
+    type: 'module',
+    scripts: { test: 'intentd test' },
+    devDependencies: Object.fromEntries(
+      TYPE_PACKAGES.flatMap((name) =>
+        devDependencies[name] ? [[name, devDependencies[name]]] : [],
+      ),
+    ),
+  })
+}
+
+const TYPE_PACKAGES = ['@types/node', 'typescript']
+
+const toJson = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`
 
 const IGNORED = `.env
 .intentd/
@@ -131,7 +151,7 @@ params: { size: "0.01", below: -0.02 }
 risk: { positionMax: "0.01", positionNotionalMax: "1500", orderSizeMax: "0.01", openOrdersMax: 2 }
 `
 
-const DIP_STRATEGY = `import { defineStrategy, positiveDecimal, z } from '#strategy'
+const DIP_STRATEGY = `import { defineStrategy, positiveDecimal, z } from 'intentd/strategy'
 
 /** Long while the price is so far below that of a day ago, else flat. A place to begin, nothing to trade with. */
 export default defineStrategy({
@@ -150,23 +170,21 @@ export default defineStrategy({
 })
 `
 
-const DIP_TEST = `// intentd test
-
-import assert from 'node:assert/strict'
+const DIP_TEST = `import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { runSeries } from 'intentd/testing'
 import dip from './dip.ts'
 
-/** The part of a market that the strategy reads. Lots are thousandths here. */
-function wantedAt(change24h: number): unknown {
-  const market = { change24h, lots: (size: string) => Number(size) * 1000, target: (lots: number) => ({ lots }) }
-  const snapshot = { instruments: [market] } as unknown as Parameters<typeof dip.decide>[0]
-  const params = dip.params.parse({ size: '0.01', below: -0.02 })
-  const context = { params, state: {} } as unknown as Parameters<typeof dip.decide>[1]
-  return dip.decide(snapshot, context).intents
+const params = { size: '0.01', below: -0.02 }
+
+/** The positions that it wanted, in lots of 0.001, after this change within 24 hours. */
+function targetsAt(change24h: number): unknown {
+  const [decision] = runSeries({ strategy: dip, params, prices: [60_000], columns: { change24h } })
+  return decision?.intents.map((intent) => (intent.kind === 'target' ? intent.lots : intent.kind))
 }
 
 test('it is long after a fall of more than two per cent, else flat', () => {
-  assert.deepEqual(wantedAt(-0.03), [{ lots: 10 }])
-  assert.deepEqual(wantedAt(-0.01), [{ lots: 0 }])
+  assert.deepEqual(targetsAt(-0.03), [10])
+  assert.deepEqual(targetsAt(-0.01), [0])
 })
 `

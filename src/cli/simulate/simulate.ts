@@ -25,6 +25,8 @@ import { toConfigRequest, type ConfigOptions } from '../../config/config-request
 import { withPlayed } from '../../assembly/instruments/played-request.ts'
 import { onStopSignals } from '../../lib/stop-signals.ts'
 import { sha256 } from '../../lib/digest.ts'
+import { Failure } from '../../lib/failure.ts'
+import { credentialVariables } from '../../config/secrets.ts'
 
 const SHIPPED_CONFIG = 'config/simulator.yaml'
 
@@ -35,6 +37,7 @@ interface SimulateOptions extends ConfigOptions {
   readonly for?: number
   readonly state?: string
   readonly printAccounts?: true
+  readonly env?: string
   readonly demoPast: boolean
   readonly logLevel: string
 }
@@ -52,6 +55,10 @@ export function addSimulateCommand(program: Command, { setExit }: VerbFrame): vo
       '--print-accounts',
       'print the accounts as a JSON array, with their keys (play money) and allowed withdrawal addresses; logs go to standard error',
     )
+    .option(
+      '--env <account>',
+      'with --print-accounts: print the keys of this account alone, as lines for .env',
+    )
     .addOption(
       new Option(
         '--log-level <level>',
@@ -60,7 +67,9 @@ export function addSimulateCommand(program: Command, { setExit }: VerbFrame): vo
         .choices(['debug', 'info', 'warn', 'error'])
         .default('info'),
     )
-    .action(async (options: SimulateOptions) => {
+    .action(async (options: SimulateOptions, command: Command) => {
+      if (options.env !== undefined && options.printAccounts === undefined)
+        command.error('error: --env goes with --print-accounts')
       await simulate(options)
       setExit(0)
     })
@@ -69,6 +78,7 @@ export function addSimulateCommand(program: Command, { setExit }: VerbFrame): vo
 async function simulate(options: SimulateOptions): Promise<void> {
   const request = await withPlayed(toConfigRequest(options, SHIPPED_CONFIG), options)
   const config = loadSimulatorConfig(request)
+  assertAccount(config, options)
   const logger = openLogger({
     level: options.logLevel,
     name: 'simulator',
@@ -85,10 +95,10 @@ async function simulate(options: SimulateOptions): Promise<void> {
     )
   if (options.printAccounts) {
     const printed = simulator.accounts.map((account) => toPrinted(account, simulator.exchange))
+    const asked = printed.find(({ label }) => label === options.env)
+    const text = asked === undefined ? JSON.stringify(printed) : toVariables(asked)
     // Readers may rely on this output once the server listens.
-    await new Promise<void>((resolve) =>
-      process.stdout.write(`${JSON.stringify(printed)}\n`, () => resolve()),
-    )
+    await new Promise<void>((resolve) => process.stdout.write(`${text}\n`, () => resolve()))
   }
   logger.log('info', 'simulator.listening', {
     url: simulator.baseUrl,
@@ -173,6 +183,23 @@ function toPrinted(
   return gateway === undefined
     ? printed
     : { ...printed, gateway: { key: gateway.key, secret: gateway.secret } }
+}
+
+/** @throws Failure SIMULATE_ACCOUNT_UNKNOWN */
+function assertAccount({ accounts }: SimulatorFile, { env: asked }: SimulateOptions): void {
+  const names = accounts.map(({ name }) => name)
+  if (asked === undefined || names.includes(asked)) return
+  throw new Failure({
+    code: 'SIMULATE_ACCOUNT_UNKNOWN',
+    sentence: 'the simulator has no such account',
+    facts: { asked, accounts: names.join(', ') },
+    hint: 'name one of these, or add one to `accounts` of its configuration',
+  })
+}
+
+function toVariables({ key, secret, passphrase }: ReturnType<typeof toPrinted>): string {
+  const { apiKey, apiSecret, passphrase: word } = credentialVariables(undefined)
+  return [`${apiKey}=${key}`, `${apiSecret}=${secret}`, `${word}=${passphrase}`].join('\n')
 }
 
 const FIRST_UID = 1_000_001

@@ -25,7 +25,6 @@ export interface EmbeddedExchangeOptions {
   readonly config: DaemonConfig
   readonly settings: EmbeddedSimulatorSettings
   readonly market: MarketOverride
-  /** State directory of the simulated account. */
   readonly directory: string
   readonly clock: Clock
   readonly timers: Timers
@@ -35,20 +34,17 @@ export interface EmbeddedExchangeOptions {
 
 /** Accessed like any exchange, by signed HTTP on loopback. */
 export interface EmbeddedExchange extends ExchangeAccess {
-  /** Unix ms at the end of the recording, if it ends. */
+  /** End of the recording, if it ends. */
   readonly endsAt: number | undefined
   /** Market time over real time; other than 1 it is a demonstration. */
   readonly speed: number
-  /** Stops the market; the exchange still answers. */
   pause(): void
   /** The market stands still until the daemon is ready. */
   resume(): void
-  /** The exchange's own books, in the terms of the closing summary. */
   ledger(): ExchangeLedger
   stop(): Promise<void>
 }
 
-/** @throws Failure like `startSimulator` */
 export async function startEmbeddedExchange(
   options: EmbeddedExchangeOptions,
 ): Promise<EmbeddedExchange> {
@@ -117,7 +113,6 @@ function pricesOf(
   return { source, ...(madeUp.length > 0 && { madeUp }), speed, fillModel }
 }
 
-/** Prices of another exchange, if configured and no recording is played. */
 function openLivePrices({
   config,
   settings,

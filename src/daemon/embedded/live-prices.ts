@@ -31,13 +31,11 @@ const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 const ROW_AGE_MS_MAX = 5000
 
 /**
- * Follows the public tickers of an exchange, without keys: the prices that the embedded exchange
- * trades at.
+ * The embedded exchange trades at the public tickers of another, read without keys.
  *
  *     new ──open()──► following ──close()──► closed
  *
- * Begin and end of an outage are logged once; meanwhile prices stand still and age, as on any
- * exchange that is silent.
+ * Begin and end of an outage are logged once; meanwhile prices stand still and age.
  */
 export class LivePrices implements LiveSource {
   readonly name: string
@@ -47,7 +45,6 @@ export class LivePrices implements LiveSource {
   #hear: Parameters<LiveSource['follow']>[0] = () => {}
   #cancel: () => void = () => {}
   #isClosed = false
-  /** Unix ms, during an outage. */
   #missingSince: number | undefined
 
   constructor(options: LivePricesOptions) {

@@ -1,13 +1,13 @@
 import {
   describeSteps,
   moneyDecimals,
-  showDuration,
   showNumber,
   showRatio,
   showShare,
   showTime,
   withSign,
 } from '../text/figures.ts'
+import { showDuration } from '../../lib/text/show-duration.ts'
 import type { Cause, PartReport, RunReport } from '../run-report.ts'
 import { type Cell, escapeHtml, renderSection, renderTable, toned } from './html.ts'
 import { renderRolling } from './run-charts.ts'

@@ -1,19 +1,15 @@
 /**
- * Index price, mark price, funding rate and open interest of one instrument.
+ * Prices of one instrument that follow from its quotes:
+ * - index: the middle, smoothed over 15 s and divided by 1 + premium
+ * - premium of the contract over the coin: a slow walk around 0, some hours and 4 bp wide
+ * - mark: index * (1 + basis). The basis is the middle's distance from the index, smoothed over 2.5
+ *   min and held within 0.3 %, so a single extreme trade moves no mark price
+ * - funding per 8 hours: P + clamp(1 bp - P, -5 bp, 5 bp), held within 0.3 %. P is the mean premium
+ *   since the last settlement. Other funding times pay their part of 8 hours
+ * - open interest: a slow walk around a third of a day's turnover
  *
- *   index    the middle of bid and ask, smoothed over 15 s and divided by 1 + premium: the coin elsewhere
- *   premium  how far the contract is above the coin: a slow walk around 0, some hours and 4 bp wide
- *   mark     index * (1 + basis): the basis is the middle's distance from the index, smoothed over 2.5 min
- *            and held within 0.3 %, so that a single extreme trade moves no mark price
- *   funding  per 8 hours: mean premium P since the last settlement, towards interest of 1 bp by at most
- *            5 bp: P + clamp(1 bp - P, -5 bp, 5 bp), held within 0.3 %. Settled at 0, 8 and 16 h UTC, or at
- *            the times of the instrument, each with its part of these 8 hours
- *   open     interest: a slow walk around a third of a day's turnover
- *
- * The smoothing follows the steps; the walks move once a minute of the exchange's clock.
- *
- * Real prices have no premium, so their funding is the interest, 1 bp per 8 hours: an assumption. A
- * recorded mark price or funding rate is used instead.
+ * Smoothing follows the steps; walks move once a minute of the exchange's clock. Real prices have
+ * no premium, so their funding is 1 bp: an assumption. Recorded values replace all of this.
  */
 import {
   clamp,
@@ -26,14 +22,10 @@ import {
 import type { MarketInstrument, MarketReference } from './market.ts'
 
 export interface FairPriceFigures {
-  /** Rounded to the nearest tick. */
   readonly indexTicks: number
   readonly markTicks: number
-  /** The rate if it were settled now, as a share of the notional, six decimals: 0.0001 is 1 bp. */
   readonly fundingRate: number
-  /** The rate of the latest settlement; undefined before the first. */
   readonly settledFundingRate: number | undefined
-  /** Open interest: the document's holdingAmount. */
   readonly holdingLots: number
 }
 
@@ -44,12 +36,11 @@ const PREMIUM_DEVIATION = 0.0004
 const INTEREST = 0.0001
 const INTEREST_REACH = 0.0005
 const FUNDING_MAX = 0.003
-/** Minutes after midnight UTC. */
 export const USUAL_FUNDING_MINUTES: readonly number[] = [0, 480, 960]
 const DAY_MINUTES = 1440
 const HOLDING_DAYS = 0.33
 const HOLDING_DEVIATION = 0.12
-/** Remaining share of premium and open interest after a minute: memories of 6 hours and 3 days. */
+/** The share that remains after a minute: memories of 6 hours and 3 days. */
 const PREMIUM_KEEP = exponential(-1 / 360)
 const HOLDING_KEEP = exponential(-1 / 4320)
 
@@ -63,7 +54,6 @@ interface FairPriceLevels {
   minute: number
   holdingLevel: number
   settledFundingRate?: number
-  /** Recorded values: see {@link MarketReference}. */
   markTicks?: number | undefined
   fundingRate?: number | undefined
 }
@@ -115,7 +105,6 @@ export class FairPrice {
     }
   }
 
-  /** @param middle Middle of bid and ask, in ticks. */
   apply(at: number, middle: number): void {
     const now = this.#now
     const elapsedMs = Math.max(0, at - now.at) * this.#speed
@@ -127,7 +116,6 @@ export class FairPrice {
     now.basis += ((basis - now.basis) * elapsedMs) / (BASIS_SMOOTHING_MS + elapsedMs)
   }
 
-  /** Sets the recorded values valid from here. */
   refer({ markTicks, fundingRate }: MarketReference): void {
     this.#now.markTicks = markTicks
     this.#now.fundingRate = fundingRate
@@ -174,7 +162,6 @@ export class FairPrice {
     return keep * level + deviation * Math.sqrt(1 - keep * keep) * this.#random.normal()
   }
 
-  /** @param minute Minutes since 1970. */
   #settlementsUntil(minute: number): number {
     const minutes = this.#fundingMinutes
     const ofDay = minutes.filter((one) => one <= minute % DAY_MINUTES).length

@@ -4,30 +4,31 @@ import { createRandom } from '../../lib/random.ts'
 import type { Strategy } from '../define-strategy.ts'
 import { resolveNeeds } from '../needs.ts'
 import { watchImpureCalls } from './impure-calls.ts'
-import { runSeries, type SeriesDecision } from './run-series.ts'
+import { trySeries, type SeriesDecision } from './run-series.ts'
 
 const MINUTE_MS = 60_000
-/** Bounds on the number of prices: the longest series of candles, and some more. */
 const PRICES_MIN = 300
 const PRICES_MAX = 5200
 const PRICE_TICKS = 200_000
 const MOVE_TICKS = 400
 
 export interface PurityCheck {
-  /** A sentence for each impure act. */
+  /** Impure acts, and no decision that succeeds. */
   readonly problems: readonly string[]
-  /** Errors and invalid intents; made-up prices are not the market. */
+  /** Decisions that fail and invalid intents; made-up prices are not the market. */
   readonly notes: readonly string[]
 }
 
 interface Trial {
+  /** As text, the first failure among them. */
   readonly decisions: readonly string[]
+  readonly problems: readonly string[]
   readonly notes: readonly string[]
 }
 
 /**
- * Tests purity: two runs along the same made-up prices must give the same decisions and leave the
- * globals unchanged. Only `watched-purity.ts` ends a strategy that never returns.
+ * Two runs along the same made-up prices must give the same decisions and leave the globals
+ * unchanged. Only `watched-purity.ts` ends a strategy that never returns.
  */
 export function checkPurity(
   strategy: Strategy,
@@ -38,7 +39,7 @@ export function checkPurity(
   const before = readGlobals()
   const run = (): Trial => runOnce(strategy, params, instruments)
   const calls = watchImpureCalls()
-  const [{ decisions: first, notes }, { decisions: second }] = [run(), run()]
+  const [{ decisions: first, problems: failing, notes }, { decisions: second }] = [run(), run()]
   calls.forget()
   const touched = findTouched(before, readGlobals()).map(
     (name) => `it changes the global ${name}; what it wants to remember belongs into its state`,
@@ -46,11 +47,10 @@ export function checkPurity(
   const at = first.findIndex((decision, index) => decision !== second[index])
   const changed = `decide answers otherwise when it is asked again on the same prices (decision ${at + 1}: ${shorten(first[at])}, then ${shorten(second[at])}); it may not use a clock, chance, or variables outside of its state`
   const asked = calls.describe()
-  if (at < 0) return { problems: touched, notes: [...asked, ...notes] }
-  return { problems: [[changed, ...asked].join('. '), ...touched], notes }
+  if (at < 0) return { problems: [...failing, ...touched], notes: [...asked, ...notes] }
+  return { problems: [[changed, ...asked].join('. '), ...failing, ...touched], notes }
 }
 
-/** Decisions as text; the last one may be the failure. */
 function runOnce(strategy: Strategy, params: unknown, instruments: readonly Instrument[]): Trial {
   try {
     const { candles } = resolveNeeds(strategy, params)
@@ -69,17 +69,33 @@ function runOnce(strategy: Strategy, params: unknown, instruments: readonly Inst
       prices: makePrices(instrument, count),
     }))
     const parsed = { ...strategy, params: { parse: () => params } } as unknown as Strategy
-    const run = runSeries({ ...first, others, strategy: parsed, params, interval: `${stepMs}ms` })
+    const { decisions, failures } = trySeries({
+      ...first,
+      others,
+      strategy: parsed,
+      params,
+      interval: `${stepMs}ms`,
+    })
+    const texts = decisions.map(({ intents, state }) => JSON.stringify({ intents, state }))
+    const failing = describeFailures(failures, decisions.length)
+    const isHopeless = decisions.length === 0
     return {
-      decisions: run.map(({ intents, state }) => JSON.stringify({ intents, state })),
-      notes: countDenials(run),
+      decisions: [...texts, ...failures.slice(0, 1)],
+      problems: isHopeless ? failing : [],
+      notes: [...(isHopeless ? [] : failing), ...countDenials(decisions)],
     }
   } catch (error) {
-    return {
-      decisions: [messageOf(error)],
-      notes: [`on made-up prices it fails: ${messageOf(error)}`],
-    }
+    const problem = `on made-up prices it fails: ${messageOf(error)}`
+    return { decisions: [messageOf(error)], problems: [], notes: [problem] }
   }
+}
+
+function describeFailures(failures: readonly string[], succeeded: number): readonly string[] {
+  const [first] = failures
+  if (first === undefined) return []
+  const failing =
+    succeeded === 0 ? 'every decision fails' : `${failures.length} of its decisions fail`
+  return [`on made-up prices ${failing}: ${first}`]
 }
 
 function makePrices({ symbol, tick }: Instrument, length: number): readonly number[] {
@@ -91,7 +107,6 @@ function makePrices({ symbol, tick }: Instrument, length: number): readonly numb
   })
 }
 
-/** A sentence for each code, with the first example. */
 function countDenials(run: readonly SeriesDecision[]): readonly string[] {
   const byCode = Map.groupBy(
     run.flatMap(({ denials }) => denials),

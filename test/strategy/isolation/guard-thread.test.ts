@@ -43,7 +43,7 @@ async function open(moduleFile: string, said: unknown[] = []): Promise<IsolatedR
 async function findInThread(code: string): Promise<Record<string, unknown>> {
   const moduleFile = write(
     'trying.ts',
-    `import { defineStrategy, z } from '#strategy'
+    `import { defineStrategy, z } from 'intentd/strategy'
 const found: Record<string, unknown> = {}
 ${code}
 export default defineStrategy({
@@ -94,7 +94,7 @@ found['attempts'] = Object.keys(attempts).length`)
 test('[STR1] a strategy that patches what its own thread answers with says nothing in the name of another', async () => {
   const moduleFile = write(
     'forging.ts',
-    `import { defineStrategy, z } from '#strategy'
+    `import { defineStrategy, z } from 'intentd/strategy'
 const { splice } = Array.prototype
 Array.prototype.splice = function (...args) {
   splice.apply(this, args)

@@ -42,7 +42,7 @@ function write(decide: string, { outside = '', needs = '' } = {}): string {
   const file = join(folder, `strategy-${++files}.ts`)
   writeFileSync(
     file,
-    `import { defineStrategy, z } from '#strategy'
+    `import { defineStrategy, z } from 'intentd/strategy'
 ${outside}
 export default defineStrategy({
   name: 'made-up',
@@ -183,7 +183,7 @@ describe('a strategy in a thread of its own', () => {
       `const btc = market.instrument('BTCUSDT'); const candles = btc.candles('1m')
        return { intents: [], state: { last: candles.at(-1) ?? null, length: candles.length, fast: btc.indicators.fast ?? null } }`,
       {
-        outside: "import { sma } from '#strategy'",
+        outside: "import { sma } from 'intentd/strategy'",
         needs:
           "needs: { candles: { '1m': 5 }, indicators: { fast: sma({ interval: '1m', period: 3 }) } },",
       },
@@ -234,7 +234,7 @@ describe('a strategy in a thread of its own', () => {
        const all = Array.from({ length: candles.length }, (_, index) => candles.at(index))
        return { intents: [], state: { all: JSON.stringify(all), fast: market.instrument('BTCUSDT').indicators.fast ?? null } }`,
       {
-        outside: "import { sma } from '#strategy'",
+        outside: "import { sma } from 'intentd/strategy'",
         needs:
           "needs: { candles: { '1m': 5 }, indicators: { fast: sma({ interval: '1m', period: 2 }) } },",
       },

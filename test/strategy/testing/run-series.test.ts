@@ -119,15 +119,15 @@ describe('a strategy is a function of what it is shown', () => {
     expect(checkPurity(follower, {}, [madeInstrument()])).toEqual({ problems: [], notes: [] })
   })
 
-  test('what it throws, and what of it makes no sense, is noted', () => {
+  test('what it always throws is an error, and what of it makes no sense is noted', () => {
     const decided = (decide: (snapshot: SnapshotView) => Decision<number>) =>
       checkPurity(defineStrategy({ ...base, name: 'noted', decide }), {}, [madeInstrument()])
     const threw = decided(() => {
       throw new Error('no such thing')
     })
     expect(threw).toEqual({
-      problems: [],
-      notes: [expect.stringMatching(/fails: STRATEGY_THREW[^]*no such thing/)],
+      problems: [expect.stringMatching(/fails: STRATEGY_THREW[^]*no such thing/)],
+      notes: [],
     })
     const nonsense = decided((snapshot) => ({
       intents: snapshot.instruments.map((market) => market.target(Number.NaN)),

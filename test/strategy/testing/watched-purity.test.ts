@@ -42,17 +42,29 @@ test('one that loops or ends its thread is named, and the others are checked all
   expect(checks.map(({ problems }) => problems)).toEqual([
     [],
     [expect.stringMatching(/^endless did not come back .* within 0.5 s/)],
-    [],
-    [],
-    [],
-  ])
-  expect(checks.map(({ notes }) => notes)).toEqual([
-    [],
-    [],
-    [expect.stringMatching(/^on made-up prices it fails: STRATEGY_ENDS_PROCESS/)],
+    [expect.stringMatching(/^on made-up prices every decision fails: STRATEGY_ENDS_PROCESS/)],
     [],
     [],
   ])
+  expect(checks.flatMap(({ notes }) => notes)).toEqual([])
+})
+
+test('decisions that fail are warned of, and are an error where none succeeds', async () => {
+  const bindings = [
+    await bind('sometimes', 'if (snapshot.sequence % 100 === 0) throw new Error("a hundredth")'),
+    await bind('never', 'params.missing.size'),
+  ]
+
+  const [sometimes, never] = await checkPurities(bindings)
+
+  expect(sometimes).toEqual({
+    problems: [],
+    notes: [expect.stringMatching(/^on made-up prices 3 of its decisions fail: [^]*a hundredth/)],
+  })
+  expect(never).toEqual({
+    problems: [expect.stringMatching(/^on made-up prices every decision fails: [^]*size/)],
+    notes: [],
+  })
 })
 
 test('one that fills the memory is named, and the others are checked all the same', async () => {

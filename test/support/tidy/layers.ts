@@ -108,14 +108,14 @@ function checkLayers({ path, module, imports }: SourceFile): Violation[] {
 function checkStrategyImports({ path, imports }: SourceFile): Violation[] {
   const inStrategies = path.startsWith('strategies/')
   return imports
-    .filter(({ specifier }) => (specifier === '#strategy') !== inStrategies)
+    .filter(({ specifier }) => (specifier === 'intentd/strategy') !== inStrategies)
     .map(({ specifier, line }) => ({
       rule: 'strategy-import',
       file: path,
       line,
       message: inStrategies
-        ? `a strategy imports only '#strategy', not '${specifier}'`
-        : "only files in strategies/ import '#strategy'",
+        ? `a strategy imports only 'intentd/strategy', not '${specifier}'`
+        : "only files in strategies/ import 'intentd/strategy'",
     }))
 }
 

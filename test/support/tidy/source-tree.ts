@@ -49,7 +49,7 @@ export type SourceTree = ReadonlyMap<string, SourceFile>
 export type FileRule = (file: SourceFile) => Violation[]
 export type TreeRule = (tree: SourceTree) => Violation[]
 
-/** The one public face: `#strategy`. */
+/** The one public face: `intentd/strategy`. */
 export const STRATEGY_CONTRACT = 'src/strategy/contract.ts'
 
 export function readSource(path: string, source: string): SourceFile {
@@ -63,7 +63,7 @@ export function moduleOf(path: string): string | undefined {
 
 /** Path from the root of the repository; undefined for packages. */
 export function targetOf(from: string, { specifier }: ImportReference): string | undefined {
-  if (specifier === '#strategy') return STRATEGY_CONTRACT
+  if (specifier === 'intentd/strategy') return STRATEGY_CONTRACT
   return specifier.startsWith('.') ? join(dirname(from), specifier) : undefined
 }
 

@@ -1,4 +1,3 @@
-/** Turns candles into quotes: each candle is drawn completely when its first point is shown. */
 import { createRandom, restoreRandom, type Random, type RandomState } from '../../../lib/random.ts'
 import { EMPTY_QUOTE, type MarketInstrument, type MutableQuote, type Quote } from '../market.ts'
 import {
@@ -18,7 +17,6 @@ import {
 import { type CandleScale, fillCandleQuotes } from './candle-quotes.ts'
 import type { CandleRows } from '../../../prices/recording.ts'
 
-/** The state before the current candle was drawn. */
 export interface CandleSourceState {
   readonly random: RandomState
   readonly path: PathMemory
@@ -55,19 +53,15 @@ export class CandleSource implements RowSource {
   readonly #random: Random
   readonly #paths: CandlePaths
   readonly #scale: CandleScale
-  /** Quotes and times of the current candle's points. */
   readonly #quotes: readonly MutableQuote[]
   #times: Float64Array = new Float64Array()
-  /** Memory of the candles before the current one. */
   #memory: CandleMemory
-  /** Undefined until the current candle is drawn. */
   #drawnFrom: CandleSourceState | undefined
 
   constructor(options: {
     readonly rows: CandleRows
     readonly instrument: MarketInstrument
     readonly intervalMs: number
-    /** Points of each candle. */
     readonly points: number
     readonly seed: string | number
     readonly candlePath: CandlePathKind
@@ -96,14 +90,12 @@ export class CandleSource implements RowSource {
     this.#memory = state?.memory ?? NO_MEMORY
   }
 
-  /** Time of a point of the current row, as a share of the candle. */
   timeOf(row: number, point: number): number {
     if (point === 0) return 0
     this.#draw(row)
     return this.#times[point] as number
   }
 
-  /** @param candle Its number, counted over all laps. */
   show(row: number, point: number, candle: number): Quote {
     this.#draw(row)
     const quote = this.#quotes[point] as MutableQuote

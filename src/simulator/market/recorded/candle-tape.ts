@@ -22,7 +22,7 @@ export interface FinishedTape {
   readonly shared: SharedArrayBuffer
 }
 
-/** What the quotes of a recording follow from. */
+/** The quotes of a recording follow from these alone. */
 export interface TapedCandles {
   readonly rows: CandleRows
   readonly instrument: MarketInstrument

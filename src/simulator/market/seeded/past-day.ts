@@ -1,7 +1,6 @@
 /**
- * Builds the day before a seeded market opens, in minutes and backwards from its start price, so
- * that a fresh ticker has a past. It uses random streams of its own, so the later path does not
- * depend on it.
+ * Gives a fresh ticker a past: minutes built backwards from the start price. Random streams of its
+ * own keep the later path independent of it.
  */
 import { createGrid, nearestStep } from '../../../lib/grid.ts'
 import { clamp, createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
@@ -14,9 +13,8 @@ const MINUTES_A_DAY = 1440
 const MINUTES_A_YEAR = 525_600
 
 /**
- * 1440 minutes, oldest first; the last one closes at the start price.
- *
- * @param options.endAt Unix ms; the last bar ends at the start of this minute.
+ * 1440 minutes, oldest first. @param options.endAt The last bar ends at the start of this minute,
+ * at the start price.
  */
 export function buildPastDay(options: {
   readonly seed: number | string
@@ -63,7 +61,6 @@ export function buildPastDay(options: {
   return bars.reverse()
 }
 
-/** Highest and lowest point of a Brownian bridge, each from its exact distribution. */
 function drawExtremes(
   random: Random,
   { from, to, deviation }: { from: number; to: number; deviation: number },
