@@ -1319,7 +1319,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'equity-without-former-instruments',
     what: 'what was made on instruments that are not configured any more is missing from the equity',
-    find: '...otherSymbols(core).map((symbol) => toFlatWorth(settledOf(core, symbol))),\n',
+    find: 'for (const symbol of otherSymbols(core)) worths.push(toFlatWorth(settledOf(core, symbol)))\n',
     replace: '',
   },
   {

@@ -98,6 +98,11 @@ function saidBy<Value extends string>(
   rows: readonly PositionRow[],
   read: (row: PositionRow) => Value | undefined,
 ): readonly Value[] {
+  const [row] = rows
+  if (row !== undefined && rows.length === 1) {
+    const value = read(row)
+    return value === undefined ? [] : [value]
+  }
   return [...new Set(rows.map(read))].filter((value) => value !== undefined)
 }
 
@@ -114,17 +119,12 @@ function compare(
   core: Core,
   instrument: InstrumentState,
   reading: PositionReading,
-  {
-    setting,
-    path,
-    wanted,
-    said,
-    remedy = `set it back at the exchange, or change ${path} and restart`,
-  }: Comparison,
+  { setting, path, wanted, said, remedy }: Comparison,
 ): void {
-  if (said.length === 0) return
+  const [first] = said
+  if (first === undefined) return
   const { symbol } = instrument
-  const found = said.join(' and ')
+  const found = said.length === 1 ? first : said.join(' and ')
   const isRight = found === wanted
   const isHeld = restrictionOf(core.book, symbol, setting) !== undefined
   const isNews = isRight === isHeld
@@ -137,7 +137,8 @@ function compare(
   )
     return
   if (!isRight) {
-    const reason = `the position says ${setting} ${found}, the configuration ${wanted}: ${remedy}; it ends by itself then`
+    const advice = remedy ?? `set it back at the exchange, or change ${path} and restart`
+    const reason = `the position says ${setting} ${found}, the configuration ${wanted}: ${advice}; it ends by itself then`
     return halt(core, symbol, setting, reason)
   }
   if (isHeld)

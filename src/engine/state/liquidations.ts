@@ -147,6 +147,7 @@ function judgeTrust(
   { ourPrice, statedPrice, ours, stated, trust }: JudgedPrices,
 ): DistanceTrust {
   const differs = trust === 'disputed'
+  if (!differs && core.disputes.open.size === 0) return trust
   const scope = sideOf(symbol, holdSide)
   if (!differs && disputeOf(core, 'liquidation', scope) === undefined) return trust
   const dispute = noteComparison(core, {
@@ -180,6 +181,7 @@ function sideOf(symbol: string, holdSide: HoldSide): string {
 
 /** A position that is not held any more has no liquidation to disagree on. */
 function endDispute(core: Core, symbol: string, holdSide: HoldSide): void {
+  if (core.disputes.open.size === 0) return
   const scope = sideOf(symbol, holdSide)
   const open = disputeOf(core, 'liquidation', scope)
   if (open === undefined) return

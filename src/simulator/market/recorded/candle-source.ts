@@ -1,6 +1,12 @@
 import { createRandom, restoreRandom, type Random, type RandomState } from '../../../lib/random.ts'
 import { EMPTY_QUOTE, type MarketInstrument, type MutableQuote, type Quote } from '../market.ts'
-import { type CandleMemory, NO_MEMORY, QuoteGrid, rememberCandle } from '../quote-grid.ts'
+import {
+  type CandleMemory,
+  NO_MEMORY,
+  QuoteGrid,
+  type QuoteGridState,
+  rememberCandle,
+} from '../quote-grid.ts'
 import {
   type CandlePathKind,
   CandlePaths,
@@ -17,8 +23,32 @@ export interface CandleSourceState {
   readonly memory: CandleMemory
 }
 
-export class CandleSource {
+/** Builds quotes from the rows of a recording, with one point or several for each row. */
+export interface RowSource {
+  /** Time of a point, as a share of the row. */
+  timeOf(row: number, point: number): number
+  show(row: number, point: number, candle: number): Quote
+  end(row: number): void
+  state(): CandleSourceState | QuoteGridState
+}
+
+/** The quotes of a candle's points, to be filled in. */
+export function createCandleQuotes(points: number): readonly MutableQuote[] {
+  return Array.from({ length: points }, () => ({
+    ...EMPTY_QUOTE,
+    lowTicks: 0,
+    highTicks: 0,
+    isUnseen: false,
+    candleHighTicks: 0,
+    candleLowTicks: 0,
+  }))
+}
+
+export class CandleSource implements RowSource {
   readonly #rows: CandleRows
+  readonly #onDrawn:
+    | ((row: number, quotes: readonly Quote[], times: Float64Array) => void)
+    | undefined
   readonly #grid: QuoteGrid
   readonly #random: Random
   readonly #paths: CandlePaths
@@ -36,8 +66,11 @@ export class CandleSource {
     readonly seed: string | number
     readonly candlePath: CandlePathKind
     readonly state: CandleSourceState | undefined
+    /** Hears each candle when it was drawn. */
+    readonly onDrawn?: (row: number, quotes: readonly Quote[], times: Float64Array) => void
   }) {
     const { rows, instrument, intervalMs, points, seed, candlePath, state } = options
+    this.#onDrawn = options.onDrawn
     this.#rows = rows
     this.#grid = new QuoteGrid(instrument)
     this.#random = state
@@ -48,14 +81,7 @@ export class CandleSource {
       points,
       memory: { ...NO_PATH, ...state?.path },
     })
-    this.#quotes = Array.from({ length: points }, () => ({
-      ...EMPTY_QUOTE,
-      lowTicks: 0,
-      highTicks: 0,
-      isUnseen: false,
-      candleHighTicks: 0,
-      candleLowTicks: 0,
-    }))
+    this.#quotes = createCandleQuotes(points)
     this.#scale = {
       lots: this.#grid.usualLots(rows.open[0] as number, intervalMs),
       lotNotional: Number(instrument.tickSize) * Number(instrument.lotSize),
@@ -104,6 +130,7 @@ export class CandleSource {
       this.#random,
     )
     this.#times = times
+    this.#onDrawn?.(row, this.#quotes, times)
   }
 
   #candle(row: number): TickCandle {

@@ -20,6 +20,7 @@ import {
   STEPS_PER_ADVANCE_MAX,
 } from '../market.ts'
 import type { CandlePathKind } from './candle-path.ts'
+import type { CandleTapes } from './candle-tape.ts'
 import { type PathState, priceStepMs, RecordedPath } from './recorded-path.ts'
 import type { Recording } from '../../../prices/recording.ts'
 import { SeededMarket } from '../seeded/seeded-market.ts'
@@ -35,6 +36,8 @@ export interface RecordedMarketOptions {
   readonly repeat?: boolean
   readonly candlePath?: CandlePathKind
   readonly continued?: ReadonlySet<string>
+  /** Where candles that were drawn once are kept; absent: nowhere. Such a market is played once, and never stored. */
+  readonly tapes?: CandleTapes | undefined
 }
 
 interface RecordedMarketState extends MarketState {
@@ -90,7 +93,8 @@ export class RecordedMarket implements Market {
       const recording = recordingOf(instrument)
       if (!recording) return []
       const common = { recording, instrument, speed, candlePath, seed: fallback.seed }
-      return [new RecordedPath({ ...common, state: state?.paths[instrument.symbol] })]
+      const tapes = repeat || state !== undefined ? undefined : options.tapes
+      return [new RecordedPath({ ...common, tapes, state: state?.paths[instrument.symbol] })]
     })
     this.priceStepsMs = new Map(
       recordings.map((recording) => [recording.symbol, priceStepMs(recording, speed, candlePath)]),

@@ -3,13 +3,14 @@ import {
   type MarketInstrument,
   type MarketReference,
   type MutableStep,
-  type Quote,
   type RecordedReferences,
 } from '../market.ts'
 import { QuoteGrid, type QuoteGridState } from '../quote-grid.ts'
 import { CANDLE_POINTS_MAX, CANDLE_POINTS_MIN, type CandlePathKind } from './candle-path.ts'
-import { CandleSource, type CandleSourceState } from './candle-source.ts'
+import { CandleSource, type CandleSourceState, type RowSource } from './candle-source.ts'
+import { type CandleTapes, TapeSource } from './candle-tape.ts'
 import {
+  type CandleRows,
   candleLength,
   indexFrom,
   type QuoteRows,
@@ -34,13 +35,8 @@ interface RecordedPathOptions {
   readonly seed: number | string
   readonly candlePath: CandlePathKind
   readonly state?: PathState | undefined
-}
-
-interface RowSource {
-  timeOf(row: number, point: number): number
-  show(row: number, point: number, candle: number): Quote
-  end(row: number): void
-  state(): PathState['source']
+  /** Candles are read from a tape, or written to one. Only for a market whose state is never asked for. */
+  readonly tapes?: CandleTapes | undefined
 }
 
 /** Positioned at its next point. Times are the recording's own. */
@@ -70,12 +66,9 @@ export class RecordedPath {
     this.#points = rows.kind === 'candles' ? pointsThatFit(this.#intervalMs / speed) : 1
     this.#source =
       rows.kind === 'candles'
-        ? new CandleSource({
-            ...options,
-            rows,
+        ? candleSource(options, rows, {
             intervalMs: this.#intervalMs,
             points: this.#points,
-            state: state?.source as CandleSourceState | undefined,
           })
         : quoteSource(rows, new QuoteGrid(instrument, state?.source as QuoteGridState | undefined))
     this.startAt = rows.at[0] as number
@@ -174,6 +167,21 @@ export class RecordedPath {
     const next = at && indexFrom(at, (this.#rows.at[row] ?? 0) + 1)
     return next === undefined || next === at?.length ? undefined : rate?.[next - 1]
   }
+}
+
+function candleSource(
+  { instrument, seed, candlePath, state, tapes }: RecordedPathOptions,
+  rows: CandleRows,
+  { intervalMs, points }: { readonly intervalMs: number; readonly points: number },
+): RowSource {
+  const candles = { rows, instrument, intervalMs, points, seed, candlePath }
+  const tape = tapes?.open(candles)
+  if (tape?.isFinished) return new TapeSource(tape, points)
+  return new CandleSource({
+    ...candles,
+    state: state?.source as CandleSourceState | undefined,
+    ...(tape && { onDrawn: (row, quotes, times) => tape.write(row, quotes, times) }),
+  })
 }
 
 function quoteSource(rows: QuoteRows, grid: QuoteGrid): RowSource {
