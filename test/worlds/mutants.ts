@@ -1441,8 +1441,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'exit-dropped-by-a-reduction',
     what: 'an exit placed by name is forgotten when a part of the position is closed',
-    find: 'if (isClosing(action)) return isFlatteningAll(core, symbol, strategyId)',
-    replace: 'if (isClosing(action)) return isFlattening(core, symbol, strategyId)',
+    find: 'isFlatteningAll(core, symbol, strategyId) ||\n      exitDueOn(core, strategyId, symbol)?.keptLots === 0',
+    replace: 'isFlattening(core, symbol, strategyId)',
   },
   {
     name: 'taken-in-another-order',
